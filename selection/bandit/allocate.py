@@ -1,0 +1,32 @@
+"""Sharing out a number of pulls."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = NDArray[np.int64]
+
+
+def level(need: Counts, slots: int) -> Counts:
+    """Give at most ``slots`` pulls, the neediest arms first, so that what stays needed is even.
+
+    need  int64 (n,), pulls each arm lacks, at least 0
+    """
+    if slots >= need.sum():
+        return need
+    line = _water_line(need, slots)
+    given = np.maximum(need - line, 0)
+    spare = slots - int(given.sum())
+    given[np.flatnonzero(need >= line)[:spare]] += 1
+    return given
+
+
+def _water_line(need: Counts, slots: int) -> int:
+    """The least need left to every arm that costs no more than ``slots`` to bring about."""
+    low, high = 0, int(need.max())
+    while low < high:
+        middle = (low + high) // 2
+        if np.maximum(need - middle, 0).sum() > slots:
+            low = middle + 1
+        else:
+            high = middle
+    return low
