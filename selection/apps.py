@@ -1,0 +1,8 @@
+"""The app, and what it does once at start."""
+
+from django.apps import AppConfig
+
+
+class SelectionConfig(AppConfig):
+    name = "selection"
+    verbose_name = "Selection"

@@ -1,0 +1,129 @@
+"""Handing out assignments: which question each worker gets, and answers that are there already."""
+
+from collections import defaultdict
+from datetime import timedelta
+
+import numpy as np
+from django.db.models import F
+from django.utils import timezone
+
+from . import deck, intake
+from .board import Board, Counts
+from .models import Assignment, Question, Recorded, Run
+
+CHUNK = 2000
+
+
+def deal(board: Board) -> None:
+    """Turn the board's counts into assignments."""
+    if not board.counts.any():
+        return
+    run = board.run
+    arms = np.repeat(np.arange(board.counts.size), board.counts)
+    first = np.repeat(np.cumsum(board.counts) - board.counts, board.counts)
+    positions = board.asked[arms] + np.arange(arms.size) - first
+    records = _records(run, arms) if run.has_recorded else {}
+    questions = _questions(board, arms, positions, records)
+    due = timezone.now() + timedelta(minutes=run.minutes)
+    assignments = [
+        Assignment(
+            candidate_id=candidate,
+            position=position,
+            question_id=question,
+            step=run.steps,
+            due=due,
+        )
+        for candidate, position, question in zip(
+            board.ids[arms].tolist(), positions.tolist(), questions, strict=True
+        )
+    ]
+    Assignment.objects.bulk_create(assignments, CHUNK)
+    if records:
+        _answer(run, [(assignments[i], record) for i, record in records.items()])
+
+
+def _answer(run: Run, given: list[tuple[Assignment, Recorded]]) -> None:
+    """Give the answers that were made elsewhere and are asked for now."""
+    for assignment, record in given:
+        assignment.question = record.question
+    intake.record_many(run, [(assignment, record.response) for assignment, record in given])
+    for start in range(0, len(given), CHUNK):
+        used = [record.pk for _, record in given[start : start + CHUNK]]
+        Recorded.objects.filter(pk__in=used).delete()
+
+
+# -- which question
+
+
+def _records(run: Run, arms: Counts) -> dict[int, Recorded]:
+    """By index of assignment, the recorded answer it asks for: a worker's own come first.
+
+    They are taken in a random order of their own, so that no way of collecting them matters.
+    """
+    waiting = list(
+        Recorded.objects.filter(candidate__run=run, candidate__arm__in=np.unique(arms).tolist())
+        .select_related("question")
+        .annotate(arm=F("candidate__arm"))
+    )
+    order = deck.ranks(
+        run.seed,
+        [record.arm for record in waiting],
+        [record.question.number for record in waiting],
+    )
+    hands: dict[int, list[Recorded]] = defaultdict(list)
+    for i in np.argsort(order)[::-1].tolist():
+        hands[waiting[i].arm].append(waiting[i])
+    return {i: hands[arm].pop() for i, arm in enumerate(arms.tolist()) if hands[arm]}
+
+
+def _questions(
+    board: Board, arms: Counts, positions: Counts, records: dict[int, Recorded]
+) -> list[int]:
+    """The id of the question of each assignment."""
+    run = board.run
+    fresh = np.array([i for i in range(arms.size) if i not in records], np.int64)
+    numbers = deck.questions(run.seed, arms[fresh], positions[fresh], run.deck_size)
+    if run.has_recorded and fresh.size:
+        numbers = _around_records(board, arms, positions, records, fresh, numbers)
+    ids = _ids(run, numbers)
+    chosen = {i: record.question_id for i, record in records.items()}
+    chosen |= {i: ids[number] for i, number in zip(fresh.tolist(), numbers.tolist(), strict=True)}
+    return [chosen[i] for i in range(arms.size)]
+
+
+def _around_records(
+    board: Board,
+    arms: Counts,
+    positions: Counts,
+    records: dict[int, Recorded],
+    fresh: Counts,
+    numbers: Counts,
+) -> Counts:
+    """Replace questions that a recorded answer used up before their turn.
+
+    Where position p used question q out of turn, the question that the deck has at p takes q's
+    turn: following these swaps always ends at a question not asked yet.
+    """
+    run = board.run
+    used: dict[tuple[int, int], int] = {
+        (arm, number): position
+        for arm, number, position in Assignment.objects.filter(
+            candidate__run=run, candidate__arm__in=np.unique(arms[fresh]).tolist()
+        ).values_list("candidate__arm", "question__number", "position")
+    }
+    for i, record in records.items():
+        used[int(arms[i]), record.question.number] = int(positions[i])
+    replaced = numbers.copy()
+    for j, arm in enumerate(arms[fresh].tolist()):
+        while (position := used.get((arm, int(replaced[j])))) is not None:
+            replaced[j] = deck.questions(run.seed, [arm], [position], run.deck_size)[0]
+        used[arm, int(replaced[j])] = int(positions[fresh[j]])
+    return replaced
+
+
+def _ids(run: Run, numbers: Counts) -> dict[int, int]:
+    wanted = np.unique(numbers)
+    questions = Question.objects.filter(question_set=run.question_set_id)
+    if wanted.size < CHUNK:
+        questions = questions.filter(number__in=wanted.tolist())
+    return dict(questions.values_list("number", "id"))

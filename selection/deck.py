@@ -1,0 +1,64 @@
+"""Which question is a worker's p-th: a seeded shuffle of its own for every worker.
+
+A shuffle is a keyed permutation (a balanced Feistel network over the next power of four, walked
+until it lands inside), so any position of any worker is found in constant time and nothing is
+stored. Luby, Rackoff: How to construct pseudorandom permutations from pseudorandom functions, SIAM
+J. Comput. 17 (1988); Black, Rogaway: Ciphers with arbitrary finite domains, CT-RSA 2002.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+ROUNDS = 8
+
+Words = NDArray[np.uint64]
+
+
+def questions(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) -> NDArray[np.int64]:
+    """The question numbers, 0 to size - 1, that stand at these positions of these arms' decks.
+
+    seed       the run's seed
+    arms       (m,) arm numbers
+    positions  (m,) each 0 to size - 1
+    size       number of questions
+
+    Raises ValueError for a position outside the deck.
+    """
+    arms = np.asarray(arms, np.uint64)
+    values = np.asarray(positions, np.int64)
+    if values.size and (values.min() < 0 or values.max() >= size):
+        raise ValueError(f"A deck of {size} questions has positions 0 to {size - 1}.")
+    keys = _keys(seed, arms)
+    half = np.uint64(max(1, (int(size - 1).bit_length() + 1) // 2))
+    walking = np.arange(values.size)
+    found = values.astype(np.uint64)
+    while walking.size:
+        found[walking] = _permute(found[walking], keys[walking], half)
+        walking = walking[found[walking] >= size]
+    return found.astype(np.int64)
+
+
+def ranks(seed: int, arms: ArrayLike, numbers: ArrayLike) -> NDArray[np.uint64]:
+    """A random key for each question of each arm: sorting by it shuffles any part of a deck."""
+    keys = _keys(seed, np.asarray(arms, np.uint64))
+    return _mix(keys ^ _mix(np.asarray(numbers, np.uint64)))
+
+
+def _keys(seed: int, arms: Words) -> Words:
+    return _mix(_mix(np.full(arms.shape, seed, np.uint64)) + arms)
+
+
+def _permute(values: Words, keys: Words, half: np.uint64) -> Words:
+    mask = (np.uint64(1) << half) - np.uint64(1)
+    left, right = values >> half, values & mask
+    for number in range(ROUNDS):
+        left, right = right, left ^ (_mix(keys + right + np.uint64(number << 40)) & mask)
+    return (left << half) | right
+
+
+def _mix(words: Words) -> Words:
+    """splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014)."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

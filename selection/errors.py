@@ -1,0 +1,21 @@
+"""What is refused, in one sentence for the person who asked, and the HTTP status that says so."""
+
+
+class Refused(Exception):
+    """The message says what is wrong, where, and what would be right."""
+
+    status = 422
+
+
+class NotFound(Refused):
+    status = 404
+
+
+class Conflict(Refused):
+    """What was asked does not fit the present state."""
+
+    status = 409
+
+
+class TooLate(Conflict):
+    """The time to answer was up."""

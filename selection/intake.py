@@ -1,0 +1,243 @@
+"""How answers come in: one by one, many at a time, or not at all because time was up."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from . import wake
+from .errors import Conflict, NotFound, Refused, TooLate
+from .files import AnswerRow, BadRow
+from .models import Answer, Assignment, Candidate, Question, Recorded, Run
+
+CHUNK = 2000
+LONGEST = 10_000
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a sender is told: never whether the answer was right."""
+
+    assignment: int
+    duplicate: bool
+
+
+def record(assignment_id: int, response: str, candidate_id: int | None = None) -> Receipt:
+    """Record a worker's response to an assignment, once.
+
+    candidate_id  the assignment must be this candidate's
+
+    A response that comes again leaves the first one as it is. Raises NotFound, Refused for an
+    empty or overlong response, TooLate when time was up, Conflict when the run has ended.
+    """
+    assignment = _open_book(assignment_id, candidate_id)
+    existing = getattr(assignment, "answer", None)
+    if existing is not None:
+        return _again(existing)
+    run, now = assignment.candidate.run, timezone.now()
+    _check(assignment, run, response, now)
+    answer = Answer(
+        assignment=assignment,
+        run=run,
+        response=response,
+        right=assignment.question.grade(response),
+        at=now,
+    )
+    try:
+        # A savepoint only where a transaction is open already: alone, one INSERT is enough.
+        if transaction.get_connection().in_atomic_block:
+            with transaction.atomic():
+                answer.save(force_insert=True)
+        else:
+            answer.save(force_insert=True)
+    except IntegrityError:
+        return _again(Answer.objects.get(pk=assignment_id))
+    wake.request(run.pk)
+    return Receipt(assignment_id, duplicate=False)
+
+
+def _open_book(assignment_id: int, candidate_id: int | None) -> Assignment:
+    found = (
+        Assignment.objects.select_related("candidate__run", "question", "answer")
+        .defer("candidate__run__memory", "question__prompt")
+        .filter(pk=assignment_id)
+        .first()
+    )
+    if found is None or candidate_id not in (None, found.candidate_id):
+        raise NotFound("There is no such assignment.")
+    return found
+
+
+def _again(answer: Answer) -> Receipt:
+    if answer.expired:
+        raise TooLate("Too late: the time to answer this question was up.")
+    return Receipt(answer.pk, duplicate=True)
+
+
+def _check(assignment: Assignment, run: Run, response: str, now: datetime) -> None:
+    if assignment.due < now:
+        raise TooLate("Too late: the time to answer this question was up.")
+    if run.status == Run.Status.ENDED:
+        raise Conflict("This run has ended; no more answers are needed.")
+    refuse_response(response)
+
+
+def refuse_response(response: str) -> None:
+    """Raise Refused for a response that cannot be one."""
+    if not response.strip():
+        raise Refused("The response is empty; send the worker's answer as text.")
+    if len(response) > LONGEST or "\0" in response:
+        raise Refused(f"The response must be text of at most {LONGEST} characters.")
+
+
+# -- many at a time
+
+
+def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
+    """Record responses to open assignments of this run in bulk; returns how many were new.
+
+    The assignments carry their questions. Nothing is checked but that each is answered once.
+    """
+    now = timezone.now()
+    answers = [
+        Answer(
+            assignment=assignment,
+            run=run,
+            response=response,
+            right=assignment.question.grade(response),
+            at=now,
+        )
+        for assignment, response in responses
+    ]
+    made = Answer.objects.bulk_create(answers, CHUNK, ignore_conflicts=True)
+    wake.request(run.pk)
+    return len(made)
+
+
+@dataclass
+class Sorting:
+    """What would become of a file's rows.
+
+    answers   to assignments that are out now
+    recorded  kept until the algorithm asks that worker that question
+    problems  refused, each with its line and reason
+    """
+
+    answers: list[tuple[Assignment, str]]
+    recorded: list[Recorded]
+    problems: list[BadRow]
+
+    @property
+    def taken(self) -> int:
+        return len(self.answers) + len(self.recorded)
+
+
+def sort(run: Run, rows: Iterable[AnswerRow]) -> Sorting:
+    """Say of every row whether it would be taken, and how; changes nothing.
+
+    Raises Conflict when the run takes no answers.
+    """
+    if run.status not in {Run.Status.RUNNING, Run.Status.PAUSED}:
+        raise Conflict(f"The run “{run}” is {run.status}; answers can be imported while it runs.")
+    return _Sorter(run).sort(rows)
+
+
+def take(run: Run, sorting: Sorting) -> None:
+    """Record what ``sort`` found good, all of it or nothing."""
+    with transaction.atomic():
+        record_many(run, sorting.answers)
+        if sorting.recorded:
+            Recorded.objects.bulk_create(sorting.recorded, CHUNK, ignore_conflicts=True)
+            Run.objects.filter(pk=run.pk).update(has_recorded=True)
+        wake.request(run.pk)
+
+
+class _Sorter:
+    """The lookups that sorting a file needs, made once."""
+
+    def __init__(self, run: Run) -> None:
+        self.now = timezone.now()
+        self.candidates = {
+            candidate.worker.key: candidate
+            for candidate in run.candidates.select_related("worker").order_by("arm")
+        }
+        self.questions = {question.key: question for question in run.question_set.questions.all()}
+        asked = Assignment.objects.filter(candidate__run=run)
+        self.closed = set(asked.exclude(answer=None).values_list("candidate_id", "question_id"))
+        self.open = {
+            (assignment.candidate_id, assignment.question_id): assignment
+            for assignment in asked.open().select_related("question")
+        }
+        self.waiting = set(
+            Recorded.objects.filter(candidate__run=run).values_list("candidate_id", "question_id")
+        )
+
+    def sort(self, rows: Iterable[AnswerRow]) -> Sorting:
+        sorting = Sorting([], [], [])
+        for row in rows:
+            try:
+                self._place(row, sorting)
+            except Refused as refusal:
+                sorting.problems.append(BadRow(row.line, str(refusal)))
+        return sorting
+
+    def _place(self, row: AnswerRow, sorting: Sorting) -> None:
+        candidate, question = self._find(row)
+        pair = (candidate.pk, question.pk)
+        if pair in self.closed or pair in self.waiting:
+            raise Refused(f"“{row.worker}” has already answered question “{row.question}”.")
+        refuse_response(row.response)
+        assignment = self.open.get(pair)
+        if assignment is not None and assignment.due < self.now:
+            raise Refused(f"Too late: “{row.worker}” had to answer “{row.question}” before.")
+        if assignment is not None:
+            sorting.answers.append((assignment, row.response))
+        else:
+            sorting.recorded.append(
+                Recorded(candidate=candidate, question=question, response=row.response)
+            )
+
+    def _find(self, row: AnswerRow) -> tuple[Candidate, Question]:
+        candidate = self.candidates.get(row.worker)
+        if candidate is None:
+            raise Refused(f"There is no worker “{row.worker}” in this run.")
+        question = self.questions.get(row.question)
+        if question is None:
+            raise Refused(f"There is no question “{row.question}” in this run's question set.")
+        return candidate, question
+
+
+# -- not at all
+
+
+def expire(now: datetime | None = None) -> list[int]:
+    """Close every overdue assignment of a running run as not right; returns the runs touched.
+
+    The estimate is of "right, in time". An answer that arrives in the same moment wins or loses as
+    a whole: an assignment has one answer.
+    """
+    now = now or timezone.now()
+    overdue = list(
+        Assignment.objects.open()
+        .filter(candidate__run__status=Run.Status.RUNNING, due__lt=now)
+        .values_list("id", "candidate__run_id")
+    )
+    closings = [
+        Answer(assignment_id=assignment, run_id=run, right=False, expired=True, at=now)
+        for assignment, run in overdue
+    ]
+    Answer.objects.bulk_create(closings, CHUNK, ignore_conflicts=True)
+    touched = sorted({run for _, run in overdue})
+    for run in touched:
+        wake.request(run)
+    return touched
+
+
+def candidate_of(run: Run, worker: str) -> Candidate:
+    """The candidate of this worker key. Raises NotFound."""
+    try:
+        return run.candidates.get(worker__key=worker)
+    except Candidate.DoesNotExist:
+        raise NotFound(f"There is no worker “{worker}” in this run.") from None

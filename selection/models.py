@@ -1,0 +1,378 @@
+"""The tables. Each query set method names a read that more than one module needs."""
+
+import hashlib
+import secrets
+import uuid
+
+import numpy as np
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+
+from .bandit import SELECTORS, Problem, Selector, State, Verdict
+
+ALGORITHMS = [(name, selector.title) for name, selector in SELECTORS.items()]
+
+
+class Pool(models.Model):
+    """Workers to choose from."""
+
+    name = models.CharField(max_length=200, unique=True)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Worker(models.Model):
+    """Somebody in a pool. ``key`` is the name that the requester's platform knows them by."""
+
+    pool = models.ForeignKey(Pool, models.CASCADE, related_name="workers")
+    key = models.CharField("worker", max_length=200)
+    name = models.CharField(max_length=200, blank=True)
+    attributes = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["pool", "key"], name="worker_once_in_pool")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class QuestionSet(models.Model):
+    """Gold questions: questions whose answers are known."""
+
+    name = models.CharField(max_length=200, unique=True)
+    instructions = models.TextField(blank=True, help_text="Shown to workers above every question.")
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Question(models.Model):
+    """A gold question. ``number`` counts from 0 within the set; a deck deals numbers."""
+
+    question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="questions")
+    number = models.PositiveIntegerField()
+    key = models.CharField("question", max_length=200)
+    prompt = models.TextField()
+    accepted = models.JSONField("accepted answers", default=list)
+    choices = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["question_set", "number"], name="question_number_once"),
+            models.UniqueConstraint(fields=["question_set", "key"], name="question_once_in_set"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    def grade(self, response: str) -> bool:
+        """Whether this is an accepted answer, capitals and spacing aside."""
+        return plain(response) in {plain(answer) for answer in self.accepted}
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def running(self) -> "RunQuerySet":
+        return self.filter(status=Run.Status.RUNNING)
+
+    def locked(self, pk: int) -> "Run | None":
+        """The run, held against every other writer of it until the transaction ends.
+
+        Answers may still be inserted meanwhile: their foreign key takes only a key-share lock,
+        which a no-key lock lets through.
+        """
+        return self.select_for_update(no_key=True, of=("self",)).filter(pk=pk).first()
+
+
+class Run(models.Model):
+    """One selection: the best k of a pool, by one algorithm, on one question set."""
+
+    class Status(models.TextChoices):
+        DRAFT = "draft"
+        RUNNING = "running"
+        PAUSED = "paused"
+        ENDED = "ended"
+
+    class Ending(models.TextChoices):
+        PROMISE = "promise", "the promise holds"
+        BUDGET = "budget", "the budget is spent"
+        QUESTIONS = "questions", "the questions are used up"
+        STOPPED = "stopped", "it was stopped by hand"
+
+    name = models.CharField(max_length=200, unique=True)
+    pool = models.ForeignKey(Pool, models.PROTECT, related_name="runs")
+    question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="runs")
+    k = models.PositiveIntegerField("K", help_text="How many workers to select.")
+    algorithm = models.CharField(max_length=50, choices=ALGORITHMS, default="adaptive-top-k")
+    options = models.JSONField(default=dict, blank=True, editable=False)
+    epsilon = models.FloatField(
+        "ε",
+        default=0.1,
+        validators=[MinValueValidator(0.0)],
+        help_text="How far in accuracy the selection may fall short of the best: 0.1 is 10 points.",
+    )
+    delta = models.FloatField(
+        "δ",
+        default=0.05,
+        help_text="The probability with which the promise may fail: 0.05 is once in 20 runs.",
+    )
+    budget = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Most assignments to hand out in all. Empty: no limit.",
+    )
+    slots = models.PositiveIntegerField(
+        "out at once",
+        default=100,
+        validators=[MinValueValidator(1)],
+        help_text="Most assignments that may be out with the crowd at once.",
+    )
+    slots_per_worker = models.PositiveIntegerField(
+        "out at once per worker",
+        default=3,
+        validators=[MinValueValidator(1)],
+        help_text="Most assignments that one worker may hold at once.",
+    )
+    minutes = models.PositiveIntegerField(
+        "minutes to answer",
+        default=60,
+        validators=[MinValueValidator(1), MaxValueValidator(60 * 24 * 365)],
+        help_text="An assignment that is not answered by then counts as not right.",
+    )
+    recorded_only = models.BooleanField(
+        "only answers made elsewhere",
+        default=False,
+        help_text="Ask nobody: use the answers imported into this run, as far as they are needed.",
+    )
+    seed = models.PositiveBigIntegerField(default=0, validators=[MaxValueValidator(2**62)])
+
+    status = models.CharField(
+        max_length=10, choices=Status, default=Status.DRAFT, editable=False, db_index=True
+    )
+    ending = models.CharField(max_length=10, choices=Ending, blank=True, editable=False)
+    deck_size = models.PositiveIntegerField(default=0, editable=False)
+    steps = models.PositiveIntegerField(default=0, editable=False)
+    memory = models.JSONField(default=dict, editable=False)
+    has_recorded = models.BooleanField(default=False, editable=False)
+    created = models.DateTimeField(auto_now_add=True)
+    started = models.DateTimeField(null=True, editable=False)
+    ended = models.DateTimeField(null=True, editable=False)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(epsilon__gte=0, epsilon__lt=1), name="run_epsilon_in_range"
+            ),
+            models.CheckConstraint(
+                condition=Q(delta__gt=0, delta__lt=1), name="run_delta_in_range"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def kept(self) -> bool:
+        """Whether the run ended because its promise holds."""
+        return self.ending == Run.Ending.PROMISE
+
+    def problem(self, n: int) -> Problem:
+        return Problem(n, self.k, self.epsilon, self.delta, self.budget)
+
+    def selector(self, state: State) -> Selector:
+        """The algorithm as it stands in this state."""
+        problem = self.problem(len(state.pulls))
+        return SELECTORS[self.algorithm](problem, state, **self.options)
+
+    def step_rng(self) -> np.random.Generator:
+        """The random stream of the next step."""
+        return np.random.default_rng([self.seed, self.steps])
+
+
+class Candidate(models.Model):
+    """A worker in a run. ``arm`` is its number there, dealt at random: ties are broken by it.
+
+    asked    assignments handed out
+    pulls    answers counted: always those of positions 0 to pulls - 1
+    rewards  how many of these were right
+    """
+
+    class Verdicts(models.IntegerChoices):
+        REJECTED = Verdict.REJECTED.value, "rejected"
+        UNDECIDED = Verdict.UNDECIDED.value, "undecided"
+        ACCEPTED = Verdict.ACCEPTED.value, "accepted"
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="candidates", db_index=False)
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="candidates")
+    arm = models.PositiveIntegerField()
+    asked = models.PositiveIntegerField(default=0)
+    pulls = models.PositiveIntegerField(default=0)
+    rewards = models.FloatField(default=0)
+    verdict = models.SmallIntegerField(choices=Verdicts, default=Verdicts.UNDECIDED)
+    decided_in = models.PositiveIntegerField("decided in step", null=True)
+    decided_why = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        ordering = ["arm"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "arm"], name="arm_once_in_run"),
+            models.UniqueConstraint(fields=["run", "worker"], name="worker_once_in_run"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in {self.run}"
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def open(self) -> "AssignmentQuerySet":
+        """Without an answer. Positions below ``pulls`` are closed, so few rows are looked at."""
+        return self.filter(position__gte=F("candidate__pulls"), answer=None)
+
+
+class Assignment(models.Model):
+    """One question handed to one worker. It is open until it has an Answer."""
+
+    candidate = models.ForeignKey(
+        Candidate, models.CASCADE, related_name="assignments", db_index=False
+    )
+    position = models.PositiveIntegerField()
+    question = models.ForeignKey(Question, models.PROTECT, related_name="+", db_index=False)
+    step = models.PositiveIntegerField("dealt in step")
+    due = models.DateTimeField()
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["candidate", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["candidate", "position"], name="position_once"),
+            models.UniqueConstraint(fields=["candidate", "question"], name="question_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.candidate}: {self.question}"
+
+
+class Answer(models.Model):
+    """What closed an assignment: a response, or that time was up. Not right if it was.
+
+    applied_in  number of the Step that counted it; null until then, so this is queue and audit
+    """
+
+    assignment = models.OneToOneField(Assignment, models.CASCADE, primary_key=True)
+    run = models.ForeignKey(Run, models.CASCADE, related_name="answers", db_index=False)
+    response = models.TextField(blank=True)
+    right = models.BooleanField()
+    expired = models.BooleanField(default=False)
+    at = models.DateTimeField()
+    applied_in = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["run"], name="answer_to_apply", condition=Q(applied_in=None)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment}: {self.response}"
+
+
+class Recorded(models.Model):
+    """An answer made elsewhere that waits until the algorithm asks for it."""
+
+    candidate = models.ForeignKey(
+        Candidate, models.CASCADE, related_name="recorded", db_index=False
+    )
+    question = models.ForeignKey(Question, models.PROTECT, related_name="+", db_index=False)
+    response = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["candidate", "question"], name="recorded_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.candidate}: {self.question}"
+
+
+class Step(models.Model):
+    """One turn of the engine, and how the run stood after it."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="history", db_index=False)
+    number = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    applied = models.PositiveIntegerField()
+    dealt = models.PositiveIntegerField()
+    accepted = models.PositiveIntegerField()
+    rejected = models.PositiveIntegerField()
+    gap = models.FloatField()
+    wanted = models.FloatField()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="step_once")]
+
+    def __str__(self) -> str:
+        return f"step {self.number} of {self.run}"
+
+
+class Upload(models.Model):
+    """A file between its preview and the requester's word to take it."""
+
+    class Kind(models.TextChoices):
+        WORKERS = "workers"
+        QUESTIONS = "questions"
+        ANSWERS = "answers"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    kind = models.CharField(max_length=10, choices=Kind)
+    target = models.PositiveBigIntegerField()
+    name = models.CharField(max_length=200)
+    text = models.TextField()
+    created = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ApiToken(models.Model):
+    """A key to the API. Only its digest is kept."""
+
+    name = models.CharField(max_length=100, unique=True)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = "API token"
+
+    def __str__(self) -> str:
+        return self.name
+
+    @staticmethod
+    def digest_of(secret: str) -> str:
+        return hashlib.sha256(secret.encode()).hexdigest()
+
+    @classmethod
+    def issue(cls, name: str) -> str:
+        """Make a token of this name, in place of an earlier one, and return its secret once."""
+        secret = secrets.token_urlsafe(32)
+        cls.objects.update_or_create(name=name, defaults={"digest": cls.digest_of(secret)})
+        return secret

@@ -1,0 +1,212 @@
+"""Every read that is more than a get: standings, progress, history, export rows."""
+
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, F, Sum
+from django.utils import timezone
+
+from .bandit import ASSUMPTIONS, SELECTORS, Selector, Standing, State, Verdict
+from .models import Assignment, Candidate, Run, Step
+
+WORDS = {Verdict.ACCEPTED: "accepted", Verdict.REJECTED: "rejected", Verdict.UNDECIDED: "undecided"}
+SETTLED = {Verdict.ACCEPTED: "settled in", Verdict.REJECTED: "settled out"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One worker in a run. Means and bounds are in [0, 1]; mean is None without an answer.
+
+    rank     among the selected, from 1; None for the others
+    verdict  accepted, rejected, undecided, or settled in / settled out by the present bounds
+    """
+
+    candidate: int
+    worker: str
+    name: str
+    answers: int
+    out: int
+    right: float
+    mean: float | None
+    lower: float
+    upper: float
+    verdict: str
+    selected: bool
+    decided_in: int | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands as a whole.
+
+    gap, wanted  the run stops when gap falls to wanted; both are differences of accuracy
+    closed       how much of the way the gap has come from 1 to wanted, 0 to 1
+    spent, left  assignments handed out, and what the budget still allows (None: no limit)
+    counted      answers that count in the statistics
+    out          assignments with the crowd
+    rate         answers counted per minute over the last minutes
+    """
+
+    accepted: int
+    rejected: int
+    undecided: int
+    gap: float
+    wanted: float
+    closed: float
+    spent: int
+    left: int | None
+    counted: int
+    out: int
+    rate: float
+
+
+def standings(run: Run) -> list[Line]:
+    """Every worker's line: the selected first, best mean first."""
+    selector, rows = _restored(run)
+    standing, selected = selector.standing(), set(selector.selection().tolist())
+    lines = [_line(row, standing, row.arm in selected) for row in rows]
+    return sorted(lines, key=_merit)
+
+
+def _merit(line: Line) -> tuple[bool, float, int]:
+    return (not line.selected, -1.0 if line.mean is None else -line.mean, line.candidate)
+
+
+def _restored(run: Run) -> tuple[Selector, list[Candidate]]:
+    rows = list(run.candidates.select_related("worker").order_by("arm"))
+    state = State(
+        np.array([row.pulls for row in rows], np.int64),
+        np.array([row.rewards for row in rows], float),
+        np.array([row.verdict for row in rows], np.int8),
+        dict(run.memory),
+    )
+    return run.selector(state), rows
+
+
+def _line(row: Candidate, standing: Standing, selected: bool) -> Line:
+    arm, verdict = row.arm, Verdict(row.verdict)
+    word = WORDS[verdict]
+    if verdict == Verdict.UNDECIDED:
+        word = SETTLED.get(Verdict(int(standing.settled[arm])), word)
+    return Line(
+        candidate=row.pk,
+        worker=row.worker.key,
+        name=row.worker.name,
+        answers=row.pulls,
+        out=row.asked - row.pulls,
+        right=row.rewards,
+        mean=row.rewards / row.pulls if row.pulls else None,
+        lower=float(standing.lower[arm]),
+        upper=float(standing.upper[arm]),
+        verdict=word,
+        selected=selected,
+        decided_in=row.decided_in,
+        why=row.decided_why,
+    )
+
+
+def progress(run: Run) -> Progress:
+    last = run.history.order_by("-number").first()
+    sums = run.candidates.aggregate(
+        asked=Sum("asked", default=0), pulls=Sum("pulls", default=0), n=Count("id")
+    )
+    accepted, rejected = (last.accepted, last.rejected) if last else (0, 0)
+    gap, wanted = (last.gap, last.wanted) if last else (1.0, run.epsilon)
+    unanswered = Assignment.objects.filter(candidate__run=run).open().count()
+    return Progress(
+        accepted=accepted,
+        rejected=rejected,
+        undecided=sums["n"] - accepted - rejected,
+        gap=gap,
+        wanted=wanted,
+        closed=1.0 if run.kept else _closed(gap, wanted),
+        spent=sums["asked"],
+        left=None if run.budget is None else run.budget - sums["asked"],
+        counted=sums["pulls"],
+        out=0 if run.status == Run.Status.ENDED else unanswered,
+        rate=_rate(run),
+    )
+
+
+def _closed(gap: float, wanted: float) -> float:
+    """Radii shrink with the root of the answers, so the square of their ratio is the share done."""
+    return min(1.0, (max(wanted, 0.01) / max(gap, 0.01)) ** 2)
+
+
+def _rate(run: Run, minutes: float = 2) -> float:
+    since = timezone.now() - timedelta(minutes=minutes)
+    steps = run.history.filter(at__gte=since).order_by("number")
+    counted: int = steps.aggregate(total=Sum("applied", default=0))["total"]
+    return counted / minutes
+
+
+def history(run: Run, most: int = 200) -> list[Step]:
+    """The run's steps, thinned evenly to at most ``most``, the last one included."""
+    every = max(1, -(-run.steps // most))
+    thinned = run.history.alias(phase=(F("number") - run.steps) % every).filter(phase=0)
+    return list(thinned.order_by("number"))
+
+
+def promise(run: Run) -> str:
+    """What this run promises: in full if it ended so, else what can be said by now."""
+    n = run.candidates.count() or run.pool.workers.count()
+    rule, problem = SELECTORS[run.algorithm].promise, run.problem(n)
+    if run.status != Run.Status.ENDED or run.kept:
+        return rule.sentence(problem)
+    last = run.history.order_by("-number").first()
+    if last is None or last.gap >= 1:
+        return "Not certified: there were too few answers to promise anything about these workers."
+    return f"Not certified for ε = {run.epsilon:g}. {rule.sentence(problem, last.gap)}"
+
+
+# -- export
+
+COLUMNS = ["rank", "worker", "name", "verdict", "answers", "right", "mean", "lower", "upper"]
+
+
+def export(run: Run) -> dict[str, Any]:
+    """The selection, with all that is needed to understand and repeat it."""
+    chosen = [line for line in standings(run) if line.selected]
+    return {
+        "run": run.name,
+        "pool": run.pool.name,
+        "question_set": run.question_set.name,
+        "status": run.status,
+        "ending": run.get_ending_display(),
+        "certified": run.kept,
+        "promise": promise(run),
+        "assumptions": ASSUMPTIONS,
+        "algorithm": run.algorithm,
+        "options": run.options,
+        "k": run.k,
+        "epsilon": run.epsilon,
+        "delta": run.delta,
+        "budget": run.budget,
+        "seed": run.seed,
+        "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
+        "workers": [_export_row(rank, line) for rank, line in enumerate(chosen, 1)],
+    }
+
+
+def _export_row(rank: int, line: Line) -> dict[str, Any]:
+    row = asdict(line) | {"rank": rank, "right": round(line.right)}
+    for column in ("mean", "lower", "upper"):
+        row[column] = None if row[column] is None else round(row[column], 4)
+    return {column: row[column] for column in COLUMNS}
+
+
+def export_table(run: Run) -> list[dict[str, Any]]:
+    """The same as flat rows for a spreadsheet: each worker's line ends with the run's own facts."""
+    document = export(run)
+    facts = {
+        "certified": "certified" if document["certified"] else "not certified",
+        "promise": document["promise"],
+        "ending": document["ending"] or document["status"],
+    } | {
+        name: document[name]
+        for name in ("run", "algorithm", "k", "epsilon", "delta", "budget", "seed", "answers_used")
+    }
+    return [row | facts for row in document["workers"]]

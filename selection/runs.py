@@ -1,0 +1,78 @@
+"""The life of a run: start, pause, resume, stop."""
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from . import wake
+from .bandit import ProblemError
+from .errors import Conflict, NotFound, Refused
+from .models import Candidate, Run
+
+Status = Run.Status
+
+
+@transaction.atomic
+def start(run: Run) -> None:
+    """Fix the roster and the deck, and let the run begin.
+
+    Raises Conflict if it has begun, Refused if it cannot be run as it is.
+    """
+    run = _move(run, Status.RUNNING, {Status.DRAFT})
+    workers = list(run.pool.workers.order_by("id").values_list("id", flat=True))
+    run.deck_size = run.question_set.questions.count()
+    if not run.deck_size:
+        raise Refused(
+            f"The question set “{run.question_set}” is empty: import gold questions first."
+        )
+    try:
+        run.problem(len(workers))
+    except ProblemError as error:
+        raise Refused(str(error)) from error
+    run.started = timezone.now()
+    run.save()
+    arms = np.random.default_rng(run.seed).permutation(len(workers)).tolist()
+    Candidate.objects.bulk_create(
+        Candidate(run=run, worker_id=worker, arm=arm)
+        for worker, arm in zip(workers, arms, strict=True)
+    )
+    wake.request(run.pk)
+
+
+@transaction.atomic
+def pause(run: Run) -> None:
+    """Hand nothing out and count nothing until it is resumed. Answers are still taken."""
+    _move(run, Status.PAUSED, {Status.RUNNING}).save()
+
+
+@transaction.atomic
+def resume(run: Run) -> None:
+    _move(run, Status.RUNNING, {Status.PAUSED}).save()
+    wake.request(run.pk)
+
+
+@transaction.atomic
+def stop(run: Run) -> None:
+    """End it by hand, with what it can promise by now."""
+    run = _move(run, Status.ENDED, {Status.RUNNING, Status.PAUSED})
+    end(run, Run.Ending.STOPPED)
+    run.save()
+
+
+def end(run: Run, why: Run.Ending) -> None:
+    """Mark a locked run as ended; the caller saves."""
+    run.status, run.ending, run.ended = Status.ENDED, why, timezone.now()
+
+
+def _move(run: Run, to: Status, allowed: set[Status]) -> Run:
+    """The run, locked and fresh, with its new status set but not saved."""
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        raise NotFound("This run does not exist any more.")
+    if locked.status not in allowed:
+        wanted = " or ".join(sorted(allowed))
+        raise Conflict(
+            f"The run “{locked}” is {locked.status}; only a run that is {wanted} can do that."
+        )
+    locked.status = to
+    return locked

@@ -1,0 +1,26 @@
+"""Celery tasks: ids in, one service call. Each may run twice, late, or never."""
+
+from datetime import timedelta
+
+from celery import shared_task
+from django.utils import timezone
+
+from . import engine, intake, wake
+from .models import Run, Upload
+
+UPLOADS_KEPT = timedelta(days=1)
+
+
+@shared_task
+def advance(run_id: int) -> None:
+    wake.received(run_id)
+    engine.advance(run_id)
+
+
+@shared_task
+def sweep() -> None:
+    """Make up for every message that was lost, and close what is overdue."""
+    intake.expire()
+    for run_id in Run.objects.running().values_list("id", flat=True):
+        wake.send(run_id, delay=0)
+    Upload.objects.filter(created__lt=timezone.now() - UPLOADS_KEPT).delete()

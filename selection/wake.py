@@ -1,0 +1,48 @@
+"""Ask for a run to be advanced soon: at most one message a run is on its way at any time."""
+
+import logging
+
+from celery import current_app
+from django.conf import settings
+from django.core.cache import cache
+from django.db import transaction
+
+logger = logging.getLogger(__name__)
+
+TASK = "selection.tasks.advance"
+# If the message is lost the key must not silence later requests for long.
+KEY_SECONDS = 10
+
+
+def request(run_id: int) -> None:
+    """Advance this run a moment after the present transaction commits."""
+    # A lambda, because Django names a failing robust callback by its __qualname__.
+    transaction.on_commit(lambda: _send_once(run_id), robust=True)
+
+
+def _send_once(run_id: int) -> None:
+    try:
+        if cache.add(_key(run_id), 1, KEY_SECONDS):
+            send(run_id)
+    except Exception:
+        # Redis may be away: the answer is safe in the database and the next sweep finds it.
+        logger.warning("Could not ask for run %s to advance; the sweep will.", run_id)
+
+
+def send(run_id: int, delay: float | None = None) -> None:
+    """Send the message whether or not one is on its way."""
+    wait = settings.ADVANCE_DELAY_SECONDS if delay is None else delay
+    try:
+        current_app.send_task(TASK, [run_id], countdown=wait, retry=False)
+    except Exception:
+        cache.delete(_key(run_id))
+        raise
+
+
+def received(run_id: int) -> None:
+    """The message has arrived. Call before reading, so that no later request is lost."""
+    cache.delete(_key(run_id))
+
+
+def _key(run_id: int) -> str:
+    return f"wake:{run_id}"
