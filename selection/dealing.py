@@ -7,7 +7,7 @@ import numpy as np
 from django.db.models import F
 from django.utils import timezone
 
-from . import deck, intake
+from . import bulk, deck, intake
 from .board import Board, Counts
 from .models import Assignment, Question, Recorded, Run
 
@@ -24,31 +24,34 @@ def deal(board: Board) -> None:
     positions = board.asked[arms] + np.arange(arms.size) - first
     records = _records(run, arms) if run.has_recorded else {}
     questions = _questions(board, arms, positions, records)
-    due = timezone.now() + timedelta(minutes=run.minutes)
-    assignments = [
-        Assignment(
-            candidate_id=candidate,
-            position=position,
-            question_id=question,
-            step=run.steps,
-            due=due,
-        )
-        for candidate, position, question in zip(
-            board.ids[arms].tolist(), positions.tolist(), questions, strict=True
-        )
-    ]
-    Assignment.objects.bulk_create(assignments, CHUNK)
+    bulk.insert(
+        Assignment,
+        {
+            "candidate_id": board.ids[arms].tolist(),
+            "position": positions.tolist(),
+            "question_id": questions,
+        },
+        same={"step": run.steps, "due": timezone.now() + timedelta(minutes=run.minutes)},
+    )
     if records:
-        _answer(run, [(assignments[i], record) for i, record in records.items()])
+        _answer(run, list(records.values()))
 
 
-def _answer(run: Run, given: list[tuple[Assignment, Recorded]]) -> None:
+def _answer(run: Run, records: list[Recorded]) -> None:
     """Give the answers that were made elsewhere and are asked for now."""
-    for assignment, record in given:
+    asked = Assignment.objects.filter(candidate__run=run).open()
+    given = {
+        (assignment.candidate_id, assignment.question_id): assignment
+        for assignment in asked.filter(step=run.steps)
+    }
+    answers = []
+    for record in records:
+        assignment = given[record.candidate_id, record.question_id]
         assignment.question = record.question
-    intake.record_many(run, [(assignment, record.response) for assignment, record in given])
-    for start in range(0, len(given), CHUNK):
-        used = [record.pk for _, record in given[start : start + CHUNK]]
+        answers.append((assignment, record.response))
+    intake.record_many(run, answers)
+    for start in range(0, len(records), CHUNK):
+        used = [record.pk for record in records[start : start + CHUNK]]
         Recorded.objects.filter(pk__in=used).delete()
 
 

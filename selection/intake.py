@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from . import wake
+from . import bulk, wake
 from .errors import Conflict, NotFound, Refused, TooLate
 from .files import AnswerRow, BadRow
 from .models import Answer, Assignment, Candidate, Question, Recorded, Run
@@ -100,20 +100,18 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
 
     The assignments carry their questions. Nothing is checked but that each is answered once.
     """
-    now = timezone.now()
-    answers = [
-        Answer(
-            assignment=assignment,
-            run=run,
-            response=response,
-            right=assignment.question.grade(response),
-            at=now,
-        )
-        for assignment, response in responses
-    ]
-    made = Answer.objects.bulk_create(answers, CHUNK, ignore_conflicts=True)
+    made = bulk.insert(
+        Answer,
+        {
+            "assignment_id": [assignment.pk for assignment, _ in responses],
+            "response": [response for _, response in responses],
+            "right": [assignment.question.grade(response) for assignment, response in responses],
+        },
+        same={"run_id": run.pk, "expired": False, "at": timezone.now(), "applied_in": None},
+        ignore_conflicts=True,
+    )
     wake.request(run.pk)
-    return len(made)
+    return made
 
 
 @dataclass

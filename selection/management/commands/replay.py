@@ -19,6 +19,7 @@ from selection.errors import Refused
 from selection.models import ALGORITHMS, Pool, QuestionSet, Run
 
 SEED_END = 2**62
+PRAGMAS = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000;"
 
 
 class Command(BaseCommand):
@@ -132,7 +133,11 @@ def throwaway_database() -> Iterator[None]:
     SQLite keeps it in memory and, as it grows, in a file that has no name any more: nothing is
     left behind even when the process is killed.
     """
-    described = {"ENGINE": "django.db.backends.sqlite3", "NAME": "file:"}
+    described = {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": "file:",
+        "OPTIONS": {"init_command": PRAGMAS},
+    }
     settings = connections.configure_settings({"default": described})["default"]
     configured = connections["default"]
     with closing(DatabaseWrapper(settings, "default")) as throwaway:
