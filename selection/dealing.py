@@ -1,10 +1,8 @@
 """Handing out assignments: which question each worker gets, and answers that are there already."""
 
-from collections import defaultdict
 from datetime import timedelta
 
 import numpy as np
-from django.db.models import F
 from django.utils import timezone
 
 from . import bulk, deck, intake
@@ -63,20 +61,17 @@ def _records(run: Run, arms: Counts) -> dict[int, Recorded]:
 
     They are taken in a random order of their own, so that no way of collecting them matters.
     """
-    waiting = list(
-        Recorded.objects.filter(candidate__run=run, candidate__arm__in=np.unique(arms).tolist())
-        .select_related("question")
-        .annotate(arm=F("candidate__arm"))
-    )
-    order = deck.ranks(
-        run.seed,
-        [record.arm for record in waiting],
-        [record.question.number for record in waiting],
-    )
-    hands: dict[int, list[Recorded]] = defaultdict(list)
-    for i in np.argsort(order)[::-1].tolist():
-        hands[waiting[i].arm].append(waiting[i])
-    return {i: hands[arm].pop() for i, arm in enumerate(arms.tolist()) if hands[arm]}
+    waiting = Recorded.objects.filter(
+        candidate__run=run, candidate__arm__in=np.unique(arms).tolist()
+    ).values_list("id", "candidate__arm", "question__number")
+    table = np.array(list(waiting), np.int64).reshape(-1, 3)
+    table = table[np.lexsort((deck.ranks(run.seed, table[:, 1], table[:, 2]), table[:, 1]))]
+    ids, owners = table[:, 0], table[:, 1]
+    turn = np.arange(owners.size) - np.searchsorted(owners, owners)
+    taken = turn < np.bincount(arms, minlength=owners.max(initial=0) + 1)[owners]
+    places = (np.searchsorted(arms, owners) + turn)[taken].tolist()
+    records = Recorded.objects.select_related("question").in_bulk(ids[taken].tolist())
+    return {i: records[key] for i, key in zip(places, ids[taken].tolist(), strict=True)}
 
 
 def _questions(

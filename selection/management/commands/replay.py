@@ -4,7 +4,8 @@ import csv
 import json
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,12 @@ class Command(BaseCommand):
         add("--delta", type=float, default=0.05)
         add("--budget", type=int, help="most answers to use")
         add("--seed", type=int, default=0)
-        add("--slots", type=int, default=500, help="answers asked for at once")
+        add(
+            "--slots",
+            type=int,
+            help="answers asked for at once; by default a fiftieth of those recorded, "
+            f"and {replays.SLOTS} with replacement",
+        )
         add(
             "--with-replacement",
             action="store_true",
@@ -58,15 +64,14 @@ class Command(BaseCommand):
     def _replay(self, options: dict[str, Any]) -> None:
         check(options)
         past = crowd.read(options["answers"], options["gold"])
-        if options["keep"]:
-            self._play(past, options)
-        else:
-            with throwaway_database():
-                self._play(past, options)
+        wanted = plan(options)
+        replays.check(past, wanted)
+        with nullcontext() if options["keep"] else throwaway_database():
+            self._play(past, replace(wanted, name=free_name(wanted.name)), options)
 
-    def _play(self, past: RecordedCrowd, options: dict[str, Any]) -> None:
+    def _play(self, past: RecordedCrowd, wanted: replays.Plan, options: dict[str, Any]) -> None:
         with tqdm(unit=" answers", desc="replay", disable=options["verbosity"] == 0) as bar:
-            run = replays.play(past, plan(options), bar.update)
+            run = replays.play(past, wanted, bar.update)
         write(options["out"], run)
         if options["verbosity"]:
             self.stdout.write("\n".join(summary(run, past)))
@@ -87,7 +92,7 @@ def check(options: dict[str, Any]) -> None:
         )
     if not 0 <= options["seed"] <= SEED_END:
         raise Refused(f"The seed must be 0 to 2^62, but it is {options['seed']}.")
-    if options["slots"] < 1:
+    if options["slots"] is not None and options["slots"] < 1:
         raise Refused(f"There must be at least 1 slot, not {options['slots']}.")
     check_out(options["out"])
 
@@ -106,7 +111,7 @@ def check_out(out: Path) -> None:
 def plan(options: dict[str, Any]) -> replays.Plan:
     fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed", "slots")
     return replays.Plan(
-        name=free_name(f"Replay of {options['answers'].stem}"),
+        name=f"Replay of {options['answers'].stem}",
         redraw=options["with_replacement"],
         **{field: options[field] for field in fields},
     )
