@@ -23,18 +23,20 @@ def insert(
     Every field without a default in the database must be named.
     """
     quote = connection.ops.quote_name
-    fields = [model._meta.get_field(name) for name in [*columns, *same]]
+    known = {field.attname: field for field in model._meta.concrete_fields}
+    fields = [known[name] for name in [*columns, *same]]
     shared = [
         field.get_db_prep_save(value, connection)
         for field, value in zip(fields[len(columns) :], same.values(), strict=True)
     ]
     sql = (
         f"INSERT INTO {quote(model._meta.db_table)} "
-        f"({', '.join(quote(field.column) for field in fields)}) "
+        f"({', '.join(quote(field.column or field.attname) for field in fields)}) "
         f"VALUES ({', '.join(['%s'] * len(fields))})"
         f"{' ON CONFLICT DO NOTHING' if ignore_conflicts else ''}"
     )
     rows: Iterable[tuple[Any, ...]] = zip(*columns.values(), *map(repeat, shared), strict=False)
     with connection.cursor() as cursor:
         cursor.executemany(sql, list(rows))
-        return cursor.rowcount
+        inserted: int = cursor.rowcount
+    return inserted
