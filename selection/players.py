@@ -14,6 +14,7 @@ from .server import Server
 
 POLL_SECONDS = 0.2
 LOOK_SECONDS = 1.0
+CATCH_UP_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class Player(Thread):
 
 
 class Pacer:
-    """Lets through so many a second, evenly."""
+    """Lets through so many a second: evenly, but after an idle moment it catches up."""
 
     def __init__(self, rate: float) -> None:
         self.gap = 1 / rate if rate else 0.0
@@ -134,6 +135,6 @@ class Pacer:
     def wait(self, stop: Event) -> None:
         with self.lock:
             now = time.monotonic()
-            turn = max(now, self.following)
+            turn = max(now - CATCH_UP_SECONDS, self.following)
             self.following = turn + self.gap
-        stop.wait(turn - now)
+        stop.wait(max(0.0, turn - now))
