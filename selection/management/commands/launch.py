@@ -11,11 +11,10 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 
-from crowdselect import embedded
 from selection import samples
 from selection.models import ApiToken
 
-LOGIN = embedded.VAR / "first-login"
+LOGIN = settings.VAR_DIR / "first-login"
 
 
 class Command(BaseCommand):
@@ -30,7 +29,7 @@ class Command(BaseCommand):
         refuse_taken(host, port)
         call_command("migrate", verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
-        run = samples.prepare(embedded.VAR / "sample-gold.csv")
+        run = samples.prepare(settings.VAR_DIR / "sample-gold.csv")
         self.greet(f"http://{host}:{port}", run.pk)
         os.environ.update(
             HOST=host,
