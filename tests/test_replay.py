@@ -215,7 +215,9 @@ def test_ctrl_c_leaves_nothing_behind(past, out, tmp_path):
     with subprocess.Popen(
         command_line(past, out, "--k", "3", "--epsilon", "0.01", "--with-replacement"),
         cwd=settings.BASE_DIR,
-        env=os.environ | {"TMPDIR": str(place), "SQLITE_TMPDIR": str(place)},
+        env=os.environ
+        | {"TMPDIR": str(place), "SQLITE_TMPDIR": str(place)}
+        | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"},
         stderr=subprocess.PIPE,
     ) as started:
         assert started.stderr is not None
