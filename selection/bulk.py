@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Model
 
 
@@ -36,7 +36,8 @@ def insert(
         f"{' ON CONFLICT DO NOTHING' if ignore_conflicts else ''}"
     )
     rows: Iterable[tuple[Any, ...]] = zip(*columns.values(), *map(repeat, shared), strict=False)
-    with connection.cursor() as cursor:
+    # Outside a transaction every row would be one of its own.
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.executemany(sql, list(rows))
         inserted: int = cursor.rowcount
     return inserted

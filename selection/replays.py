@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from django.db import transaction
 
-from . import catalog, deck, engine, intake, runs, wake
+from . import bulk, catalog, deck, engine, intake, runs, wake
 from .bandit import Problem, ProblemError
 from .crowd import RecordedCrowd, number_of
 from .errors import Refused
 from .files import QuestionRow, WorkerRow
-from .models import Assignment, Pool, QuestionSet, Run
+from .models import Assignment, Pool, Question, QuestionSet, Run
 
 MOST_DRAWS = 1_000_000
 SLOTS = 500
@@ -100,7 +100,10 @@ def _start(crowd: RecordedCrowd, plan: Plan) -> Run:
         slots_per_worker=slots,
         recorded_only=not plan.redraw,
     )
-    catalog.take_questions(question_set, _draws(crowd, plan) if plan.redraw else _tasks(crowd))
+    if plan.redraw:
+        _make_draws(question_set, _most_draws(plan, len(crowd.workers)))
+    else:
+        catalog.take_questions(question_set, _tasks(crowd))
     runs.start(run)
     run.refresh_from_db()
     if not plan.redraw:
@@ -117,12 +120,18 @@ def _tasks(crowd: RecordedCrowd) -> list[QuestionRow]:
     return [QuestionRow(0, task, task, [label], []) for task, label in crowd.gold.items()]
 
 
-def _draws(crowd: RecordedCrowd, plan: Plan) -> list[QuestionRow]:
+def _make_draws(question_set: QuestionSet, size: int) -> None:
     """Questions that are answered right or wrong by drawing from a worker's recorded answers."""
-    return [
-        QuestionRow(0, f"draw {i}", f"Draw {i}", [RIGHT], [RIGHT, WRONG])
-        for i in range(1, 1 + _most_draws(plan, len(crowd.workers)))
-    ]
+    numbers = range(1, size + 1)
+    bulk.insert(
+        Question,
+        {
+            "number": range(size),
+            "key": [f"draw {number}" for number in numbers],
+            "prompt": [f"Draw {number}" for number in numbers],
+        },
+        same={"question_set_id": question_set.pk, "accepted": [RIGHT], "choices": [RIGHT, WRONG]},
+    )
 
 
 def _most_draws(plan: Plan, workers: int) -> int:
