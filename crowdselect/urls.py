@@ -2,7 +2,12 @@
 
 from django.contrib import admin
 from django.urls import path
+from django.views.generic import RedirectView
+
+from selection import views
 
 urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
+    path("work/<str:token>/", views.work, name="work"),
 ]

@@ -1,0 +1,44 @@
+"""Pools and the workers in them."""
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.urls import URLPattern
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from selection.models import Pool, Worker
+
+from .imports import WORKERS, import_urls
+from .page import list_url
+
+
+@admin.register(Pool)
+class PoolAdmin(ModelAdmin):
+    list_display = ["name", "how_many", "created"]
+    search_fields = ["name"]
+    fields = ["name"]
+    change_form_outer_after_template = "selection/pool_contents.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Pool]:
+        return super().get_queryset(request).annotate(how_many=Count("workers"))
+
+    @display(description="workers", ordering="how_many")
+    def how_many(self, pool: Pool) -> str:
+        url = f"{list_url(Worker)}?pool__id__exact={pool.pk}"
+        return format_html('<a href="{}">{}</a>', url, pool.how_many)  # type: ignore[attr-defined]
+
+    def get_urls(self) -> list[URLPattern]:
+        return import_urls(self, WORKERS) + super().get_urls()
+
+
+@admin.register(Worker)
+class WorkerAdmin(ModelAdmin):
+    list_display = ["key", "name", "pool"]
+    list_filter = ["pool"]
+    list_select_related = ["pool"]
+    list_per_page = 100
+    search_fields = ["key", "name"]
+    autocomplete_fields = ["pool"]
+    fields = ["pool", "key", "name", "attributes"]
