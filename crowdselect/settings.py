@@ -119,6 +119,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 
 LANGUAGE_CODE = "en-us"

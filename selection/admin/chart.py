@@ -12,10 +12,12 @@ WIDTH, HEIGHT = 600, 150
 class Chart:
     """Points of polygons and lines in a box of WIDTH by HEIGHT; time goes to the right.
 
+    decided             whether there were verdicts before the last step
     accepted, rejected  areas: accepted grows from below, rejected from above
     gap, wanted         the gap as a line, and the height it has to fall to
     """
 
+    decided: bool
     accepted: str
     rejected: str
     gap: str
@@ -33,6 +35,7 @@ def draw(history: Sequence[Step], workers: int) -> Chart | None:
     accepted = [HEIGHT * (1 - step.accepted / workers) for step in history]
     rejected = [HEIGHT * step.rejected / workers for step in history]
     return Chart(
+        decided=any(step.accepted or step.rejected for step in history[:-1]),
         accepted=_area(across, accepted, HEIGHT),
         rejected=_area(across, rejected, 0),
         gap=_points(across, [HEIGHT * (1 - step.gap / top) for step in history]),

@@ -2,17 +2,42 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Model
-from django.http import HttpResponse
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.text import slugify
 from django.views.generic import TemplateView
 from unfold.views import UnfoldModelAdminViewMixin
+
+
+class DeletedWhole:
+    """An admin whose objects hold thousands of others: its page asks with counts, not with names.
+
+    contents  what goes with an object: words and query set of each kind
+    """
+
+    def contents(self, item: Any) -> dict[str, QuerySet[Any]]:
+        raise NotImplementedError
+
+    def users(self, item: Any) -> Iterable[Model]:
+        """What must not lose this object."""
+        return ()
+
+    def get_deleted_objects(
+        self, objs: Iterable[Any], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        items = list(objs)
+        counts: Counter[str] = Counter()
+        for item in items:
+            counts.update({words: rows.count() for words, rows in self.contents(item).items()})
+        protected = [f"{user._meta.verbose_name} “{user}”" for i in items for user in self.users(i)]
+        return [str(item) for item in items], dict(counts), set(), protected
 
 
 class Page(UnfoldModelAdminViewMixin, TemplateView):
@@ -29,7 +54,8 @@ class Page(UnfoldModelAdminViewMixin, TemplateView):
         return str(self.object)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs, object=self.object, crumbs=self.crumbs())
+        # Not "object": for that the layout would draw a second trail of its own.
+        return super().get_context_data(**kwargs, subject=self.object, crumbs=self.crumbs())
 
     def crumbs(self) -> list[tuple[str, str]]:
         """(words, address) of the pages above this one."""

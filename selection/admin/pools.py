@@ -8,14 +8,14 @@ from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from selection.models import Pool, Worker
+from selection.models import Pool, Run, Worker
 
 from .imports import WORKERS, import_urls
-from .page import list_url
+from .page import DeletedWhole, list_url
 
 
 @admin.register(Pool)
-class PoolAdmin(ModelAdmin):
+class PoolAdmin(DeletedWhole, ModelAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     fields = ["name"]
@@ -28,6 +28,12 @@ class PoolAdmin(ModelAdmin):
     def how_many(self, pool: Pool) -> str:
         url = f"{list_url(Worker)}?pool__id__exact={pool.pk}"
         return format_html('<a href="{}">{}</a>', url, pool.how_many)  # type: ignore[attr-defined]
+
+    def contents(self, item: Pool) -> dict[str, QuerySet[Worker]]:
+        return {"workers": item.workers.all()}
+
+    def users(self, item: Pool) -> QuerySet[Run]:
+        return item.runs.all()
 
     def get_urls(self) -> list[URLPattern]:
         return import_urls(self, WORKERS) + super().get_urls()

@@ -11,14 +11,14 @@ from unfold.decorators import display
 
 from selection import catalog
 from selection.forms import QuestionForm
-from selection.models import Question, QuestionSet
+from selection.models import Question, QuestionSet, Run
 
 from .imports import QUESTIONS, import_urls
-from .page import list_url
+from .page import DeletedWhole, list_url
 
 
 @admin.register(QuestionSet)
-class QuestionSetAdmin(ModelAdmin):
+class QuestionSetAdmin(DeletedWhole, ModelAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     fields = ["name", "instructions"]
@@ -32,6 +32,12 @@ class QuestionSetAdmin(ModelAdmin):
         url = f"{list_url(Question)}?question_set__id__exact={question_set.pk}"
         count = question_set.how_many  # type: ignore[attr-defined]
         return format_html('<a href="{}">{}</a>', url, count)
+
+    def contents(self, item: QuestionSet) -> dict[str, QuerySet[Question]]:
+        return {"questions": item.questions.all()}
+
+    def users(self, item: QuestionSet) -> QuerySet[Run]:
+        return item.runs.all()
 
     def get_urls(self) -> list[URLPattern]:
         return import_urls(self, QUESTIONS) + super().get_urls()

@@ -18,7 +18,7 @@ from selection.forms import PromiseForm, RunForm
 from selection.models import Run
 
 from .imports import ANSWERS, import_urls
-from .page import object_url
+from .page import DeletedWhole, object_url
 from .run_pages import run_urls
 
 
@@ -28,8 +28,9 @@ class RunList(ChangeList):
 
 
 @admin.register(Run)
-class RunAdmin(ModelAdmin):
+class RunAdmin(DeletedWhole, ModelAdmin):
     form = RunForm
+    actions = None
     list_display = ["name", "state", "counts", "pool", "k", "algorithm", "created"]
     list_filter = ["status", "pool", "algorithm"]
     list_select_related = ["pool"]
@@ -128,9 +129,12 @@ class RunAdmin(ModelAdmin):
             *super().get_urls(),
         ]
 
+    def contents(self, item: Run) -> dict[str, QuerySet[Any]]:
+        return {"workers' results": item.candidates.all(), "answers": item.answers.all()}
+
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        allowed = super().has_delete_permission(request, obj)
-        return allowed and (obj is None or getattr(obj, "status", "") == Run.Status.DRAFT)
+        going = isinstance(obj, Run) and obj.status in {Run.Status.RUNNING, Run.Status.PAUSED}
+        return super().has_delete_permission(request, obj) and not going
 
 
 def promises_html(run: Run, workers: int) -> SafeString:
