@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "import_export",
+    "ninja",
     "selection",
 ]
 

@@ -65,6 +65,8 @@ class RunForm(forms.ModelForm):
 
     class Meta:
         model = Run
+        # The admin writes the first letter large, and ε would read as E.
+        labels = {"epsilon": "Accuracy ε", "delta": "Risk δ"}
         fields = [
             "name",
             "pool",

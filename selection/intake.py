@@ -233,11 +233,3 @@ def expire(now: datetime | None = None) -> list[int]:
     for run in touched:
         wake.request(run)
     return touched
-
-
-def candidate_of(run: Run, worker: str) -> Candidate:
-    """The candidate of this worker key. Raises NotFound."""
-    try:
-        return run.candidates.get(worker__key=worker)
-    except Candidate.DoesNotExist:
-        raise NotFound(f"There is no worker “{worker}” in this run.") from None

@@ -22,4 +22,4 @@ def candidate_id(token: str) -> int | None:
 
 def address(candidate_id: int) -> str:
     """The link to send to the worker."""
-    return settings.PUBLIC_URL + reverse("work", args=[token(candidate_id)])
+    return str(settings.PUBLIC_URL) + reverse("work", args=[token(candidate_id)])

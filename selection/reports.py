@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from .bandit import ASSUMPTIONS, SELECTORS, ProblemError, Selector, Standing, State, Verdict
+from .errors import NotFound
 from .models import Assignment, Candidate, Run, Step
 
 WORDS = {Verdict.ACCEPTED: "accepted", Verdict.REJECTED: "rejected", Verdict.UNDECIDED: "undecided"}
@@ -109,6 +110,38 @@ def _line(row: Candidate, standing: Standing, selected: bool) -> Line:
     )
 
 
+def candidate_of(run: Run, worker: str) -> Candidate:
+    """The candidate of this worker key. Raises NotFound."""
+    try:
+        return run.candidates.get(worker__key=worker)
+    except Candidate.DoesNotExist:
+        raise NotFound(f"There is no worker “{worker}” in this run.") from None
+
+
+def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> list[dict[str, Any]]:
+    """Open assignments, oldest first: those with an id above ``after``, at most ``limit``.
+
+    Raises NotFound for a worker who is not in the run.
+    """
+    if run.status == Run.Status.ENDED:
+        return []
+    candidates = {"candidate": candidate_of(run, worker)} if worker else {}
+    rows = (
+        Assignment.objects.open()
+        .filter(candidate__run=run, id__gt=after, due__gt=timezone.now(), **candidates)
+        .order_by("id")
+        .values(
+            "id",
+            "due",
+            worker=F("candidate__worker__key"),
+            question_key=F("question__key"),
+            prompt=F("question__prompt"),
+            choices=F("question__choices"),
+        )[:limit]
+    )
+    return [{**row, "question": row["question_key"]} for row in rows]
+
+
 def progress(run: Run) -> Progress:
     last = run.history.order_by("-number").first()
     sums = run.candidates.aggregate(
@@ -161,6 +194,11 @@ def promise(run: Run) -> str:
     if last is None or last.gap >= 1:
         return "Not certified: there were too few answers to promise anything about these workers."
     return f"Not certified for ε = {run.epsilon:g}. {rule.sentence(problem, last.gap)}"
+
+
+def assumptions() -> str:
+    """What every promise rests on, in words."""
+    return ASSUMPTIONS
 
 
 # -- export

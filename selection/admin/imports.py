@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
@@ -160,6 +161,13 @@ def import_urls(model_admin: ModelAdmin, importer: Importer) -> list[URLPattern]
         path("<int:pk>/import/", wrap(upload), name=f"{name}_import"),
         path("<int:pk>/import/<uuid:upload>/", wrap(preview), name=f"{name}_preview"),
     ]
+
+
+def to_import(request: HttpRequest, made: Model) -> HttpResponseRedirect | None:
+    """After adding a pool or a set: on to its import, unless another way was asked for."""
+    if {"_continue", "_addanother", "_popup"} & set(request.POST):
+        return None
+    return redirect(f"admin:selection_{made._meta.model_name}_import", made.pk)
 
 
 class ImportPage(Page):

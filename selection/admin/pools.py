@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.utils.html import format_html
 from unfold.admin import ModelAdmin
@@ -10,7 +10,7 @@ from unfold.decorators import display
 
 from selection.models import Pool, Run, Worker
 
-from .imports import WORKERS, import_urls
+from .imports import WORKERS, import_urls, to_import
 from .page import DeletedWhole, list_url
 
 
@@ -34,6 +34,12 @@ class PoolAdmin(DeletedWhole, ModelAdmin):
 
     def users(self, item: Pool) -> QuerySet[Run]:
         return item.runs.all()
+
+    def response_add(
+        self, request: HttpRequest, obj: Pool, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """An empty pool is of no use, so its import comes next."""
+        return to_import(request, obj) or super().response_add(request, obj, post_url_continue)
 
     def get_urls(self) -> list[URLPattern]:
         return import_urls(self, WORKERS) + super().get_urls()

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.utils.html import format_html
 from django.utils.text import Truncator
@@ -13,7 +13,7 @@ from selection import catalog
 from selection.forms import QuestionForm
 from selection.models import Question, QuestionSet, Run
 
-from .imports import QUESTIONS, import_urls
+from .imports import QUESTIONS, import_urls, to_import
 from .page import DeletedWhole, list_url
 
 
@@ -38,6 +38,12 @@ class QuestionSetAdmin(DeletedWhole, ModelAdmin):
 
     def users(self, item: QuestionSet) -> QuerySet[Run]:
         return item.runs.all()
+
+    def response_add(
+        self, request: HttpRequest, obj: QuestionSet, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """An empty set is of no use, so its import comes next."""
+        return to_import(request, obj) or super().response_add(request, obj, post_url_continue)
 
     def get_urls(self) -> list[URLPattern]:
         return import_urls(self, QUESTIONS) + super().get_urls()

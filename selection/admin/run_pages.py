@@ -65,7 +65,7 @@ class RunPage(Page):
             "settled_out": sum(line.verdict == "settled out" for line in lines),
             "workers": len(lines),
             "promise": reports.promise(run),
-            "assumptions": reports.ASSUMPTIONS,
+            "assumptions": reports.assumptions(),
             "chart": chart.draw(reports.history(run), len(lines)),
             "table": table.build(lines, self.request.GET),
         }

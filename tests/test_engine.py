@@ -1,0 +1,131 @@
+"""One step at a time: what counts, what is dealt, when it ends."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from selection import engine, intake, runs
+from selection.bandit import SELECTORS
+from selection.models import Answer, Assignment, Candidate, Run, Step
+from tests.worlds import answer_all, crowd, make_run, open_of, play
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_hands_out_no_more_than_slots_in_all_and_per_worker():
+    run = make_run(n=6, slots=10, slots_per_worker=3, algorithm="adaptive-top-k")
+    engine.advance(run.pk)
+    assert Assignment.objects.filter(candidate__run=run).count() == 10
+    assert max(run.candidates.values_list("asked", flat=True)) <= 3
+
+
+def test_an_extra_advance_writes_nothing():
+    run = make_run()
+    assert engine.advance(run.pk) is not None
+    assert engine.advance(run.pk) is None
+    assert Step.objects.filter(run=run).count() == 1
+
+
+def test_it_counts_a_worker_s_answers_in_the_order_asked():
+    run = make_run(n=4, k=1, slots=12, slots_per_worker=3, algorithm="adaptive-top-k")
+    engine.advance(run.pk)
+    candidate = run.candidates.get(arm=0)
+    first, second, third = open_of(run)[:3]
+    assert {a.candidate_id for a in (first, second, third)} == {candidate.pk}
+    intake.record(third.pk, "yes")
+    intake.record(second.pk, "yes")
+    engine.advance(run.pk)
+    candidate.refresh_from_db()
+    assert candidate.pulls == 0
+    intake.record(first.pk, "no")
+    engine.advance(run.pk)
+    candidate.refresh_from_db()
+    assert (candidate.pulls, candidate.rewards) == (3, 2)
+
+
+def test_each_answer_is_applied_in_exactly_one_step():
+    run = play(make_run(), crowd(1, good=2))
+    applied = Answer.objects.filter(run=run).exclude(applied_in=None)
+    assert sum(run.history.values_list("applied", flat=True)) == applied.count()
+    for step in run.history.all():
+        assert applied.filter(applied_in=step.number).count() == step.applied
+
+
+def test_candidates_hold_the_sums_of_their_answers():
+    run = play(make_run(algorithm="ugape-c"), crowd(2, good=2))
+    for candidate in run.candidates.all():
+        answers = Answer.objects.filter(assignment__candidate=candidate).exclude(applied_in=None)
+        assert candidate.pulls == answers.count()
+        assert candidate.rewards == answers.filter(right=True).count()
+
+
+@pytest.mark.parametrize("name", ["adaptive-top-k", "lucb", "ugape-c"])
+def test_it_ends_with_the_best_workers_and_a_reason_for_each(name):
+    run = make_run(algorithm=name, questions=1500, slots=60, slots_per_worker=30)
+    play(run, crowd(3, good=2))
+    assert (run.status, run.ending) == ("ended", "promise")
+    accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
+    assert set(accepted.values_list("worker__key", flat=True)) == {"w0", "w1"}
+    assert not run.candidates.filter(verdict=Candidate.Verdicts.UNDECIDED).exists()
+    assert all(candidate.decided_in and candidate.decided_why for candidate in run.candidates.all())
+
+
+def test_the_budget_bounds_what_is_handed_out():
+    run = play(make_run(budget=31, questions=500, epsilon=0.05), crowd(4, good=2))
+    assert run.ending == Run.Ending.BUDGET
+    assert Assignment.objects.filter(candidate__run=run).count() == 31
+
+
+def test_it_ends_when_the_questions_are_used_up():
+    run = play(make_run(questions=5, algorithm="adaptive-top-k"), crowd(5, good=2))
+    assert run.ending == Run.Ending.QUESTIONS
+    assert set(run.candidates.values_list("pulls", flat=True)) == {5}
+
+
+def test_an_overdue_assignment_counts_as_not_right_and_lets_later_answers_count():
+    run = make_run(n=4, k=1, algorithm="adaptive-top-k", slots=12)
+    engine.advance(run.pk)
+    first, second = open_of(run)[:2]
+    intake.record(second.pk, "yes")
+    Assignment.objects.filter(pk=first.pk).update(due=timezone.now() - timedelta(seconds=1))
+    assert intake.expire() == [run.pk]
+    engine.advance(run.pk)
+    candidate = Candidate.objects.get(pk=first.candidate_id)
+    assert (candidate.pulls, candidate.rewards) == (2, 1)
+
+
+def test_nothing_happens_to_a_paused_run_until_it_is_resumed():
+    run = make_run()
+    engine.advance(run.pk)
+    runs.pause(run)
+    answer_all(run, crowd(6, good=2))
+    assert engine.advance(run.pk) is None
+    runs.resume(run)
+    assert engine.advance(run.pk).applied == 12
+
+
+def test_the_same_seed_and_answers_give_the_same_run():
+    one, two = (play(make_run(seed=11), crowd(7, good=2)) for _ in range(2))
+    facts = ["worker__key", "arm", "asked", "pulls", "rewards", "verdict", "decided_why"]
+    assert list(one.candidates.values_list(*facts)) == list(two.candidates.values_list(*facts))
+    rows = ["number", "applied", "dealt", "gap"]
+    assert list(one.history.values_list(*rows)) == list(two.history.values_list(*rows))
+
+
+def test_no_worker_is_asked_a_question_twice():
+    run = play(make_run(questions=40, epsilon=0.05), crowd(8, good=2))
+    for candidate in run.candidates.all():
+        asked = list(candidate.assignments.values_list("question_id", flat=True))
+        assert len(asked) == len(set(asked))
+
+
+def test_the_selection_is_what_a_selector_told_everything_at_once_names():
+    run = play(make_run(), crowd(9, good=2))
+    rows = list(run.candidates.order_by("arm"))
+    selector = SELECTORS["lucb"](run.problem(len(rows)))
+    for row in rows:
+        selector.tell([row.arm], [row.rewards], [row.pulls])
+    assert selector.stop() == ("promise",)
+    accepted = [row.arm for row in rows if row.verdict == 1]
+    assert selector.selection().tolist() == accepted

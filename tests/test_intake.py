@@ -1,0 +1,131 @@
+"""How answers come in, and what is refused."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from selection import engine, intake, runs
+from selection.errors import Conflict, NotFound, Refused, TooLate
+from selection.files import AnswerRow
+from selection.models import Answer, Assignment, Recorded, Run
+from tests.worlds import answer_all, crowd, make_run, open_of, play
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    run = make_run(algorithm="adaptive-top-k", slots=18)
+    engine.advance(run.pk)
+    return run
+
+
+def test_it_grades_against_any_accepted_answer_capitals_and_spacing_aside(run):
+    question = open_of(run)[0].question
+    question.accepted = ["New York", "NYC"]
+    assert question.grade("  new   york ")
+    assert question.grade("nyc")
+    assert not question.grade("york")
+
+
+def test_a_response_that_comes_again_leaves_the_first_as_it_is(run):
+    assignment = open_of(run)[0]
+    assert not intake.record(assignment.pk, "yes").duplicate
+    assert intake.record(assignment.pk, "no").duplicate
+    assert Answer.objects.get(pk=assignment.pk).response == "yes"
+
+
+def test_a_late_response_is_told_so_before_and_after_the_sweep(run):
+    assignment = open_of(run)[0]
+    Assignment.objects.filter(pk=assignment.pk).update(due=timezone.now() - timedelta(minutes=1))
+    with pytest.raises(TooLate):
+        intake.record(assignment.pk, "yes")
+    intake.expire()
+    with pytest.raises(TooLate):
+        intake.record(assignment.pk, "yes")
+    assert not Answer.objects.get(pk=assignment.pk).right
+
+
+def test_an_empty_or_endless_response_is_refused(run):
+    for response in ("", "  \n", "x" * 10_001, "a\0b"):
+        with pytest.raises(Refused):
+            intake.record(open_of(run)[0].pk, response)
+
+
+def test_an_assignment_belongs_to_one_worker(run):
+    mine, other = open_of(run)[0], open_of(run)[-1]
+    with pytest.raises(NotFound):
+        intake.record(other.pk, "yes", candidate_id=mine.candidate_id)
+    with pytest.raises(NotFound):
+        intake.record(10**9, "yes")
+
+
+def test_an_ended_run_takes_no_more(run):
+    runs.stop(run)
+    with pytest.raises(Conflict, match="ended"):
+        intake.record(open_of(run)[0].pk, "yes")
+
+
+def test_sorting_names_every_bad_row_by_line_and_reason(run):
+    taken = open_of(run)[0]
+    intake.record(taken.pk, "yes")
+    worker, question = taken.candidate.worker.key, taken.question.key
+    rows = [
+        AnswerRow(2, "nobody", "q1", "yes"),
+        AnswerRow(3, worker, "q-none", "yes"),
+        AnswerRow(4, worker, question, "no"),
+        AnswerRow(5, worker, question, "  "),
+    ]
+    sorting = intake.sort(run, rows)
+    assert sorting.taken == 0
+    assert [(bad.line, bad.why) for bad in sorting.problems] == [
+        (2, "There is no worker “nobody” in this run."),
+        (3, "There is no question “q-none” in this run's question set."),
+        (4, f"“{worker}” has already answered question “{question}”."),
+        (5, f"“{worker}” has already answered question “{question}”."),
+    ]
+
+
+def test_answers_made_elsewhere_go_to_open_assignments_or_wait_until_asked(run):
+    out = open_of(run)[0]
+    asked = set(out.candidate.assignments.values_list("question__key", flat=True))
+    unasked = next(f"q{i}" for i in range(200) if f"q{i}" not in asked)
+    worker = out.candidate.worker.key
+    rows = [AnswerRow(2, worker, out.question.key, "yes"), AnswerRow(3, worker, unasked, "yes")]
+    sorting = intake.sort(run, rows)
+    intake.take(run, sorting)
+    assert (len(sorting.answers), len(sorting.recorded)) == (1, 1)
+    assert Answer.objects.filter(pk=out.pk).exists()
+    answer_all(run, crowd(1, good=2))
+    engine.advance(run.pk)
+    dealt = Assignment.objects.get(candidate=out.candidate, question__key=unasked)
+    assert dealt.answer.response == "yes"
+    assert not Recorded.objects.exists()
+
+
+def test_a_run_on_recorded_answers_only_asks_nobody_else():
+    run = make_run(recorded_only=True, questions=40, slots=30)
+    respond = crowd(1, good=2)
+    rows = [
+        AnswerRow(0, f"w{worker}", f"q{number}", "yes" if (worker + number) % 3 else "no")
+        for worker in range(6)
+        for number in range(25)
+    ]
+    assert engine.advance(run.pk) is None
+    intake.take(run, intake.sort(run, rows))
+    play(run, respond)
+    assert run.ending == Run.Ending.QUESTIONS
+    assert not open_of(run)
+    assert Answer.objects.filter(run=run).count() <= 6 * 25
+
+
+def test_recorded_answers_never_make_a_question_come_twice():
+    run = make_run(n=3, k=1, questions=30, epsilon=0.01, slots=9)
+    rows = [AnswerRow(0, "w1", f"q{number}", "yes") for number in range(0, 30, 2)]
+    engine.advance(run.pk)
+    intake.take(run, intake.sort(run, rows))
+    play(run, crowd(2, good=1))
+    candidate = run.candidates.get(worker__key="w1")
+    asked = list(candidate.assignments.values_list("question__number", flat=True))
+    assert sorted(asked) == list(range(30))

@@ -1,0 +1,82 @@
+"""What a requester is told."""
+
+import pytest
+
+from selection import engine, reports, runs
+from selection.errors import NotFound
+from tests.worlds import crowd, make_run, play
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_fresh_run_reports_nothing_known():
+    run = make_run()
+    progress = reports.progress(run)
+    assert (progress.undecided, progress.counted, progress.spent, progress.gap) == (6, 0, 0, 1.0)
+    lines = reports.standings(run)
+    assert {(line.mean, line.lower, line.upper) for line in lines} == {(None, 0.0, 1.0)}
+
+
+def test_a_kept_promise_is_exported_as_certified_with_ranked_workers():
+    run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
+    document = reports.export(run)
+    assert document["certified"]
+    assert document["promise"] == (
+        "With probability at least 0.9, every worker selected is, in true accuracy, "
+        "within 0.3 of the 2nd best."
+    )
+    assert [row["rank"] for row in document["workers"]] == [1, 2]
+    assert {row["worker"] for row in document["workers"]} == {"w0", "w1"}
+    assert {row["verdict"] for row in document["workers"]} == {"accepted"}
+    assert document["answers_used"] == reports.progress(run).counted
+
+
+def test_a_run_stopped_before_any_evidence_promises_nothing():
+    run = make_run()
+    engine.advance(run.pk)
+    runs.stop(run)
+    run.refresh_from_db()
+    assert not reports.export(run)["certified"]
+    assert reports.promise(run).startswith("Not certified: there were too few answers")
+
+
+def test_a_run_stopped_early_promises_the_gap_it_reached():
+    run = make_run(epsilon=0.01, questions=1500, slots=60, slots_per_worker=30)
+    for _ in range(6):
+        play(run, crowd(3, good=2), most=1)
+    runs.stop(run)
+    run.refresh_from_db()
+    gap = reports.progress(run).gap
+    assert 0.01 < gap < 1
+    assert reports.promise(run) == (
+        "Not certified for ε = 0.01. With probability at least 0.9, every worker selected is, "
+        f"in true accuracy, within {gap:g} of the 2nd best."
+    )
+
+
+def test_every_row_of_the_table_carries_the_run_s_facts():
+    run = play(make_run(), crowd(4, good=2))
+    rows = reports.export_table(run)
+    assert len(rows) == run.k
+    assert list(rows[0])[: len(reports.COLUMNS)] == reports.COLUMNS
+    assert {row["seed"] for row in rows} == {run.seed}
+    assert all(row["lower"] <= row["mean"] <= row["upper"] for row in rows)
+
+
+def test_history_is_thinned_and_ends_with_the_last_step():
+    run = play(make_run(slots=2, slots_per_worker=1, epsilon=0.01, questions=40), crowd(5, good=2))
+    assert run.steps > 20
+    thinned = reports.history(run, most=10)
+    assert len(thinned) <= 10
+    assert thinned[-1].number == run.steps
+
+
+def test_open_assignments_carry_no_answer_and_can_be_paged():
+    run = make_run(algorithm="adaptive-top-k", slots=12)
+    engine.advance(run.pk)
+    first = reports.open_assignments(run, None, limit=5, after=0)
+    rest = reports.open_assignments(run, None, limit=100, after=first[-1]["id"])
+    assert len(first) + len(rest) == 12
+    assert not {"accepted", "right"} & set(first[0])
+    with pytest.raises(NotFound):
+        reports.open_assignments(run, "nobody", limit=5, after=0)

@@ -1,0 +1,65 @@
+"""The life of a run."""
+
+import pytest
+
+from selection import engine, runs
+from selection.errors import Conflict, Refused
+from selection.models import Candidate, Run
+from tests.worlds import make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_starting_fixes_the_roster_and_numbers_the_arms_by_the_seed():
+    one, two, other = make_run(seed=1), make_run(seed=1), make_run(seed=2)
+    rosters = [
+        list(run.candidates.order_by("arm").values_list("worker__key", flat=True))
+        for run in (one, two, other)
+    ]
+    assert rosters[0] == rosters[1] != rosters[2]
+    assert sorted(rosters[0]) == [f"w{i}" for i in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"k": 6}, "K must be at least 1 and less than the number of workers (6), but it is 6."),
+        ({"k": 0}, "K must be at least 1 and less than the number of workers (6), but it is 0."),
+        ({"questions": 0}, "is empty: import gold questions first."),
+        ({"n": 0}, "There must be at least 2 workers to choose from, not 0."),
+    ],
+)
+def test_a_run_that_cannot_be_run_is_refused_and_stays_a_draft(fields, sentence):
+    run = make_run(start=False, **fields)
+    with pytest.raises(Refused) as refusal:
+        runs.start(run)
+    assert sentence in str(refusal.value)
+    run.refresh_from_db()
+    assert run.status == Run.Status.DRAFT
+    assert not Candidate.objects.filter(run=run).exists()
+
+
+def test_each_move_is_allowed_from_its_own_states_only():
+    run = make_run(start=False)
+    for move in (runs.pause, runs.resume, runs.stop):
+        with pytest.raises(Conflict, match="is draft"):
+            move(run)
+    runs.start(run)
+    with pytest.raises(Conflict, match="is running"):
+        runs.start(run)
+    runs.pause(run)
+    runs.resume(run)
+    runs.stop(run)
+    with pytest.raises(Conflict, match="is ended"):
+        runs.resume(run)
+
+
+def test_stopping_ends_the_run_and_says_it_was_by_hand():
+    run = make_run()
+    engine.advance(run.pk)
+    runs.stop(run)
+    run.refresh_from_db()
+    assert (run.status, run.ending) == ("ended", "stopped")
+    assert run.ended is not None
+    assert engine.advance(run.pk) is None
+    assert open_of(run)

@@ -1,0 +1,88 @@
+"""Small worlds: pools, question sets, runs, and crowds that answer."""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from selection import catalog, engine, intake, runs
+from selection.files import QuestionRow, WorkerRow
+from selection.models import Assignment, Pool, QuestionSet, Run
+
+names = itertools.count(1)
+
+Crowd = Callable[[Assignment], str | None]
+
+
+def make_pool(n: int) -> Pool:
+    pool = Pool.objects.create(name=f"pool {next(names)}")
+    catalog.take_workers(pool, [WorkerRow(i, f"w{i}", f"Worker {i}", {}) for i in range(n)])
+    return pool
+
+
+def make_questions(size: int) -> QuestionSet:
+    question_set = QuestionSet.objects.create(name=f"questions {next(names)}")
+    rows = [QuestionRow(i, f"q{i}", f"Say yes to {i}.", ["yes"], []) for i in range(size)]
+    catalog.take_questions(question_set, rows)
+    return question_set
+
+
+def make_run(n: int = 6, questions: int = 200, start: bool = True, **fields: object) -> Run:
+    values = {
+        "k": 2,
+        "algorithm": "lucb",
+        "epsilon": 0.3,
+        "delta": 0.1,
+        "slots": 12,
+        "slots_per_worker": 3,
+        "seed": 7,
+    } | fields
+    pool, question_set = make_pool(n), make_questions(questions)
+    run = Run.objects.create(
+        name=f"run {next(names)}", pool=pool, question_set=question_set, **values
+    )
+    if start:
+        runs.start(run)
+        run.refresh_from_db()
+    return run
+
+
+def open_of(run: Run) -> list[Assignment]:
+    return list(
+        Assignment.objects.open()
+        .filter(candidate__run=run)
+        .select_related("candidate__worker", "question")
+        .order_by("id")
+    )
+
+
+def crowd(seed: int, good: int, high: float = 0.95, low: float = 0.4) -> Crowd:
+    """Workers w0 to w<good-1> are right with probability ``high``, the rest with ``low``.
+
+    A response depends on worker and question only: whoever asks again gets the same.
+    """
+
+    def respond(assignment: Assignment) -> str:
+        worker = int(assignment.candidate.worker.key[1:])
+        rng = np.random.default_rng([seed, worker, assignment.question.number])
+        return "yes" if rng.random() < (high if worker < good else low) else "no"
+
+    return respond
+
+
+def answer_all(run: Run, respond: Crowd) -> int:
+    """Let the crowd answer what is out."""
+    responses = [(assignment, respond(assignment)) for assignment in open_of(run)]
+    given = [(assignment, said) for assignment, said in responses if said is not None]
+    return intake.record_many(run, given)
+
+
+def play(run: Run, respond: Crowd, most: int = 10_000) -> Run:
+    """Advance and answer until the run ends or nothing moves."""
+    for _ in range(most):
+        step = engine.advance(run.pk)
+        run.refresh_from_db()
+        if run.status == Run.Status.ENDED or (step is None and not answer_all(run, respond)):
+            return run
+        answer_all(run, respond)
+    return run
