@@ -181,7 +181,7 @@ class ImportPage(Page):
         return self.importer.title
 
     def crumbs(self) -> list[tuple[str, str]]:
-        return [*super().crumbs(), (str(self.object), object_url(self.object))]
+        return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(

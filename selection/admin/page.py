@@ -58,9 +58,8 @@ class Page(UnfoldModelAdminViewMixin, TemplateView):
         return super().get_context_data(**kwargs, subject=self.object, crumbs=self.crumbs())
 
     def crumbs(self) -> list[tuple[str, str]]:
-        """(words, address) of the pages above this one."""
-        meta = self.model_admin.model._meta
-        return [(str(meta.verbose_name_plural).capitalize(), list_url(self.model_admin.model))]
+        """(words, address) of the pages between the list, which the layout names, and this one."""
+        return []
 
 
 def list_url(model: type[Model]) -> str:

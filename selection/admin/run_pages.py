@@ -82,7 +82,7 @@ class RunVerb(Page):
         return f"Stop {self.object}?"
 
     def crumbs(self) -> list[tuple[str, str]]:
-        return [*super().crumbs(), (str(self.object), object_url(self.object))]
+        return [(str(self.object), object_url(self.object))]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if self.kwargs["verb"] != "stop" or self.object.status == Run.Status.ENDED:

@@ -117,7 +117,10 @@ def _heading(column: Column, asked: QueryDict) -> Heading:
 def _choices(lines: Sequence[Line], asked: QueryDict) -> list[Choice]:
     counts = Counter(line.verdict for line in lines)
     chosen = asked.get("verdict", "")
-    named = [("All", "", len(lines)), ("Selected", "selected", sum(x.selected for x in lines))]
+    named = [("All", "", len(lines))]
+    selected = sum(line.selected for line in lines)
+    if selected != counts["accepted"]:
+        named.append(("Selected by now", "selected", selected))
     named += [(name.capitalize(), name, counts[name]) for name in VERDICTS if counts[name]]
     return [
         Choice(words, count, _query(asked, verdict=value or None, page=None), value == chosen)
