@@ -30,7 +30,7 @@ class OpenQuestion:
 
     @property
     def seconds_left(self) -> int:
-        return max(0, round((self.due - timezone.now()).total_seconds()))
+        return max(0, int((self.due - timezone.now()).total_seconds()))
 
 
 def of(candidate_id: int) -> Desk | None:
