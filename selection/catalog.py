@@ -72,7 +72,8 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
 
 def _asked(question_set: QuestionSet) -> set[str]:
     """Keys of the questions that were handed out or have an answer waiting."""
-    asked = Assignment.objects.filter(question__question_set=question_set)
+    # Without their default order: SQLite takes none inside a union.
+    asked = Assignment.objects.filter(question__question_set=question_set).order_by()
     waiting = Recorded.objects.filter(question__question_set=question_set)
     used = asked.values_list("question__key").union(waiting.values_list("question__key"))
     return {key for (key,) in used}

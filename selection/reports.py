@@ -5,10 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, F, Sum
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from .bandit import ASSUMPTIONS, SELECTORS, Selector, Standing, State, Verdict
+from .bandit import ASSUMPTIONS, SELECTORS, ProblemError, Selector, Standing, State, Verdict
 from .errors import NotFound
 from .models import Assignment, Candidate, Run, Step
 
@@ -195,6 +196,11 @@ def promise(run: Run) -> str:
     return f"Not certified for ε = {run.epsilon:g}. {rule.sentence(problem, last.gap)}"
 
 
+def assumptions() -> str:
+    """What every promise rests on, in words."""
+    return ASSUMPTIONS
+
+
 # -- export
 
 COLUMNS = ["rank", "worker", "name", "verdict", "answers", "right", "mean", "lower", "upper"]
@@ -243,3 +249,90 @@ def export_table(run: Run) -> list[dict[str, Any]]:
         for name in ("run", "algorithm", "k", "epsilon", "delta", "budget", "seed", "answers_used")
     }
     return [row | facts for row in document["workers"]]
+
+
+# -- before a run begins
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An algorithm to choose, and what it would promise."""
+
+    name: str
+    title: str
+    sentence: str
+    citation: str
+
+
+def offers(run: Run, workers: int) -> list[Offer]:
+    """What each algorithm would promise for this run over so many workers.
+
+    Empty when the run cannot be run as it is: ``refusals`` says why.
+    """
+    if refusals(run, workers):
+        return []
+    problem = run.problem(workers)
+    return [
+        Offer(name, rule.title, rule.promise.sentence(problem), rule.promise.citation)
+        for name, rule in SELECTORS.items()
+    ]
+
+
+def refusals(run: Run, workers: int) -> dict[str, str]:
+    """One sentence for each setting that is out of range, by field; a pool too small by "pool"."""
+    found = {"pool": _refusal(Run(k=1), workers)}
+    for field in ("k", "epsilon", "delta", "budget"):
+        probe = Run(k=1)  # all else harmless, so that the sentence is about this field
+        setattr(probe, field, getattr(run, field))
+        found[field] = "" if found["pool"] else _refusal(probe, workers)
+    return {field: why for field, why in found.items() if why}
+
+
+def _refusal(run: Run, workers: int) -> str:
+    try:
+        run.problem(workers)
+    except ProblemError as error:
+        return str(error)
+    return ""
+
+
+def with_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """Runs with ``accepted`` and ``rejected`` as of their last step, and ``workers``."""
+    last = Step.objects.filter(run=OuterRef("pk"), number=OuterRef("steps"))
+    return runs.annotate(
+        accepted=Coalesce(Subquery(last.values("accepted")), 0),
+        rejected=Coalesce(Subquery(last.values("rejected")), 0),
+        workers=Count("candidates"),
+    )
+
+
+# -- answering elsewhere
+
+OPEN_COLUMNS = ["worker", "question", "prompt", "choices", "assignment", "due"]
+
+
+def open_table(run: Run) -> list[dict[str, Any]]:
+    """The questions that wait for an answer, by worker, to be answered elsewhere.
+
+    With a column ``response`` added, the file can be imported into the run.
+    """
+    if run.status == Run.Status.ENDED:
+        return []
+    rows = (
+        Assignment.objects.open()
+        .filter(candidate__run=run, due__gt=timezone.now())
+        .order_by("candidate__worker__key", "position")
+        .values_list(
+            "candidate__worker__key",
+            "question__key",
+            "question__prompt",
+            "question__choices",
+            "id",
+            "due",
+        )
+    )
+    table = [dict(zip(OPEN_COLUMNS, row, strict=True)) for row in rows]
+    return [
+        row | {"choices": "|".join(row["choices"]), "due": row["due"].isoformat(" ", "seconds")}
+        for row in table
+    ]

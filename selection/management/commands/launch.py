@@ -32,8 +32,7 @@ class Command(BaseCommand):
         run = samples.prepare(settings.VAR_DIR / "sample-gold.csv")
         self.greet(f"http://{host}:{port}", run.pk)
         os.environ.update(
-            HOST=host,
-            PORT=str(port),
+            ADDRESS=f"{host}:{port}",  # not PORT: honcho gives every process one of its own
             PUBLIC_URL=os.environ.get("PUBLIC_URL", f"http://{host}:{port}"),
             SAMPLE_RUN=str(run.pk),
             CROWD_TOKEN=ApiToken.issue("sample crowd"),
@@ -44,7 +43,7 @@ class Command(BaseCommand):
         name, password = first_login()
         self.stdout.write(
             f"\n  CrowdSelect   {url}/admin/\n"
-            f"  Sample run    {url}/admin/selection/run/{run}/watch/\n"
+            f"  Sample run    {url}/admin/selection/run/{run}/\n"
             f"  Sign in as    {name}   {password}\n"
             f"  API           {url}/api/docs\n\n"
             "  Ctrl-C stops everything.\n"

@@ -1,0 +1,61 @@
+"""A run's history as shapes for an inline SVG: no script, no library."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selection.models import Step
+
+WIDTH, HEIGHT = 600, 150
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Points of polygons and lines in a box of WIDTH by HEIGHT; time goes to the right.
+
+    decided             whether there were verdicts before the last step
+    accepted, rejected  areas: accepted grows from below, rejected from above
+    gap, wanted         the gap as a line, and the height it has to fall to
+    """
+
+    decided: bool
+    accepted: str
+    rejected: str
+    gap: str
+    wanted: float
+    top: float
+    seconds: float
+
+
+def draw(history: Sequence[Step], workers: int) -> Chart | None:
+    """The chart of these steps; None while there are too few to see anything."""
+    if len(history) < 2 or not workers:
+        return None
+    across = _across(history)
+    top = max(max(step.gap for step in history), history[-1].wanted, 0.01)
+    accepted = [HEIGHT * (1 - step.accepted / workers) for step in history]
+    rejected = [HEIGHT * step.rejected / workers for step in history]
+    return Chart(
+        decided=any(step.accepted or step.rejected for step in history[:-1]),
+        accepted=_area(across, accepted, HEIGHT),
+        rejected=_area(across, rejected, 0),
+        gap=_points(across, [HEIGHT * (1 - step.gap / top) for step in history]),
+        wanted=round(HEIGHT * (1 - history[-1].wanted / top), 1),
+        top=top,
+        seconds=(history[-1].at - history[0].at).total_seconds(),
+    )
+
+
+def _across(history: Sequence[Step]) -> list[float]:
+    start, end = history[0].at.timestamp(), history[-1].at.timestamp()
+    span = end - start
+    if not span:
+        return [WIDTH * i / (len(history) - 1) for i in range(len(history))]
+    return [WIDTH * (step.at.timestamp() - start) / span for step in history]
+
+
+def _points(across: Sequence[float], down: Sequence[float]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
+
+
+def _area(across: Sequence[float], down: Sequence[float], base: float) -> str:
+    return f"{across[0]:.1f},{base} {_points(across, down)} {across[-1]:.1f},{base}"

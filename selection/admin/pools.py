@@ -1,0 +1,56 @@
+"""Pools and the workers in them."""
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from selection.models import Pool, Run, Worker
+
+from .imports import WORKERS, import_urls, to_import
+from .page import DeletedWhole, list_url
+
+
+@admin.register(Pool)
+class PoolAdmin(DeletedWhole, ModelAdmin):
+    list_display = ["name", "how_many", "created"]
+    search_fields = ["name"]
+    fields = ["name"]
+    change_form_outer_after_template = "selection/pool_contents.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Pool]:
+        return super().get_queryset(request).annotate(how_many=Count("workers"))
+
+    @display(description="workers", ordering="how_many")
+    def how_many(self, pool: Pool) -> str:
+        url = f"{list_url(Worker)}?pool__id__exact={pool.pk}"
+        return format_html('<a href="{}">{}</a>', url, pool.how_many)  # type: ignore[attr-defined]
+
+    def contents(self, item: Pool) -> dict[str, QuerySet[Worker]]:
+        return {"workers": item.workers.all()}
+
+    def users(self, item: Pool) -> QuerySet[Run]:
+        return item.runs.all()
+
+    def response_add(
+        self, request: HttpRequest, obj: Pool, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """An empty pool is of no use, so its import comes next."""
+        return to_import(request, obj) or super().response_add(request, obj, post_url_continue)
+
+    def get_urls(self) -> list[URLPattern]:
+        return import_urls(self, WORKERS) + super().get_urls()
+
+
+@admin.register(Worker)
+class WorkerAdmin(ModelAdmin):
+    list_display = ["key", "name", "pool"]
+    list_filter = ["pool"]
+    list_select_related = ["pool"]
+    list_per_page = 100
+    search_fields = ["key", "name"]
+    autocomplete_fields = ["pool"]
+    fields = ["pool", "key", "name", "attributes"]

@@ -1,0 +1,84 @@
+"""Question sets and the gold questions in them."""
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
+from django.utils.html import format_html
+from django.utils.text import Truncator
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from selection import catalog
+from selection.forms import QuestionForm
+from selection.models import Question, QuestionSet, Run
+
+from .imports import QUESTIONS, import_urls, to_import
+from .page import DeletedWhole, list_url
+
+
+@admin.register(QuestionSet)
+class QuestionSetAdmin(DeletedWhole, ModelAdmin):
+    list_display = ["name", "how_many", "created"]
+    search_fields = ["name"]
+    fields = ["name", "instructions"]
+    change_form_outer_after_template = "selection/set_contents.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionSet]:
+        return super().get_queryset(request).annotate(how_many=Count("questions"))
+
+    @display(description="questions", ordering="how_many")
+    def how_many(self, question_set: QuestionSet) -> str:
+        url = f"{list_url(Question)}?question_set__id__exact={question_set.pk}"
+        count = question_set.how_many  # type: ignore[attr-defined]
+        return format_html('<a href="{}">{}</a>', url, count)
+
+    def contents(self, item: QuestionSet) -> dict[str, QuerySet[Question]]:
+        return {"questions": item.questions.all()}
+
+    def users(self, item: QuestionSet) -> QuerySet[Run]:
+        return item.runs.all()
+
+    def response_add(
+        self, request: HttpRequest, obj: QuestionSet, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """An empty set is of no use, so its import comes next."""
+        return to_import(request, obj) or super().response_add(request, obj, post_url_continue)
+
+    def get_urls(self) -> list[URLPattern]:
+        return import_urls(self, QUESTIONS) + super().get_urls()
+
+
+@admin.register(Question)
+class QuestionAdmin(ModelAdmin):
+    """A run deals questions by their numbers, so a single one is changed but never deleted."""
+
+    form = QuestionForm
+    list_display = ["key", "short_prompt", "short_accepted", "question_set"]
+    list_filter = ["question_set"]
+    list_select_related = ["question_set"]
+    list_per_page = 100
+    search_fields = ["key", "prompt"]
+    autocomplete_fields = ["question_set"]
+
+    @display(description="prompt")
+    def short_prompt(self, question: Question) -> str:
+        return Truncator(question.prompt).chars(90)
+
+    @display(description="accepted answers")
+    def short_accepted(self, question: Question) -> str:
+        return Truncator(" | ".join(question.accepted)).chars(60)
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Question | None = None
+    ) -> tuple[str, ...]:
+        return ("question_set", "key") if obj else ()
+
+    def save_model(
+        self, request: HttpRequest, obj: Question, form: QuestionForm, change: bool
+    ) -> None:
+        catalog.take_questions(obj.question_set, [form.row()])
+        obj.pk = obj.question_set.questions.get(key=obj.key).pk
+
+    def has_delete_permission(self, request: HttpRequest, obj: Question | None = None) -> bool:
+        return False

@@ -1,0 +1,169 @@
+"""A run's own page: how it stands, what it promises, its workers; and its buttons and downloads."""
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+
+from selection import links, reports, runs
+from selection.errors import Refused
+from selection.models import Run
+
+from . import chart, table
+from .page import Page, attachment, csv_response, object_url
+
+VERBS = {"start": runs.start, "pause": runs.pause, "resume": runs.resume, "stop": runs.stop}
+DONE = {
+    "start": "The run has started: questions are going out.",
+    "pause": "The run is paused: nothing more goes out, and nothing is counted.",
+    "resume": "The run goes on.",
+    "stop": "The run has ended.",
+}
+
+
+class RunPage(Page):
+    """The page, or with ``?fragment`` only its parts that change."""
+
+    permission_required = ["selection.view_run"]
+
+    def get_template_names(self) -> list[str]:
+        if "fragment" in self.request.GET:
+            return ["selection/run_live.html"]
+        return ["selection/run.html"]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run: Run = self.object
+        facts = self._draft(run) if run.status == Run.Status.DRAFT else self._begun(run)
+        return super().get_context_data(run=run, live=run.status == Run.Status.RUNNING, **facts)
+
+    def _draft(self, run: Run) -> dict[str, Any]:
+        workers = run.pool.workers.count()
+        questions = run.question_set.questions.count()
+        refusals = list(reports.refusals(run, workers).values())
+        if not questions:
+            refusals.append("The question set is empty: import gold questions first.")
+        offers = {offer.name: offer for offer in reports.offers(run, workers)}
+        return {
+            "workers": workers,
+            "questions": questions,
+            "refusals": refusals,
+            "offer": offers.get(run.algorithm),
+        }
+
+    def _begun(self, run: Run) -> dict[str, Any]:
+        lines = reports.standings(run)
+        progress = reports.progress(run)
+        return {
+            "progress": progress,
+            "percent": round(100 * progress.closed),
+            "settled_in": sum(line.verdict == "settled in" for line in lines),
+            "settled_out": sum(line.verdict == "settled out" for line in lines),
+            "workers": len(lines),
+            "promise": reports.promise(run),
+            "assumptions": reports.assumptions(),
+            "chart": chart.draw(reports.history(run), len(lines)),
+            "table": table.build(lines, self.request.GET),
+        }
+
+
+class RunVerb(Page):
+    """Start, pause, resume or stop. Stopping is for good, so a page asks before."""
+
+    permission_required = ["selection.change_run"]
+    template_name = "selection/run_stop.html"
+
+    @property
+    def title(self) -> str:
+        return f"Stop {self.object}?"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if self.kwargs["verb"] != "stop" or self.object.status == Run.Status.ENDED:
+            return redirect(object_url(self.object))
+        return super().get(request, *args, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        verb = self.kwargs["verb"]
+        if verb not in VERBS:
+            raise Http404
+        try:
+            VERBS[verb](self.object)
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+        else:
+            messages.success(request, DONE[verb])
+        return redirect(object_url(self.object))
+
+
+class Download(Page):
+    """A file made of the run. Once it has begun: a draft has nobody in it."""
+
+    permission_required = ["selection.view_run"]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        run: Run = self.object
+        if run.status == Run.Status.DRAFT:
+            messages.error(request, "There is nothing to download before the run has started.")
+            return redirect(object_url(run))
+        return FILES[self.kwargs["file"]](run)
+
+
+def _selected_csv(run: Run) -> HttpResponse:
+    rows = reports.export_table(run)
+    return csv_response(f"{run} selected", list(rows[0]), rows)
+
+
+def _selected_json(run: Run) -> HttpResponse:
+    body = json.dumps(reports.export(run), indent=2, ensure_ascii=False, cls=DjangoJSONEncoder)
+    return attachment(body, f"{run} selected.json", "application/json")
+
+
+def _links_csv(run: Run) -> HttpResponse:
+    candidates = run.candidates.select_related("worker").order_by("worker__key")
+    rows = [
+        {
+            "worker": candidate.worker.key,
+            "name": candidate.worker.name,
+            "link": links.address(candidate.pk),
+        }
+        for candidate in candidates
+    ]
+    return csv_response(f"{run} links", ["worker", "name", "link"], rows)
+
+
+def _open_csv(run: Run) -> HttpResponse:
+    return csv_response(f"{run} open questions", reports.OPEN_COLUMNS, reports.open_table(run))
+
+
+FILES = {
+    "selected.csv": _selected_csv,
+    "selected.json": _selected_json,
+    "links.csv": _links_csv,
+    "open.csv": _open_csv,
+}
+
+
+def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    wrap = model_admin.admin_site.admin_view
+    page, verb, download = (
+        wrap(view.as_view(model_admin=model_admin)) for view in (RunPage, RunVerb, Download)
+    )
+    downloads = [
+        path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
+    ]
+    return [
+        path("<int:pk>/", page, name="selection_run_page"),
+        path("<int:pk>/do/<slug:verb>/", verb, name="selection_run_verb"),
+        *downloads,
+    ]
+
+
+def _url_name(file: str) -> str:
+    return "selection_run_" + file.replace(".", "_")

@@ -1,0 +1,157 @@
+"""Runs: the list, and the form of one that has not begun."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.views import ChangeList
+
+from selection import reports
+from selection.forms import PromiseForm, RunForm
+from selection.models import Run
+
+from .imports import ANSWERS, import_urls
+from .page import DeletedWhole, object_url
+from .run_pages import run_urls
+
+
+class RunList(ChangeList):
+    def url_for_result(self, result: Run) -> str:
+        return object_url(result)
+
+
+@admin.register(Run)
+class RunAdmin(DeletedWhole, ModelAdmin):
+    form = RunForm
+    actions = None
+    list_display = ["name", "state", "counts", "pool", "k", "algorithm", "created"]
+    list_filter = ["status", "pool", "algorithm"]
+    list_select_related = ["pool"]
+    search_fields = ["name"]
+    autocomplete_fields = ["pool", "question_set"]
+    readonly_fields = ["promises"]
+    fieldsets = [
+        (None, {"fields": ["name", "pool", "question_set", "k"]}),
+        ("How sure it has to be", {"fields": [("epsilon", "delta"), "algorithm", "promises"]}),
+        (
+            "How questions go out",
+            {"fields": [("slots", "slots_per_worker"), ("minutes", "budget"), "recorded_only"]},
+        ),
+        (
+            "To repeat the run exactly",
+            {
+                "fields": ["seed"],
+                "description": "The seed fixes each worker's order of questions and every "
+                "random choice. The one given is as good as any.",
+            },
+        ),
+    ]
+
+    class Media:
+        js = ["selection/promises.js"]
+
+    # -- the list
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        return reports.with_counts(super().get_queryset(request))
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return RunList
+
+    @display(
+        description="status",
+        ordering="status",
+        label={"running": "success", "paused": "warning", "ended": "info"},
+    )
+    def state(self, run: Run) -> tuple[str, str]:
+        return run.status, run.get_status_display()
+
+    @display(description="accepted / rejected / undecided")
+    def counts(self, run: Any) -> str:
+        if run.status == Run.Status.DRAFT:
+            return "–"
+        undecided = run.workers - run.accepted - run.rejected
+        return f"{run.accepted} / {run.rejected} / {undecided}"
+
+    # -- the form
+
+    @admin.display(description="What each algorithm would promise")
+    def promises(self, run: Run | None) -> SafeString:
+        return promises_html(run or Run(k=1), run.pool.workers.count() if run and run.pk else 0)
+
+    def promises_view(self, request: HttpRequest) -> HttpResponse:
+        """The promises for what stands in the form now, fetched by promises.js."""
+        form = PromiseForm(request.GET)
+        return JsonResponse({"html": promises_html(form.run(), form.workers())})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        run = self.get_object(request, object_id)
+        if run is not None and run.status != Run.Status.DRAFT:
+            messages.info(request, "A run that has been started cannot be changed.")
+            return redirect(object_url(run))
+        return super().change_view(request, object_id, *args, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Run, form: RunForm, change: bool) -> None:
+        """Only what the form shows: never a status that has moved on meanwhile."""
+        obj.save(update_fields=form.Meta.fields if change else None)
+
+    def response_add(
+        self, request: HttpRequest, obj: Run, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return self._to_page(request, obj) or super().response_add(request, obj, post_url_continue)
+
+    def response_change(self, request: HttpRequest, obj: Run) -> HttpResponse:
+        return self._to_page(request, obj) or super().response_change(request, obj)
+
+    def _to_page(self, request: HttpRequest, run: Run) -> HttpResponseRedirect | None:
+        if {"_continue", "_addanother", "_popup"} & set(request.POST):
+            return None
+        messages.success(request, "The run is saved. Nothing goes out until you start it.")
+        return redirect(object_url(run))
+
+    # -- around it
+
+    def get_urls(self) -> list[URLPattern]:
+        promises = self.admin_site.admin_view(self.promises_view)
+        return [
+            path("promises/", promises, name="selection_run_promises"),
+            *run_urls(self),
+            *import_urls(self, ANSWERS),
+            *super().get_urls(),
+        ]
+
+    def contents(self, item: Run) -> dict[str, QuerySet[Any]]:
+        return {"workers' results": item.candidates.all(), "answers": item.answers.all()}
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        going = isinstance(obj, Run) and obj.status in {Run.Status.RUNNING, Run.Status.PAUSED}
+        return super().has_delete_permission(request, obj) and not going
+
+
+def promises_html(run: Run, workers: int) -> SafeString:
+    """The sentence of each algorithm, or what stands in the way of one."""
+    if not workers:
+        words = "Choose a pool with workers in it: then the promises are shown here."
+        return format_html('<div id="promises">{}</div>', words)
+    refusals = reports.refusals(run, workers)
+    if refusals:
+        lines = format_html_join("", "<p>{}</p>", ((why,) for why in refusals.values()))
+    else:
+        lines = format_html_join(
+            "",
+            "<p><strong>{}</strong> {} <small>({})</small></p>",
+            (
+                (offer.title, offer.sentence, offer.citation)
+                for offer in reports.offers(run, workers)
+            ),
+        )
+    return format_html('<div id="promises" class="cs-promises">{}</div>', lines)

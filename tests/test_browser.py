@@ -1,0 +1,162 @@
+"""The main job in a real browser: create, import, start, answer on a phone, watch it move."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from selection import engine, links, runs
+from selection.models import Answer, QuestionSet, Run
+from tests.worlds import answer_all, crowd, make_run, open_of
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), ""
+)
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+PHONE = {"width": 390, "height": 844}
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(not CHROMIUM, reason="No Chromium is installed on this machine."),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    # Playwright keeps an event loop in this thread, and Django would take the tests for async code.
+    before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+    if before is None:
+        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def foreign() -> list[str]:
+    """Addresses outside the server that a page asked for: there must be none."""
+    return []
+
+
+@pytest.fixture
+def desktop(browser: Browser, live_server, foreign: list[str]) -> Iterator[Page]:
+    """A signed-in requester's page."""
+    User.objects.create_superuser("requester", password="crowd-select")
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.on("request", lambda asked: _note(asked.url, live_server.url, foreign))
+    page.goto("/")
+    page.get_by_label("Username").fill("requester")
+    page.get_by_label("Password").fill("crowd-select")
+    page.get_by_role("button", name="Log in").click()
+    yield page
+    context.close()
+    assert foreign == []
+
+
+def _note(url: str, home: str, foreign: list[str]) -> None:
+    if not url.startswith((home, "data:", "blob:")):
+        foreign.append(url)
+
+
+def _import(page: Page, text: str, words: str) -> None:
+    page.get_by_label("Or paste the lines here").fill(text)
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name=words).click()
+
+
+def _choose(page: Page, field: str, name: str) -> None:
+    page.locator(f"#id_{field} + .select2").click()
+    page.locator(".select2-results__option", has_text=name).click()
+
+
+def test_a_requester_goes_from_nothing_to_a_running_run(desktop: Page):
+    desktop.get_by_role("link", name="New pool").click()
+    desktop.get_by_label("Name").fill("Spring crowd")
+    desktop.get_by_role("button", name="Save", exact=True).click()
+    _import(desktop, "worker,name\nada,Ada\ngrace,Grace\nalan,Alan", "Import 3 workers")
+    expect(desktop.get_by_text("3 workers in this pool")).to_be_visible()
+
+    desktop.get_by_role("link", name="Overview").click()
+    desktop.get_by_role("link", name="New question set").click()
+    desktop.get_by_label("Name").fill("Birds")
+    desktop.get_by_role("button", name="Save", exact=True).click()
+    _import(desktop, "question,prompt,answer\nq1,Bird?,yes\nq2,Bee?,no", "Import 2 questions")
+
+    desktop.get_by_role("link", name="Overview").click()
+    desktop.get_by_role("link", name="New run").click()
+    desktop.get_by_label("Name").fill("Best of spring")
+    _choose(desktop, "pool", "Spring crowd")
+    _choose(desktop, "question_set", "Birds")
+    desktop.get_by_label("K", exact=False).first.fill("1")
+    expect(desktop.locator("#promises")).to_contain_text("within 0.1 of the 1st best")
+    desktop.get_by_role("button", name="Save", exact=True).click()
+    desktop.get_by_role("button", name="Start the run").click()
+    expect(desktop.locator(".cs-status")).to_have_text("Running")
+    expect(desktop.locator(".cs-workers tbody tr")).to_have_count(3)
+    assert Run.objects.get().status == "running"
+
+
+def test_a_worker_answers_on_a_phone_without_javascript(browser: Browser, live_server):
+    run = make_run()
+    QuestionSet.objects.update(instructions="Say what you see.")
+    question = run.question_set.questions
+    question.update(choices=["yes", "no"])
+    engine.advance(run.pk)
+    worker = open_of(run)[0].candidate
+    context = browser.new_context(
+        base_url=live_server.url, viewport=PHONE, java_script_enabled=False, has_touch=True
+    )
+    page = context.new_page()
+    page.goto(f"/work/{links.token(worker.pk)}/")
+    expect(page.get_by_text("Say what you see.")).to_be_visible()
+    for number in (1, 2, 3):
+        page.get_by_text("yes", exact=True).tap()
+        page.get_by_role("button", name="Send answer").tap()
+        expect(page.get_by_text(f"{number} answered")).to_be_visible()
+    expect(page.get_by_text("No question for you right now")).to_be_visible()
+    page.reload()
+    assert Answer.objects.count() == 3
+
+    engine.advance(run.pk)  # and the waiting page finds the next question by itself
+    expect(page.get_by_role("button", name="Send answer")).to_be_visible(timeout=10_000)
+    button = page.get_by_role("button", name="Send answer").bounding_box()
+    assert button is not None
+    assert button["height"] >= 44
+    assert button["x"] + button["width"] <= PHONE["width"]
+    runs.stop(run)
+    page.reload()
+    expect(page.get_by_text("Thank you, there are no more questions")).to_be_visible()
+    context.close()
+
+
+def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
+    run = make_run()
+    engine.advance(run.pk)
+    desktop.goto(f"/admin/selection/run/{run.pk}/")
+    answers = desktop.locator(".cs-tile", has_text="answers counted").locator("b")
+    expect(answers).to_have_text("0")
+    desktop.get_by_label("Search for a worker").fill("w1")
+    given = answer_all(run, crowd(1, 2))
+    engine.advance(run.pk)
+    expect(answers).to_have_text(str(given), timeout=10_000)
+    # what was typed meanwhile is still there
+    expect(desktop.get_by_label("Search for a worker")).to_have_value("w1")
+    runs.stop(run)
+    expect(desktop.get_by_text("it was stopped by hand")).to_be_visible(timeout=10_000)
+    expect(desktop.locator(".cs-status")).to_have_text("Ended")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_page_is_wider_than_the_screen(desktop: Page, width: int):
+    run = make_run()
+    engine.advance(run.pk)
+    desktop.set_viewport_size({"width": width, "height": 844})
+    for path in ("/admin/", "/admin/selection/run/", f"/admin/selection/run/{run.pk}/"):
+        desktop.goto(path)
+        assert desktop.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,207 @@
+"""The worker's page: one question at a time, and nothing that is not the worker's business."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from selection import engine, intake, links, runs
+from selection.models import Answer, Assignment, Candidate, QuestionSet, Run
+from tests.worlds import crowd, make_run, open_of, play
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    run = make_run()
+    QuestionSet.objects.update(instructions="Take your time.")
+    engine.advance(run.pk)
+    return run
+
+
+@pytest.fixture
+def worker(run: Run) -> Candidate:
+    """One with questions out."""
+    return open_of(run)[0].candidate
+
+
+def url_of(worker: Candidate) -> str:
+    return reverse("work", args=[links.token(worker.pk)])
+
+
+def question_of(client: Client, worker: Candidate):
+    return client.get(url_of(worker)).context["desk"].question
+
+
+def send(client: Client, worker: Candidate, assignment: int, response: str):
+    form = {"assignment": assignment, "response": response}
+    return client.post(url_of(worker), form, follow=True)
+
+
+def page(client: Client, worker: Candidate) -> str:
+    return client.get(url_of(worker)).content.decode()
+
+
+def test_it_shows_the_instructions_one_question_and_the_time_left(client, run, worker):
+    shown = page(client, worker)
+    assert "Take your time." in shown
+    assert shown.count("Say yes to") == 1
+    assert "59 minutes left to answer" in shown
+    assert "0 answered" in shown
+    assert "<script" not in shown
+
+
+def test_it_offers_choices_or_a_field_to_type_in(client, run, worker):
+    assert 'type="text"' in page(client, worker)
+    question = open_of(run)[0].question
+    question.choices = ["yes", "no"]
+    question.save()
+    assert page(client, worker).count('type="radio"') == 2
+
+
+def test_it_takes_an_answer_and_shows_the_next_question(client, run, worker):
+    first = question_of(client, worker)
+    response = send(client, worker, first.assignment, "yes")
+    assert response.redirect_chain == [(url_of(worker), 302)]
+    assert Answer.objects.get().response == "yes"
+    assert response.context["desk"].question.assignment != first.assignment
+    assert "1 answered" in response.content.decode()
+
+
+def test_sending_twice_leaves_the_first_answer(client, run, worker):
+    first = question_of(client, worker)
+    send(client, worker, first.assignment, "yes")
+    again = send(client, worker, first.assignment, "no")
+    assert again.status_code == 200
+    assert Answer.objects.get().response == "yes"
+
+
+def test_it_needs_no_cookie(run, worker):
+    strict = Client(enforce_csrf_checks=True)
+    first = question_of(strict, worker)
+    assert send(strict, worker, first.assignment, "yes").status_code == 200
+    assert Answer.objects.count() == 1
+    assert not strict.cookies
+
+
+@pytest.mark.parametrize("response", ["", "   ", "x" * 10_001, "a\0b"])
+def test_it_asks_again_for_an_answer_that_is_none(client, run, worker, response):
+    first = question_of(client, worker)
+    answered = send(client, worker, first.assignment, response)
+    assert "Please give an answer first" in answered.content.decode()
+    assert not Answer.objects.exists()
+
+
+def test_it_says_when_an_answer_came_too_late(client, run, worker):
+    first = question_of(client, worker)
+    Assignment.objects.filter(pk=first.assignment).update(due=timezone.now() - timedelta(seconds=1))
+    answered = send(client, worker, first.assignment, "yes").content.decode()
+    assert "Too late" in answered
+    assert not Answer.objects.exists()
+    assert question_of(client, worker).assignment != first.assignment
+
+
+def test_it_waits_when_there_is_nothing_right_now(client, run, worker):
+    while question := question_of(client, worker):
+        send(client, worker, question.assignment, "yes")
+    shown = page(client, worker)
+    assert "No question for you right now" in shown
+    assert 'http-equiv="refresh" content="3;' in shown
+
+
+def test_open_questions_can_be_answered_in_a_pause(client, run, worker):
+    runs.pause(run)
+    while question := question_of(client, worker):
+        send(client, worker, question.assignment, "yes")
+    assert "A pause" in page(client, worker)
+
+
+@pytest.mark.parametrize("verdict", [Candidate.Verdicts.ACCEPTED, Candidate.Verdicts.REJECTED])
+def test_a_decided_worker_is_thanked_and_not_told_which(client, run, worker, verdict):
+    Candidate.objects.filter(pk=worker.pk).update(verdict=verdict)
+    shown = page(client, worker)
+    assert "Thank you, there are no more questions" in shown
+    assert "refresh" not in shown
+    assert "accepted" not in shown
+    assert "rejected" not in shown
+
+
+def test_it_thanks_when_the_run_has_ended(client, run, worker):
+    first = question_of(client, worker)
+    runs.stop(run)
+    answered = send(client, worker, first.assignment, "yes")
+    assert "Thank you, there are no more questions" in answered.content.decode()
+    assert not Answer.objects.exists()
+
+
+def test_it_thanks_when_the_questions_are_used_up(client):
+    run = play(make_run(questions=4, slots=100), crowd(1, 2), most=2)
+    worker = run.candidates.first()
+    assert worker.asked == 4
+    assert "Thank you, there are no more questions" in page(client, worker)
+
+
+def test_a_run_on_recorded_answers_asks_nobody(client):
+    run = make_run(recorded_only=True)
+    assert "no more questions" in page(client, run.candidates.first())
+
+
+def test_it_never_shows_an_answer_a_grade_or_another_worker(client):
+    run = play(make_run(), crowd(1, 2), most=3)
+    engine.advance(run.pk)
+    QuestionSet.objects.update(instructions="")
+    for question in run.question_set.questions.all():
+        question.accepted, question.prompt = ["secret"], "A question."
+        question.save()
+    worker = open_of(run)[0].candidate
+    shown = page(client, worker).casefold()
+    for word in ("secret", "right", "mean", "lower", "verdict", "undecided", "w0", "w1", run.name):
+        assert word not in shown
+
+
+def test_a_link_that_was_changed_leads_to_a_friendly_404(client, run, worker):
+    token = links.token(worker.pk)
+    foreign = str(worker.pk + 1) + token[token.index(".") :]
+    for bad in (token[:-1], token + "x", foreign, "1", "nonsense", "é.x"):
+        response = client.get(reverse("work", args=[bad]))
+        assert response.status_code == 404
+        assert "This link leads nowhere" in response.content.decode()
+        assert client.post(reverse("work", args=[bad]), {}).status_code == 404
+
+
+def test_a_link_outlives_neither_its_run_nor_fails_after_it(client, run, worker):
+    url = url_of(worker)
+    run.delete()
+    assert client.get(url).status_code == 404
+
+
+def test_nobody_answers_for_another(client, run, worker):
+    other = next(a for a in open_of(run) if a.candidate_id != worker.pk)
+    assert send(client, worker, other.pk, "yes").status_code == 404
+    assert send(client, worker, 2**62, "yes").status_code == 404
+    assert send(client, worker, 10**30, "yes").status_code == 200
+    assert not Answer.objects.exists()
+
+
+def test_a_page_takes_three_queries_however_much_was_answered(client, django_assert_num_queries):
+    run = play(make_run(), crowd(1, 2), most=4)
+    engine.advance(run.pk)
+    url = url_of(open_of(run)[0].candidate)
+    with django_assert_num_queries(3):
+        client.get(url)
+
+
+def test_weeks_to_answer_do_not_reload_the_page_at_once(client, run, worker):
+    Assignment.objects.update(due=timezone.now() + timedelta(days=60))
+    shown = page(client, worker)
+    assert "59 days left to answer" in shown
+    assert 'content="86400;' in shown
+
+
+def test_closing_what_is_overdue_does_not_count_as_answered(client, run, worker):
+    Assignment.objects.update(due=timezone.now() - timedelta(minutes=1))
+    intake.expire()
+    assert "0 answered" in page(client, worker)
