@@ -53,8 +53,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self._replay(options)
-        except (Refused, DatabaseError) as error:
-            raise CommandError(str(error).splitlines()[0], returncode=2) from error
+        except Refused as refusal:
+            raise CommandError(str(refusal), returncode=2) from refusal
+        except DatabaseError as error:
+            why = str(error).splitlines()[0]
+            raise CommandError(
+                f"The database cannot be used ({why}); has `python manage.py migrate` been run?",
+                returncode=2,
+            ) from error
         except OSError as error:
             why = (error.strerror or str(error)).lower()
             raise CommandError(f"{options['out']}: {why}.", returncode=2) from error
