@@ -9,7 +9,7 @@ from django.db import transaction
 
 from . import bulk, catalog, deck, engine, intake, runs, wake
 from .bandit import Problem, ProblemError
-from .crowd import RecordedCrowd, number_of
+from .crowds.crowd import RecordedCrowd, number_of
 from .errors import Refused
 from .files import QuestionRow, WorkerRow
 from .models import Assignment, Pool, Question, QuestionSet, Run

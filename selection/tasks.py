@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from celery import shared_task
+from celery.signals import worker_ready
 from django.utils import timezone
 
 from . import engine, intake, wake
@@ -15,6 +16,12 @@ UPLOADS_KEPT = timedelta(days=1)
 def advance(run_id: int) -> None:
     wake.received(run_id)
     engine.advance(run_id)
+
+
+@worker_ready.connect
+def catch_up(**signal: object) -> None:
+    """Do not leave what happened while no worker was there to the next sweep."""
+    sweep.delay()
 
 
 @shared_task

@@ -7,8 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from selection import crowd, engine, server
-from selection.crowd import SyntheticCrowd
+from selection import engine
+from selection.crowds import crowd, server
+from selection.crowds.crowd import SyntheticCrowd
 from selection.models import Answer, ApiToken, Run
 from tests.pasts import write_past
 from tests.worlds import make_run

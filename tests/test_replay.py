@@ -13,7 +13,8 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from selection import crowd, replays
+from selection import replays
+from selection.crowds import crowd
 from selection.models import Answer, Assignment, Pool, Recorded, Run
 from tests.pasts import write_past
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from selection import crowd, files, samples
+from selection import files, samples
 from selection.bandit.simulate import play
+from selection.crowds import crowd
 from selection.models import Candidate, Run
 
 RATE = 60

@@ -9,10 +9,11 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from selection import crowd, files, players
-from selection.crowd import Crowd, SyntheticCrowd
+from selection import files
+from selection.crowds import crowd, players
+from selection.crowds.crowd import Crowd, SyntheticCrowd
+from selection.crowds.server import Server
 from selection.errors import Refused
-from selection.server import Server
 
 SAY_SECONDS = 5.0
 TOKEN = "CROWD_TOKEN"

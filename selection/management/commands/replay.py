@@ -14,8 +14,9 @@ from django.db import DatabaseError, connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
 from tqdm import tqdm
 
-from selection import crowd, replays, reports
-from selection.crowd import RecordedCrowd
+from selection import replays, reports
+from selection.crowds import crowd
+from selection.crowds.crowd import RecordedCrowd
 from selection.errors import Refused
 from selection.models import ALGORITHMS, Pool, QuestionSet, Run
 

@@ -10,10 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
-from . import files
-from .errors import Refused
-from .files import AnswerRow, BadRow
-from .models import plain
+from .. import files
+from ..errors import Refused
+from ..files import AnswerRow, BadRow
+from ..models import plain
 
 
 class Crowd(Protocol):

@@ -8,8 +8,8 @@ from queue import Empty, PriorityQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
+from ..errors import Refused
 from .crowd import Crowd, number_of
-from .errors import Refused
 from .server import Server
 
 POLL_SECONDS = 0.2

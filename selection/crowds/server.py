@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from .errors import Refused
+from ..errors import Refused
 
 PATIENCE_SECONDS = 60.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 3.0

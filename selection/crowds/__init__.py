@@ -1,0 +1,1 @@
+"""Crowds that play themselves, for replays, samples and tests: over HTTP or in one process."""
