@@ -39,7 +39,7 @@ class AnswerAdmin(ExportMixin, ModelAdmin):
     resource_classes = [AnswerResource]
     export_form_class = ExportForm
     formats = [base_formats.CSV, base_formats.JSON]
-    list_display = ["worker", "question", "response", "right", "expired", "at", "applied_in", "run"]
+    list_display = ["worker", "question", "response", "outcome", "at", "applied_in", "run"]
     list_filter = ["run", "right", "expired"]
     list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]
     list_per_page = 100
@@ -57,6 +57,12 @@ class AnswerAdmin(ExportMixin, ModelAdmin):
     @display(description="question")
     def question(self, answer: Answer) -> str:
         return answer.assignment.question.key
+
+    @display(description="graded", label={"right": "success", "too late": "warning"})
+    def outcome(self, answer: Answer) -> str:
+        if answer.expired:
+            return "too late"
+        return "right" if answer.right else "not right"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
