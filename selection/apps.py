@@ -2,6 +2,8 @@
 
 from django.apps import AppConfig
 
+from . import checks  # noqa: F401  (registers them)
+
 
 class SelectionConfig(AppConfig):
     name = "selection"

@@ -1,13 +1,11 @@
 """Handing out assignments: which question each worker gets, and answers that are there already."""
 
-from collections import defaultdict
 from datetime import timedelta
 
 import numpy as np
-from django.db.models import F
 from django.utils import timezone
 
-from . import deck, intake
+from . import bulk, deck, intake
 from .board import Board, Counts
 from .models import Assignment, Question, Recorded, Run
 
@@ -24,31 +22,34 @@ def deal(board: Board) -> None:
     positions = board.asked[arms] + np.arange(arms.size) - first
     records = _records(run, arms) if run.has_recorded else {}
     questions = _questions(board, arms, positions, records)
-    due = timezone.now() + timedelta(minutes=run.minutes)
-    assignments = [
-        Assignment(
-            candidate_id=candidate,
-            position=position,
-            question_id=question,
-            step=run.steps,
-            due=due,
-        )
-        for candidate, position, question in zip(
-            board.ids[arms].tolist(), positions.tolist(), questions, strict=True
-        )
-    ]
-    Assignment.objects.bulk_create(assignments, CHUNK)
+    bulk.insert(
+        Assignment,
+        {
+            "candidate_id": board.ids[arms].tolist(),
+            "position": positions.tolist(),
+            "question_id": questions,
+        },
+        same={"step": run.steps, "due": timezone.now() + timedelta(minutes=run.minutes)},
+    )
     if records:
-        _answer(run, [(assignments[i], record) for i, record in records.items()])
+        _answer(run, list(records.values()))
 
 
-def _answer(run: Run, given: list[tuple[Assignment, Recorded]]) -> None:
+def _answer(run: Run, records: list[Recorded]) -> None:
     """Give the answers that were made elsewhere and are asked for now."""
-    for assignment, record in given:
+    asked = Assignment.objects.filter(candidate__run=run).open()
+    given = {
+        (assignment.candidate_id, assignment.question_id): assignment
+        for assignment in asked.filter(step=run.steps)
+    }
+    answers = []
+    for record in records:
+        assignment = given[record.candidate_id, record.question_id]
         assignment.question = record.question
-    intake.record_many(run, [(assignment, record.response) for assignment, record in given])
-    for start in range(0, len(given), CHUNK):
-        used = [record.pk for _, record in given[start : start + CHUNK]]
+        answers.append((assignment, record.response))
+    intake.record_many(run, answers)
+    for start in range(0, len(records), CHUNK):
+        used = [record.pk for record in records[start : start + CHUNK]]
         Recorded.objects.filter(pk__in=used).delete()
 
 
@@ -60,20 +61,17 @@ def _records(run: Run, arms: Counts) -> dict[int, Recorded]:
 
     They are taken in a random order of their own, so that no way of collecting them matters.
     """
-    waiting = list(
-        Recorded.objects.filter(candidate__run=run, candidate__arm__in=np.unique(arms).tolist())
-        .select_related("question")
-        .annotate(arm=F("candidate__arm"))
-    )
-    order = deck.ranks(
-        run.seed,
-        [record.arm for record in waiting],
-        [record.question.number for record in waiting],
-    )
-    hands: dict[int, list[Recorded]] = defaultdict(list)
-    for i in np.argsort(order)[::-1].tolist():
-        hands[waiting[i].arm].append(waiting[i])
-    return {i: hands[arm].pop() for i, arm in enumerate(arms.tolist()) if hands[arm]}
+    waiting = Recorded.objects.filter(
+        candidate__run=run, candidate__arm__in=np.unique(arms).tolist()
+    ).values_list("id", "candidate__arm", "question__number")
+    table = np.array(list(waiting), np.int64).reshape(-1, 3)
+    table = table[np.lexsort((deck.ranks(run.seed, table[:, 1], table[:, 2]), table[:, 1]))]
+    ids, owners = table[:, 0], table[:, 1]
+    turn = np.arange(owners.size) - np.searchsorted(owners, owners)
+    taken = turn < np.bincount(arms, minlength=owners.max(initial=0) + 1)[owners]
+    places = (np.searchsorted(arms, owners) + turn)[taken].tolist()
+    records = Recorded.objects.select_related("question").in_bulk(ids[taken].tolist())
+    return {i: records[key] for i, key in zip(places, ids[taken].tolist(), strict=True)}
 
 
 def _questions(

@@ -79,7 +79,11 @@ class Question(models.Model):
 
     def grade(self, response: str) -> bool:
         """Whether this is an accepted answer, capitals and spacing aside."""
-        return plain(response) in {plain(answer) for answer in self.accepted}
+        return self.matches(self.accepted, response)
+
+    @staticmethod
+    def matches(accepted: list[str], response: str) -> bool:
+        return plain(response) in {plain(answer) for answer in accepted}
 
 
 def plain(text: str) -> str:

@@ -1,6 +1,9 @@
 """Ask for a run to be advanced soon: at most one message a run is on its way at any time."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from celery import current_app
 from django.conf import settings
@@ -12,12 +15,25 @@ logger = logging.getLogger(__name__)
 TASK = "selection.tasks.advance"
 # If the message is lost the key must not silence later requests for long.
 KEY_SECONDS = 10
+_asleep: ContextVar[bool] = ContextVar("asleep", default=False)
 
 
 def request(run_id: int) -> None:
     """Advance this run a moment after the present transaction commits."""
+    if _asleep.get():
+        return
     # A lambda, because Django names a failing robust callback by its __qualname__.
     transaction.on_commit(lambda: _send_once(run_id), robust=True)
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Send nothing in this block: for those who advance a run themselves, without Redis."""
+    token = _asleep.set(True)
+    try:
+        yield
+    finally:
+        _asleep.reset(token)
 
 
 def _send_once(run_id: int) -> None:

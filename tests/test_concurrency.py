@@ -10,7 +10,7 @@ from django.test import Client
 
 from selection import engine, wake
 from selection.models import Answer, ApiToken, Assignment, Run
-from tests.conftest import celery_worker, wait_until
+from tests.processes import celery_worker, wait_until
 from tests.worlds import crowd, make_run, open_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,7 +7,7 @@ import pytest
 
 from selection import engine, intake, wake
 from selection.models import Run
-from tests.conftest import celery_worker, wait_until
+from tests.processes import celery_worker, wait_until
 from tests.worlds import crowd, make_run, open_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

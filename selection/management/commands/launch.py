@@ -11,11 +11,10 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 
-from crowdselect import embedded
 from selection import samples
 from selection.models import ApiToken
 
-LOGIN = embedded.VAR / "first-login"
+LOGIN = settings.VAR_DIR / "first-login"
 
 
 class Command(BaseCommand):
@@ -30,11 +29,10 @@ class Command(BaseCommand):
         refuse_taken(host, port)
         call_command("migrate", verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
-        run = samples.prepare(embedded.VAR / "sample-gold.csv")
+        run = samples.prepare(settings.VAR_DIR / "sample-gold.csv")
         self.greet(f"http://{host}:{port}", run.pk)
         os.environ.update(
-            HOST=host,
-            PORT=str(port),
+            ADDRESS=f"{host}:{port}",  # not PORT: honcho gives every process one of its own
             PUBLIC_URL=os.environ.get("PUBLIC_URL", f"http://{host}:{port}"),
             SAMPLE_RUN=str(run.pk),
             CROWD_TOKEN=ApiToken.issue("sample crowd"),
@@ -45,7 +43,7 @@ class Command(BaseCommand):
         name, password = first_login()
         self.stdout.write(
             f"\n  CrowdSelect   {url}/admin/\n"
-            f"  Sample run    {url}/admin/selection/run/{run}/watch/\n"
+            f"  Sample run    {url}/admin/selection/run/{run}/\n"
             f"  Sign in as    {name}   {password}\n"
             f"  API           {url}/api/docs\n\n"
             "  Ctrl-C stops everything.\n"

@@ -1,0 +1,5 @@
+"""The project's settings, with the bare insert beside the API to compare it with."""
+
+from crowdselect.settings import *  # noqa: F403
+
+ROOT_URLCONF = "benchmarks.bare"

@@ -1,0 +1,209 @@
+"""Choose the best K of a crowd whose answers are already in a file."""
+
+import csv
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError, CommandParser, call_command
+from django.db import DatabaseError, connections
+from django.db.backends.sqlite3.base import DatabaseWrapper
+from tqdm import tqdm
+
+from selection import crowd, replays, reports
+from selection.crowd import RecordedCrowd
+from selection.errors import Refused
+from selection.models import ALGORITHMS, Pool, QuestionSet, Run
+
+SEED_END = 2**62
+PRAGMAS = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000;"
+
+
+class Command(BaseCommand):
+    help = "Choose the best K workers of a crowd from answers they gave in the past."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add = parser.add_argument
+        add("--answers", type=Path, required=True, help="CSV with worker,task,label")
+        add("--gold", type=Path, required=True, help="CSV with task,label: the known answers")
+        add("--k", type=int, required=True, help="how many workers to select")
+        add("--algorithm", default="adaptive-top-k", help=f"one of {_algorithms()}")
+        add("--epsilon", type=float, default=0.1)
+        add("--delta", type=float, default=0.05)
+        add("--budget", type=int, help="most answers to use")
+        add("--seed", type=int, default=0)
+        add(
+            "--slots",
+            type=int,
+            help="answers asked for at once; by default a fiftieth of those recorded, "
+            f"and {replays.SLOTS} with replacement",
+        )
+        add(
+            "--with-replacement",
+            action="store_true",
+            help="draw a worker's recorded answers again and again, so that they never run out",
+        )
+        add("--keep", action="store_true", help="keep the run in the configured database")
+        add("--out", type=Path, required=True, help="file for the selection, .csv or .json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._replay(options)
+        except (Refused, DatabaseError) as error:
+            raise CommandError(str(error).splitlines()[0], returncode=2) from error
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise CommandError(f"{options['out']}: {why}.", returncode=2) from error
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted; nothing was written.", returncode=130) from None
+
+    def _replay(self, options: dict[str, Any]) -> None:
+        check(options)
+        past = crowd.read(options["answers"], options["gold"])
+        wanted = plan(options)
+        replays.check(past, wanted)
+        with nullcontext() if options["keep"] else throwaway_database():
+            self._play(past, replace(wanted, name=free_name(wanted.name)), options)
+
+    def _play(self, past: RecordedCrowd, wanted: replays.Plan, options: dict[str, Any]) -> None:
+        with tqdm(unit=" answers", desc="replay", disable=options["verbosity"] == 0) as bar:
+            run = replays.play(past, wanted, bar.update)
+        write(options["out"], run)
+        if options["verbosity"]:
+            self.stdout.write("\n".join(summary(run, past)))
+
+
+def _algorithms() -> str:
+    return ", ".join(name for name, _ in ALGORITHMS)
+
+
+# -- what was asked
+
+
+def check(options: dict[str, Any]) -> None:
+    """Refuse what argparse cannot, before any work is done."""
+    if options["algorithm"] not in dict(ALGORITHMS):
+        raise Refused(
+            f"There is no algorithm “{options['algorithm']}”; choose one of {_algorithms()}."
+        )
+    if not 0 <= options["seed"] <= SEED_END:
+        raise Refused(f"The seed must be 0 to 2^62, but it is {options['seed']}.")
+    if options["slots"] is not None and options["slots"] < 1:
+        raise Refused(f"There must be at least 1 slot, not {options['slots']}.")
+    check_out(options["out"])
+
+
+def check_out(out: Path) -> None:
+    if out.suffix.lower() not in WRITERS:
+        raise Refused(f"{out} must end in {' or '.join(WRITERS)}; the ending tells the format.")
+    if out.exists() and not out.is_file():
+        raise Refused(f"{out} is there already and is not a file.")
+    if not out.parent.is_dir():
+        raise Refused(f"{out} cannot be written: there is no folder {out.parent}.")
+    if not os.access(out.parent, os.W_OK):
+        raise Refused(f"{out} cannot be written: the folder {out.parent} is read-only.")
+
+
+def plan(options: dict[str, Any]) -> replays.Plan:
+    fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed", "slots")
+    return replays.Plan(
+        name=f"Replay of {options['answers'].stem}",
+        redraw=options["with_replacement"],
+        **{field: options[field] for field in fields},
+    )
+
+
+def free_name(name: str) -> str:
+    """This name, or with a number behind it if a kept replay has it already."""
+    taken = {
+        used
+        for model in (Pool, QuestionSet, Run)
+        for used in model.objects.filter(name__startswith=name).values_list("name", flat=True)
+    }
+    numbered = (f"{name} ({number})" for number in range(2, len(taken) + 3))
+    return next(free for free in [name, *numbered] if free not in taken)
+
+
+# -- where it runs
+
+
+@contextmanager
+def throwaway_database() -> Iterator[None]:
+    """Let this thread work on a private SQLite database that is gone when it is closed.
+
+    SQLite keeps it in memory and, as it grows, in a file that has no name any more: nothing is
+    left behind even when the process is killed.
+    """
+    described = {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": "file:",
+        "OPTIONS": {"init_command": PRAGMAS},
+    }
+    settings = connections.configure_settings({"default": described})["default"]
+    configured = connections["default"]
+    with closing(DatabaseWrapper(settings, "default")) as throwaway:
+        connections["default"] = throwaway
+        try:
+            call_command("migrate", "selection", verbosity=0)
+            yield
+        finally:
+            connections["default"] = configured
+
+
+# -- what comes out
+
+
+def write(out: Path, run: Run) -> None:
+    """The export, whole or not at all."""
+    target = out.resolve()
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        WRITERS[out.suffix.lower()](draft, run)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_csv(path: Path, run: Run) -> None:
+    rows = reports.export_table(run)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def write_json(path: Path, run: Run) -> None:
+    text = json.dumps(reports.export(run), ensure_ascii=False, indent=2)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+WRITERS = {".csv": write_csv, ".json": write_json}
+
+
+def summary(run: Run, past: RecordedCrowd) -> list[str]:
+    export = reports.export(run)
+    chosen = [line["worker"] for line in export["workers"]]
+    regrets = replays.regrets(past.accuracy, chosen)
+    return [
+        f"Answers used   {export['answers_used']:,} {_of_recorded(run, past)}",
+        f"Ended          {export['ending'] or export['status']}",
+        f"Promise        {export['promise']}",
+        f"Regret         {regrets.aggregate:.4f} aggregate (mean of the best {run.k} less mean of "
+        "the selected, by recorded accuracy)",
+        f"               {regrets.explore_k:.4f} explore-K (the K-th best less the worst selected)",
+        f"Selected       {', '.join(chosen)}",
+    ]
+
+
+def _of_recorded(run: Run, past: RecordedCrowd) -> str:
+    verb = "of" if run.recorded_only else "drawn with replacement from"
+    parts = [f"{verb} {len(past.answers):,} recorded by {len(past.workers):,} workers"]
+    if past.left_out:
+        parts.append(f"{past.left_out:,} to tasks without a known answer left out")
+    if past.idle:
+        parts.append(f"{past.idle:,} workers left out who have no other")
+    return "; ".join(parts)

@@ -1,0 +1,25 @@
+"""Make the sample pool, question set and run, unless they are there."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from selection import samples
+
+
+class Command(BaseCommand):
+    help = "Make the sample run if it is not there, and print its id."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--gold-out", type=Path, help="CSV to write the known answers to, for the crowd"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            run = samples.prepare(options["gold_out"])
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise CommandError(f"{options['gold_out']}: {why}.", returncode=2) from error
+        self.stdout.write(str(run.pk))

@@ -1,0 +1,23 @@
+"""Bad settings are named before anything starts."""
+
+import pytest
+
+from selection.checks import check_settings
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "number"),
+    [
+        ("DATABASES", {"default": {"ENGINE": "django.db.backends.mysql"}}, "crowdselect.E001"),
+        ("REDIS_URL", "http://localhost", "crowdselect.E002"),
+        ("PUBLIC_URL", "crowd.example.org", "crowdselect.E003"),
+        ("ADVANCE_DELAY_SECONDS", 60.0, "crowdselect.E004"),
+        ("CELERY_BEAT_SCHEDULE", {"sweep": {"schedule": 3600}}, "crowdselect.W001"),
+    ],
+)
+def test_a_bad_setting_gets_a_number_and_a_hint(settings, name, value, number):
+    assert check_settings(None) == []
+    setattr(settings, name, value)
+    (message,) = check_settings(None)
+    assert message.id == number
+    assert message.hint

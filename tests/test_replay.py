@@ -1,0 +1,255 @@
+"""The command that replays a recorded crowd."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from selection import crowd, replays
+from selection.models import Answer, Assignment, Pool, Recorded, Run
+from tests.pasts import write_past
+
+pytestmark = pytest.mark.django_db
+
+ACCURACIES = [0.95, 0.9, 0.95, 0.4, 0.5, 0.3]
+BLUEBIRD = Path(settings.BASE_DIR).parent / "shared" / "data" / "bluebird.csv"
+
+
+@pytest.fixture
+def past(tmp_path):
+    return write_past(tmp_path, ACCURACIES, 60)
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "selected.csv"
+
+
+def replay(past, out, *options, k=3, epsilon=0.3):
+    said = StringIO()
+    files = ["--answers", str(past[0]), "--gold", str(past[1]), "--out", str(out)]
+    numbers = ["--k", str(k), "--epsilon", str(epsilon), "--delta", "0.1", "--seed", "1"]
+    call_command("replay", *files, *numbers, *options, stdout=said)
+    return said.getvalue()
+
+
+def refused(past, out, *options, **numbers):
+    with pytest.raises(CommandError) as caught:
+        replay(past, out, *options, **numbers)
+    assert caught.value.returncode == 2
+    assert not out.exists()
+    return str(caught.value)
+
+
+def read(out):
+    with out.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_it_selects_the_best_and_says_what_is_promised(past, out):
+    said = replay(past, out, "--with-replacement")
+    rows = read(out)
+    assert {row["worker"] for row in rows} == {"w1", "w2", "w3"}
+    assert {row["certified"] for row in rows} == {"certified"}
+    assert [row["rank"] for row in rows] == ["1", "2", "3"]
+    assert "drawn with replacement from 360 recorded by 6 workers" in said
+    assert "the promise holds" in said
+    assert "With probability at least 0.9" in said
+    assert "0.0000 aggregate" in said
+    assert "0.0000 explore-K" in said
+
+
+def test_when_the_recorded_answers_run_out_it_says_so_and_certifies_nothing(past, out):
+    said = replay(past, out)
+    assert "of 360 recorded" in said
+    assert "the questions are used up" in said
+    assert "Not certified" in said
+    assert {row["certified"] for row in read(out)} == {"not certified"}
+
+
+def test_recorded_answers_can_suffice(past, out):
+    said = replay(past, out, "--algorithm", "lucb", epsilon=0.8)
+    assert "the promise holds" in said
+    assert {row["certified"] for row in read(out)} == {"certified"}
+
+
+def test_the_same_seed_gives_the_same_selection_however_many_are_asked_at_once(past, out):
+    replay(past, out, "--with-replacement")
+    first = out.read_text()
+    replay(past, out, "--with-replacement", "--slots", "37")
+    assert out.read_text() == first
+    replay(past, out, "--with-replacement", "--seed", "2")
+    assert out.read_text() != first
+
+
+def test_the_order_of_the_file_does_not_matter_without_replacement(past, out):
+    replay(past, out, "--slots", "50")
+    first = out.read_text()
+    lines = past[0].read_text().splitlines()
+    by_task = sorted(lines[1:], key=lambda line: line.split(",")[1])
+    past[0].write_text("\n".join([lines[0], *sorted(by_task, key=lambda line: line[:2])]))
+    replay(past, out, "--slots", "50")
+    assert out.read_text() == first
+
+
+@pytest.mark.parametrize("algorithm", ["adaptive-top-k", "lucb", "ugape-c"])
+@pytest.mark.parametrize("redraw", [True, False])
+def test_the_budget_is_kept(past, out, algorithm, redraw):
+    options = ["--with-replacement"] if redraw else []
+    said = replay(past, out, "--budget", "100", "--algorithm", algorithm, *options, epsilon=0.01)
+    assert "Answers used   100 " in said
+    assert "the budget is spent" in said
+
+
+def test_it_leaves_no_trace_in_the_configured_database(past, out):
+    replay(past, out)
+    assert not Pool.objects.exists()
+    assert not Run.objects.exists()
+
+
+def test_a_kept_run_stays_in_the_configured_database(past, out):
+    replay(past, out, "--keep")
+    replay(past, out, "--keep", "--with-replacement")
+    second, first = Run.objects.all()
+    assert (first.name, second.name) == ("Replay of answers", "Replay of answers (2)")
+    assert (first.status, first.ending) == ("ended", "questions")
+    assert Answer.objects.filter(run=first).count() + Recorded.objects.count() == 360
+
+
+def test_each_draw_is_a_question_of_its_own(past, out):
+    replay(past, out, "--keep", "--with-replacement")
+    asked = Assignment.objects.values_list("candidate_id", "question_id")
+    assert len(set(asked)) == len(asked) > 360
+    assert set(Answer.objects.values_list("response", flat=True)) == {"right", "wrong"}
+
+
+def test_it_writes_json_by_the_ending(past, tmp_path):
+    replay(past, tmp_path / "selected.json")
+    document = json.loads((tmp_path / "selected.json").read_text())
+    assert (document["k"], document["seed"], document["certified"]) == (3, 1, False)
+    assert len(document["workers"]) == 3
+
+
+def test_answers_to_tasks_without_gold_are_left_out_and_counted(past, out):
+    more = "\nw1,unknown,1\nw9,unknown,0\nw9,unknown too,0\n"
+    past[0].write_text(past[0].read_text() + more)
+    said = replay(past, out)
+    assert "3 to tasks without a known answer left out" in said
+    assert "1 workers left out" in said
+    assert "recorded by 6 workers" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "numbers", "words"),
+    [
+        ([], {"k": 6}, "K must be at least 1 and less than the number of workers (6)"),
+        ([], {"k": 0}, "K must be at least 1"),
+        ([], {"epsilon": 1.0}, "Epsilon must be"),
+        ([], {"epsilon": "nan"}, "Epsilon must be"),
+        (["--delta", "0"], {}, "Delta must be"),
+        (["--algorithm", "magic"], {}, "There is no algorithm “magic”"),
+        (["--budget", "0"], {}, "The budget must be"),
+        (["--seed", "-1"], {}, "The seed must be"),
+        (["--slots", "0"], {}, "at least 1 slot"),
+        (["--answers", "nothing.csv"], {}, "nothing.csv cannot be read"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_one_sentence(past, out, options, numbers, words):
+    said = refused(past, out, *options, **numbers)
+    assert words in said
+    assert "\n" not in said
+
+
+def test_a_bad_line_is_named(past, out):
+    past[0].write_text(past[0].read_text() + "\nw1,t1,\nw1,t2,1\n")
+    assert "line 362: The column “label” is empty (1 more" in refused(past, out)
+    past[1].write_text("task,label\nother,1\n")
+    past[0].write_text("worker,task,label\nw1,t1,1\n")
+    assert "has no answer to a task that" in refused(past, out)
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(past, tmp_path):
+    assert "no folder" in refused(past, tmp_path / "nowhere" / "x.csv")
+    assert "must end in .csv or .json" in refused(past, tmp_path / "x.txt")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(CommandError, match="is not a file"):
+        replay(past, tmp_path / "folder.csv")
+
+
+def test_an_earlier_selection_stays_when_a_later_one_fails(past, out):
+    replay(past, out)
+    first = out.read_text()
+    with pytest.raises(CommandError):
+        replay(past, out, k=6)
+    assert out.read_text() == first
+
+
+def command_line(past, out, *options):
+    return [
+        *(sys.executable, "manage.py", "replay", "--answers", str(past[0]), "--gold", str(past[1])),
+        *("--out", str(out), *options),
+    ]
+
+
+def test_the_shell_sees_exit_code_2_and_one_sentence(past, out):
+    done = subprocess.run(
+        command_line(past, out, "--k", "6"), cwd=settings.BASE_DIR, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "K must be at least 1" in done.stderr
+    assert not out.exists()
+
+
+def test_ctrl_c_leaves_nothing_behind(past, out, tmp_path):
+    place = tmp_path / "scratch"
+    place.mkdir()
+    with subprocess.Popen(
+        command_line(past, out, "--k", "3", "--epsilon", "0.01", "--with-replacement"),
+        cwd=settings.BASE_DIR,
+        env=os.environ
+        | {"TMPDIR": str(place), "SQLITE_TMPDIR": str(place)}
+        | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"},
+        stderr=subprocess.PIPE,
+    ) as started:
+        assert started.stderr is not None
+        begun = started.stderr.read(8)
+        started.send_signal(signal.SIGINT)
+        said = started.communicate()[1]
+    assert begun == b"\rreplay:"
+    assert b"Interrupted; nothing was written." in said
+    assert b"Traceback" not in said
+    assert started.returncode == 130
+    assert not out.exists()
+    assert not list(place.iterdir())
+
+
+def test_regrets_compare_with_the_best_by_recorded_accuracy():
+    accuracy = {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.2}
+    best, other = replays.regrets(accuracy, ["a", "b"]), replays.regrets(accuracy, ["d", "a"])
+    assert (best.aggregate, best.explore_k) == (0, 0)
+    assert other.aggregate == pytest.approx(0.3)
+    assert other.explore_k == pytest.approx(0.6)
+
+
+def test_recorded_accuracies_are_over_tasks_with_gold(past):
+    known = crowd.read(*past)
+    assert len(known.workers) == 6
+    assert all(len(right) == 60 for right in known.right.values())
+    assert known.accuracy["w1"] > 0.85 > 0.6 > known.accuracy["w6"]
+
+
+@pytest.mark.skipif(not BLUEBIRD.exists(), reason="the recorded crowds are not here")
+def test_bluebird_can_be_replayed(out):
+    past = BLUEBIRD, BLUEBIRD.with_name("bluebird_gold.csv")
+    said = replay(past, out, "--with-replacement", "--algorithm", "lucb", k=7, epsilon=0.5)
+    assert "the promise holds" in said
+    assert "recorded by 39 workers" in said

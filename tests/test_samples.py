@@ -1,0 +1,68 @@
+"""The sample pool, question set and run."""
+
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from selection import crowd, files, samples
+from selection.bandit.simulate import play
+from selection.models import Candidate, Run
+
+RATE = 60
+PATIENCE = 5 * 60
+
+
+def sample(*options):
+    said = StringIO()
+    call_command("sample", *options, stdout=said)
+    return int(said.getvalue())
+
+
+@pytest.mark.django_db
+def test_it_starts_a_run_once():
+    first, again = sample(), sample()
+    assert first == again
+    run = Run.objects.get()
+    assert (run.pk, run.status, run.k, run.candidates.count()) == (first, "running", 6, 24)
+    assert Candidate.objects.exclude(worker__name="").count() == 24
+
+
+@pytest.mark.django_db
+def test_it_writes_gold_that_the_questions_have(tmp_path):
+    sample("--gold-out", str(tmp_path / "new" / "gold.csv"))
+    gold = files.gold(files.read_path(tmp_path / "new" / "gold.csv"), "gold")
+    questions = Run.objects.get().question_set.questions.all()
+    assert {question.key: question.accepted[0] for question in questions} == gold
+
+
+def test_no_question_is_there_twice_and_each_has_its_answer_among_four():
+    questions = samples.questions()
+    assert len({question.prompt for question in questions}) == len(questions) >= 1200
+    for question in questions:
+        left, right = question.prompt.removeprefix("What is ").removesuffix("?").split(" + ")
+        assert question.accepted == [str(int(left) + int(right))]
+        assert len(set(question.choices)) == 4
+        assert question.accepted[0] in question.choices
+
+
+def test_it_is_the_same_for_everybody():
+    assert samples.questions() == samples.questions()
+    assert samples.workers() == samples.workers()
+    assert len({worker.name for worker in samples.workers()}) == 24
+
+
+@pytest.mark.django_db
+def test_the_run_keeps_its_promise_soon_enough_to_be_watched():
+    run = samples.prepare()
+    means = np.array(list(crowd.accuracies(24, seed=0).values()))
+    best = np.sort(means)[-run.k :].mean()
+    for seed in range(10):
+        outcome = play(
+            run.algorithm, means, k=run.k, epsilon=run.epsilon, delta=run.delta, seed=seed
+        )
+        assert outcome.reasons == ("promise",)
+        assert best - means[outcome.selection].mean() <= run.epsilon
+        assert outcome.pulls <= RATE * PATIENCE
+        assert outcome.pulls_per_arm.max() <= run.deck_size
