@@ -1,5 +1,6 @@
 """Every read that is more than a get: standings, progress, history, export rows."""
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
@@ -304,6 +305,28 @@ def with_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
         rejected=Coalesce(Subquery(last.values("rejected")), 0),
         workers=Count("candidates"),
     )
+
+
+# -- answers
+
+ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
+
+
+def answer_rows(run: Run) -> Iterator[list[Any]]:
+    """Every answer of the run as a row, read piece by piece: there may be a million."""
+    rows = run.answers.order_by("assignment").values_list(
+        "assignment__candidate__worker__key",
+        "assignment__question__key",
+        "assignment__position",
+        "response",
+        "right",
+        "expired",
+        "at",
+        "applied_in",
+    )
+    for worker, question, position, response, right, expired, at, step in rows.iterator(5000):
+        outcome = "too late" if expired else "right" if right else "not right"
+        yield [worker, question, position, response, outcome, at.isoformat(" ", "seconds"), step]
 
 
 # -- answering elsewhere
