@@ -1,5 +1,6 @@
 """Every read that is more than a get: standings, progress, history, export rows."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -194,7 +195,8 @@ def promise(run: Run) -> str:
     last = run.history.order_by("-number").first()
     if last is None or last.gap >= 1:
         return "Not certified: there were too few answers to promise anything about these workers."
-    return f"Not certified for ε = {run.epsilon:g}. {rule.sentence(problem, last.gap)}"
+    reached = math.ceil(last.gap * 1000) / 1000  # upwards, so that what is said still holds
+    return f"Not certified for ε = {run.epsilon:g}. {rule.sentence(problem, reached)}"
 
 
 def assumptions() -> str:
