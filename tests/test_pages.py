@@ -589,3 +589,10 @@ def test_a_pool_in_use_is_not_deleted(requester):
     response = requester.post(admin_url("pool_delete", run.pool_id), {"post": "yes"})
     assert run.name in text_of(response)
     assert Pool.objects.filter(pk=run.pool_id).exists()
+
+
+def test_an_address_that_leads_nowhere_says_so(requester):
+    for url in ("/nowhere/", admin_url("run_page", 999)):
+        response = requester.get(url)
+        assert response.status_code == 404
+        assert "There is nothing at this address" in text_of(response)
