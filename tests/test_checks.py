@@ -8,7 +8,6 @@ from selection.checks import check_settings
 @pytest.mark.parametrize(
     ("name", "value", "number"),
     [
-        ("DATABASES", {"default": {"ENGINE": "django.db.backends.mysql"}}, "crowdselect.E001"),
         ("REDIS_URL", "http://localhost", "crowdselect.E002"),
         ("PUBLIC_URL", "crowd.example.org", "crowdselect.E003"),
         ("ADVANCE_DELAY_SECONDS", 60.0, "crowdselect.E004"),
@@ -21,3 +20,8 @@ def test_a_bad_setting_gets_a_number_and_a_hint(settings, name, value, number):
     (message,) = check_settings(None)
     assert message.id == number
     assert message.hint
+
+
+def test_only_sqlite_and_postgresql_are_taken(settings, monkeypatch):
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", "django.db.backends.mysql")
+    assert [message.id for message in check_settings(None)] == ["crowdselect.E001"]
