@@ -208,6 +208,11 @@ UNFOLD = {
                 "items": [
                     _menu("API tokens", "key", "selection.apitoken"),
                     _menu("Users", "badge", "auth.user"),
+                    {
+                        "title": "API reference",
+                        "icon": "code",
+                        "link": reverse_lazy("api-1:openapi-view"),
+                    },
                 ],
             },
         ],

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from .files import BadRow, QuestionRow, WorkerRow
-from .models import Assignment, Pool, Question, QuestionSet, Recorded, Worker
+from .models import Assignment, Candidate, Pool, Question, QuestionSet, Recorded, Worker
 
 CHUNK = 2000
 
@@ -71,9 +71,17 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
 
 
 def _asked(question_set: QuestionSet) -> set[str]:
-    """Keys of the questions that were handed out or have an answer waiting."""
-    # Without their default order: SQLite takes none inside a union.
-    asked = Assignment.objects.filter(question__question_set=question_set).order_by()
-    waiting = Recorded.objects.filter(question__question_set=question_set)
-    used = asked.values_list("question__key").union(waiting.values_list("question__key"))
-    return {key for (key,) in used}
+    """Keys of the questions that were handed out or have an answer waiting.
+
+    By way of the candidates: no index leads from a question to its assignments.
+    """
+    candidates = Candidate.objects.filter(run__question_set=question_set)
+    asked = Assignment.objects.filter(candidate__in=candidates).order_by()
+    waiting = Recorded.objects.filter(candidate__in=candidates)
+    used = {
+        question
+        for rows in (asked, waiting)
+        for question in rows.values_list("question", flat=True).distinct()
+    }
+    questions = question_set.questions.values_list("pk", "key")
+    return {key for pk, key in questions if pk in used}

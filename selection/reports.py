@@ -1,5 +1,7 @@
 """Every read that is more than a get: standings, progress, history, export rows."""
 
+import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
@@ -193,7 +195,8 @@ def promise(run: Run) -> str:
     last = run.history.order_by("-number").first()
     if last is None or last.gap >= 1:
         return "Not certified: there were too few answers to promise anything about these workers."
-    return f"Not certified for ε = {run.epsilon:g}. {rule.sentence(problem, last.gap)}"
+    reached = math.ceil(last.gap * 1000) / 1000  # upwards, so that what is said still holds
+    return f"Not certified for ε = {run.epsilon:g}. {rule.sentence(problem, reached)}"
 
 
 def assumptions() -> str:
@@ -304,6 +307,28 @@ def with_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
         rejected=Coalesce(Subquery(last.values("rejected")), 0),
         workers=Count("candidates"),
     )
+
+
+# -- answers
+
+ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
+
+
+def answer_rows(run: Run) -> Iterator[list[Any]]:
+    """Every answer of the run as a row, read piece by piece: there may be a million."""
+    rows = run.answers.order_by("assignment").values_list(
+        "assignment__candidate__worker__key",
+        "assignment__question__key",
+        "assignment__position",
+        "response",
+        "right",
+        "expired",
+        "at",
+        "applied_in",
+    )
+    for worker, question, position, response, right, expired, at, step in rows.iterator(5000):
+        outcome = "too late" if expired else "right" if right else "not right"
+        yield [worker, question, position, response, outcome, at.isoformat(" ", "seconds"), step]
 
 
 # -- answering elsewhere

@@ -235,7 +235,7 @@ def test_it_refuses_answers_for_a_run_that_has_not_begun(requester):
 def test_the_bad_rows_can_be_downloaded(requester):
     preview = upload(requester, admin_url("pool_import", make_pool(0).pk), "worker\nada\nada\n")
     file = requester.get(preview.request["PATH_INFO"] + "?problems=csv")
-    assert '3,"This worker is there already, in line 2."' in file.content.decode()
+    assert '3,"This worker is there already, in line 2."' in file.getvalue().decode()
 
 
 def test_a_file_for_one_pool_cannot_be_taken_into_another(requester):
@@ -447,15 +447,16 @@ def test_names_are_never_taken_for_markup(requester):
 
 
 def lines_of(response) -> list[str]:
-    return response.content.decode("utf-8-sig").splitlines()
+    return response.getvalue().decode("utf-8-sig").splitlines()
 
 
 def test_it_exports_the_selected_as_csv_and_json(requester):
     run = make_run(questions=3000)
     play(run, crowd(1, 2))
     table = requester.get(admin_url("run_selected_csv", run.pk))
-    assert lines_of(table)[0].startswith("rank,worker,name,verdict,answers,right,mean,lower,upper")
-    assert len(lines_of(table)) == 3
+    header, *rows = lines_of(table)
+    assert header.startswith("rank,worker,name,verdict,answers,right,mean,lower,upper")
+    assert len(rows) == 2
     assert "attachment" in table["Content-Disposition"]
     document = json.loads(requester.get(admin_url("run_selected_json", run.pk)).content)
     assert [row["rank"] for row in document["workers"]] == [1, 2]
@@ -488,6 +489,15 @@ def test_overdue_questions_are_not_handed_on(requester):
     engine.advance(run.pk)
     Assignment.objects.update(due=timezone.now() - timedelta(minutes=1))
     assert len(lines_of(requester.get(admin_url("run_open_csv", run.pk)))) == 1
+
+
+def test_every_answer_of_a_run_can_be_downloaded(requester):
+    run = make_run()
+    play(run, crowd(1, 2), most=2)
+    header, *rows = lines_of(requester.get(admin_url("run_answers_csv", run.pk)))
+    assert header == "worker,question,position,response,outcome,at,counted_in"
+    assert len(rows) == Answer.objects.count() > 0
+    assert {row.split(",")[4] for row in rows} == {"right", "not right"}
 
 
 def test_a_draft_has_nothing_to_download(requester):
@@ -579,3 +589,10 @@ def test_a_pool_in_use_is_not_deleted(requester):
     response = requester.post(admin_url("pool_delete", run.pool_id), {"post": "yes"})
     assert run.name in text_of(response)
     assert Pool.objects.filter(pk=run.pool_id).exists()
+
+
+def test_an_address_that_leads_nowhere_says_so(requester):
+    for url in ("/nowhere/", admin_url("run_page", 999)):
+        response = requester.get(url)
+        assert response.status_code == 404
+        assert "There is nothing at this address" in text_of(response)

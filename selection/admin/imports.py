@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from unfold.admin import ModelAdmin
@@ -232,7 +233,7 @@ class PreviewPage(ImportPage):
     def preview(self, upload: Upload) -> Preview:
         return self.importer.preview(self.object, upload.text, upload.name)
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         upload = Upload.objects.filter(pk=self.kwargs["upload"]).first()
         if upload is None:
             return self._gone()

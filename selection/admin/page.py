@@ -1,18 +1,22 @@
 """A page of our own inside the admin, about one object."""
 
 import csv
-import io
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.text import slugify
-from django.views.generic import TemplateView
+from django.views.generic import View
+from django.views.generic.base import ContextMixin, TemplateResponseMixin
 from unfold.views import UnfoldModelAdminViewMixin
 
 
@@ -40,7 +44,7 @@ class DeletedWhole:
         return [str(item) for item in items], dict(counts), set(), protected
 
 
-class Page(UnfoldModelAdminViewMixin, TemplateView):
+class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View):
     """``object`` is the one of the admin's model whose id is in the address."""
 
     permission_required: Sequence[str] = ()
@@ -52,6 +56,9 @@ class Page(UnfoldModelAdminViewMixin, TemplateView):
     @property
     def title(self) -> str:
         return str(self.object)
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return self.render_to_response(self.get_context_data())
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         # Not "object": for that the layout would draw a second trail of its own.
@@ -73,22 +80,42 @@ def object_url(item: Model) -> str:
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_{name}", args=[item.pk])
 
 
+# The byte-order mark tells spreadsheets that a CSV file is UTF-8.
+MARK = "\ufeff"
+
+
+class _Echo:
+    """A file for csv.writer that hands back what is written."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
 def csv_response(
     name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
-) -> HttpResponse:
-    """A download. The byte-order mark tells spreadsheets that it is UTF-8."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns)
-    writer.writeheader()
-    writer.writerows(rows)
-    return attachment("\ufeff" + out.getvalue(), name + ".csv", "text/csv; charset=utf-8")
+) -> StreamingHttpResponse:
+    """A download of dictionaries, one to a row."""
+    return csv_stream(name, columns, ([row[column] for column in columns] for row in rows))
 
 
-def attachment(body: str, name: str, content_type: str) -> HttpResponse:
-    stem, _, suffix = name.rpartition(".")
-    filename = f"{slugify(stem) or 'crowdselect'}.{suffix}"
-    return HttpResponse(
-        body,
-        content_type=content_type,
-        headers={"Content-Disposition": f'attachment; filename="{filename}"'},
+def csv_stream(
+    name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> StreamingHttpResponse:
+    """A download that is sent while it is made, however long it is."""
+    write = csv.writer(_Echo()).writerow
+    lines = (write(row) for row in rows)
+    return StreamingHttpResponse(
+        chain([MARK + write(columns)], lines),
+        content_type="text/csv; charset=utf-8",
+        headers=_as_file(name, "csv"),
     )
+
+
+def json_response(name: str, document: Any) -> HttpResponse:
+    body = json.dumps(document, indent=2, ensure_ascii=False, cls=DjangoJSONEncoder)
+    return HttpResponse(body, content_type="application/json", headers=_as_file(name, "json"))
+
+
+def _as_file(name: str, suffix: str) -> dict[str, str]:
+    filename = f"{slugify(name) or 'crowdselect'}.{suffix}"
+    return {"Content-Disposition": f'attachment; filename="{filename}"'}

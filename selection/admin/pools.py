@@ -18,6 +18,7 @@ from .page import DeletedWhole, list_url
 class PoolAdmin(DeletedWhole, ModelAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
+    ordering = ["name"]  # said again, because a count drops the model's own
     fields = ["name"]
     change_form_outer_after_template = "selection/pool_contents.html"
 

@@ -21,6 +21,7 @@ from .page import DeletedWhole, list_url
 class QuestionSetAdmin(DeletedWhole, ModelAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
+    ordering = ["name"]  # said again, because a count drops the model's own
     fields = ["name", "instructions"]
     change_form_outer_after_template = "selection/set_contents.html"
 

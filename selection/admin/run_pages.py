@@ -1,11 +1,10 @@
 """A run's own page: how it stands, what it promises, its workers; and its buttons and downloads."""
 
-import json
 from typing import Any
 
 from django.contrib import messages
-from django.core.serializers.json import DjangoJSONEncoder
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
@@ -15,7 +14,7 @@ from selection.errors import Refused
 from selection.models import Run
 
 from . import chart, table
-from .page import Page, attachment, csv_response, object_url
+from .page import Page, csv_response, csv_stream, json_response, object_url
 
 VERBS = {"start": runs.start, "pause": runs.pause, "resume": runs.resume, "stop": runs.stop}
 DONE = {
@@ -84,7 +83,7 @@ class RunVerb(Page):
     def crumbs(self) -> list[tuple[str, str]]:
         return [(str(self.object), object_url(self.object))]
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if self.kwargs["verb"] != "stop" or self.object.status == Run.Status.ENDED:
             return redirect(object_url(self.object))
         return super().get(request, *args, **kwargs)
@@ -107,7 +106,7 @@ class Download(Page):
 
     permission_required = ["selection.view_run"]
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         run: Run = self.object
         if run.status == Run.Status.DRAFT:
             messages.error(request, "There is nothing to download before the run has started.")
@@ -115,17 +114,16 @@ class Download(Page):
         return FILES[self.kwargs["file"]](run)
 
 
-def _selected_csv(run: Run) -> HttpResponse:
+def _selected_csv(run: Run) -> HttpResponseBase:
     rows = reports.export_table(run)
     return csv_response(f"{run} selected", list(rows[0]), rows)
 
 
-def _selected_json(run: Run) -> HttpResponse:
-    body = json.dumps(reports.export(run), indent=2, ensure_ascii=False, cls=DjangoJSONEncoder)
-    return attachment(body, f"{run} selected.json", "application/json")
+def _selected_json(run: Run) -> HttpResponseBase:
+    return json_response(f"{run} selected", reports.export(run))
 
 
-def _links_csv(run: Run) -> HttpResponse:
+def _links_csv(run: Run) -> HttpResponseBase:
     candidates = run.candidates.select_related("worker").order_by("worker__key")
     rows = [
         {
@@ -138,8 +136,12 @@ def _links_csv(run: Run) -> HttpResponse:
     return csv_response(f"{run} links", ["worker", "name", "link"], rows)
 
 
-def _open_csv(run: Run) -> HttpResponse:
+def _open_csv(run: Run) -> HttpResponseBase:
     return csv_response(f"{run} open questions", reports.OPEN_COLUMNS, reports.open_table(run))
+
+
+def _answers_csv(run: Run) -> HttpResponseBase:
+    return csv_stream(f"{run} answers", reports.ANSWER_COLUMNS, reports.answer_rows(run))
 
 
 FILES = {
@@ -147,6 +149,7 @@ FILES = {
     "selected.json": _selected_json,
     "links.csv": _links_csv,
     "open.csv": _open_csv,
+    "answers.csv": _answers_csv,
 }
 
 

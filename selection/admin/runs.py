@@ -35,6 +35,7 @@ class RunAdmin(DeletedWhole, ModelAdmin):
     list_filter = ["status", "pool", "algorithm"]
     list_select_related = ["pool"]
     search_fields = ["name"]
+    ordering = ["-id"]
     autocomplete_fields = ["pool", "question_set"]
     readonly_fields = ["promises"]
     fieldsets = [

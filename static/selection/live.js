@@ -11,17 +11,31 @@ async function fetchParts() {
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
-// Somebody who tabs through a part must not lose their place, nor a click under way.
+// A click under way, or words being marked to copy them, must not be cut short.
 function busy(part) {
-  return part.matches(":active") || part.contains(document.activeElement);
+  const marked = getSelection();
+  return part.matches(":active") || (!marked.isCollapsed && part.contains(marked.anchorNode));
+}
+
+function purpose(element) {
+  const { tagName, dataset } = element;
+  return [tagName, dataset.copy, element.getAttribute("href"), element.getAttribute("formaction")].join();
+}
+
+// Somebody who goes from link to link by keyboard keeps their place.
+function focusAgain(part, wanted) {
+  const found = [...part.querySelectorAll("a, button")].find((one) => purpose(one) === wanted);
+  found?.focus({ preventScroll: true });
 }
 
 function exchange(fresh) {
   for (const part of fresh.querySelectorAll("[data-part]")) {
     const present = document.getElementById(part.id);
     if (!present || busy(present)) continue;
+    const wanted = present.contains(document.activeElement) && purpose(document.activeElement);
     present.replaceWith(part);
     showCopyButtons(part);
+    if (wanted) focusAgain(part, wanted);
   }
 }
 
