@@ -49,6 +49,7 @@ CLOCK, ITERATED, EXPLORATION, ADAPTIVE, BERNSTEIN, DIVERGENCE = range(6)
 
 UNPULLED = 1e6  # the radius of an arm without a pull: beyond any reward, and finite
 MOST_SWAPS = 8  # so many repairs of a set cost about as much as sorting it anew
+CALM = 64  # looks that share out most of many slots
 ALIKE = 1e-9  # KL bounds closer than this, relatively, are equal
 
 
@@ -62,7 +63,8 @@ class Rule(NamedTuple):
     log_constant       the logarithm in the radius is this ...
     log_power          ... plus this many times the logarithm of the clock
     tick               pulls that make one round of the clock
-    exploration        a of UGapEb and Gap-E; its multiplier eta when adaptive
+    exploration        a of UGapEb and Gap-E; a multiplier when adaptive
+    accuracy           epsilon, where it enters the adaptive exploration
     budget             pulls in all, where the radius depends on it
     growth             e of the iterated-logarithm radius
     width              its factor before the root
@@ -80,6 +82,7 @@ class Rule(NamedTuple):
     log_power: float
     tick: int
     exploration: float
+    accuracy: float
     budget: int
     growth: float
     width: float
@@ -88,10 +91,10 @@ class Rule(NamedTuple):
     dominance: float
 
 
-def board(pulls: Counts, rewards: Floats, k: int) -> tuple[Arms, Memo]:
+def board(pulls: Counts, rewards: Floats, means: Floats, k: int) -> tuple[Arms, Memo]:
     """A board of its own for these counts; sets start anywhere and are mended when looked at."""
     arms, memo = np.zeros((ROWS, pulls.size)), np.zeros(5)
-    arms[PULLS], arms[REWARDS] = pulls, rewards
+    arms[PULLS], arms[REWARDS], arms[MEAN] = pulls, rewards, means
     arms[HIGH:ROWS] = np.where(np.arange(pulls.size) < k, -np.inf, np.inf)
     memo[RECORD] = np.inf
     return arms, memo
@@ -262,20 +265,20 @@ def refresh(rule: Rule, arms: Arms, i: int) -> None:
 def refresh_all(rule: Rule, arms: Arms, memo: Memo) -> None:
     memo[TOTAL], memo[MOST] = 0, 0
     for i in range(arms.shape[1]):
-        arms[MEAN, i] = arms[REWARDS, i] / arms[PULLS, i] if arms[PULLS, i] else 0.5
+        memo[TOTAL] += arms[PULLS, i]
         count(rule, arms, memo, i, 0)
 
 
 @njit(cache=True)
 def adaptive_exploration(rule: Rule, arms: Arms) -> float:
-    """eta (Q - n) / (4 H), H from the gaps of the means plus 1/sqrt(2T); no guarantee."""
+    """exploration (Q - n) / H, H from the gaps of the means plus 1/sqrt(2T); no guarantee."""
     kth, next_one = settle(arms[MEAN], arms[HIGH], rule.k)
     hardness = 0.0
     for i in range(arms.shape[1]):
         rival = next_one if arms[HIGH, i] < 0 else kth
         gap = abs(arms[MEAN, i] - rival) + arms[INNER, i] * np.sqrt(0.5)
-        hardness += max((gap + rule.slack) / 2, rule.slack) ** -2
-    return rule.exploration * (rule.budget - arms.shape[1]) / (4 * hardness)
+        hardness += max((gap + rule.accuracy) / 2, rule.accuracy) ** -2
+    return rule.exploration * (rule.budget - arms.shape[1]) / hardness
 
 
 @njit(cache=True)
@@ -489,26 +492,12 @@ def look_gaps(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
         lower, upper, side = lowers[i] + shuts[i], uppers[i] - shuts[i], sides[i]
         key[i] = lower if side < 0 else upper
         low, high = smaller(low, larger(lower, side)), larger(high, smaller(upper, side))
-    u = widest(arms, high, np.inf) if high > -np.inf else -1
-    l = widest(arms, low, -np.inf) if low < np.inf else -1  # noqa: E741
+    # The paper gives ties to the larger radius. Bounds tie at equal pulls only: radii are irrational.
+    u = first(key, high, sides, np.inf) if high > -np.inf else -1
+    l = first(key, low, sides, -np.inf) if low < np.inf else -1  # noqa: E741
     if u < 0 or (l >= 0 and arms[UPPER, l] - arms[LOWER, l] > arms[UPPER, u] - arms[LOWER, u]):
         return l, -1, gap
     return u, -1, gap
-
-
-@njit(cache=True)
-def widest(arms: Arms, value: float, side: float) -> int:
-    """Of the arms with this key on this side, one of fewest pulls: ties go to the larger radius."""
-    key, sides, pulls = arms[KEY], arms[CHOSEN], arms[PULLS]
-    alike = 0
-    for i in range(key.size):
-        alike += key[i] == value
-    found = first(key, value, sides, side)
-    if alike > 1:
-        for i in range(found, key.size):
-            if key[i] == value and sides[i] == side and pulls[i] < pulls[found]:
-                found = i
-    return found
 
 
 @njit(cache=True)
@@ -609,19 +598,26 @@ def count(rule: Rule, arms: Arms, memo: Memo, i: int, pulls: int) -> None:
 
 @njit(cache=True)
 def plan(
-    rule: Rule, arms: Arms, memo: Memo, slots: int, calm: int, room: Counts, rng: np.random.Generator
+    rule: Rule,
+    arms: Arms,
+    memo: Memo,
+    slots: int,
+    looks: int,
+    room: Counts,
+    rng: np.random.Generator,
 ) -> Counts:
     """Spend ``slots`` pulls as if each had been made with the mean as it is; pulls for each arm.
 
-    Each look shares out at least 1/calm of the slots, so that many slots cost few looks.
+    A look shares out more than one pull of an arm when there are many slots, so that few looks
+    spend them; at most ``looks`` are made.
     """
     given = np.zeros(room.size, np.int64)
-    while slots > 0:
+    while slots > 0 and looks > 0:
         one, two, _ = look(rule, arms, memo)
         one, two = pick(rule, arms, one, two, rng)
         if one < 0:
             break
-        each = 1 + slots // calm
+        each, looks = 1 + max(slots - 2, 0) // CALM, looks - 1
         for arm in (one, two):
             if arm >= 0 and slots > 0:
                 pulls = min(each, room[arm], slots)
@@ -645,7 +641,13 @@ def remember(rule: Rule, arms: Arms, memo: Memo, gap: float) -> None:
 
 @njit(cache=True)
 def pull(
-    rule: Rule, arms: Arms, memo: Memo, i: int, mean: float, gaussian: bool, rng: np.random.Generator
+    rule: Rule,
+    arms: Arms,
+    memo: Memo,
+    i: int,
+    mean: float,
+    gaussian: bool,
+    rng: np.random.Generator,
 ) -> None:
     """One reward: 0 or 1, or Gaussian of variance 1/4."""
     if gaussian:
@@ -658,7 +660,13 @@ def pull(
 
 @njit(cache=True)
 def warm_up(
-    rule: Rule, arms: Arms, memo: Memo, truth: Floats, budget: int, gaussian: bool, rng: np.random.Generator
+    rule: Rule,
+    arms: Arms,
+    memo: Memo,
+    truth: Floats,
+    budget: int,
+    gaussian: bool,
+    rng: np.random.Generator,
 ) -> None:
     for i in range(truth.size):
         while arms[PULLS, i] < rule.warm and memo[TOTAL] < budget:
@@ -668,7 +676,8 @@ def warm_up(
 @njit(cache=True)
 def run(
     rule: Rule,
-    arms: Arms, memo: Memo,
+    arms: Arms,
+    memo: Memo,
     truth: Floats,
     budget: int,
     cap: int,
