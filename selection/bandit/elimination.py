@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .oracles import ranking
 from .options import Option
+from .oracles import ranking
 from .problem import Problem, ProblemError
 from .promise import Goal, Promise
 from .rounds import RoundSelector

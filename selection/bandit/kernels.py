@@ -50,7 +50,10 @@ CLOCK, ITERATED, EXPLORATION, ADAPTIVE, BERNSTEIN, DIVERGENCE = range(6)
 UNPULLED = 1e6  # the radius of an arm without a pull: beyond any reward, and finite
 MOST_SWAPS = 8  # so many repairs of a set cost about as much as sorting it anew
 CALM = 64  # looks that share out most of many slots
-ALIKE = 1e-9  # KL bounds closer than this, relatively, are equal
+ALIKE = 1e-9  # KL bounds about so close are equal
+
+# Dividing by zero gives infinity, as in numpy: a check would keep loops from vectorising.
+compiled = njit(cache=True, error_model="numpy")
 
 
 class Rule(NamedTuple):
@@ -122,7 +125,7 @@ larger = _extreme("maxnum")
 # -- sets of K arms
 
 
-@njit(cache=True)
+@compiled
 def ends(key: Floats, sides: Sides) -> tuple[float, float]:
     """The least key inside and the greatest outside."""
     least, greatest = np.inf, -np.inf
@@ -132,16 +135,24 @@ def ends(key: Floats, sides: Sides) -> tuple[float, float]:
     return least, greatest
 
 
-@njit(cache=True)
+@compiled
 def first(key: Floats, value: float, sides: Sides, side: float) -> int:
-    """The first arm of this key on this side, or -1."""
-    for i in range(key.size):
+    """The first arm of this key on this side, or -1; eight at a time up to the first such key."""
+    start = 0
+    for i in range(0, key.size - 7, 8):
+        found = (key[i] == value) | (key[i + 1] == value) | (key[i + 2] == value)
+        found |= (key[i + 3] == value) | (key[i + 4] == value) | (key[i + 5] == value)
+        found |= (key[i + 6] == value) | (key[i + 7] == value)
+        if found:
+            break
+        start = i + 8
+    for i in range(start, key.size):
         if key[i] == value and sides[i] == side:
             return i
     return -1
 
 
-@njit(cache=True)
+@compiled
 def last(key: Floats, value: float, sides: Sides, side: float) -> int:
     for i in range(key.size - 1, -1, -1):
         if key[i] == value and sides[i] == side:
@@ -149,7 +160,7 @@ def last(key: Floats, value: float, sides: Sides, side: float) -> int:
     return -1
 
 
-@njit(cache=True)
+@compiled
 def mend(key: Floats, sides: Sides, least: float, greatest: float) -> bool:
     """Exchange the worst inside for the best outside if it is better; ties go by number."""
     if least > greatest:
@@ -161,7 +172,7 @@ def mend(key: Floats, sides: Sides, least: float, greatest: float) -> bool:
     return True
 
 
-@njit(cache=True)
+@compiled
 def around(key: Floats, point: float) -> tuple[int, float, float]:
     """How many keys are at least this, the least of them, and the greatest of the others."""
     above, least, greatest = 0, np.inf, -np.inf
@@ -173,7 +184,7 @@ def around(key: Floats, point: float) -> tuple[int, float, float]:
     return above, least, greatest
 
 
-@njit(cache=True)
+@compiled
 def kth_largest(key: Floats, k: int) -> float:
     """By bisection between keys: a few passes, where sorting would need many."""
     # At least k keys lie at or above low, fewer at or above high; greatest is the last below high.
@@ -190,7 +201,7 @@ def kth_largest(key: Floats, k: int) -> float:
     return low
 
 
-@njit(cache=True)
+@compiled
 def sort_out(key: Floats, sides: Sides, k: int) -> None:
     """Choose the K arms of largest key from scratch; of equal keys the first."""
     kth = kth_largest(key, k)
@@ -204,7 +215,7 @@ def sort_out(key: Floats, sides: Sides, k: int) -> None:
             places -= 1
 
 
-@njit(cache=True)
+@compiled
 def settle(key: Floats, sides: Sides, k: int) -> tuple[float, float]:
     """Make ``sides`` the K arms of largest key; the K-th and the next key."""
     swaps = 0
@@ -220,7 +231,7 @@ def settle(key: Floats, sides: Sides, k: int) -> tuple[float, float]:
 # -- radii
 
 
-@njit(cache=True)
+@compiled
 def log_term(rule: Rule, arms: Arms, memo: Memo) -> float:
     """log_constant + log_power ln t, t the clock, never less than the pulls of any arm.
 
@@ -233,14 +244,14 @@ def log_term(rule: Rule, arms: Arms, memo: Memo) -> float:
     return rule.log_constant + rule.log_power * np.log(max(clock, 1.0))
 
 
-@njit(cache=True)
+@compiled
 def lil_part(rule: Rule, pulls: int, log_rate: float) -> float:
     """U(T, w) of Jamieson 2014 with ln((1+e)T + 2), the form Jiang 2017 ran; log_rate = ln 1/w."""
     inner = np.log(np.log((1 + rule.growth) * pulls + 2)) + log_rate
     return rule.width * np.sqrt(inner / pulls)
 
 
-@njit(cache=True)
+@compiled
 def refresh(rule: Rule, arms: Arms, i: int) -> None:
     """Bring one arm's part of the radius up to date with its pulls and mean."""
     pulls, mean = arms[PULLS, i], arms[MEAN, i]
@@ -261,7 +272,7 @@ def refresh(rule: Rule, arms: Arms, i: int) -> None:
         arms[INNER, i] = arms[OUTER, i] = 1 / np.sqrt(pulls)
 
 
-@njit(cache=True)
+@compiled
 def refresh_all(rule: Rule, arms: Arms, memo: Memo) -> None:
     memo[TOTAL], memo[MOST] = 0, 0
     for i in range(arms.shape[1]):
@@ -269,7 +280,7 @@ def refresh_all(rule: Rule, arms: Arms, memo: Memo) -> None:
         count(rule, arms, memo, i, 0)
 
 
-@njit(cache=True)
+@compiled
 def adaptive_exploration(rule: Rule, arms: Arms) -> float:
     """exploration (Q - n) / H, H from the gaps of the means plus 1/sqrt(2T); no guarantee."""
     kth, next_one = settle(arms[MEAN], arms[HIGH], rule.k)
@@ -281,7 +292,7 @@ def adaptive_exploration(rule: Rule, arms: Arms) -> float:
     return rule.exploration * (rule.budget - arms.shape[1]) / hardness
 
 
-@njit(cache=True)
+@compiled
 def scale_of(rule: Rule, arms: Arms, memo: Memo) -> float:
     """What every arm's part of the radius is multiplied by now."""
     if rule.radius == CLOCK:
@@ -295,7 +306,7 @@ def scale_of(rule: Rule, arms: Arms, memo: Memo) -> float:
     return 1.0
 
 
-@njit(cache=True)
+@compiled
 def spread(rule: Rule, arms: Arms, memo: Memo) -> None:
     """lower, upper = mean -+ radius, an arm inside the set with its inner part."""
     scale = scale_of(rule, arms, memo)
@@ -314,7 +325,7 @@ def spread(rule: Rule, arms: Arms, memo: Memo) -> None:
 # -- Bernoulli divergence
 
 
-@njit(cache=True)
+@compiled
 def negative_entropy(p: float) -> float:
     """p ln p + (1-p) ln(1-p)."""
     entropy = 0.0
@@ -325,7 +336,7 @@ def negative_entropy(p: float) -> float:
     return entropy
 
 
-@njit(cache=True)
+@compiled
 def kl_upper(mean: float, level: float) -> float:
     """Largest q with d(mean, q) <= level, by Newton's steps.
 
@@ -350,13 +361,13 @@ def kl_upper(mean: float, level: float) -> float:
     return q
 
 
-@njit(cache=True)
+@compiled
 def kl_bound(mean: float, level: float, side: int) -> float:
     """The upper bound for side 1, the lower for side -1."""
     return kl_upper(mean, level) if side > 0 else 1 - kl_upper(1 - mean, level)
 
 
-@njit(cache=True)
+@compiled
 def kl_bounds(means: Floats, levels: Floats, side: int) -> Floats:
     """``kl_bound`` of every arm; means and levels (n,)."""
     bounds = np.empty(means.size)
@@ -365,28 +376,29 @@ def kl_bounds(means: Floats, levels: Floats, side: int) -> Floats:
     return bounds
 
 
-@njit(cache=True)
-def kl_depths(arms: Arms, point: float, side: int) -> float:
-    """key = T d(mean, point), -1 beyond the point, inf on the other side of the set; its least.
+@compiled
+def kl_reaches(arms: Arms, level: float, point: float, side: int) -> float:
+    """key = how far beyond the point an arm's bound lies, about; -inf off the side; the greatest.
 
-    An arm's bound lies beyond the point just when this is below the level, and it is linear in
-    what is kept of the arm: no logarithm per arm.
+    Newton's step from the point: exact in its sign, as the bound lies beyond just when
+    T d(mean, point) < level. No logarithm per arm: the divergence is linear in what is kept of it.
     """
     log_p, log_q = np.log(max(point, 1e-300)), np.log(max(1 - point, 1e-300))
-    least = np.inf
+    greatest = -np.inf
     pulls, means, entropy, key = arms[PULLS], arms[MEAN], arms[EXTRA], arms[KEY]
     high, shut = arms[HIGH], arms[SHUT]
     for i in range(means.size):
-        mean = means[i]
+        mean, away = means[i], side * (point - means[i])
         depth = pulls[i] * (entropy[i] - mean * log_p - (1 - mean) * log_q)
-        depth = -1.0 if side * (mean - point) > 0 else depth
-        depth = larger(depth, -side * high[i]) + shut[i]
-        key[i] = depth
-        least = smaller(least, depth)
-    return least
+        reach = (level - depth) / (pulls[i] * larger(away, 1e-300) + 1e-300)
+        reach = 1.0 - away if away < 0 else reach
+        reach = smaller(reach, side * high[i]) - shut[i]
+        key[i] = reach
+        greatest = larger(greatest, reach)
+    return greatest
 
 
-@njit(cache=True)
+@compiled
 def kl_farthest(arms: Arms, memo: Memo, level: float, side: int) -> tuple[int, float]:
     """The open arm of greatest upper bound outside (side 1) or least lower bound inside (-1).
 
@@ -397,24 +409,24 @@ def kl_farthest(arms: Arms, memo: Memo, level: float, side: int) -> tuple[int, f
     arm = int(memo[slot])
     if side * arms[HIGH, arm] > 0 and arms[SHUT, arm] == 0:
         point = kl_bound(arms[MEAN, arm], level / arms[PULLS, arm], side)
-    least = kl_depths(arms, point, side)
-    while least < level * (1 - ALIKE):
-        arm = first_below(arms[KEY], least)
+    reach = kl_reaches(arms, level, point, side)
+    while reach > ALIKE:
+        arm = first_above(arms[KEY], reach)
         farther = kl_bound(arms[MEAN, arm], level / arms[PULLS, arm], side)
         if side * (farther - point) <= 0:
             break
         point = farther
-        least = kl_depths(arms, point, side)
-    arm = first_below(arms[KEY], level * (1 + ALIKE))
+        reach = kl_reaches(arms, level, point, side)
+    arm = first_above(arms[KEY], -ALIKE)
     memo[slot] = max(arm, 0)
     return arm, point
 
 
-@njit(cache=True)
-def first_below(key: Floats, value: float) -> int:
-    """The first arm whose key is at most this, or -1."""
+@compiled
+def first_above(key: Floats, value: float) -> int:
+    """The first arm whose key is at least this, or -1."""
     for i in range(key.size):
-        if key[i] <= value:
+        if key[i] >= value:
             return i
     return -1
 
@@ -422,7 +434,7 @@ def first_below(key: Floats, value: float) -> int:
 # -- looking: the arms that hold the algorithm up, and by how much
 
 
-@njit(cache=True)
+@compiled
 def edges(arms: Arms, scale: float) -> tuple[float, float, float, float]:
     """key = lower bound inside, upper outside; the least and greatest of it and of the means."""
     low, high, worst, best = np.inf, -np.inf, np.inf, -np.inf
@@ -437,7 +449,7 @@ def edges(arms: Arms, scale: float) -> tuple[float, float, float, float]:
     return low, high, worst, best
 
 
-@njit(cache=True)
+@compiled
 def look_pair(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
     """h, the least lower bound of the K best means, and l, the greatest upper bound of the rest.
 
@@ -455,9 +467,9 @@ def look_pair(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
     return h, l, high - low
 
 
-@njit(cache=True)
+@compiled
 def look_kl(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """As ``look_pair`` with the bounds of Kaufmann 2013: beta = z + ln z, z = ln(k1 n t^a / delta)."""
+    """As ``look_pair``, bounds of Kaufmann 2013: beta = z + ln z, z = ln(k1 n t^a / delta)."""
     settle(arms[MEAN], arms[HIGH], rule.k)
     z = log_term(rule, arms, memo)
     level = z + np.log(z)
@@ -466,7 +478,7 @@ def look_kl(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
     return h, l, high - low
 
 
-@njit(cache=True)
+@compiled
 def bound_gaps(rule: Rule, arms: Arms, memo: Memo) -> float:
     """chosen = J, the K arms of least B; B_J. Gabillon 2012, section 3.
 
@@ -481,9 +493,9 @@ def bound_gaps(rule: Rule, arms: Arms, memo: Memo) -> float:
     return kth - settle(key, arms[CHOSEN], rule.k)[0]
 
 
-@njit(cache=True)
+@compiled
 def look_gaps(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """u, the greatest upper bound outside J, and l, the least lower bound in it: the wider of them."""
+    """The wider of u, the greatest upper bound outside J, and l, the least lower bound in it."""
     gap = bound_gaps(rule, arms, memo)
     low, high = np.inf, -np.inf
     lowers, uppers, key = arms[LOWER], arms[UPPER], arms[KEY]
@@ -492,7 +504,7 @@ def look_gaps(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
         lower, upper, side = lowers[i] + shuts[i], uppers[i] - shuts[i], sides[i]
         key[i] = lower if side < 0 else upper
         low, high = smaller(low, larger(lower, side)), larger(high, smaller(upper, side))
-    # The paper gives ties to the larger radius. Bounds tie at equal pulls only: radii are irrational.
+    # The paper gives ties to the larger radius; but bounds tie only where radii are the same.
     u = first(key, high, sides, np.inf) if high > -np.inf else -1
     l = first(key, low, sides, -np.inf) if low < np.inf else -1  # noqa: E741
     if u < 0 or (l >= 0 and arms[UPPER, l] - arms[LOWER, l] > arms[UPPER, u] - arms[LOWER, u]):
@@ -500,9 +512,9 @@ def look_gaps(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
     return u, -1, gap
 
 
-@njit(cache=True)
+@compiled
 def look_sets(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """M, the K best means, against M~, the K best when M is judged at its worst and the rest at best.
+    """M, the K best means, against M~, the K best with M judged at its worst, the rest at best.
 
     Chen 2014, Algorithm 1; Jiang 2017, Algorithm 2. The gap is w(M~) - w(M): values, not sets.
     """
@@ -520,7 +532,7 @@ def look_sets(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
     return found, -1, gap
 
 
-@njit(cache=True)
+@compiled
 def look_index(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
     """lil'UCB (Jamieson 2014): the greatest upper bound, until one arm outweighs all others.
 
@@ -536,7 +548,7 @@ def look_index(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
     return arm, -1, max(0.0, 1 - memo[MOST] / needed)
 
 
-@njit(cache=True)
+@compiled
 def look_gap_index(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
     """Gap-E for K arms: the greatest radius less empirical gap."""
     scale = scale_of(rule, arms, memo)
@@ -550,7 +562,7 @@ def look_gap_index(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]
     return first(arms[KEY], high, arms[KEY], high) if high > -np.inf else -1, -1, 1.0
 
 
-@njit(cache=True)
+@compiled
 def look(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
     """One or two arms that hold the algorithm up (-1: none), and its gap."""
     if rule.sampling == PAIR or rule.sampling == COIN:
@@ -566,12 +578,12 @@ def look(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
     return look_gap_index(rule, arms, memo)
 
 
-@njit(cache=True)
+@compiled
 def kept(rule: Rule, gap: float) -> bool:
     return gap < rule.slack if rule.strict else gap <= rule.slack
 
 
-@njit(cache=True)
+@compiled
 def pick(rule: Rule, arms: Arms, one: int, two: int, rng: np.random.Generator) -> tuple[int, int]:
     """The arms to pull, in rising order; -1 comes last.
 
@@ -588,7 +600,7 @@ def pick(rule: Rule, arms: Arms, one: int, two: int, rng: np.random.Generator) -
 # -- the two loops
 
 
-@njit(cache=True)
+@compiled
 def count(rule: Rule, arms: Arms, memo: Memo, i: int, pulls: int) -> None:
     arms[PULLS, i] += pulls
     memo[TOTAL] += pulls
@@ -596,7 +608,7 @@ def count(rule: Rule, arms: Arms, memo: Memo, i: int, pulls: int) -> None:
     refresh(rule, arms, i)
 
 
-@njit(cache=True)
+@compiled
 def plan(
     rule: Rule,
     arms: Arms,
@@ -630,7 +642,7 @@ def plan(
     return given
 
 
-@njit(cache=True)
+@compiled
 def remember(rule: Rule, arms: Arms, memo: Memo, gap: float) -> None:
     """UGapEb names the J(t) of least bound seen, not the last one."""
     if rule.sampling == GAPS and gap < memo[RECORD]:
@@ -639,7 +651,7 @@ def remember(rule: Rule, arms: Arms, memo: Memo, gap: float) -> None:
             arms[BEST, i] = arms[CHOSEN, i]
 
 
-@njit(cache=True)
+@compiled
 def pull(
     rule: Rule,
     arms: Arms,
@@ -658,7 +670,7 @@ def pull(
     count(rule, arms, memo, i, 1)
 
 
-@njit(cache=True)
+@compiled
 def warm_up(
     rule: Rule,
     arms: Arms,
@@ -673,7 +685,7 @@ def warm_up(
             pull(rule, arms, memo, i, truth[i], gaussian, rng)
 
 
-@njit(cache=True)
+@compiled
 def run(
     rule: Rule,
     arms: Arms,

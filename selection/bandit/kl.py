@@ -6,14 +6,13 @@ Kaufmann, Kalyanakrishnan: Information complexity in bandit subset selection, CO
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import bounds, kernels
 from .kernels import Rule
 from .oracles import ranking
 from .promise import Goal, Promise
 from .rounds import RoundSelector
-from .selector import Counts, Floats, Standing
+from .selector import Counts, Floats
 from .sequential import SequentialSelector, rule
 from .state import Verdict
 

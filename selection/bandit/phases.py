@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .oracles import ranking
 from .options import Option
+from .oracles import ranking
 from .problem import ProblemError
 from .promise import Goal, Promise
 from .rounds import RoundSelector, peel

@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from .bounds import jun
-from .oracles import ranking
 from .options import Option
+from .oracles import ranking
 from .promise import Goal, Promise
 from .rounds import RoundSelector
 from .selector import Counts, Floats

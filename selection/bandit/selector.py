@@ -83,7 +83,7 @@ class Selector(ABC):
             raise ProblemError(f"{self.title} needs a budget.")
         self._check()
 
-    def _check(self) -> None:
+    def _check(self) -> None:  # noqa: B027 most algorithms take any problem
         """Raise ProblemError if this algorithm cannot be run on this problem."""
 
     # -- observing
@@ -211,7 +211,7 @@ def drive(
     gaussian: bool,
     rng: np.random.Generator,
 ) -> tuple[str, ...]:
-    """Ask, draw and tell until the selector stops (its reasons) or ``cap`` pulls are made (none)."""
+    """Ask, draw and tell until the selector stops (its reasons) or the cap is reached (none)."""
     while not (reasons := selector.stop()) and selector.state.pulls.sum() < cap:
         counts = selector.ask(slots, rng=rng)
         arms = np.flatnonzero(counts)
