@@ -57,12 +57,13 @@ def lil(pulls: Counts, w: float, growth: float) -> Floats:
     (0, 1) and w < ln(1+e) / exp(1).
     """
     inner = np.log(np.log((1 + growth) * pulls + 2) / w)
-    return (1 + math.sqrt(growth)) * np.sqrt((1 + growth) * inner / (2 * pulls))
+    radius: Floats = np.sqrt((1 + growth) * inner / (2 * pulls))
+    return (1 + math.sqrt(growth)) * radius
 
 
 def lil_failure(growth: float) -> float:
     """c_e = ((2+e)/e) (1/ln(1+e))^(1+e) (Jiang et al. 2017, Lemma 2.1)."""
-    return (2 + growth) / growth * math.log1p(growth) ** -(1 + growth)
+    return (2 + growth) / growth * math.pow(math.log1p(growth), -(1 + growth))
 
 
 def stitched(pulls: Counts, alpha: float) -> Floats:
@@ -77,7 +78,9 @@ def stitched(pulls: Counts, alpha: float) -> Floats:
 def simchowitz(pulls: Counts, alpha: float) -> Floats:
     """sqrt((x + 3 ln x + 1.5 ln ln(e T)) / (2T)), x = ln(1 / alpha): LUCB++'s own, alpha <= 0.1."""
     x = math.log(1 / alpha)
-    return np.sqrt((x + 3 * math.log(x) + 1.5 * np.log(np.log(math.e * pulls))) / (2 * pulls))
+    scaled = x + 3 * math.log(x) + 1.5 * np.log(np.log(math.e * pulls))
+    radius: Floats = np.sqrt(scaled / (2 * pulls))
+    return radius
 
 
 def jun(pulls: Counts, w: float) -> Floats:
@@ -129,7 +132,8 @@ def kaufmann_koolen(pulls: Counts, alpha: float) -> Floats:
 
     3 ln(1 + ln T) + C(ln(1 / alpha)). Kaufmann, Koolen: Mixture martingales revisited, JMLR 2021.
     """
-    return 3 * np.log(1 + np.log(pulls)) + _threshold(math.log(1 / alpha))
+    levels: Floats = 3 * np.log(1 + np.log(pulls)) + _threshold(math.log(1 / alpha))
+    return levels
 
 
 def _threshold(x: float) -> float:

@@ -61,7 +61,7 @@ class AdaptiveTopK(RoundSelector):
             pulls = 4.0**r / 2 * math.log(2 * ZETA_2 * n * r * r / delta)
         else:
             pulls = 4.0**r * math.log(2 * n * r * r / delta)
-        return math.ceil(self.options["c_round"] * pulls)
+        return math.ceil(float(self.options["c_round"]) * pulls)
 
     @property
     def fresh(self) -> bool:  # type: ignore[override]

@@ -69,7 +69,7 @@ class OptMAIBudget(RoundSelector):
     name = "opt-mai-budget"
     title = "OptMAI, fixed budget"
     promise = Promise(Goal.AGGREGATE, "budget", "Zhou, Chen, Li 2014, Theorem 1")
-    needs = ("budget",)
+    needs: ClassVar[tuple[str, ...]] = ("budget",)
     known_options: ClassVar[tuple[Option, ...]] = (BETA,)
     fresh = True
 
@@ -133,4 +133,5 @@ class OptMAI(OptMAIBudget):
         n, found = self.problem.n, min(self.problem.k, self.problem.n - self.problem.k)
         epsilon = self.problem.epsilon * self.problem.k / found
         worth = 1 + math.log(1 / self.problem.delta) / found
-        return math.ceil(self.options["constant"] * n / epsilon**2 * worth)
+        constant = float(self.options["constant"])
+        return math.ceil(constant * n / epsilon**2 * worth)

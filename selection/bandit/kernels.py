@@ -281,15 +281,15 @@ def refresh_all(rule: Rule, arms: Arms, memo: Memo) -> None:
 
 
 @compiled
-def adaptive_exploration(rule: Rule, arms: Arms) -> float:
-    """exploration (Q - n) / H, H from the gaps of the means plus 1/sqrt(2T); no guarantee."""
+def hardness(rule: Rule, arms: Arms) -> float:
+    """H of UGapE from the gaps of the means plus 1/sqrt(2T): sum of max((gap+eps)/2, eps)^-2."""
     kth, next_one = settle(arms[MEAN], arms[HIGH], rule.k)
-    hardness = 0.0
+    total = 0.0
     for i in range(arms.shape[1]):
         rival = next_one if arms[HIGH, i] < 0 else kth
         gap = abs(arms[MEAN, i] - rival) + arms[INNER, i] * np.sqrt(0.5)
-        hardness += max((gap + rule.accuracy) / 2, rule.accuracy) ** -2
-    return rule.exploration * (rule.budget - arms.shape[1]) / hardness
+        total += max((gap + rule.accuracy) / 2, rule.accuracy) ** -2
+    return total
 
 
 @compiled
@@ -302,7 +302,7 @@ def scale_of(rule: Rule, arms: Arms, memo: Memo) -> float:
     if rule.radius == EXPLORATION:
         return np.sqrt(rule.exploration)
     if rule.radius == ADAPTIVE:
-        return np.sqrt(adaptive_exploration(rule, arms))
+        return np.sqrt(rule.exploration * (rule.budget - arms.shape[1]) / hardness(rule, arms))
     return 1.0
 
 

@@ -51,7 +51,7 @@ class BatchRacing(RoundSelector):
             middle = (low + high) // 2
             cheap = np.clip(middle - start, 0, repeat).sum() <= batch
             low, high = (middle, high) if cheap else (low, middle)
-        target = np.clip(low - start, 0, repeat)
+        target: Counts = np.clip(low - start, 0, repeat)
         able = np.flatnonzero((start + target == low) & (target < repeat))
         target[able[: batch - int(target.sum())]] += 1
         return target

@@ -151,7 +151,8 @@ class SequentialSelector(Selector):
 
 def _first(need: Counts, slots: int) -> Counts:
     """The needs of the first arms, as many as the slots hold."""
-    return np.clip(slots - (np.cumsum(need) - need), 0, need)
+    given: Counts = np.clip(slots - (np.cumsum(need) - need), 0, need)
+    return given
 
 
 class FixedBudget(SequentialSelector):
