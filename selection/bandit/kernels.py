@@ -13,6 +13,9 @@ Comments name papers by their first author: Kalyanakrishnan 2012 (LUCB1), Gabill
 Kaufmann 2013 (KL-LUCB), Chen 2014 (CLUCB), Jamieson 2014 (lil'), Jiang 2017 (lil'RandLUCB).
 """
 
+# mypy: disable-error-code="no-any-return"
+# (numba has no types: what a compiled function calls is Any.)
+
 from typing import Any, NamedTuple
 
 import numpy as np

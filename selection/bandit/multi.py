@@ -73,9 +73,8 @@ class MultiProblem(Problem):
 
 def best_of_parts(problem: MultiProblem, score: Floats) -> Counts:
     """The K arms of largest score of every part, in rising order."""
-    chosen = [
-        arms[top(score[arms], k)] for arms, k in zip(problem.arms_of(), problem.ks, strict=True)
-    ]
+    pairs = zip(problem.arms_of(), problem.ks, strict=True)
+    chosen = [arms[top(score[arms], k)] for arms, k in pairs]
     return np.sort(np.concatenate(chosen))
 
 
@@ -87,7 +86,7 @@ class MultiSAR(PhaseSelector):
     promise = Promise(
         Goal.EXACT,
         "budget",
-        "Bubeck, Wang, Viswanathan 2013, Theorem 2 for one arm of each problem",
+        "Bubeck, Wang, Viswanathan 2013, Theorem 2 for one arm of each",
     )
     problem: MultiProblem
 
@@ -225,7 +224,8 @@ class MultiUGapE(Selector):
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
         fresh = np.clip(1 - self.state.pulls - pending, 0, room)
-        given = fresh if slots is None else np.clip(slots - np.cumsum(fresh) + fresh, 0, fresh)
+        most = self.problem.n if slots is None else slots
+        given: Counts = np.clip(most - np.cumsum(fresh) + fresh, 0, fresh)
         left = 1 if slots is None else slots - int(given.sum())
         if left <= 0 or (slots is None and given.any()):
             return given
@@ -266,14 +266,9 @@ class MultiUGapE(Selector):
     def standing(self) -> Standing:
         verdict, n = self._final(), self.problem.n
         left = self._budget_left(np.zeros(1, np.int64)) / (self.problem.budget or 1)
+        gap = max(0.0, left)
         return Standing(
-            self.means,
-            np.zeros(n),
-            np.ones(n),
-            verdict,
-            verdict,
-            max(0.0, left),
-            self.problem.epsilon,
+            self.means, np.zeros(n), np.ones(n), verdict, verdict, gap, self.problem.epsilon
         )
 
 
