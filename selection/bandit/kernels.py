@@ -409,18 +409,19 @@ def kl_farthest(arms: Arms, memo: Memo, level: float, side: int) -> tuple[int, f
     """
     slot = HINT_IN if side < 0 else HINT_OUT
     point = 0.5 - side * 0.5  # beyond this lies every bound
-    arm = int(memo[slot])
-    if side * arms[HIGH, arm] > 0 and arms[SHUT, arm] == 0:
-        point = kl_bound(arms[MEAN, arm], level / arms[PULLS, arm], side)
+    arm, hint = -1, int(memo[slot])
+    if side * arms[HIGH, hint] > 0 and arms[SHUT, hint] == 0:
+        arm, point = hint, kl_bound(arms[MEAN, hint], level / arms[PULLS, hint], side)
     reach = kl_reaches(arms, level, point, side)
     while reach > ALIKE:
-        arm = first_above(arms[KEY], reach)
-        farther = kl_bound(arms[MEAN, arm], level / arms[PULLS, arm], side)
-        if side * (farther - point) <= 0:
+        other = first_above(arms[KEY], reach)
+        farther = kl_bound(arms[MEAN, other], level / arms[PULLS, other], side)
+        if arm >= 0 and side * (farther - point) <= 0:
             break
-        point = farther
+        arm, point = other, farther
         reach = kl_reaches(arms, level, point, side)
-    arm = first_above(arms[KEY], -ALIKE)
+    tied = first_above(arms[KEY], -ALIKE)
+    arm = min(arm, tied) if arm >= 0 and tied >= 0 else max(arm, tied)
     memo[slot] = max(arm, 0)
     return arm, point
 
@@ -683,9 +684,10 @@ def warm_up(
     gaussian: bool,
     rng: np.random.Generator,
 ) -> None:
-    for i in range(truth.size):
-        while arms[PULLS, i] < rule.warm and memo[TOTAL] < budget:
-            pull(rule, arms, memo, i, truth[i], gaussian, rng)
+    for pulls in range(1, rule.warm + 1):
+        for i in range(truth.size):
+            if arms[PULLS, i] < pulls and memo[TOTAL] < budget:
+                pull(rule, arms, memo, i, truth[i], gaussian, rng)
 
 
 @compiled

@@ -45,7 +45,8 @@ class BatchRacing(RoundSelector):
         start = np.where(self.undecided, self.state.pulls - self.state.memory["pulls"], 2**60)
         repeat = int(self.options["repeat"])
         batch = self.options["batch"] or self.problem.n
-        batch = min(batch, repeat * int(self.undecided.sum()))
+        if batch >= repeat * int(self.undecided.sum()):
+            return np.full(self.problem.n, repeat)
         low, high = int(start.min()), int(start.min()) + batch + 1
         while high - low > 1:  # low: a level that costs no more than the batch
             middle = (low + high) // 2

@@ -74,7 +74,7 @@ class SequentialSelector(Selector):
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
         lacking = np.clip(self.rule.warm - self.state.pulls - pending, 0, room)
-        given = lacking if slots is None else _first(lacking, slots)
+        given = np.minimum(lacking, 1) if slots is None else _first(lacking, slots)
         left = 2 if slots is None else slots - int(given.sum())
         if (slots is None and given.any()) or left <= 0:
             return given
