@@ -93,7 +93,7 @@ class OracleSelector(SequentialSelector):
         arms[kernels.SHUT, (room <= 0) | (pulls < self.rule.warm)] = np.inf
         left = 1 if once else slots
         while left > 0 and (arm := self._look(arms, memo)[0]) >= 0:
-            each = min(1 + left // kernels.CALM, int(room[arm] - given[arm]), left)
+            each = min(1 + (left - 1) // kernels.SHARE, int(room[arm] - given[arm]), left)
             kernels.count(self.rule, arms, memo, arm, each)
             given[arm] += each
             left -= each

@@ -52,7 +52,7 @@ CLOCK, ITERATED, EXPLORATION, ADAPTIVE, BERNSTEIN, DIVERGENCE = range(6)
 
 UNPULLED = 1e6  # the radius of an arm without a pull: beyond any reward, and finite
 MOST_SWAPS = 8  # so many repairs of a set cost about as much as sorting it anew
-CALM = 64  # looks that share out most of many slots
+SHARE = 32  # of many slots, one look spends about this part
 ALIKE = 1e-9  # KL bounds about so close are equal
 
 # Dividing by zero gives infinity, as in numpy: a check would keep loops from vectorising.
@@ -633,7 +633,8 @@ def plan(
         one, two = pick(rule, arms, one, two, rng)
         if one < 0:
             break
-        each, looks = 1 + max(slots - 2, 0) // CALM, looks - 1
+        each = 1 + max(slots - 2, 0) // (SHARE if two < 0 else 2 * SHARE)
+        looks -= 1
         for arm in (one, two):
             if arm >= 0 and slots > 0:
                 pulls = min(each, room[arm], slots)

@@ -242,7 +242,7 @@ class MultiUGapE(Selector):
             p = max(range(len(looks)), key=lambda p: (looks[p][0] >= 0, looks[p][2]))
             arm, (board, memo) = looks[p][0], boards[p]
             place = self.arms_of[p][arm]
-            each = min(1 + (slots - 1) // kernels.CALM, int(room[place] - given[place]), slots)
+            each = min(1 + (slots - 1) // kernels.SHARE, int(room[place] - given[place]), slots)
             kernels.count(rules[p], board, memo, arm, each)
             given[place] += each
             slots -= each
