@@ -41,7 +41,7 @@ def ugape_log(n: int, pulled: int, delta: float) -> float:
 def bernstein(pulls: Counts, variance: Floats, log_term: float) -> Floats:
     """sqrt(2 V x / T) + 7 x / (3 (T-1)), V unbiased; each side fails with probability 2 e^-x.
 
-    Maurer, Pontil: Empirical Bernstein bounds, COLT 2009, theorem 4. Needs two pulls.
+    Maurer, Pontil: Empirical Bernstein bounds, COLT 2009. Needs two pulls.
     """
     return np.sqrt(2 * variance * log_term / pulls) + 7 * log_term / (3 * (pulls - 1))
 
@@ -69,7 +69,7 @@ def lil_failure(growth: float) -> float:
 def stitched(pulls: Counts, alpha: float) -> Floats:
     """0.85 sqrt((ln ln(2T) + 0.72 ln(5.2 / alpha)) / T), one side, all T >= 1.
 
-    Howard, Ramdas, McAuliffe, Sekhon: Time-uniform confidence sequences (2021), equation (2).
+    Howard, Ramdas, McAuliffe, Sekhon: Time-uniform confidence sequences (2021).
     """
     inner = np.log(np.log(2 * pulls)) + 0.72 * math.log(5.2 / alpha)
     return 0.85 * np.sqrt(inner / pulls)

@@ -126,9 +126,7 @@ class CLUCBPAC(OracleSelector):
 
     name = "clucb-pac"
     title = "CLUCB-PAC"
-    promise = Promise(
-        Goal.AGGREGATE, "confidence", "Chen, Lin, King, Lyu, Chen 2014, appendix B.2, Theorem 5"
-    )
+    promise = Promise(Goal.AGGREGATE, "confidence", "Chen, Lin, King, Lyu, Chen 2014, appendix B.2")
     known_options: ClassVar[tuple[Option, ...]] = (QUOTAS, MATCHING)
 
     def _rule(self) -> Rule:

@@ -123,7 +123,7 @@ class AdaptiveTopKBudget(AdaptiveTopK):
 
     name = "adaptive-top-k-budget"
     title = "AdaptiveTopK, fixed budget"
-    promise = Promise(Goal.AGGREGATE, "budget", "Chen, Li, Qiao 2017, section 5; no theorem")
+    promise = Promise(Goal.AGGREGATE, "budget", "Chen, Li, Qiao 2017, experiments; no theorem")
     needs = ("delta", "budget")
 
     @property

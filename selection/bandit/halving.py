@@ -24,7 +24,7 @@ class Halving(RoundSelector):
 
     name = "halving"
     title = "Halving"
-    promise = Promise(Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Stone 2010, Theorem 1")
+    promise = Promise(Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Stone 2010; proof rederived")
     fresh = True
 
     def _check(self) -> None:
@@ -68,7 +68,7 @@ class OptMAIBudget(RoundSelector):
 
     name = "opt-mai-budget"
     title = "OptMAI, fixed budget"
-    promise = Promise(Goal.AGGREGATE, "budget", "Zhou, Chen, Li 2014, Theorem 1")
+    promise = Promise(Goal.AGGREGATE, "budget", "Zhou, Chen, Li 2014")
     needs: ClassVar[tuple[str, ...]] = ("budget",)
     known_options: ClassVar[tuple[Option, ...]] = (BETA,)
     fresh = True
@@ -116,7 +116,7 @@ class OptMAI(OptMAIBudget):
     promise = Promise(
         Goal.NONE,
         "confidence",
-        "Zhou, Chen, Li 2014, Theorem 1, up to its constant",
+        "Zhou, Chen, Li 2014, up to its constant",
         note="the constant of the paper's theorem is not known to us",
     )
     needs = ("epsilon", "delta")

@@ -591,7 +591,7 @@ def kept(rule: Rule, gap: float) -> bool:
 def pick(rule: Rule, arms: Arms, one: int, two: int, rng: np.random.Generator) -> tuple[int, int]:
     """The arms to pull, in rising order; -1 comes last.
 
-    lil'RandLUCB pulls h with probability T_l / (T_h + T_l), else l (Jiang 2017, line 9).
+    lil'RandLUCB pulls h with probability T_l / (T_h + T_l), else l (Jiang 2017).
     """
     if rule.sampling == COIN and one >= 0 and two >= 0:
         share = arms[PULLS, two] / (arms[PULLS, one] + arms[PULLS, two])

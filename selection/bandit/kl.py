@@ -22,7 +22,7 @@ class KLLUCB(SequentialSelector):
 
     name = "kl-lucb"
     title = "KL-LUCB"
-    promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013, Theorem 1")
+    promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
 
     def _rule(self) -> Rule:
         constant = math.log(405.5 * self.problem.n / self.problem.delta)
@@ -46,7 +46,7 @@ class KLRacing(RoundSelector):
 
     name = "kl-racing"
     title = "KL-Racing"
-    promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013, Theorem 1")
+    promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
 
     def _target(self) -> Counts:
         return self.undecided.astype(np.int64)

@@ -90,9 +90,7 @@ class LilSelector(SequentialSelector):
 class LilLUCB(LilSelector):
     name = "lil-lucb"
     title = "lil'LUCB"
-    promise = Promise(
-        Goal.EXACT, "confidence", "Jamieson, Nowak 2014, section 3.2", early=Goal.EXPLORE_K
-    )
+    promise = Promise(Goal.EXACT, "confidence", "Jamieson, Nowak 2014", early=Goal.EXPLORE_K)
 
 
 class LUCBpp(LilSelector):
@@ -124,7 +122,7 @@ class LilUCB(LilSelector):
 
     name = "lil-ucb"
     title = "lil'UCB"
-    promise = Promise(Goal.EXACT, "confidence", "Jamieson, Malloy, Nowak, Bubeck 2014, Theorem 2")
+    promise = Promise(Goal.EXACT, "confidence", "Jamieson, Malloy, Nowak, Bubeck 2014")
 
     def _check(self) -> None:
         if self.problem.k != 1:

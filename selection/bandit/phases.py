@@ -22,7 +22,7 @@ class Uniform(RoundSelector):
 
     name = "uniform"
     title = "Uniform"
-    promise = Promise(Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, section 4")
+    promise = Promise(Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, experiments")
     needs = ("budget",)
 
     def _check(self) -> None:
@@ -102,7 +102,7 @@ class CSAR(PhaseSelector):
 
     name = "csar"
     title = "CSAR"
-    promise = Promise(Goal.EXACT, "budget", "Chen, Lin, King, Lyu, Chen 2014, Theorem 3")
+    promise = Promise(Goal.EXACT, "budget", "Chen, Lin, King, Lyu, Chen 2014")
 
     def _phases(self) -> int:
         return self.problem.n
@@ -121,7 +121,7 @@ class SR(PhaseSelector):
 
     name = "sr"
     title = "Successive Rejects"
-    promise = Promise(Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, section 4")
+    promise = Promise(Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, experiments")
     known_options: ClassVar[tuple[Option, ...]] = (
         Option(
             "schedule",

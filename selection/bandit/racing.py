@@ -24,7 +24,7 @@ class BatchRacing(RoundSelector):
     name = "batch-racing"
     title = "BatchRacing"
     promise = Promise(
-        Goal.EXACT, "confidence", "Jun, Jamieson, Nowak, Zhu 2016, Theorem 1", early=Goal.EXPLORE_K
+        Goal.EXACT, "confidence", "Jun, Jamieson, Nowak, Zhu 2016", early=Goal.EXPLORE_K
     )
     needs = ("delta",)
     known_options: ClassVar[tuple[Option, ...]] = (

@@ -46,7 +46,7 @@ class UGapEV(SequentialSelector):
     promise = Promise(
         Goal.EXPLORE_K,
         "confidence",
-        "Gabillon, Ghavamzadeh, Lazaric 2012, section 3.1; logarithm widened by us",
+        "Gabillon, Ghavamzadeh, Lazaric 2012, from memory; logarithm widened by us",
     )
     chosen_row = kernels.CHOSEN
 
