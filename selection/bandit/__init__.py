@@ -9,6 +9,8 @@
 ()
 """
 
+from .multi import MULTI_SELECTORS, MultiProblem
+from .options import Option
 from .problem import Problem, ProblemError
 from .promise import ASSUMPTIONS, Goal, Promise
 from .registry import SELECTORS
@@ -18,10 +20,13 @@ from .state import State, Verdict
 __all__ = [
     "ASSUMPTIONS",
     "BUDGET_SPENT",
+    "MULTI_SELECTORS",
     "PROMISE_KEPT",
     "SELECTORS",
     "Event",
     "Goal",
+    "MultiProblem",
+    "Option",
     "Problem",
     "ProblemError",
     "Promise",

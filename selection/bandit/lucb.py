@@ -4,50 +4,30 @@ Kalyanakrishnan, Tewari, Auer, Stone: PAC subset selection in stochastic multi-a
 2012, section 3.
 """
 
-import numpy as np
-from numpy.typing import NDArray
+import math
 
-from .bounds import hoeffding, lucb_log
-from .oracles import top
+from . import kernels
+from .kernels import Rule
 from .promise import Goal, Promise
-from .selector import Counts, Floats
-from .sequential import SequentialSelector
+from .sequential import SequentialSelector, rule
 
 
 class LUCB(SequentialSelector):
+    """beta(u, t) = sqrt(ln(k1 n t^4 / delta) / (2u)), k1 = 5/4; t is the round of two pulls."""
+
     name = "lucb"
     title = "LUCB1"
     promise = Promise(
         Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Tewari, Auer, Stone 2012, Theorem 1"
     )
 
-    def _radius(self, pulls: Counts) -> Floats:
-        """beta(u, t). t is the paper's round of two pulls, and never less than any arm's pulls.
-
-        In the paper's own sampling the two are the same; under batches the second keeps u <= t,
-        which the proof's union bound needs.
-        """
-        rounds = 1 + (int(pulls.sum()) - self.problem.n + 1) // 2
-        t = max(rounds, int(pulls.max()), 1)
-        return hoeffding(pulls, lucb_log(self.problem.n, t, self.problem.delta))
-
-    def _threats(self, pulls: Counts, means: Floats, open_: NDArray[np.bool_]) -> Counts:
-        """h, the least lower bound of High, and l, the greatest upper bound of Low."""
-        radius, high = self._radius(pulls), self._high(means)
-        lower = np.where(high & open_, means - radius, np.inf)
-        upper = np.where(~high & open_, means + radius, -np.inf)
-        pair = np.array([lower.argmin(), upper.argmax()])
-        return pair[[lower.min() < np.inf, upper.max() > -np.inf]]
-
-    def _high(self, means: Floats) -> NDArray[np.bool_]:
-        high = np.zeros(self.problem.n, bool)
-        high[top(means, self.problem.k)] = True
-        return high
-
-    def _gap(self) -> float:
-        """U_l - L_h, which bounds the explore-K regret of High at any time."""
-        radius, high = self._radius(self.state.pulls), self._high(self.means)
-        return float((self.means + radius)[~high].max() - (self.means - radius)[high].min())
-
-    def selection(self) -> Counts:
-        return top(self.means, self.problem.k)
+    def _rule(self) -> Rule:
+        constant = math.log(1.25 * self.problem.n / self.problem.delta)
+        return rule(
+            self.problem,
+            kernels.PAIR,
+            kernels.CLOCK,
+            log_constant=constant,
+            log_power=4.0,
+            tick=2,
+        )

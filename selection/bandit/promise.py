@@ -40,18 +40,28 @@ class Promise:
     """goal       which regret is bounded
     fixed      what is fixed beforehand: "confidence" (delta) or "budget"
     citation   where the promise is proved
+    early      which regret the gap bounds when an exact run ends before its time
+    note       why nothing is promised, where something could be expected
+    within     which selections are allowed, if not all
     """
 
     goal: Goal
     fixed: str
     citation: str
+    early: Goal = Goal.NONE
+    note: str = ""
+    within: str = ""
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """The promise for this problem, or for the ``epsilon`` that holds by now."""
-        if self.goal is Goal.NONE or self.fixed == "budget":
+        if self.fixed == "budget":
             return f"The {problem.k} workers that look best when the budget is spent; no promise."
         reached = problem.epsilon if epsilon is None else epsilon
-        meaning = MEANING[self.goal].format(
-            k=problem.k, epsilon=reached, ordinal=ordinal(problem.k)
-        )
-        return f"With probability at least {1 - problem.delta:g}, {meaning}."
+        goal = self.early if self.goal is Goal.EXACT and epsilon else self.goal
+        if goal is Goal.NONE:
+            return f"The {problem.k} workers that look best; no promise{self._because()}."
+        meaning = MEANING[goal].format(k=problem.k, epsilon=reached, ordinal=ordinal(problem.k))
+        return f"With probability at least {1 - problem.delta:g}, {meaning}{self.within}."
+
+    def _because(self) -> str:
+        return f": {self.note}" if self.note else ""

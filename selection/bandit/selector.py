@@ -6,13 +6,15 @@ broken by number, and instances are often built with the best arms first.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .allocate import level
-from .problem import Problem
+from .options import Option
+from .options import settle as settle_options
+from .problem import Problem, ProblemError
 from .promise import Promise
 from .state import State, Verdict
 
@@ -55,16 +57,34 @@ class Standing:
 
 
 class Selector(ABC):
-    """Resumable by construction: all it knows is its problem, its options and a State."""
+    """Resumable by construction: all it knows is its problem, its options and a State.
+
+    needs           which of "epsilon", "delta", "budget" it uses; all use n and k
+    known_options   what else may be set, as keyword arguments
+    path_dependent  whether its memory depends on how answers were batched, not on their sum alone
+
+    Raises ProblemError for an option that is unknown or out of range, and for a problem the
+    algorithm cannot be run on.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    promise: ClassVar[Promise]
+    promise: Promise
+    needs: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
+    known_options: ClassVar[tuple[Option, ...]] = ()
+    path_dependent: ClassVar[bool] = False
 
-    def __init__(self, problem: Problem, state: State | None = None) -> None:
+    def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         self.problem = problem
+        self.options = settle_options(self.title, self.known_options, options)
         self.state = state if state is not None else State.fresh(problem.n)
         self.events: list[Event] = []
+        if "budget" in self.needs and problem.budget is None:
+            raise ProblemError(f"{self.title} needs a budget.")
+        self._check()
+
+    def _check(self) -> None:  # noqa: B027 most algorithms take any problem
+        """Raise ProblemError if this algorithm cannot be run on this problem."""
 
     # -- observing
 
@@ -138,6 +158,15 @@ class Selector(ABC):
     ) -> Counts:
         """As ``ask``, with budget and verdicts seen to: room is 0 where an arm is decided."""
 
+    def simulate(
+        self, truth: Floats, cap: int, gaussian: bool, rng: np.random.Generator
+    ) -> tuple[str, ...]:
+        """Pull just as the paper does, on arms of these means, until it stops or ``cap`` pulls.
+
+        Returns the reasons to stop; none at the cap.
+        """
+        return drive(self, truth, None, cap, gaussian, rng)
+
     def _budget_left(self, pending: Counts) -> int:
         if self.problem.budget is None:
             return UNLIMITED
@@ -148,14 +177,14 @@ class Selector(ABC):
     def stop(self) -> tuple[str, ...]:
         """Why to stop, or an empty tuple to go on."""
         if self._done():
-            return (PROMISE_KEPT,)
+            return (PROMISE_KEPT if self.promise.fixed == "confidence" else BUDGET_SPENT,)
         if self._budget_left(np.zeros(1, np.int64)) <= 0:
             return (BUDGET_SPENT,)
         return ()
 
     @abstractmethod
     def _done(self) -> bool:
-        """Whether the promise holds."""
+        """Whether the promise holds, or for a fixed budget, whether its plan is done."""
 
     @abstractmethod
     def selection(self) -> Counts:
@@ -166,9 +195,35 @@ class Selector(ABC):
         """Where every arm stands."""
 
     def _final(self) -> NDArray[np.int8]:
-        """(n,) verdicts: all decided once the promise holds, the state's own until then."""
+        """(n,) verdicts: all decided once it is done, the state's own until then."""
         if not self._done():
             return self.state.verdict
         verdict = np.full(self.problem.n, Verdict.REJECTED, np.int8)
         verdict[self.selection()] = Verdict.ACCEPTED
         return verdict
+
+
+def drive(
+    selector: Selector,
+    truth: Floats,
+    slots: int | None,
+    cap: int,
+    gaussian: bool,
+    rng: np.random.Generator,
+) -> tuple[str, ...]:
+    """Ask, draw and tell until the selector stops (its reasons) or the cap is reached (none)."""
+    while not (reasons := selector.stop()) and selector.state.pulls.sum() < cap:
+        counts = selector.ask(slots, rng=rng)
+        arms = np.flatnonzero(counts)
+        rewards = draw(truth[arms], counts[arms], gaussian, rng)
+        selector.tell(arms, rewards, counts[arms])
+    return reasons
+
+
+def draw(means: Floats, pulls: Counts, gaussian: bool, rng: np.random.Generator) -> Floats:
+    """Sums of rewards: 0 or 1, or Gaussian of variance 1/4. A uniform each where all pull once."""
+    if gaussian:
+        return means * pulls + 0.5 * np.sqrt(pulls) * rng.standard_normal(means.size)
+    if pulls.max(initial=0) <= 1:
+        return (rng.random(means.size) < means).astype(np.float64)
+    return rng.binomial(pulls, means).astype(np.float64)

@@ -1,82 +1,169 @@
 """What algorithms share that look at every answer before they choose the next arm."""
 
 from abc import abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .oracles import rivals
-from .selector import Counts, Floats, Selector, Standing
-from .state import Verdict
+from . import kernels
+from .kernels import Arms, Memo, Rule
+from .oracles import rivals, top
+from .problem import Problem
+from .selector import BUDGET_SPENT, PROMISE_KEPT, Counts, Floats, Selector, Standing
+from .state import State, Verdict
 
-SPREAD = 64
+
+def rule(problem: Problem, sampling: int, radius: int, **rest: Any) -> Rule:
+    """A Rule in which what is not named has no effect."""
+    silent: dict[str, Any] = dict.fromkeys(Rule._fields, 0.0) | {
+        "k": problem.k,
+        "warm": 1,
+        "slack": problem.epsilon,
+        "strict": True,
+        "tick": 1,
+        "budget": problem.budget or 0,
+    }
+    return Rule(**silent | {"sampling": sampling, "radius": radius} | rest)
 
 
 class SequentialSelector(Selector):
-    """Pulls every arm once, then the arms that ``_threats`` names, over and over.
+    """Pulls every arm once, then the arms that ``kernels.look`` names, over and over.
 
     Its bounds hold for any sampling strategy, so answers may be batched and late.
     """
 
-    @abstractmethod
-    def _threats(self, pulls: Counts, means: Floats, open_: NDArray[np.bool_]) -> Counts:
-        """The arms the paper pulls next at these counts and means, among those that are open."""
+    chosen_row: ClassVar[int] = kernels.HIGH
+
+    def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
+        super().__init__(problem, state, **options)
+        self.rule = self._rule()
+        self._judged: tuple[Arms, Memo, float] | None = None
 
     @abstractmethod
-    def _radius(self, pulls: Counts) -> Floats:
-        """(n,) confidence radii at these counts; infinite without a pull."""
+    def _rule(self) -> Rule:
+        """The algorithm in numbers."""
 
-    @abstractmethod
-    def _gap(self) -> float:
-        """What the promise's regret is bounded by now."""
+    # -- observing
+
+    def _count(self, pulls: Counts, rewards: Floats) -> None:
+        super()._count(pulls, rewards)
+        self._judged = None
+
+    @property
+    def _warm(self) -> bool:
+        """Whether every arm has the pulls that it needs to be compared."""
+        return bool(self.state.pulls.min() >= self.rule.warm)
+
+    def _board(self, pulls: Counts) -> tuple[Arms, Memo]:
+        """A board at these pulls, with the means as they are."""
+        means = np.nan_to_num(self.means, nan=0.5)
+        arms, memo = kernels.board(pulls, self.state.rewards, means, self.problem.k)
+        kernels.refresh_all(self.rule, arms, memo)
+        return arms, memo
+
+    def _judgement(self) -> tuple[Arms, Memo, float]:
+        """The board as it is now, looked at, and the gap."""
+        if self._judged is None:
+            arms, memo = self._board(self.state.pulls)
+            self._judged = arms, memo, kernels.look(self.rule, arms, memo)[2]
+        return self._judged
 
     # -- choosing
 
     def _ask(
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
-        given = np.zeros(self.problem.n, np.int64)
-        if slots is None:
-            given[self._next(pending, room)] = 1
+        lacking = np.clip(self.rule.warm - self.state.pulls - pending, 0, room)
+        given = np.minimum(lacking, 1) if slots is None else _first(lacking, slots)
+        left = 2 if slots is None else slots - int(given.sum())
+        if (slots is None and given.any()) or left <= 0:
             return given
-        while slots > 0:
-            arms = self._next(pending + given, room - given)[:slots]
-            if not arms.size:
-                break
-            each = np.minimum(1 + (slots - arms.size) // SPREAD, (room - given)[arms])
-            given[arms] += each
-            slots -= int(each.sum())
-        return given
+        rng = np.random.default_rng(int(self.state.pulls.sum())) if rng is None else rng
+        return given + self._plan(left, slots is None, pending + given, room - given, rng)
 
-    def _next(self, pending: Counts, room: Counts) -> Counts:
-        pulls, open_ = self.state.pulls + pending, room > 0
-        fresh = np.flatnonzero((pulls == 0) & open_)
-        if fresh.size:
-            return fresh
-        return self._threats(pulls, np.nan_to_num(self.means, nan=0.5), open_ & (pulls > 0))
+    def _plan(
+        self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
+    ) -> Counts:
+        pulls = self.state.pulls + pending
+        arms, memo = self._board(pulls)
+        arms[kernels.SHUT, (room <= 0) | (pulls < self.rule.warm)] = np.inf
+        looks = 1 if once else slots
+        return kernels.plan(self.rule, arms, memo, slots, looks, room.copy(), rng)
 
     # -- judging
 
     def _done(self) -> bool:
-        return bool(self.state.pulls.all()) and self._kept(self._gap())
+        return self._warm and bool(kernels.kept(self.rule, self._judgement()[2]))
 
-    def _kept(self, gap: float) -> bool:
-        """Whether this gap is small enough to stop: strictly below epsilon."""
-        return gap < self.problem.epsilon
+    def _gap(self) -> float:
+        """What the promise's regret is bounded by now."""
+        return min(1.0, self._judgement()[2]) if self._warm else 1.0
+
+    def selection(self) -> Counts:
+        if not self._warm:
+            return top(self.means, self.problem.k)
+        return np.flatnonzero(self._judgement()[0][self.chosen_row] < 0)
+
+    def _bounds(self) -> tuple[Floats, Floats]:
+        """(n,) lower and upper bounds as they are now."""
+        arms, memo, _ = self._judgement()
+        kernels.spread(self.rule, arms, memo)
+        return arms[kernels.LOWER], arms[kernels.UPPER]
 
     def standing(self) -> Standing:
-        radius, means = self._radius(self.state.pulls), np.nan_to_num(self.means, nan=0.5)
-        lower, upper = means - radius, means + radius
-        settled = np.zeros(self.problem.n, np.int8)
-        settled[lower > rivals(upper, self.problem.k)] = Verdict.ACCEPTED
-        settled[upper < rivals(lower, self.problem.k)] = Verdict.REJECTED
+        lower, upper = self._bounds()
         verdict = self._final()
+        settled = np.zeros(self.problem.n, np.int8)
+        if self.promise.fixed == "confidence":
+            settled[lower > rivals(upper, self.problem.k)] = Verdict.ACCEPTED
+            settled[upper < rivals(lower, self.problem.k)] = Verdict.REJECTED
         return Standing(
             mean=self.means,
             lower=np.clip(lower, 0, 1),
             upper=np.clip(upper, 0, 1),
             verdict=verdict,
             settled=np.where(verdict == Verdict.UNDECIDED, settled, verdict),
-            gap=min(1.0, self._gap()) if self.state.pulls.all() else 1.0,
-            wanted=self.problem.epsilon,
+            gap=self._gap(),
+            wanted=self.problem.epsilon if "epsilon" in self.needs else 0.0,
         )
+
+    # -- simulating
+
+    def simulate(
+        self, truth: Floats, cap: int, gaussian: bool, rng: np.random.Generator
+    ) -> tuple[str, ...]:
+        """The same looks in one compiled loop; goes on from the state as it is."""
+        arms, memo = self._board(self.state.pulls)
+        unlimited = np.iinfo(np.int64).max
+        budget = unlimited if self.problem.budget is None else self.problem.budget
+        kept = kernels.run(self.rule, arms, memo, truth, budget, cap, gaussian, rng)
+        self.state.pulls = arms[kernels.PULLS].astype(np.int64)
+        self.state.rewards = arms[kernels.REWARDS].copy()
+        self._judged = None
+        self._remember(arms, memo)
+        if kept:
+            return (PROMISE_KEPT,)
+        return (BUDGET_SPENT,) if memo[kernels.TOTAL] >= budget else ()
+
+    def _remember(self, arms: Arms, memo: Memo) -> None:
+        """Keep what the run has found besides counts."""
+
+
+def _first(need: Counts, slots: int) -> Counts:
+    """The needs of the first arms, as many as the slots hold."""
+    given: Counts = np.clip(slots - (np.cumsum(need) - need), 0, need)
+    return given
+
+
+class FixedBudget(SequentialSelector):
+    """Has no test to stop: it goes on until the budget is spent."""
+
+    needs: ClassVar[tuple[str, ...]] = ("budget",)
+
+    def _done(self) -> bool:
+        return self._budget_left(np.zeros(1, np.int64)) <= 0
+
+    def _gap(self) -> float:
+        """The share of the budget that is left."""
+        budget = self.problem.budget or 1
+        return max(0.0, 1 - int(self.state.pulls.sum()) / budget)

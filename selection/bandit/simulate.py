@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .problem import Problem
-from .registry import SELECTORS
+from .registry import selector_named
+from .selector import drive
 
 PULLS_CAP = "max-pulls"
 
@@ -37,13 +38,15 @@ def play(
     slots: int | None = None,
     max_pulls: int | None = None,
     seed: int = 0,
+    gaussian: bool = False,
     **options: Any,
 ) -> Outcome:
     """Run the algorithm of this name to its end on Bernoulli arms.
 
     means      (n,) in [0, 1]
     slots      pulls per batch at most; None pulls just as the paper does
-    max_pulls  give up there, and say so in the reasons
+    max_pulls  give up there, at the end of the round, and say so in the reasons
+    gaussian   rewards of variance 1/4 instead of 0 and 1 (Jiang et al. 2017, section 5)
     options    the algorithm's own
 
     Arms are numbered at random for the algorithm, so that the order of ``means`` tells it nothing.
@@ -52,17 +55,14 @@ def play(
     rng = np.random.default_rng(seed)
     truth = np.asarray(means, float)
     place = rng.permutation(truth.size)
-    shuffled = truth[place]
     problem = Problem(truth.size, k, epsilon, delta, budget)
-    selector = SELECTORS[name](problem, **options)
-    cap = np.inf if max_pulls is None else max_pulls
-    while not (reasons := selector.stop()):
-        if selector.state.pulls.sum() >= cap:
-            reasons = (PULLS_CAP,)
-            break
-        counts = selector.ask(slots, rng=rng)
-        arms = np.flatnonzero(counts)
-        selector.tell(arms, rng.binomial(counts[arms], shuffled[arms]), counts[arms])
+    selector = selector_named(name)(problem, **options)
+    cap = np.iinfo(np.int64).max if max_pulls is None else max_pulls
+    if slots is None:
+        reasons = selector.simulate(truth[place], cap, gaussian, rng)
+    else:
+        reasons = drive(selector, truth[place], slots, cap, gaussian, rng)
     pulls = np.empty(truth.size, np.int64)
     pulls[place] = selector.state.pulls
-    return Outcome(int(pulls.sum()), pulls, np.sort(place[selector.selection()]), reasons)
+    named = np.sort(place[selector.selection()])
+    return Outcome(int(pulls.sum()), pulls, named, reasons or (PULLS_CAP,))

@@ -1,0 +1,104 @@
+"""Speed of the selection core: python -m benchmarks.bandit [simulate|step|rounds].
+
+Times are of this process alone, by the wall clock; run it on a quiet machine.
+"""
+
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+
+from selection.bandit import SELECTORS, Problem
+from selection.bandit.instances import two_group, uniform
+from selection.bandit.simulate import play
+
+SEQUENTIAL = ("lucb", "kl-lucb", "ugape-c", "lil-rand-lucb")
+SIZES = (100, 1_000, 10_000, 100_000)
+SLOTS = 1_000
+
+
+def simulate() -> None:
+    """Pulls per second of one run, just as the paper samples, Bernoulli rewards."""
+    print("| algorithm | n | K | pulls | pulls per second |\n|---|--:|--:|--:|--:|")
+    for name in SEQUENTIAL:
+        play(name, [0.6, 0.5], k=1, max_pulls=50)  # compile
+        for n, k in ((100, 20), (1000, 20), (1000, 250)):
+            start = time.perf_counter()
+            pulls = play(name, uniform(n), k=k, max_pulls=1_000_000).pulls
+            print(f"| {name} | {n:,} | {k} | {pulls:,} | {pulls / since(start):,.0f} |")
+
+
+def step() -> None:
+    """One live step: rebuild from the state, tell 1,000 answers, judge, ask for 1,000 more."""
+    print("Seconds (and MB) of one live step of 1,000 slots.\n")
+    print("| algorithm | " + " | ".join(f"n = {n:,}" for n in SIZES) + " |")
+    print("|---|" + "--:|" * len(SIZES))
+    for name in SELECTORS:
+        one_step(name, 20)  # compile
+        cells = [
+            f"{seconds:.3f} ({peak:.0f})" for seconds, peak in (one_step(name, n) for n in SIZES)
+        ]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def one_step(name: str, n: int) -> tuple[float, float]:
+    """Seconds, and the most megabytes held at once, which are measured apart."""
+    timed = prepared(name, n)
+    start = time.perf_counter()
+    timed()
+    seconds = since(start)
+    watched = prepared(name, n)
+    tracemalloc.start()
+    watched()
+    peak = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    return seconds, peak
+
+
+def prepared(name: str, n: int) -> Callable[[], None]:
+    """A run in its middle, and what the engine does with it in one step."""
+    k = 1 if name == "lil-ucb" else n // 5
+    budget = 60 * n if "budget" in SELECTORS[name].needs else None
+    problem, rng = Problem(n, k, 0.05, 0.05, budget), np.random.default_rng(0)
+    truth = rng.beta(6, 2, n)
+    selector = SELECTORS[name](problem)
+    while selector.state.pulls.sum() < 10 * n and not selector.stop():
+        counts = selector.ask(10 * n, rng=rng)
+        arms = np.flatnonzero(counts)
+        selector.tell(arms, rng.binomial(counts[arms], truth[arms]), counts[arms])
+    counts = selector.ask(SLOTS, rng=rng)
+    arms = np.repeat(np.arange(n), counts)
+    rewards = (rng.random(arms.size) < truth[arms]).astype(float)
+
+    def run() -> None:
+        again = SELECTORS[name](problem, selector.state)
+        again.tell(arms, rewards)
+        again.stop()
+        again.standing()
+        again.selection()
+        again.ask(SLOTS, pending=np.zeros(n, int), room=np.full(n, 500), rng=rng)
+
+    return run
+
+
+def rounds() -> None:
+    """A whole run of AdaptiveTopK."""
+    print("| instance | n | K | pulls | milliseconds |\n|---|--:|--:|--:|--:|")
+    for n, k in ((100, 20), (1000, 100), (1000, 500)):
+        for title, means in (("TwoGroup", two_group(n, k)), ("Uniform", uniform(n))):
+            start = time.perf_counter()
+            pulls = play("adaptive-top-k", means, k=k, epsilon=0.01, delta=0.01).pulls
+            print(f"| {title} | {n:,} | {k} | {pulls:,} | {1000 * since(start):.0f} |")
+
+
+def since(start: float) -> float:
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    parts = {"simulate": simulate, "step": step, "rounds": rounds}
+    for part in sys.argv[1:] or parts:
+        parts[part]()
+        print()
