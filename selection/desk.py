@@ -63,8 +63,8 @@ def _next_question(candidate: Candidate) -> OpenQuestion | None:
     if _finished(candidate):
         return None
     row = (
-        Assignment.objects.open()
-        .filter(candidate=candidate, due__gt=timezone.now())
+        Assignment.objects.answerable()
+        .filter(candidate=candidate)
         .order_by("position")
         .values_list("id", "question__prompt", "question__choices", "due")
         .first()

@@ -37,7 +37,7 @@ def record(assignment_id: int, response: str, candidate_id: int | None = None) -
     slip, now = _slip(assignment_id, candidate_id), timezone.now()
     if slip.expired is not None:
         return _again(assignment_id, slip.expired)
-    if slip.due < now:
+    if slip.due < now and slip.status == Run.Status.RUNNING:
         raise TooLate(LATE)
     if slip.status == Run.Status.ENDED:
         raise Conflict("This run has ended; no more answers are needed.")

@@ -8,10 +8,14 @@ import numpy as np
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 
 from .bandit import SELECTORS, Problem, Selector, State, Verdict
 
-ALGORITHMS = [(name, selector.title) for name, selector in SELECTORS.items()]
+
+def algorithms() -> list[tuple[str, str]]:
+    """A function, so that a new algorithm needs no migration."""
+    return [(name, selector.title) for name, selector in SELECTORS.items()]
 
 
 class Pool(models.Model):
@@ -122,7 +126,7 @@ class Run(models.Model):
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="runs")
     question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="runs")
     k = models.PositiveIntegerField("K", help_text="How many workers to select.")
-    algorithm = models.CharField(max_length=50, choices=ALGORITHMS, default="adaptive-top-k")
+    algorithm = models.CharField(max_length=50, choices=algorithms, default="adaptive-top-k")
     options = models.JSONField(default=dict, blank=True, editable=False)
     epsilon = models.FloatField(
         "ε",
@@ -176,6 +180,7 @@ class Run(models.Model):
     has_recorded = models.BooleanField(default=False, editable=False)
     created = models.DateTimeField(auto_now_add=True)
     started = models.DateTimeField(null=True, editable=False)
+    paused = models.DateTimeField(null=True, editable=False)
     ended = models.DateTimeField(null=True, editable=False)
 
     objects = RunQuerySet.as_manager()
@@ -250,6 +255,11 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open(self) -> "AssignmentQuerySet":
         """Without an answer. Positions below ``pulls`` are closed, so few rows are looked at."""
         return self.filter(position__gte=F("candidate__pulls"), answer=None)
+
+    def answerable(self) -> "AssignmentQuerySet":
+        """Open and in time. Nobody's time runs while the run is paused."""
+        in_time = Q(due__gt=timezone.now()) | Q(candidate__run__status=Run.Status.PAUSED)
+        return self.open().filter(in_time)
 
 
 class Assignment(models.Model):

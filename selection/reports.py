@@ -129,8 +129,8 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
         return []
     candidates = {"candidate": candidate_of(run, worker)} if worker else {}
     rows = (
-        Assignment.objects.open()
-        .filter(candidate__run=run, id__gt=after, due__gt=timezone.now(), **candidates)
+        Assignment.objects.answerable()
+        .filter(candidate__run=run, id__gt=after, **candidates)
         .order_by("id")
         .values(
             "id",
@@ -344,8 +344,8 @@ def open_table(run: Run) -> list[dict[str, Any]]:
     if run.status == Run.Status.ENDED:
         return []
     rows = (
-        Assignment.objects.open()
-        .filter(candidate__run=run, due__gt=timezone.now())
+        Assignment.objects.answerable()
+        .filter(candidate__run=run)
         .order_by("candidate__worker__key", "position")
         .values_list(
             "candidate__worker__key",

@@ -2,12 +2,13 @@
 
 import numpy as np
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from . import wake
 from .bandit import ProblemError
 from .errors import Conflict, NotFound, Refused
-from .models import Candidate, Run
+from .models import Assignment, Candidate, Run
 
 Status = Run.Status
 
@@ -42,12 +43,20 @@ def start(run: Run) -> None:
 @transaction.atomic
 def pause(run: Run) -> None:
     """Hand nothing out and count nothing until it is resumed. Answers are still taken."""
-    _move(run, Status.PAUSED, {Status.RUNNING}).save()
+    run = _move(run, Status.PAUSED, {Status.RUNNING})
+    run.paused = timezone.now()
+    run.save()
 
 
 @transaction.atomic
 def resume(run: Run) -> None:
-    _move(run, Status.RUNNING, {Status.PAUSED}).save()
+    """Go on. Whoever holds an assignment gets the time of the pause back."""
+    run = _move(run, Status.RUNNING, {Status.PAUSED})
+    if run.paused is not None:
+        held = Assignment.objects.filter(candidate__run=run).open()
+        held.update(due=F("due") + (timezone.now() - run.paused))
+    run.paused = None
+    run.save()
     wake.request(run.pk)
 
 

@@ -1,6 +1,9 @@
 """The life of a run."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from selection import engine, runs
 from selection.errors import Conflict, Refused
@@ -63,3 +66,14 @@ def test_stopping_ends_the_run_and_says_it_was_by_hand():
     assert run.ended is not None
     assert engine.advance(run.pk) is None
     assert open_of(run)
+
+
+def test_a_pause_takes_no_time_from_those_who_hold_an_assignment():
+    run = make_run()
+    engine.advance(run.pk)
+    before = {assignment.pk: assignment.due for assignment in open_of(run)}
+    runs.pause(run)
+    Run.objects.filter(pk=run.pk).update(paused=timezone.now() - timedelta(hours=3))
+    runs.resume(run)
+    for assignment in open_of(run):
+        assert assignment.due - before[assignment.pk] >= timedelta(hours=3)

@@ -18,7 +18,7 @@ from selection import replays, reports
 from selection.crowds import crowd
 from selection.crowds.crowd import RecordedCrowd
 from selection.errors import Refused
-from selection.models import ALGORITHMS, Pool, QuestionSet, Run
+from selection.models import Pool, QuestionSet, Run, algorithms
 
 SEED_END = 2**62
 PRAGMAS = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000;"
@@ -85,7 +85,7 @@ class Command(BaseCommand):
 
 
 def _algorithms() -> str:
-    return ", ".join(name for name, _ in ALGORITHMS)
+    return ", ".join(name for name, _ in algorithms())
 
 
 # -- what was asked
@@ -93,7 +93,7 @@ def _algorithms() -> str:
 
 def check(options: dict[str, Any]) -> None:
     """Refuse what argparse cannot, before any work is done."""
-    if options["algorithm"] not in dict(ALGORITHMS):
+    if options["algorithm"] not in dict(algorithms()):
         raise Refused(
             f"There is no algorithm “{options['algorithm']}”; choose one of {_algorithms()}."
         )
