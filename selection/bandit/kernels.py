@@ -140,19 +140,12 @@ def ends(key: Floats, sides: Sides) -> tuple[float, float]:
 
 @compiled
 def first(key: Floats, value: float, sides: Sides, side: float) -> int:
-    """The first arm of this key on this side, or -1; eight at a time up to the first such key."""
-    start = 0
-    for i in range(0, key.size - 7, 8):
-        found = (key[i] == value) | (key[i + 1] == value) | (key[i + 2] == value)
-        found |= (key[i + 3] == value) | (key[i + 4] == value) | (key[i + 5] == value)
-        found |= (key[i + 6] == value) | (key[i + 7] == value)
-        if found:
-            break
-        start = i + 8
-    for i in range(start, key.size):
-        if key[i] == value and sides[i] == side:
-            return i
-    return -1
+    """The first arm of this key on this side, or -1: the least number, all others made infinite."""
+    towards, found = -1.0 if side > 0 else 1.0, np.inf
+    for i in range(key.size):
+        number = i + abs(key[i] - value) * 1e300
+        found = smaller(found, larger(number, towards * sides[i]))
+    return int(found) if found < key.size else -1
 
 
 @compiled
@@ -483,37 +476,74 @@ def look_kl(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
 
 
 @compiled
-def bound_gaps(rule: Rule, arms: Arms, memo: Memo) -> float:
-    """chosen = J, the K arms of least B; B_J. Gabillon 2012, section 3.
+def spread_even(arms: Arms, scale: float, second: float) -> tuple[float, float]:
+    """lower, upper = mean -+ one radius for both sides; the ends of upper against ``OTHER``."""
+    least, greatest = np.inf, -np.inf
+    means, inner, extra, sides = arms[MEAN], arms[INNER], arms[EXTRA], arms[OTHER]
+    lower, upper = arms[LOWER], arms[UPPER]
+    for i in range(means.size):
+        mean, side = means[i], sides[i]
+        radius = scale * inner[i] + second * extra[i]
+        high = mean + radius
+        lower[i] = mean - radius
+        upper[i] = high
+        least, greatest = smaller(least, larger(high, side)), larger(greatest, smaller(high, side))
+    return least, greatest
 
-    B_k is the K-th largest upper bound among the *other* arms less L_k: the (K+1)-th of all for an
-    arm among the K largest, the K-th for the rest. key = (K-th of all) - B_k.
-    """
-    spread(rule, arms, memo)
-    kth, next_one = settle(arms[UPPER], arms[OTHER], rule.k)
-    step, key, lower, among = kth - next_one, arms[KEY], arms[LOWER], arms[OTHER]
+
+@compiled
+def gap_edges(arms: Arms, step: float) -> tuple[float, float, float, float]:
+    """key = lower + step for arms in ``OTHER``; its ends and those of the bounds, by ``CHOSEN``."""
+    worst, best, low, high = np.inf, -np.inf, np.inf, -np.inf
+    lowers, uppers, key = arms[LOWER], arms[UPPER], arms[KEY]
+    among, sides, shuts = arms[OTHER], arms[CHOSEN], arms[SHUT]
     for i in range(key.size):
-        key[i] = lower[i] + (step if among[i] < 0 else 0.0)
-    return kth - settle(key, arms[CHOSEN], rule.k)[0]
+        lower, side, shut = lowers[i], sides[i], shuts[i]
+        raised = lower + step
+        value = raised if among[i] < 0 else lower
+        key[i] = value
+        worst, best = smaller(worst, larger(value, side)), larger(best, smaller(value, side))
+        low = smaller(low, larger(lower + shut, side))
+        high = larger(high, smaller(uppers[i] - shut, side))
+    return worst, best, low, high
 
 
 @compiled
 def look_gaps(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """The wider of u, the greatest upper bound outside J, and l, the least lower bound in it."""
-    gap = bound_gaps(rule, arms, memo)
-    low, high = np.inf, -np.inf
-    lowers, uppers, key = arms[LOWER], arms[UPPER], arms[KEY]
-    sides, shuts = arms[CHOSEN], arms[SHUT]
-    for i in range(key.size):
-        lower, upper, side = lowers[i] + shuts[i], uppers[i] - shuts[i], sides[i]
-        key[i] = lower if side < 0 else upper
-        low, high = smaller(low, larger(lower, side)), larger(high, smaller(upper, side))
+    """The wider of u, the greatest upper bound outside J, and l, the least lower bound in it.
+
+    Gabillon 2012, section 3. B_k is the K-th largest upper bound among the *other* arms less L_k:
+    the (K+1)-th of all for an arm among the K largest, the K-th for the rest. J, the K arms of
+    least B, is ``CHOSEN``; key = (K-th of all) - B_k. The gap is B_J.
+    """
+    scale, swaps = scale_of(rule, arms, memo), 0
+    kth, next_one = spread_even(arms, scale, scale * scale if rule.radius == BERNSTEIN else 0.0)
+    if mend(arms[UPPER], arms[OTHER], kth, next_one):
+        kth, next_one = settle(arms[UPPER], arms[OTHER], rule.k)
+    worst, best, low, high = gap_edges(arms, kth - next_one)
+    while mend(arms[KEY], arms[CHOSEN], worst, best):
+        swaps += 1
+        if swaps == MOST_SWAPS:
+            sort_out(arms[KEY], arms[CHOSEN], rule.k)
+        worst, best, low, high = gap_edges(arms, kth - next_one)
     # The paper gives ties to the larger radius; but bounds tie only where radii are the same.
-    u = first(key, high, sides, np.inf) if high > -np.inf else -1
-    l = first(key, low, sides, -np.inf) if low < np.inf else -1  # noqa: E741
+    u = first_open(arms, UPPER, high, np.inf) if high > -np.inf else -1
+    l = first_open(arms, LOWER, low, -np.inf) if low < np.inf else -1  # noqa: E741
     if u < 0 or (l >= 0 and arms[UPPER, l] - arms[LOWER, l] > arms[UPPER, u] - arms[LOWER, u]):
-        return l, -1, gap
-    return u, -1, gap
+        return l, -1, kth - worst
+    return u, -1, kth - worst
+
+
+@compiled
+def first_open(arms: Arms, row: int, value: float, side: float) -> int:
+    """The first arm that may be pulled with this value in this row, on this side of ``CHOSEN``."""
+    found = first(arms[row], value, arms[CHOSEN], side)
+    if found >= 0 and arms[SHUT, found] > 0:
+        for i in range(found + 1, arms.shape[1]):
+            if arms[row, i] == value and arms[CHOSEN, i] == side and arms[SHUT, i] == 0:
+                return i
+        return -1
+    return found
 
 
 @compiled
@@ -547,7 +577,7 @@ def look_index(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]:
         value = arms[MEAN, i] + arms[OUTER, i] - arms[SHUT, i]
         arms[KEY, i] = value
         high = larger(high, value)
-    arm = first(arms[KEY], high, arms[KEY], high) if high > -np.inf else -1
+    arm = first_above(arms[KEY], high) if high > -np.inf else -1
     needed = 1 + rule.dominance * (memo[TOTAL] - memo[MOST])
     return arm, -1, max(0.0, 1 - memo[MOST] / needed)
 
@@ -563,7 +593,7 @@ def look_gap_index(rule: Rule, arms: Arms, memo: Memo) -> tuple[int, int, float]
         gap = mean - next_one if arms[HIGH, i] < 0 else kth - mean
         arms[KEY, i] = radius - gap
         high = larger(high, radius - gap)
-    return first(arms[KEY], high, arms[KEY], high) if high > -np.inf else -1, -1, 1.0
+    return first_above(arms[KEY], high) if high > -np.inf else -1, -1, 1.0
 
 
 @compiled
@@ -650,7 +680,8 @@ def plan(
 @compiled
 def remember(rule: Rule, arms: Arms, memo: Memo, gap: float) -> None:
     """UGapEb names the J(t) of least bound seen, not the last one."""
-    if rule.sampling == GAPS and gap < memo[RECORD]:
+    fixed_budget = rule.radius == EXPLORATION or rule.radius == ADAPTIVE
+    if rule.sampling == GAPS and fixed_budget and gap < memo[RECORD]:
         memo[RECORD] = gap
         for i in range(arms.shape[1]):
             arms[BEST, i] = arms[CHOSEN, i]
