@@ -22,13 +22,8 @@ This page is made from the registry by `python -m selection.bandit.describe`; do
 
 An algorithm of **fixed confidence** asks until its promise holds, and breaks it with probability at
 most δ. One of **fixed budget** spends its budget and names the K that look best: it aims at the
-<<<<<<< HEAD
-goal in the table and promises nothing for a single run. The three goals differ, and none implies
-another at the same ε unless it is the best K: compare algorithms only under the same goal.
-=======
 goal in the table and promises nothing for a single run. The three goals differ, and at the same ε
 only the best K implies the others: compare algorithms only under the same goal.
->>>>>>> algorithms
 
 All of them assume that a worker's answers are independent of each other, that questions come in
 random order, and that the pool stays the same during a run.
