@@ -111,6 +111,7 @@ def save(board: Board) -> Step:
         rejected=int((verdict == Verdict.REJECTED).sum()),
         gap=standing.gap,
         wanted=standing.wanted,
+        closed=standing.closed,
     )
 
 

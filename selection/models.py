@@ -339,6 +339,7 @@ class Step(models.Model):
     rejected = models.PositiveIntegerField()
     gap = models.FloatField()
     wanted = models.FloatField()
+    closed = models.FloatField(default=0)
 
     class Meta:
         ordering = ["number"]

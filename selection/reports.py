@@ -47,7 +47,7 @@ class Progress:
     """Where a run stands as a whole.
 
     gap, wanted  the run stops when gap falls to wanted; both are differences of accuracy
-    closed       how much of the way the gap has come from 1 to wanted, 0 to 1
+    closed       how much of the way to the stop is behind, 0 to 1
     spent, left  assignments handed out, and what the budget still allows (None: no limit)
     counted      answers that count in the statistics
     out          assignments with the crowd
@@ -158,18 +158,13 @@ def progress(run: Run) -> Progress:
         undecided=sums["n"] - accepted - rejected,
         gap=gap,
         wanted=wanted,
-        closed=1.0 if run.kept else _closed(gap, wanted),
+        closed=1.0 if run.kept else last.closed if last else 0.0,
         spent=sums["asked"],
         left=None if run.budget is None else run.budget - sums["asked"],
         counted=sums["pulls"],
         out=0 if run.status == Run.Status.ENDED else unanswered,
         rate=_rate(run),
     )
-
-
-def _closed(gap: float, wanted: float) -> float:
-    """Radii shrink with the root of the answers, so the square of their ratio is the share done."""
-    return min(1.0, (max(wanted, 0.01) / max(gap, 0.01)) ** 2)
 
 
 def _rate(run: Run, minutes: float = 2) -> float:

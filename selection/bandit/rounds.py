@@ -172,7 +172,12 @@ class RoundSelector(Selector):
             settled=self.state.verdict,
             gap=self._gap(),
             wanted=self.problem.epsilon if "epsilon" in self.needs else 0.0,
+            round_done=self._round_done() if self.promise.fixed == "confidence" else 0.0,
         )
+
+    def _round_done(self) -> float:
+        asked = self._target()[self.undecided].sum()
+        return float(self.state.memory["pulls"][self.undecided].sum() / asked) if asked else 1.0
 
 
 def peel(values: Floats, k: int, count: int) -> tuple[int, int]:

@@ -45,6 +45,8 @@ class Standing:
                         certainly among the best k, certainly not, or neither
     gap, wanted         the algorithm stops when gap falls to wanted; gap is also the epsilon that
                         its promise holds for by now
+    round_done          for algorithms whose gap halves at the end of a round at the earliest: the
+                        share of the present round's answers that are in
     """
 
     mean: Floats
@@ -54,6 +56,16 @@ class Standing:
     settled: NDArray[np.int8]
     gap: float
     wanted: float
+    round_done: float = 0.0
+
+    @property
+    def closed(self) -> float:
+        """How much of the way to the stop is behind, 0 to 1: a guess, to show progress by.
+
+        Radii shrink with the root of the answers, so it is the square of the gaps' ratio.
+        """
+        gap = self.gap * 2.0**-self.round_done
+        return min(1.0, (max(self.wanted, 0.01) / max(gap, 0.01)) ** 2)
 
 
 class Selector(ABC):
