@@ -4,6 +4,7 @@ Arms are told apart by number only. Whoever numbers them does so at random, once
 broken by number, and instances are often built with the best arms first.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -64,7 +65,7 @@ class Standing:
 
         Radii shrink with the root of the answers, so it is the square of the gaps' ratio.
         """
-        gap = self.gap * 2.0**-self.round_done
+        gap = self.gap * math.pow(2, -self.round_done)
         return min(1.0, (max(self.wanted, 0.01) / max(gap, 0.01)) ** 2)
 
 
