@@ -4,7 +4,7 @@ BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
 
-.PHONY: setup run test test-sqlite test-postgres check bench screenshots
+.PHONY: setup run test test-sqlite test-postgres check bench screenshot
 
 setup: .venv/installed
 
@@ -36,3 +36,7 @@ check: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# While `make run` is going: the picture in README.md.
+screenshot: setup
+	$(BIN)/python -m tests.screenshot http://$(HOST):$(PORT)

@@ -1,7 +1,6 @@
 """The main job in a real browser: create, import, start, answer on a phone, watch it move."""
 
 import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -10,12 +9,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from selection import engine, links, runs
 from selection.models import Answer, QuestionSet, Run
+from tests.chromium import ARGUMENTS, CHROMIUM
 from tests.worlds import answer_all, crowd, make_run, open_of
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), ""
-)
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 PHONE = {"width": 390, "height": 844}
 
 pytestmark = [
