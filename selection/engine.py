@@ -92,11 +92,11 @@ def _stuck(board: Board, left: Counts) -> bool:
 def save(board: Board) -> Step:
     run, selector = board.run, board.selector
     standing = selector.standing()
-    verdict = standing.verdict if board.ending == Run.Ending.PROMISE else selector.state.verdict
     run.steps += 1
     run.memory = pack(selector.state.memory)
     if board.ending:
         runs.end(run, board.ending)
+    verdict = standing.verdict if run.finished else selector.state.verdict
     run.save(update_fields=["steps", "memory", "status", "ending", "ended"])
     _count_answers(board)
     _save_candidates(board, verdict, standing)
@@ -127,7 +127,7 @@ def _save_candidates(board: Board, verdict: NDArray[np.int8], standing: Standing
     changed = decided | (state.pulls != board.pulls) | (board.counts > 0)
     reasons = {event.arm: event.why for event in board.selector.events}
     for arm in np.flatnonzero(decided).tolist():
-        why = reasons.get(arm) or _closing_words(standing, run.k, arm)
+        why = reasons.get(arm) or _closing_words(run, standing, arm)
         board.decided_in[arm] = (run.steps, why)
     unsettled: tuple[int | None, str] = (None, "")
     rows = [
@@ -154,9 +154,12 @@ def _save_candidates(board: Board, verdict: NDArray[np.int8], standing: Standing
     )
 
 
-def _closing_words(standing: Standing, k: int, arm: int) -> str:
+def _closing_words(run: Run, standing: Standing, arm: int) -> str:
     place = "among" if standing.verdict[arm] == Verdict.ACCEPTED else "not among"
-    return (
-        f"mean {standing.mean[arm]:.3f}, {place} the best {k} when the gap fell to "
-        f"{standing.gap:.3f}, within the {standing.wanted:g} wanted"
-    )
+    if run.fixed_budget:
+        when = "the budget was spent"
+    elif standing.wanted:
+        when = f"the gap fell to {standing.gap:.3f}, within the {standing.wanted:g} wanted"
+    else:
+        when = "the gap was closed"
+    return f"mean {standing.mean[arm]:.3f}, {place} the best {run.k} when {when}"

@@ -3,15 +3,16 @@
 import hashlib
 import secrets
 import uuid
+from typing import Any
 
 import numpy as np
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
-from .bandit import SELECTORS, Problem, Selector, State, Verdict
-
-ALGORITHMS = [(name, selector.title) for name, selector in SELECTORS.items()]
+from . import algorithms
+from .algorithms import ALGORITHMS
+from .bandit import Goal, Problem, Selector, State, Verdict
 
 
 class Pool(models.Model):
@@ -122,8 +123,11 @@ class Run(models.Model):
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="runs")
     question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="runs")
     k = models.PositiveIntegerField("K", help_text="How many workers to select.")
-    algorithm = models.CharField(max_length=50, choices=ALGORITHMS, default="adaptive-top-k")
+    algorithm = models.CharField(
+        max_length=50, choices=algorithms.choices, default="adaptive-top-k"
+    )
     options = models.JSONField(default=dict, blank=True, editable=False)
+    quotas = models.JSONField(default=dict, blank=True, editable=False)
     epsilon = models.FloatField(
         "ε",
         default=0.1,
@@ -199,13 +203,47 @@ class Run(models.Model):
         """Whether the run ended because its promise holds."""
         return self.ending == Run.Ending.PROMISE
 
+    @property
+    def rule(self) -> type[Selector]:
+        return ALGORITHMS[self.algorithm]
+
+    @property
+    def fixed_budget(self) -> bool:
+        """Whether the algorithm spends its budget and has no other end."""
+        return self.rule.promise.fixed == "budget"
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run went on to the end that its algorithm has."""
+        return self.kept or (self.fixed_budget and self.ending == Run.Ending.BUDGET)
+
+    @property
+    def certified(self) -> bool:
+        """Whether it ended with a promise: some algorithms have none, some options cost it."""
+        if not self.kept:
+            return False
+        smallest = self.rule(Problem(2, 1, 0.5), **self.hand_set)
+        return smallest.promise.goal is not Goal.NONE
+
+    @property
+    def hand_set(self) -> dict[str, Any]:
+        """The options that a person set by hand."""
+        known = {option.name for option in algorithms.settings(self.algorithm)}
+        return {name: value for name, value in self.options.items() if name in known}
+
+    @property
+    def why_ended(self) -> str:
+        if self.kept and not self.certified:
+            return "its rule to stop was met"
+        return self.get_ending_display()
+
     def problem(self, n: int) -> Problem:
         return Problem(n, self.k, self.epsilon, self.delta, self.budget)
 
     def selector(self, state: State) -> Selector:
         """The algorithm as it stands in this state."""
         problem = self.problem(len(state.pulls))
-        return SELECTORS[self.algorithm](problem, state, **self.options)
+        return self.rule(problem, state, **self.options)
 
     def step_rng(self) -> np.random.Generator:
         """The random stream of the next step."""

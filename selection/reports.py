@@ -1,7 +1,8 @@
 """Every read that is more than a get: standings, progress, history, export rows."""
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
@@ -11,7 +12,8 @@ from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from .bandit import ASSUMPTIONS, SELECTORS, ProblemError, Selector, Standing, State, Verdict
+from . import offers, quotas
+from .bandit import ASSUMPTIONS, Goal, Selector, Standing, State, Verdict
 from .errors import NotFound
 from .models import Assignment, Candidate, Run, Step
 
@@ -25,6 +27,7 @@ class Line:
 
     rank     among the selected, from 1; None for the others
     verdict  accepted, rejected, undecided, or settled in / settled out by the present bounds
+    group    the value of the attribute that quotas are about
     """
 
     candidate: int
@@ -40,6 +43,7 @@ class Line:
     selected: bool
     decided_in: int | None
     why: str
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,8 @@ def standings(run: Run) -> list[Line]:
     """Every worker's line: the selected first, best mean first."""
     selector, rows = _restored(run)
     standing, selected = selector.standing(), set(selector.selection().tolist())
-    lines = [_line(row, standing, row.arm in selected) for row in rows]
+    group = _groups(run)
+    lines = [_line(row, standing, row.arm in selected, group(row.arm)) for row in rows]
     return sorted(lines, key=_merit)
 
 
@@ -90,7 +95,42 @@ def _restored(run: Run) -> tuple[Selector, list[Candidate]]:
     return run.selector(state), rows
 
 
-def _line(row: Candidate, standing: Standing, selected: bool) -> Line:
+def _groups(run: Run) -> Callable[[int], str]:
+    """The name of an arm's group; empty without quotas."""
+    option = run.options.get("quotas")
+    if not option:
+        return lambda arm: ""
+    return lambda arm: str(option["names"][option["groups"][arm]])
+
+
+@dataclass(frozen=True)
+class Quota:
+    """How one group stands: workers selected of those wanted, and how many there are."""
+
+    group: str
+    selected: int
+    wanted: str
+    workers: int
+
+
+def quota_lines(run: Run, lines: list[Line]) -> list[Quota]:
+    """A line for each group of a run with quotas, those with limits first."""
+    if not run.quotas:
+        return []
+    sizes = Counter(line.group for line in lines)
+    selected = Counter(line.group for line in lines if line.selected)
+    limits = run.quotas["limits"]
+    names = [*limits, *sorted(set(sizes) - set(limits))]
+    return [
+        Quota(name, selected[name], _wanted_of(limits.get(name)), sizes[name]) for name in names
+    ]
+
+
+def _wanted_of(limit: list[int | None] | None) -> str:
+    return quotas.words(limit) if limit else "any number"
+
+
+def _line(row: Candidate, standing: Standing, selected: bool, group: str) -> Line:
     arm, verdict = row.arm, Verdict(row.verdict)
     word = WORDS[verdict]
     if verdict == Verdict.UNDECIDED:
@@ -109,6 +149,7 @@ def _line(row: Candidate, standing: Standing, selected: bool) -> Line:
         selected=selected,
         decided_in=row.decided_in,
         why=row.decided_why,
+        group=group,
     )
 
 
@@ -150,7 +191,7 @@ def progress(run: Run) -> Progress:
         asked=Sum("asked", default=0), pulls=Sum("pulls", default=0), n=Count("id")
     )
     accepted, rejected = (last.accepted, last.rejected) if last else (0, 0)
-    gap, wanted = (last.gap, last.wanted) if last else (1.0, run.epsilon)
+    gap, wanted = (last.gap, last.wanted) if last else (1.0, _wanted(run))
     unanswered = Assignment.objects.filter(candidate__run=run).open().count()
     return Progress(
         accepted=accepted,
@@ -158,7 +199,7 @@ def progress(run: Run) -> Progress:
         undecided=sums["n"] - accepted - rejected,
         gap=gap,
         wanted=wanted,
-        closed=1.0 if run.kept else _closed(gap, wanted),
+        closed=_closed(run, gap, wanted),
         spent=sums["asked"],
         left=None if run.budget is None else run.budget - sums["asked"],
         counted=sums["pulls"],
@@ -167,8 +208,19 @@ def progress(run: Run) -> Progress:
     )
 
 
-def _closed(gap: float, wanted: float) -> float:
-    """Radii shrink with the root of the answers, so the square of their ratio is the share done."""
+def _wanted(run: Run) -> float:
+    return run.epsilon if "epsilon" in run.rule.needs else 0.0
+
+
+def _closed(run: Run, gap: float, wanted: float) -> float:
+    """Radii shrink with the root of the answers, so the square of their ratio is the share done.
+
+    With a fixed budget the gap is the share of it that is left.
+    """
+    if run.finished:
+        return 1.0
+    if run.fixed_budget:
+        return 1 - gap
     return min(1.0, (max(wanted, 0.01) / max(gap, 0.01)) ** 2)
 
 
@@ -189,14 +241,19 @@ def history(run: Run, most: int = 200) -> list[Step]:
 def promise(run: Run) -> str:
     """What this run promises: in full if it ended so, else what can be said by now."""
     n = run.candidates.count() or run.pool.workers.count()
-    rule, problem = SELECTORS[run.algorithm].promise, run.problem(n)
-    if run.status != Run.Status.ENDED or run.kept:
+    if run.status == Run.Status.DRAFT and (refusals := offers.refusals(run, n)):
+        return " ".join(refusals.values())
+    rule, problem = offers.selector(run, n).promise, run.problem(n)
+    if run.status != Run.Status.ENDED or run.finished:
         return rule.sentence(problem)
+    if run.fixed_budget:
+        return f"The {run.k} workers that looked best when it ended early; no promise."
     last = run.history.order_by("-number").first()
     if last is None or last.gap >= 1:
         return "Not certified: there were too few answers to promise anything about these workers."
     reached = math.ceil(last.gap * 1000) / 1000  # upwards, so that what is said still holds
-    return f"Not certified for ε = {run.epsilon:g}. {rule.sentence(problem, reached)}"
+    aim = f"as the best {run.k}" if rule.goal is Goal.EXACT else f"for ε = {run.epsilon:g}"
+    return f"Not certified {aim}. {rule.sentence(problem, reached)}"
 
 
 def assumptions() -> str:
@@ -211,33 +268,47 @@ COLUMNS = ["rank", "worker", "name", "verdict", "answers", "right", "mean", "low
 
 def export(run: Run) -> dict[str, Any]:
     """The selection, with all that is needed to understand and repeat it."""
-    chosen = [line for line in standings(run) if line.selected]
+    lines = standings(run)
+    chosen = [line for line in lines if line.selected]
     return {
         "run": run.name,
         "pool": run.pool.name,
         "question_set": run.question_set.name,
         "status": run.status,
-        "ending": run.get_ending_display(),
-        "certified": run.kept,
+        "ending": run.why_ended,
+        "certified": run.certified,
         "promise": promise(run),
         "assumptions": ASSUMPTIONS,
         "algorithm": run.algorithm,
-        "options": run.options,
+        "options": run.hand_set,
+        "quotas": _quotas_of(run, lines),
         "k": run.k,
         "epsilon": run.epsilon,
         "delta": run.delta,
         "budget": run.budget,
         "seed": run.seed,
         "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
-        "workers": [_export_row(rank, line) for rank, line in enumerate(chosen, 1)],
+        "workers": [_export_row(run, rank, line) for rank, line in enumerate(chosen, 1)],
     }
 
 
-def _export_row(rank: int, line: Line) -> dict[str, Any]:
+def _quotas_of(run: Run, lines: list[Line]) -> dict[str, Any] | None:
+    if not run.quotas:
+        return None
+    groups = [asdict(quota) for quota in quota_lines(run, lines)]
+    return {"attribute": run.quotas["attribute"], "groups": groups}
+
+
+def columns(run: Run) -> list[str]:
+    """What there is to say of each worker of this run."""
+    return [*COLUMNS, *(["group"] if run.quotas else [])]
+
+
+def _export_row(run: Run, rank: int, line: Line) -> dict[str, Any]:
     row = asdict(line) | {"rank": rank, "right": round(line.right)}
     for column in ("mean", "lower", "upper"):
         row[column] = None if row[column] is None else round(row[column], 4)
-    return {column: row[column] for column in COLUMNS}
+    return {column: row[column] for column in columns(run)}
 
 
 def export_table(run: Run) -> list[dict[str, Any]]:
@@ -252,51 +323,6 @@ def export_table(run: Run) -> list[dict[str, Any]]:
         for name in ("run", "algorithm", "k", "epsilon", "delta", "budget", "seed", "answers_used")
     }
     return [row | facts for row in document["workers"]]
-
-
-# -- before a run begins
-
-
-@dataclass(frozen=True)
-class Offer:
-    """An algorithm to choose, and what it would promise."""
-
-    name: str
-    title: str
-    sentence: str
-    citation: str
-
-
-def offers(run: Run, workers: int) -> list[Offer]:
-    """What each algorithm would promise for this run over so many workers.
-
-    Empty when the run cannot be run as it is: ``refusals`` says why.
-    """
-    if refusals(run, workers):
-        return []
-    problem = run.problem(workers)
-    return [
-        Offer(name, rule.title, rule.promise.sentence(problem), rule.promise.citation)
-        for name, rule in SELECTORS.items()
-    ]
-
-
-def refusals(run: Run, workers: int) -> dict[str, str]:
-    """One sentence for each setting that is out of range, by field; a pool too small by "pool"."""
-    found = {"pool": _refusal(Run(k=1), workers)}
-    for field in ("k", "epsilon", "delta", "budget"):
-        probe = Run(k=1)  # all else harmless, so that the sentence is about this field
-        setattr(probe, field, getattr(run, field))
-        found[field] = "" if found["pool"] else _refusal(probe, workers)
-    return {field: why for field, why in found.items() if why}
-
-
-def _refusal(run: Run, workers: int) -> str:
-    try:
-        run.problem(workers)
-    except ProblemError as error:
-        return str(error)
-    return ""
 
 
 def with_counts(runs: QuerySet[Run]) -> QuerySet[Run]:

@@ -1,11 +1,13 @@
 """The life of a run: start, pause, resume, stop."""
 
+from typing import Any
+
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
+from numpy.typing import NDArray
 
-from . import wake
-from .bandit import ProblemError
+from . import offers, quotas, wake
 from .errors import Conflict, NotFound, Refused
 from .models import Candidate, Run
 
@@ -25,18 +27,26 @@ def start(run: Run) -> None:
         raise Refused(
             f"The question set “{run.question_set}” is empty: import gold questions first."
         )
-    try:
-        run.problem(len(workers))
-    except ProblemError as error:
-        raise Refused(str(error)) from error
+    run.options.pop("quotas", None)
+    refusals = offers.refusals(run, len(workers)) | offers.quota_refusals(run, run.pool)
+    for why in refusals.values():
+        raise Refused(why)
     run.started = timezone.now()
+    arms = np.random.default_rng(run.seed).permutation(len(workers))
+    if run.quotas:
+        run.options["quotas"] = _quota_option(run, arms)
     run.save()
-    arms = np.random.default_rng(run.seed).permutation(len(workers)).tolist()
     Candidate.objects.bulk_create(
         Candidate(run=run, worker_id=worker, arm=arm)
-        for worker, arm in zip(workers, arms, strict=True)
+        for worker, arm in zip(workers, arms.tolist(), strict=True)
     )
     wake.request(run.pk)
+
+
+def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
+    """The groups as they are now: later changes of a worker's attributes do not matter."""
+    of_workers = quotas.values(run.pool, run.quotas["attribute"])
+    return quotas.option(run.quotas, [of_workers[i] for i in np.argsort(arms)])
 
 
 @transaction.atomic

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
-from selection import links, reports, runs
+from selection import links, offers, reports, runs
 from selection.errors import Refused
 from selection.models import Run
 
@@ -38,20 +38,21 @@ class RunPage(Page):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run: Run = self.object
         facts = self._draft(run) if run.status == Run.Status.DRAFT else self._begun(run)
-        return super().get_context_data(run=run, live=run.status == Run.Status.RUNNING, **facts)
+        live = run.status == Run.Status.RUNNING
+        return super().get_context_data(run=run, live=live, extras=offers.words(run), **facts)
 
     def _draft(self, run: Run) -> dict[str, Any]:
         workers = run.pool.workers.count()
         questions = run.question_set.questions.count()
-        refusals = list(reports.refusals(run, workers).values())
+        refused = offers.refusals(run, workers) | offers.quota_refusals(run, run.pool)
+        refusals = list(refused.values())
         if not questions:
             refusals.append("The question set is empty: import gold questions first.")
-        offers = {offer.name: offer for offer in reports.offers(run, workers)}
         return {
             "workers": workers,
             "questions": questions,
             "refusals": refusals,
-            "offer": offers.get(run.algorithm),
+            "offer": offers.offer(run, workers),
         }
 
     def _begun(self, run: Run) -> dict[str, Any]:
@@ -63,6 +64,7 @@ class RunPage(Page):
             "settled_in": sum(line.verdict == "settled in" for line in lines),
             "settled_out": sum(line.verdict == "settled out" for line in lines),
             "workers": len(lines),
+            "quotas": reports.quota_lines(run, lines),
             "promise": reports.promise(run),
             "assumptions": reports.assumptions(),
             "chart": chart.draw(reports.history(run), len(lines)),
