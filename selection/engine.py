@@ -156,10 +156,11 @@ def _save_candidates(board: Board, verdict: NDArray[np.int8], standing: Standing
 
 def _closing_words(run: Run, standing: Standing, arm: int) -> str:
     place = "among" if standing.verdict[arm] == Verdict.ACCEPTED else "not among"
+    within = " that keep to the quotas" if run.quotas else ""
     if run.fixed_budget:
         when = "the budget was spent"
     elif standing.wanted:
         when = f"the gap fell to {standing.gap:.3f}, within the {standing.wanted:g} wanted"
     else:
         when = "the gap was closed"
-    return f"mean {standing.mean[arm]:.3f}, {place} the best {run.k} when {when}"
+    return f"mean {standing.mean[arm]:.3f}, {place} the best {run.k}{within} when {when}"

@@ -123,6 +123,10 @@ class RunForm(QuotaFields, OptionFields, forms.ModelForm):
         model = Run
         # The admin writes the first letter large, and ε would read as E.
         labels = {"epsilon": "Accuracy ε", "delta": "Risk δ"}
+        help_texts = {
+            "budget": "Most assignments to hand out in all. Left empty there is no limit; an "
+            "algorithm that spends a fixed budget needs one."
+        }
         fields = [
             "name",
             "pool",
