@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 import uuid
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from django.db.models import F, Q
 
 from . import algorithms
 from .algorithms import ALGORITHMS
-from .bandit import Goal, Problem, Selector, State, Verdict
+from .bandit import Goal, MultiProblem, Problem, Selector, State, Verdict
 
 
 class Pool(models.Model):
@@ -237,12 +238,35 @@ class Run(models.Model):
             return "its rule to stop was met"
         return self.get_ending_display()
 
-    def problem(self, n: int) -> Problem:
-        return Problem(n, self.k, self.epsilon, self.delta, self.budget)
+    @cached_property
+    def skills(self) -> list["Skill"]:
+        """What the workers are tested in: the run's own question set, then the further ones."""
+        own = Skill(
+            run=self, question_set_id=self.question_set_id, k=self.k, deck_size=self.deck_size
+        )
+        several = self.pk is not None and algorithms.for_skills(self.algorithm)
+        return [own, *(self.further.select_related("question_set") if several else ())]
+
+    @property
+    def several(self) -> bool:
+        return len(self.skills) > 1
+
+    @property
+    def total(self) -> int:
+        """How many are selected in all skills together."""
+        return sum(skill.k for skill in self.skills)
+
+    def problem(self, workers: int) -> Problem:
+        """What is asked of the algorithm. Arms are numbered skill by skill."""
+        limits = (self.epsilon, self.delta, self.budget)
+        if not algorithms.for_skills(self.algorithm):
+            return Problem(workers, self.k, *limits)
+        parts = np.repeat(np.arange(len(self.skills)), workers)
+        return MultiProblem.of(parts.tolist(), [skill.k for skill in self.skills], *limits)
 
     def selector(self, state: State) -> Selector:
         """The algorithm as it stands in this state."""
-        problem = self.problem(len(state.pulls))
+        problem = self.problem(len(state.pulls) // len(self.skills))
         return self.rule(problem, state, **self.options)
 
     def step_rng(self) -> np.random.Generator:
@@ -250,8 +274,36 @@ class Run(models.Model):
         return np.random.default_rng([self.seed, self.steps])
 
 
+class Skill(models.Model):
+    """A question set of a run, with a K of its own, where a run covers several on one budget.
+
+    Stored are the further ones, numbered from 1: number 0 is the run's own question set and K.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="further")
+    number = models.PositiveSmallIntegerField(default=0, editable=False)
+    question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="skills")
+    k = models.PositiveIntegerField("K", help_text="How many workers to select in this skill.")
+    deck_size = models.PositiveIntegerField(default=0, editable=False)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="skill_number_once_in_run"),
+            models.UniqueConstraint(
+                fields=["run", "question_set"], name="question_set_once_in_run"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.question_set)
+
+
 class Candidate(models.Model):
-    """A worker in a run. ``arm`` is its number there, dealt at random: ties are broken by it.
+    """A worker in a skill of a run.
+
+    ``arm`` is its number in the run: skill by skill, and within a skill dealt at random, because
+    ties are broken by it.
 
     asked    assignments handed out
     pulls    answers counted: always those of positions 0 to pulls - 1
@@ -265,6 +317,7 @@ class Candidate(models.Model):
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="candidates", db_index=False)
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="candidates")
+    skill = models.PositiveSmallIntegerField(default=0)
     arm = models.PositiveIntegerField()
     asked = models.PositiveIntegerField(default=0)
     pulls = models.PositiveIntegerField(default=0)
@@ -277,7 +330,7 @@ class Candidate(models.Model):
         ordering = ["arm"]
         constraints = [
             models.UniqueConstraint(fields=["run", "arm"], name="arm_once_in_run"),
-            models.UniqueConstraint(fields=["run", "worker"], name="worker_once_in_run"),
+            models.UniqueConstraint(fields=["run", "worker", "skill"], name="worker_once_in_skill"),
         ]
 
     def __str__(self) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 from . import algorithms, quotas
 from .algorithms import ALGORITHMS
-from .bandit import Option, ProblemError, Selector
+from .bandit import Option, ProblemError, Promise, Selector
 from .errors import Refused
-from .models import Pool, Run
+from .models import Pool, Run, Skill
 
 # The settings of a run that have a range, each with a value that every algorithm can work with.
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
@@ -43,7 +43,7 @@ def offer(run: Run, workers: int) -> Offer | None:
     if refusals(run, workers):
         return None
     promise = selector(_as_if_started(run), workers).promise
-    return _offer(run.algorithm, promise.sentence(run.problem(workers)))
+    return _offer(run.algorithm, sentence(run, promise, workers))
 
 
 def _as_if_started(run: Run) -> Run:
@@ -63,12 +63,18 @@ def offers(run: Run, workers: int) -> list[Offer]:
     """
     if _out_of_range(run, workers):
         return []
-    problem = run.problem(workers)
     return [
-        _offer(name, rule.promise.sentence(problem))
+        _offer(name, sentence(run, rule.promise, workers))
         for name, rule in ALGORITHMS.items()
         if algorithms.for_skills(name) == algorithms.for_skills(run.algorithm)
     ]
+
+
+def sentence(run: Run, promise: Promise, workers: int, reached: float | None = None) -> str:
+    """What is promised for this run, or with the ε that was ``reached`` by now."""
+    if algorithms.for_skills(run.algorithm):
+        return "The workers that look best in each skill when the budget is spent; no promise."
+    return promise.sentence(run.problem(workers), reached)
 
 
 def _offer(name: str, sentence: str) -> Offer:
@@ -204,6 +210,31 @@ def selector(run: Run, workers: int) -> Selector:
     return ALGORITHMS[run.algorithm](run.problem(workers), **run.options)
 
 
+def all_refusals(run: Run, workers: int) -> dict[str, str]:
+    """All that stands in the way of a stored run."""
+    empty = [
+        skill.question_set for skill in run.skills if not skill.question_set.questions.exists()
+    ]
+    found = refusals(run, workers) | quota_refusals(run, run.pool)
+    found |= skill_refusals(run, run.further.count())
+    for skill in run.skills:
+        if not skill.question_set.questions.exists():
+            why = f"The question set “{skill}” is empty: import gold questions first."
+            found["question_set"] = why
+    return found
+
+
+def skill_refusals(run: Run, further: int) -> dict[str, str]:
+    """Whether the algorithm fits the number of further skills, by field."""
+    title, several = run.rule.title, algorithms.for_skills(run.algorithm)
+    if several and not further:
+        return {"algorithm": f"{title} is for several skills: add at least one more question set."}
+    if further and not several:
+        fitting = [ALGORITHMS[name].title for name in ALGORITHMS if algorithms.for_skills(name)]
+        return {"algorithm": f"{title} tests one skill; {' and '.join(fitting)} test several."}
+    return {}
+
+
 def quota_refusals(run: Run, pool: Pool) -> dict[str, str]:
     """What is wrong with this run's quotas on this pool, by field."""
     asked = run.quotas
@@ -230,4 +261,8 @@ def _keepers() -> str:
 
 def _copy(run: Run) -> Run:
     fields = (*HARMLESS, "algorithm", "options")
-    return Run(**{field: getattr(run, field) for field in fields})
+    copy = Run(**{field: getattr(run, field) for field in fields})
+    if run.several:
+        own = Skill(k=copy.k, question_set_id=run.question_set_id)
+        copy.skills = [own, *run.skills[1:]]
+    return copy

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 from . import offers, quotas
 from .bandit import ASSUMPTIONS, Goal, Selector, Standing, State, Verdict
 from .errors import NotFound
-from .models import Assignment, Candidate, Run, Step
+from .models import Assignment, Candidate, Run, Skill, Step
 
 WORDS = {Verdict.ACCEPTED: "accepted", Verdict.REJECTED: "rejected", Verdict.UNDECIDED: "undecided"}
 SETTLED = {Verdict.ACCEPTED: "settled in", Verdict.REJECTED: "settled out"}
@@ -28,6 +28,7 @@ class Line:
     rank     among the selected, from 1; None for the others
     verdict  accepted, rejected, undecided, or settled in / settled out by the present bounds
     group    the value of the attribute that quotas are about
+    skill    in a run of several: its name; its number is 0 in others
     """
 
     candidate: int
@@ -44,6 +45,8 @@ class Line:
     decided_in: int | None
     why: str
     group: str = ""
+    skill: str = ""
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,16 +75,30 @@ class Progress:
 
 
 def standings(run: Run) -> list[Line]:
-    """Every worker's line: the selected first, best mean first."""
+    """Every worker's line, skill by skill: the selected first, best mean first."""
     selector, rows = _restored(run)
     standing, selected = selector.standing(), set(selector.selection().tolist())
     group = _groups(run)
-    lines = [_line(row, standing, row.arm in selected, group(row.arm)) for row in rows]
+    names = [str(skill) for skill in run.skills] if run.several else [""]
+    lines = [
+        replace(
+            _line(row, standing, row.arm in selected),
+            group=group(row.arm),
+            skill=names[row.skill],
+            number=row.skill,
+        )
+        for row in rows
+    ]
     return sorted(lines, key=_merit)
 
 
-def _merit(line: Line) -> tuple[bool, float, int]:
-    return (not line.selected, -1.0 if line.mean is None else -line.mean, line.candidate)
+def _merit(line: Line) -> tuple[int, bool, float, int]:
+    return (
+        line.number,
+        not line.selected,
+        -1.0 if line.mean is None else -line.mean,
+        line.candidate,
+    )
 
 
 def _restored(run: Run) -> tuple[Selector, list[Candidate]]:
@@ -126,11 +143,44 @@ def quota_lines(run: Run, lines: list[Line]) -> list[Quota]:
     ]
 
 
+@dataclass(frozen=True)
+class SkillLine:
+    """How one skill of several stands."""
+
+    name: str
+    number: int
+    k: int
+    accepted: int
+    rejected: int
+    undecided: int
+    answers: int
+
+
+def skill_lines(run: Run, lines: list[Line]) -> list[SkillLine]:
+    """A line for each skill of a run of several."""
+    return [_skill_line(run, skill, lines) for skill in run.skills] if run.several else []
+
+
+def _skill_line(run: Run, skill: Skill, lines: list[Line]) -> SkillLine:
+    own = [line for line in lines if line.number == skill.number]
+    verdicts = Counter(line.verdict for line in own)
+    accepted, rejected = verdicts["accepted"], verdicts["rejected"]
+    return SkillLine(
+        name=str(skill),
+        number=skill.number,
+        k=skill.k,
+        accepted=accepted,
+        rejected=rejected,
+        undecided=len(own) - accepted - rejected,
+        answers=sum(line.answers for line in own),
+    )
+
+
 def _wanted_of(limit: list[int | None] | None) -> str:
     return quotas.words(limit) if limit else "any number"
 
 
-def _line(row: Candidate, standing: Standing, selected: bool, group: str) -> Line:
+def _line(row: Candidate, standing: Standing, selected: bool) -> Line:
     arm, verdict = row.arm, Verdict(row.verdict)
     word = WORDS[verdict]
     if verdict == Verdict.UNDECIDED:
@@ -149,16 +199,15 @@ def _line(row: Candidate, standing: Standing, selected: bool, group: str) -> Lin
         selected=selected,
         decided_in=row.decided_in,
         why=row.decided_why,
-        group=group,
     )
 
 
-def candidate_of(run: Run, worker: str) -> Candidate:
-    """The candidate of this worker key. Raises NotFound."""
-    try:
-        return run.candidates.get(worker__key=worker)
-    except Candidate.DoesNotExist:
-        raise NotFound(f"There is no worker “{worker}” in this run.") from None
+def candidates_of(run: Run, worker: str) -> list[Candidate]:
+    """The candidate of this worker key in each skill. Raises NotFound."""
+    found = list(run.candidates.filter(worker__key=worker))
+    if not found:
+        raise NotFound(f"There is no worker “{worker}” in this run.")
+    return found
 
 
 def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> list[dict[str, Any]]:
@@ -168,7 +217,7 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
     """
     if run.status == Run.Status.ENDED:
         return []
-    candidates = {"candidate": candidate_of(run, worker)} if worker else {}
+    candidates = {"candidate__in": candidates_of(run, worker)} if worker else {}
     rows = (
         Assignment.objects.open()
         .filter(candidate__run=run, id__gt=after, due__gt=timezone.now(), **candidates)
@@ -178,11 +227,13 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
             "due",
             worker=F("candidate__worker__key"),
             question_key=F("question__key"),
+            number=F("candidate__skill"),
             prompt=F("question__prompt"),
             choices=F("question__choices"),
         )[:limit]
     )
-    return [{**row, "question": row["question_key"]} for row in rows]
+    names = [str(skill) for skill in run.skills]
+    return [{**row, "question": row["question_key"], "skill": names[row["number"]]} for row in rows]
 
 
 def progress(run: Run) -> Progress:
@@ -240,20 +291,25 @@ def history(run: Run, most: int = 200) -> list[Step]:
 
 def promise(run: Run) -> str:
     """What this run promises: in full if it ended so, else what can be said by now."""
-    n = run.candidates.count() or run.pool.workers.count()
+    n = workers_in(run)
     if run.status == Run.Status.DRAFT and (refusals := offers.refusals(run, n)):
         return " ".join(refusals.values())
-    rule, problem = offers.selector(run, n).promise, run.problem(n)
+    rule = offers.selector(run, n).promise
     if run.status != Run.Status.ENDED or run.finished:
-        return rule.sentence(problem)
+        return offers.sentence(run, rule, n)
     if run.fixed_budget:
-        return f"The {run.k} workers that looked best when it ended early; no promise."
+        return f"The {run.total} workers that looked best when it ended early; no promise."
     last = run.history.order_by("-number").first()
     if last is None or last.gap >= 1:
         return "Not certified: there were too few answers to promise anything about these workers."
     reached = math.ceil(last.gap * 1000) / 1000  # upwards, so that what is said still holds
     aim = f"as the best {run.k}" if rule.goal is Goal.EXACT else f"for ε = {run.epsilon:g}"
-    return f"Not certified {aim}. {rule.sentence(problem, reached)}"
+    return f"Not certified {aim}. {offers.sentence(run, rule, n, reached)}"
+
+
+def workers_in(run: Run) -> int:
+    """How many workers there are to choose from."""
+    return run.candidates.filter(skill=0).count() or run.pool.workers.count()
 
 
 def assumptions() -> str:
@@ -282,14 +338,32 @@ def export(run: Run) -> dict[str, Any]:
         "algorithm": run.algorithm,
         "options": run.hand_set,
         "quotas": _quotas_of(run, lines),
-        "k": run.k,
+        "k": run.total,
+        "skills": _skills_of(run, lines),
         "epsilon": run.epsilon,
         "delta": run.delta,
         "budget": run.budget,
         "seed": run.seed,
         "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
-        "workers": [_export_row(run, rank, line) for rank, line in enumerate(chosen, 1)],
+        "workers": [_export_row(run, rank, line) for rank, line in _ranked(chosen)],
     }
+
+
+def _ranked(chosen: list[Line]) -> Iterator[tuple[int, Line]]:
+    """Each line with its place in its own skill."""
+    places: Counter[int] = Counter()
+    for line in chosen:
+        places[line.number] += 1
+        yield places[line.number], line
+
+
+def _skills_of(run: Run, lines: list[Line]) -> list[dict[str, Any]] | None:
+    if not run.several:
+        return None
+    return [
+        {"skill": skill.name, "k": skill.k, "answers_used": skill.answers}
+        for skill in skill_lines(run, lines)
+    ]
 
 
 def _quotas_of(run: Run, lines: list[Line]) -> dict[str, Any] | None:
@@ -301,7 +375,8 @@ def _quotas_of(run: Run, lines: list[Line]) -> dict[str, Any] | None:
 
 def columns(run: Run) -> list[str]:
     """What there is to say of each worker of this run."""
-    return [*COLUMNS, *(["group"] if run.quotas else [])]
+    skill, group = (["skill"] if run.several else []), (["group"] if run.quotas else [])
+    return [*COLUMNS, *group, *skill]
 
 
 def _export_row(run: Run, rank: int, line: Line) -> dict[str, Any]:
@@ -340,6 +415,10 @@ def with_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
 ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
 
 
+def answer_columns(run: Run) -> list[str]:
+    return [*ANSWER_COLUMNS, *(["skill"] if run.several else [])]
+
+
 def answer_rows(run: Run) -> Iterator[list[Any]]:
     """Every answer of the run as a row, read piece by piece: there may be a million."""
     rows = run.answers.order_by("assignment").values_list(
@@ -351,15 +430,23 @@ def answer_rows(run: Run) -> Iterator[list[Any]]:
         "expired",
         "at",
         "applied_in",
+        "assignment__candidate__skill",
     )
-    for worker, question, position, response, right, expired, at, step in rows.iterator(5000):
+    names = [[str(skill)] if run.several else [] for skill in run.skills]
+    for row in rows.iterator(5000):
+        worker, question, position, response, right, expired, at, step, skill = row
         outcome = "too late" if expired else "right" if right else "not right"
-        yield [worker, question, position, response, outcome, at.isoformat(" ", "seconds"), step]
+        when = at.isoformat(" ", "seconds")
+        yield [worker, question, position, response, outcome, when, step, *names[skill]]
 
 
 # -- answering elsewhere
 
 OPEN_COLUMNS = ["worker", "question", "prompt", "choices", "assignment", "due"]
+
+
+def open_columns(run: Run) -> list[str]:
+    return [*OPEN_COLUMNS, *(["skill"] if run.several else [])]
 
 
 def open_table(run: Run) -> list[dict[str, Any]]:
@@ -380,10 +467,17 @@ def open_table(run: Run) -> list[dict[str, Any]]:
             "question__choices",
             "id",
             "due",
+            "candidate__skill",
         )
     )
-    table = [dict(zip(OPEN_COLUMNS, row, strict=True)) for row in rows]
+    names = [str(skill) for skill in run.skills]
+    table = [dict(zip([*OPEN_COLUMNS, "skill"], row, strict=True)) for row in rows]
     return [
-        row | {"choices": "|".join(row["choices"]), "due": row["due"].isoformat(" ", "seconds")}
+        row
+        | {
+            "skill": names[row["skill"]],
+            "choices": "|".join(row["choices"]),
+            "due": row["due"].isoformat(" ", "seconds"),
+        }
         for row in table
     ]

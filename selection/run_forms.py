@@ -18,7 +18,7 @@ from unfold.widgets import (
 
 from . import offers, quotas
 from .errors import Refused
-from .models import Pool, Run
+from .models import Pool, Run, Skill
 from .offers import Setting
 
 # The settings of a run that have a range; the sentences about them come from offers.refusals.
@@ -198,6 +198,43 @@ class RunForm(QuotaFields, OptionFields, forms.ModelForm):
         locked = Run.objects.locked(self.instance.pk)
         if locked is None or locked.status != Run.Status.DRAFT:
             raise ValidationError("The run has been started meanwhile and cannot be changed now.")
+
+
+class SkillFormSet(forms.BaseInlineFormSet):
+    """The further skills of a run; the run's own form has been looked at before."""
+
+    def clean(self) -> None:
+        super().clean()
+        run = self.instance
+        rows = [form for form in self.forms if form.cleaned_data.get("question_set")]
+        kept = [form for form in rows if not form.cleaned_data.get("DELETE")]
+        if any(self.errors) or not (run.pool_id and run.question_set_id and run.k):
+            return
+        for why in offers.skill_refusals(run, len(kept)).values():
+            raise ValidationError(why)
+        self._check_each(kept)
+        if kept and not any(form.errors for form in kept):
+            self._check_together(kept)
+
+    def _check_each(self, kept: list[forms.ModelForm]) -> None:
+        workers = self.instance.pool.workers.count()
+        for form in kept:
+            if form.cleaned_data["question_set"].pk == self.instance.question_set_id:
+                form.add_error("question_set", "This is the run's first question set already.")
+            for why in offers.refusals(Run(k=form.cleaned_data["k"]), workers).values():
+                form.add_error("k", why)
+
+    def _check_together(self, kept: list[forms.ModelForm]) -> None:
+        run = self.instance
+        own = Skill(question_set=run.question_set, k=run.k)
+        run.skills = [own, *(form.instance for form in kept)]
+        for why in offers.refusals(run, run.pool.workers.count()).values():
+            raise ValidationError(why)
+
+    def save_new(self, form: forms.ModelForm, commit: bool = True) -> Skill:
+        numbers = self.instance.further.values_list("number", flat=True)
+        form.instance.number = max([0, *numbers]) + 1
+        return super().save_new(form, commit)
 
 
 class PromiseForm(OptionFields):

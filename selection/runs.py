@@ -22,25 +22,31 @@ def start(run: Run) -> None:
     """
     run = _move(run, Status.RUNNING, {Status.DRAFT})
     workers = list(run.pool.workers.order_by("id").values_list("id", flat=True))
-    run.deck_size = run.question_set.questions.count()
-    if not run.deck_size:
-        raise Refused(
-            f"The question set “{run.question_set}” is empty: import gold questions first."
-        )
     run.options.pop("quotas", None)
-    refusals = offers.refusals(run, len(workers)) | offers.quota_refusals(run, run.pool)
-    for why in refusals.values():
+    for why in offers.all_refusals(run, len(workers)).values():
         raise Refused(why)
-    run.started = timezone.now()
-    arms = np.random.default_rng(run.seed).permutation(len(workers))
+    rng, run.started = np.random.default_rng(run.seed), timezone.now()
+    _fix_decks(run)
+    arms = [rng.permutation(len(workers)) for _ in run.skills]
     if run.quotas:
-        run.options["quotas"] = _quota_option(run, arms)
+        run.options["quotas"] = _quota_option(run, arms[0])
     run.save()
-    Candidate.objects.bulk_create(
-        Candidate(run=run, worker_id=worker, arm=arm)
-        for worker, arm in zip(workers, arms.tolist(), strict=True)
-    )
+    for skill in run.skills:
+        places = arms[skill.number] + skill.number * len(workers)
+        Candidate.objects.bulk_create(
+            Candidate(run=run, worker_id=worker, skill=skill.number, arm=arm)
+            for worker, arm in zip(workers, places.tolist(), strict=True)
+        )
     wake.request(run.pk)
+
+
+def _fix_decks(run: Run) -> None:
+    """Number the skills without a gap, as arms are, and fix how many questions each has."""
+    for number, skill in enumerate(run.skills):
+        skill.number, skill.deck_size = number, skill.question_set.questions.count()
+        if number:
+            skill.save()
+    run.deck_size = run.skills[0].deck_size
 
 
 def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:

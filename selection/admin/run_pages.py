@@ -44,10 +44,7 @@ class RunPage(Page):
     def _draft(self, run: Run) -> dict[str, Any]:
         workers = run.pool.workers.count()
         questions = run.question_set.questions.count()
-        refused = offers.refusals(run, workers) | offers.quota_refusals(run, run.pool)
-        refusals = list(refused.values())
-        if not questions:
-            refusals.append("The question set is empty: import gold questions first.")
+        refusals = list(offers.all_refusals(run, workers).values())
         return {
             "workers": workers,
             "questions": questions,
@@ -63,7 +60,8 @@ class RunPage(Page):
             "percent": round(100 * progress.closed),
             "settled_in": sum(line.verdict == "settled in" for line in lines),
             "settled_out": sum(line.verdict == "settled out" for line in lines),
-            "workers": len(lines),
+            "workers": len(lines) // len(run.skills),
+            "skills": reports.skill_lines(run, lines),
             "quotas": reports.quota_lines(run, lines),
             "promise": reports.promise(run),
             "assumptions": reports.assumptions(),
@@ -126,7 +124,7 @@ def _selected_json(run: Run) -> HttpResponseBase:
 
 
 def _links_csv(run: Run) -> HttpResponseBase:
-    candidates = run.candidates.select_related("worker").order_by("worker__key")
+    candidates = run.candidates.filter(skill=0).select_related("worker").order_by("worker__key")
     rows = [
         {
             "worker": candidate.worker.key,
@@ -139,11 +137,11 @@ def _links_csv(run: Run) -> HttpResponseBase:
 
 
 def _open_csv(run: Run) -> HttpResponseBase:
-    return csv_response(f"{run} open questions", reports.OPEN_COLUMNS, reports.open_table(run))
+    return csv_response(f"{run} open questions", reports.open_columns(run), reports.open_table(run))
 
 
 def _answers_csv(run: Run) -> HttpResponseBase:
-    return csv_stream(f"{run} answers", reports.ANSWER_COLUMNS, reports.answer_rows(run))
+    return csv_stream(f"{run} answers", reports.answer_columns(run), reports.answer_rows(run))
 
 
 FILES = {

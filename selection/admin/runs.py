@@ -9,17 +9,26 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 from unfold.views import ChangeList
 
 from selection import offers, quotas, reports
-from selection.models import Pool, Run
-from selection.run_forms import SETTINGS, PromiseForm, RunForm
+from selection.models import Pool, Run, Skill
+from selection.run_forms import SETTINGS, PromiseForm, RunForm, SkillFormSet
 
 from .imports import ANSWERS, import_urls
 from .page import DeletedWhole, object_url
 from .run_pages import run_urls
+
+
+class SkillInline(TabularInline):
+    model = Skill
+    formset = SkillFormSet
+    fields = ["question_set", "k"]
+    autocomplete_fields = ["question_set"]
+    extra = 1
+    verbose_name_plural = "Further skills on the same budget"
 
 
 class RunList(ChangeList):
@@ -30,6 +39,7 @@ class RunList(ChangeList):
 @admin.register(Run)
 class RunAdmin(DeletedWhole, ModelAdmin):
     form = RunForm
+    inlines = [SkillInline]
     actions = None
     list_display = ["name", "state", "counts", "pool", "k", "algorithm", "created"]
     list_filter = ["status", "pool", "algorithm"]

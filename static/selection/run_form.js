@@ -10,6 +10,11 @@ function mustShow(row) {
   return [...row.querySelectorAll("[name^=quota_]")].some((field) => field.value.trim());
 }
 
+function skillsSaid(group) {
+  if (group.querySelector(".errorlist, .errornote")) return true;
+  return [...group.querySelectorAll("[name$=-question_set]")].some((field) => field.value);
+}
+
 function showFields(form) {
   const needs = JSON.parse(form.elements.algorithm.dataset.needs);
   const read = needs[form.elements.algorithm.value] ?? [];
@@ -18,8 +23,11 @@ function showFields(form) {
     if (row) row.hidden = !read.includes(name) && !mustShow(row);
   }
   for (const fieldset of form.querySelectorAll("fieldset.module")) {
+    if (fieldset.closest(".inline-group")) continue;
     fieldset.hidden = !fieldset.querySelector(".field-line:not([hidden])");
   }
+  const skills = document.getElementById("further-group");
+  if (skills) skills.hidden = !read.includes("skills") && !skillsSaid(skills);
 }
 
 function formValues(form) {
