@@ -39,6 +39,13 @@ class ErrorOut(Schema):
     error: str
 
 
+class SkillOut(Schema):
+    """A question set that workers are tested on, and how many are selected by it."""
+
+    skill: str
+    k: int
+
+
 class RunOut(Schema):
     id: int
     name: str
@@ -50,6 +57,9 @@ class RunOut(Schema):
     delta: float
     budget: int | None
     seed: int
+    options: dict[str, Any]
+    quotas: dict[str, Any]
+    skills: list[SkillOut]
     promise: str
     progress: dict[str, Any]
 
@@ -59,6 +69,7 @@ class AssignmentOut(Schema):
 
     id: int
     worker: str
+    skill: str
     question: str
     prompt: str
     choices: list[str]
@@ -84,6 +95,7 @@ class AnswerIn(Schema):
     worker: str
     question: str
     response: str
+    skill: str = Field("", description="Needed where several skills have such a question.")
 
 
 class AnswersIn(Schema):
@@ -142,6 +154,8 @@ def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     run = get_object_or_404(Run, pk=run_id)
     return {
         **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
+        "options": run.hand_set,
+        "skills": [{"skill": str(skill), "k": skill.k} for skill in run.skills],
         "promise": reports.promise(run),
         "progress": vars(reports.progress(run)),
     }

@@ -42,6 +42,17 @@ class Board:
         return bool(self.ripe.size or self.counts.any() or self.ending)
 
     @property
+    def skill(self) -> Counts:
+        """The skill that each arm is tested in."""
+        skills = len(self.run.skills)
+        return np.repeat(np.arange(skills), self.ids.size // skills)
+
+    @property
+    def decks(self) -> Counts:
+        """How many questions each arm's skill has."""
+        return np.array([skill.deck_size for skill in self.run.skills])[self.skill]
+
+    @property
     def pending(self) -> Counts:
         """Asked and not yet counted."""
         return self.asked - self.selector.state.pulls
@@ -50,6 +61,14 @@ class Board:
     def out(self) -> Counts:
         """With the crowd: asked and not yet answered."""
         return self.pending - self.unripe
+
+    @property
+    def held(self) -> Counts:
+        """With the arm's worker, in all skills."""
+        if not self.run.several:
+            return self.out
+        _, worker = np.unique(self.workers, return_inverse=True)
+        return np.bincount(worker, self.out).astype(np.int64)[worker]
 
 
 def load(run: Run) -> Board:

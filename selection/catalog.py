@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models import Q
 
 from .files import BadRow, QuestionRow, WorkerRow
-from .models import Assignment, Candidate, Pool, Question, QuestionSet, Recorded, Worker
+from .models import Assignment, Candidate, Pool, Question, QuestionSet, Recorded, Run, Worker
 
 CHUNK = 2000
 
@@ -75,7 +76,8 @@ def _asked(question_set: QuestionSet) -> set[str]:
 
     By way of the candidates: no index leads from a question to its assignments.
     """
-    candidates = Candidate.objects.filter(run__question_set=question_set)
+    runs = Run.objects.filter(Q(question_set=question_set) | Q(further__question_set=question_set))
+    candidates = Candidate.objects.filter(run__in=runs)
     asked = Assignment.objects.filter(candidate__in=candidates).order_by()
     waiting = Recorded.objects.filter(candidate__in=candidates)
     used = {

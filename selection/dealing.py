@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from . import bulk, deck, intake
 from .board import Board, Counts
-from .models import Assignment, Question, Recorded, Run
+from .models import Assignment, Question, Recorded, Run, Skill
 
 CHUNK = 2000
 
@@ -80,13 +80,24 @@ def _questions(
     """The id of the question of each assignment."""
     run = board.run
     fresh = np.array([i for i in range(arms.size) if i not in records], np.int64)
-    numbers = deck.questions(run.seed, arms[fresh], positions[fresh], run.deck_size)
+    numbers = _numbers(board, arms[fresh], positions[fresh])
     if run.has_recorded and fresh.size:
         numbers = _around_records(board, arms, positions, records, fresh, numbers)
-    ids = _ids(run, numbers)
-    chosen = {i: record.question_id for i, record in records.items()}
-    chosen |= {i: ids[number] for i, number in zip(fresh.tolist(), numbers.tolist(), strict=True)}
-    return [chosen[i] for i in range(arms.size)]
+    chosen = np.zeros(arms.size, np.int64)
+    chosen[fresh] = _ids(board, arms[fresh], numbers)
+    for i, record in records.items():
+        chosen[i] = record.question_id
+    return chosen.tolist()
+
+
+def _numbers(board: Board, arms: Counts, positions: Counts) -> Counts:
+    """The question numbers that the decks have at these positions of these arms."""
+    numbers = np.zeros(arms.size, np.int64)
+    for skill in board.run.skills:
+        own = board.skill[arms] == skill.number
+        size = skill.deck_size
+        numbers[own] = deck.questions(board.run.seed, arms[own], positions[own], size)
+    return numbers
 
 
 def _around_records(
@@ -114,14 +125,23 @@ def _around_records(
     replaced = numbers.copy()
     for j, arm in enumerate(arms[fresh].tolist()):
         while (position := used.get((arm, int(replaced[j])))) is not None:
-            replaced[j] = deck.questions(run.seed, [arm], [position], run.deck_size)[0]
+            replaced[j] = _numbers(board, np.array([arm]), np.array([position]))[0]
         used[arm, int(replaced[j])] = int(positions[fresh[j]])
     return replaced
 
 
-def _ids(run: Run, numbers: Counts) -> dict[int, int]:
-    wanted = np.unique(numbers)
-    questions = Question.objects.filter(question_set=run.question_set_id)
+def _ids(board: Board, arms: Counts, numbers: Counts) -> Counts:
+    """The id of the question of each number, in the question set of its arm's skill."""
+    ids = np.zeros(arms.size, np.int64)
+    for skill in board.run.skills:
+        own = board.skill[arms] == skill.number
+        known = _ids_of(skill, np.unique(numbers[own]))
+        ids[own] = [known[number] for number in numbers[own].tolist()]
+    return ids
+
+
+def _ids_of(skill: Skill, wanted: Counts) -> dict[int, int]:
+    questions = Question.objects.filter(question_set=skill.question_set_id)
     if wanted.size < CHUNK:
         questions = questions.filter(number__in=wanted.tolist())
     return dict(questions.values_list("number", "id"))

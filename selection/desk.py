@@ -34,45 +34,52 @@ class OpenQuestion:
 
 
 def of(candidate_id: int) -> Desk | None:
-    """The desk of this candidate; None if there is no such one any more."""
-    candidate = (
+    """The desk of this candidate's worker, in all skills; None if there is no such one any more."""
+    own = (
         Candidate.objects.select_related("run__question_set")
         .defer("run__memory")
         .filter(pk=candidate_id)
         .first()
     )
-    if candidate is None:
+    if own is None:
         return None
-    question = _next_question(candidate)
+    run, candidates = own.run, _in_all_skills(own)
+    found = _next_question(run, candidates)
     return Desk(
-        state="question" if question else _idle(candidate),
-        instructions=candidate.run.question_set.instructions,
-        answered=Answer.objects.filter(assignment__candidate=candidate, expired=False).count(),
-        question=question,
+        state="question" if found else _idle(run, candidates),
+        instructions=run.skills[found[0] if found else 0].question_set.instructions,
+        answered=Answer.objects.filter(assignment__candidate__in=candidates, expired=False).count(),
+        question=found[1] if found else None,
     )
 
 
-def _finished(candidate: Candidate) -> bool:
-    run = candidate.run
-    decided = candidate.verdict != Candidate.Verdicts.UNDECIDED
-    return decided or run.status == Run.Status.ENDED or run.recorded_only
+def _in_all_skills(own: Candidate) -> list[Candidate]:
+    if not own.run.several:
+        return [own]
+    return list(Candidate.objects.filter(run=own.run_id, worker=own.worker_id))
 
 
-def _next_question(candidate: Candidate) -> OpenQuestion | None:
+def _undecided(run: Run, candidates: list[Candidate]) -> list[Candidate]:
+    """The skills in which this worker may still be asked."""
+    if run.status == Run.Status.ENDED or run.recorded_only:
+        return []
+    return [one for one in candidates if one.verdict == Candidate.Verdicts.UNDECIDED]
+
+
+def _next_question(run: Run, candidates: list[Candidate]) -> tuple[int, OpenQuestion] | None:
     """The oldest question out with this worker, also in a pause: answers are taken then too."""
-    if _finished(candidate):
-        return None
     row = (
         Assignment.objects.answerable()
-        .filter(candidate=candidate)
-        .order_by("position")
-        .values_list("id", "question__prompt", "question__choices", "due")
+        .filter(candidate__in=_undecided(run, candidates))
+        .order_by("step", "position", "id")
+        .values_list("candidate__skill", "id", "question__prompt", "question__choices", "due")
         .first()
     )
-    return OpenQuestion(*row) if row else None
+    return (row[0], OpenQuestion(*row[1:])) if row else None
 
 
-def _idle(candidate: Candidate) -> State:
-    if _finished(candidate) or candidate.asked >= candidate.run.deck_size:
+def _idle(run: Run, candidates: list[Candidate]) -> State:
+    undecided = _undecided(run, candidates)
+    if all(one.asked >= run.skills[one.skill].deck_size for one in undecided):
         return "done"
-    return "paused" if candidate.run.status == Run.Status.PAUSED else "wait"
+    return "paused" if run.status == Run.Status.PAUSED else "wait"

@@ -57,6 +57,8 @@ def ask(board: Board) -> None:
         room=np.maximum(np.minimum(left, _hands(board)), 0),
         rng=run.step_rng(),
     )
+    if run.several and not run.recorded_only:
+        board.counts = _within_hands(board)
     if not board.counts.any() and _stuck(board, left):
         board.ending = Run.Ending.QUESTIONS
 
@@ -65,12 +67,27 @@ def _hands(board: Board) -> Counts:
     """How many more assignments each worker may hold. Recorded answers take no time to give."""
     if board.run.recorded_only:
         return np.full(board.ids.size, board.run.slots)
-    return board.run.slots_per_worker - board.out
+    return board.run.slots_per_worker - board.held
+
+
+def _within_hands(board: Board) -> Counts:
+    """What each worker's hands hold of what all their skills ask, the least asked skill first."""
+    places = np.lexsort((board.workers, board.skill)).reshape(len(board.run.skills), -1)
+    wanted, asked = board.counts[places], board.asked[places]
+    free, given = _hands(board)[places[0]], np.zeros_like(wanted)
+    while (takes := (wanted > given) & (free > 0)).any():
+        skill = np.where(takes, asked + given, np.iinfo(np.int64).max).argmin(axis=0)
+        workers = np.flatnonzero(takes.any(axis=0))
+        given[skill[workers], workers] += 1
+        free[workers] -= 1
+    counts = np.zeros_like(board.counts)
+    counts[places] = given
+    return counts
 
 
 def _questions_left(board: Board) -> Counts:
     if not board.run.recorded_only:
-        return board.run.deck_size - board.asked
+        return board.decks - board.asked
     waiting = Recorded.objects.filter(candidate__run=board.run).values_list("candidate__arm")
     left = np.zeros(board.ids.size, np.int64)
     for arm, count in waiting.annotate(count=Count("id")).order_by():
@@ -92,11 +109,11 @@ def _stuck(board: Board, left: Counts) -> bool:
 def save(board: Board) -> Step:
     run, selector = board.run, board.selector
     standing = selector.standing()
-    verdict = standing.verdict if board.ending == Run.Ending.PROMISE else selector.state.verdict
     run.steps += 1
     run.memory = pack(selector.state.memory)
     if board.ending:
         runs.end(run, board.ending)
+    verdict = standing.verdict if run.finished else selector.state.verdict
     run.save(update_fields=["steps", "memory", "status", "ending", "ended"])
     _count_answers(board)
     _save_candidates(board, verdict, standing)
@@ -124,11 +141,11 @@ def _count_answers(board: Board) -> None:
 def _save_candidates(board: Board, verdict: NDArray[np.int8], standing: Standing) -> None:
     """Write the rows that changed: one upsert, because thousands may."""
     state, run = board.selector.state, board.run
-    decided = verdict != board.verdict
+    decided, skills = verdict != board.verdict, board.skill.tolist()
     changed = decided | (state.pulls != board.pulls) | (board.counts > 0)
     reasons = {event.arm: event.why for event in board.selector.events}
     for arm in np.flatnonzero(decided).tolist():
-        why = reasons.get(arm) or _closing_words(standing, run.k, arm)
+        why = reasons.get(arm) or _closing_words(run, standing, arm, run.skills[skills[arm]].k)
         board.decided_in[arm] = (run.steps, why)
     unsettled: tuple[int | None, str] = (None, "")
     rows = [
@@ -136,6 +153,7 @@ def _save_candidates(board: Board, verdict: NDArray[np.int8], standing: Standing
             id=board.ids[arm].item(),
             run=run,
             worker_id=board.workers[arm].item(),
+            skill=skills[arm],
             arm=arm,
             asked=(board.asked[arm] + board.counts[arm]).item(),
             pulls=state.pulls[arm].item(),
@@ -155,9 +173,13 @@ def _save_candidates(board: Board, verdict: NDArray[np.int8], standing: Standing
     )
 
 
-def _closing_words(standing: Standing, k: int, arm: int) -> str:
+def _closing_words(run: Run, standing: Standing, arm: int, k: int) -> str:
     place = "among" if standing.verdict[arm] == Verdict.ACCEPTED else "not among"
-    return (
-        f"mean {standing.mean[arm]:.3f}, {place} the best {k} when the gap fell to "
-        f"{standing.gap:.3f}, within the {standing.wanted:g} wanted"
-    )
+    within = " that keep to the quotas" if run.quotas else ""
+    if run.fixed_budget:
+        when = "the budget was spent"
+    elif standing.wanted:
+        when = f"the gap fell to {standing.gap:.3f}, within the {standing.wanted:g} wanted"
+    else:
+        when = "the gap was closed"
+    return f"mean {standing.mean[arm]:.3f}, {place} the best {k}{within} when {when}"

@@ -47,6 +47,7 @@ class AnswerRow:
     worker: str
     question: str
     response: str
+    skill: str = ""
 
 
 @dataclass
@@ -174,7 +175,7 @@ def questions(text: str, name: str) -> tuple[list[QuestionRow], list[BadRow]]:
 
 
 def answers(text: str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:
-    """``worker,question,response``; also crowd-kit's names, ``worker,task,label``."""
+    """``worker,question,response``, optional ``skill``; or crowd-kit's ``worker,task,label``."""
     header = table(text, name, ["worker"]).columns
     item, label = ("task", "label") if "task" in header else ("question", "response")
     parsed = table(text, name, ["worker", item, label])
@@ -182,9 +183,11 @@ def answers(text: str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:
     def row(line: int, cells: dict[str, str]) -> AnswerRow:
         if not cells[label]:
             raise Refused(f"The column “{label}” is empty.")
-        return AnswerRow(line, key(cells, "worker"), key(cells, item), cells[label])
+        return AnswerRow(
+            line, key(cells, "worker"), key(cells, item), cells[label], cells.get("skill", "")
+        )
 
-    return _parse(parsed, row, lambda made: (made.worker, made.question), "answer")
+    return _parse(parsed, row, lambda made: (made.worker, made.question, made.skill), "answer")
 
 
 def gold(text: str, name: str) -> dict[str, str]:

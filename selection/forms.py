@@ -1,6 +1,5 @@
 """What people type: checked here, with one sentence for each thing that is wrong."""
 
-import secrets
 from typing import Any
 
 from django import forms
@@ -11,13 +10,11 @@ from unfold.widgets import (
     UnfoldAdminTextareaWidget,
 )
 
-from . import catalog, files, reports
+from . import catalog, files
 from .errors import Refused
 from .files import QuestionRow
-from .models import Pool, Question, Run
+from .models import Question
 
-# The settings of a run that have a range; the sentences about them come from reports.refusals.
-RANGES = ("k", "epsilon", "delta", "budget")
 BIGGEST_ID = 2**63 - 1
 BIGGEST_FILE = 50 * 1024 * 1024
 
@@ -58,80 +55,6 @@ class UploadForm(forms.Form):
         except Refused as refusal:
             raise ValidationError(str(refusal)) from refusal
         return cleaned | {"name": name[:200], "text": text}
-
-
-class RunForm(forms.ModelForm):
-    """A run, while it is a draft."""
-
-    class Meta:
-        model = Run
-        # The admin writes the first letter large, and ε would read as E.
-        labels = {"epsilon": "Accuracy ε", "delta": "Risk δ"}
-        fields = [
-            "name",
-            "pool",
-            "question_set",
-            "k",
-            "algorithm",
-            "epsilon",
-            "delta",
-            "budget",
-            "slots",
-            "slots_per_worker",
-            "minutes",
-            "recorded_only",
-            "seed",
-        ]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name in RANGES:
-            self.fields[name].validators = []
-        if not self.instance.pk:
-            self.initial.setdefault("seed", secrets.randbelow(2**31))
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        self._refuse_what_has_begun()
-        pool = cleaned.get("pool")
-        if pool is None:
-            return cleaned
-        for field, why in reports.refusals(Run(**_given(cleaned)), pool.workers.count()).items():
-            if field == "pool" or field in cleaned:
-                self.add_error(field, why)
-        return cleaned
-
-    def _refuse_what_has_begun(self) -> None:
-        """It may have been started in another window; it stays locked until this is saved."""
-        if self.instance.pk is None:
-            return
-        locked = Run.objects.locked(self.instance.pk)
-        if locked is None or locked.status != Run.Status.DRAFT:
-            raise ValidationError("The run has been started meanwhile and cannot be changed now.")
-
-
-class PromiseForm(forms.Form):
-    """What a promise depends on, as it stands in a run's form: any of it may be missing."""
-
-    pool = forms.ModelChoiceField(Pool.objects.all(), required=False)
-    k = forms.IntegerField(required=False)
-    epsilon = forms.FloatField(required=False)
-    delta = forms.FloatField(required=False)
-    budget = forms.IntegerField(required=False)
-
-    def run(self) -> Run:
-        self.full_clean()
-        return Run(**_given(self.cleaned_data))
-
-    def workers(self) -> int:
-        pool = self.cleaned_data.get("pool")
-        return pool.workers.count() if pool else 0
-
-
-def _given(cleaned: dict[str, Any]) -> dict[str, Any]:
-    """The settings that have a range, where they are given; 1 stands for a K not given yet."""
-    given = {name: cleaned[name] for name in RANGES if cleaned.get(name) is not None}
-    return {"k": 1} | given
 
 
 class LinesField(forms.CharField):

@@ -29,7 +29,7 @@ class Receipt:
 def record(assignment_id: int, response: str, candidate_id: int | None = None) -> Receipt:
     """Record a worker's response to an assignment, once.
 
-    candidate_id  the assignment must be this candidate's
+    candidate_id  the assignment must be this candidate's, or of the same worker in another skill
 
     A response that comes again leaves the first one as it is. Raises NotFound, Refused for an
     empty or overlong response, TooLate when time was up, Conflict when the run has ended.
@@ -79,9 +79,16 @@ _SLIPS = Assignment.objects.values_list(
 
 def _slip(assignment_id: int, candidate_id: int | None) -> _Slip:
     found = next(iter(_SLIPS.filter(pk=assignment_id)), None)
-    if found is None or candidate_id not in (None, found[0]):
+    if found is None or not (candidate_id in (None, found[0]) or _same(candidate_id, found[0])):
         raise NotFound("There is no such assignment.")
     return _Slip(*found)
+
+
+def _same(one: int | None, other: int) -> bool:
+    """Whether both candidates are one worker in one run."""
+    rows = Candidate.objects.filter(pk__in=[one, other]).order_by()
+    workers = list(rows.values_list("run_id", "worker_id"))
+    return len(workers) == 2 and workers[0] == workers[1]
 
 
 def _again(assignment_id: int, expired: bool) -> Receipt:
@@ -178,10 +185,17 @@ class _Sorter:
     def __init__(self, run: Run) -> None:
         self.now = timezone.now()
         self.candidates = {
-            candidate.worker.key: candidate
+            (candidate.worker.key, candidate.skill): candidate
             for candidate in run.candidates.select_related("worker").order_by("arm")
         }
-        self.questions = {question.key: question for question in run.question_set.questions.all()}
+        self.workers = {worker for worker, _ in self.candidates}
+        # With one skill, a column of this name is about something else.
+        several = run.skills if run.several else []
+        self.skills = {str(skill): skill.number for skill in several}
+        self.questions: dict[str, dict[int, Question]] = {}
+        for skill in run.skills:
+            for question in skill.question_set.questions.all():
+                self.questions.setdefault(question.key, {})[skill.number] = question
         asked = Assignment.objects.filter(candidate__run=run)
         self.closed = set(asked.exclude(answer=None).values_list("candidate_id", "question_id"))
         self.open = {
@@ -218,13 +232,26 @@ class _Sorter:
             )
 
     def _find(self, row: AnswerRow) -> tuple[Candidate, Question]:
-        candidate = self.candidates.get(row.worker)
-        if candidate is None:
+        if row.worker not in self.workers:
             raise Refused(f"There is no worker “{row.worker}” in this run.")
-        question = self.questions.get(row.question)
-        if question is None:
-            raise Refused(f"There is no question “{row.question}” in this run's question set.")
-        return candidate, question
+        skill, question = self._question(row)
+        return self.candidates[row.worker, skill], question
+
+    def _question(self, row: AnswerRow) -> tuple[int, Question]:
+        """The question and its skill, which may go unsaid where one question set alone has it."""
+        named = row.skill if self.skills else ""
+        if named and named not in self.skills:
+            raise Refused(f"There is no skill “{row.skill}” in this run.")
+        having = self.questions.get(row.question, {})
+        if named:
+            own = self.skills[named]
+            having = {own: having[own]} if own in having else {}
+        if not having:
+            where = f"the skill “{named}”" if named else "this run's question set"
+            raise Refused(f"There is no question “{row.question}” in {where}.")
+        if len(having) > 1:
+            raise Refused(f"Several skills have a question “{row.question}”: add a column “skill”.")
+        return next(iter(having.items()))
 
 
 # -- not at all

@@ -3,6 +3,8 @@
 import hashlib
 import secrets
 import uuid
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -10,12 +12,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from .bandit import SELECTORS, Problem, Selector, State, Verdict
-
-
-def algorithms() -> list[tuple[str, str]]:
-    """A function, so that a new algorithm needs no migration."""
-    return [(name, selector.title) for name, selector in SELECTORS.items()]
+from . import algorithms
+from .algorithms import ALGORITHMS
+from .bandit import Goal, MultiProblem, Problem, Selector, State, Verdict
 
 
 class Pool(models.Model):
@@ -126,8 +125,11 @@ class Run(models.Model):
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="runs")
     question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="runs")
     k = models.PositiveIntegerField("K", help_text="How many workers to select.")
-    algorithm = models.CharField(max_length=50, choices=algorithms, default="adaptive-top-k")
+    algorithm = models.CharField(
+        max_length=50, choices=algorithms.choices, default="adaptive-top-k"
+    )
     options = models.JSONField(default=dict, blank=True, editable=False)
+    quotas = models.JSONField(default=dict, blank=True, editable=False)
     epsilon = models.FloatField(
         "ε",
         default=0.1,
@@ -204,21 +206,108 @@ class Run(models.Model):
         """Whether the run ended because its promise holds."""
         return self.ending == Run.Ending.PROMISE
 
-    def problem(self, n: int) -> Problem:
-        return Problem(n, self.k, self.epsilon, self.delta, self.budget)
+    @property
+    def rule(self) -> type[Selector]:
+        return ALGORITHMS[self.algorithm]
+
+    @property
+    def fixed_budget(self) -> bool:
+        """Whether the algorithm spends its budget and has no other end."""
+        return self.rule.promise.fixed == "budget"
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run went on to the end that its algorithm has."""
+        return self.kept or (self.fixed_budget and self.ending == Run.Ending.BUDGET)
+
+    @property
+    def certified(self) -> bool:
+        """Whether it ended with a promise: some algorithms have none, some options cost it."""
+        if not self.kept:
+            return False
+        smallest = self.rule(Problem(2, 1, 0.5), **self.hand_set)
+        return smallest.promise.goal is not Goal.NONE
+
+    @property
+    def hand_set(self) -> dict[str, Any]:
+        """The options that a person set by hand."""
+        known = {option.name for option in algorithms.settings(self.algorithm)}
+        return {name: value for name, value in self.options.items() if name in known}
+
+    @property
+    def why_ended(self) -> str:
+        if self.kept and not self.certified:
+            return "its rule to stop was met"
+        return self.get_ending_display()
+
+    @cached_property
+    def skills(self) -> list["Skill"]:
+        """What the workers are tested in: the run's own question set, then the further ones."""
+        own = Skill(
+            run=self, question_set_id=self.question_set_id, k=self.k, deck_size=self.deck_size
+        )
+        if Run.question_set.is_cached(self):
+            own.question_set = self.question_set
+        several = self.pk is not None and algorithms.for_skills(self.algorithm)
+        return [own, *(self.further.select_related("question_set") if several else ())]
+
+    @property
+    def several(self) -> bool:
+        return len(self.skills) > 1
+
+    @property
+    def total(self) -> int:
+        """How many are selected in all skills together."""
+        return sum(skill.k for skill in self.skills)
+
+    def problem(self, workers: int) -> Problem:
+        """What is asked of the algorithm. Arms are numbered skill by skill."""
+        limits = (self.epsilon, self.delta, self.budget)
+        if not algorithms.for_skills(self.algorithm):
+            return Problem(workers, self.k, *limits)
+        parts = np.repeat(np.arange(len(self.skills)), workers)
+        return MultiProblem.of(parts.tolist(), [skill.k for skill in self.skills], *limits)
 
     def selector(self, state: State) -> Selector:
         """The algorithm as it stands in this state."""
-        problem = self.problem(len(state.pulls))
-        return SELECTORS[self.algorithm](problem, state, **self.options)
+        problem = self.problem(len(state.pulls) // len(self.skills))
+        return self.rule(problem, state, **self.options)
 
     def step_rng(self) -> np.random.Generator:
         """The random stream of the next step."""
         return np.random.default_rng([self.seed, self.steps])
 
 
+class Skill(models.Model):
+    """A question set of a run, with a K of its own, where a run covers several on one budget.
+
+    Stored are the further ones, numbered from 1: number 0 is the run's own question set and K.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="further")
+    number = models.PositiveSmallIntegerField(default=0, editable=False)
+    question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="skills")
+    k = models.PositiveIntegerField("K", help_text="How many workers to select in this skill.")
+    deck_size = models.PositiveIntegerField(default=0, editable=False)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="skill_number_once_in_run"),
+            models.UniqueConstraint(
+                fields=["run", "question_set"], name="question_set_once_in_run"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.question_set)
+
+
 class Candidate(models.Model):
-    """A worker in a run. ``arm`` is its number there, dealt at random: ties are broken by it.
+    """A worker in a skill of a run.
+
+    ``arm`` is its number in the run: skill by skill, and within a skill dealt at random, because
+    ties are broken by it.
 
     asked    assignments handed out
     pulls    answers counted: always those of positions 0 to pulls - 1
@@ -232,6 +321,7 @@ class Candidate(models.Model):
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="candidates", db_index=False)
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="candidates")
+    skill = models.PositiveSmallIntegerField(default=0)
     arm = models.PositiveIntegerField()
     asked = models.PositiveIntegerField(default=0)
     pulls = models.PositiveIntegerField(default=0)
@@ -244,7 +334,7 @@ class Candidate(models.Model):
         ordering = ["arm"]
         constraints = [
             models.UniqueConstraint(fields=["run", "arm"], name="arm_once_in_run"),
-            models.UniqueConstraint(fields=["run", "worker"], name="worker_once_in_run"),
+            models.UniqueConstraint(fields=["run", "worker", "skill"], name="worker_once_in_skill"),
         ]
 
     def __str__(self) -> str:

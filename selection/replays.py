@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from django.db import transaction
 
-from . import bulk, catalog, deck, engine, intake, runs, wake
-from .bandit import Problem, ProblemError
+from . import bulk, catalog, deck, engine, intake, offers, runs, wake
 from .crowds.crowd import RecordedCrowd, number_of
 from .errors import Refused
 from .files import QuestionRow, WorkerRow
@@ -21,9 +21,10 @@ RIGHT, WRONG = "right", "wrong"
 
 @dataclass(frozen=True)
 class Plan:
-    """name    of the pool, the question set and the run
-    slots   answers asked for at once; None: so few that little is asked in vain
-    redraw  draw each worker's recorded answers with replacement instead of using each once
+    """name     of the pool, the question set and the run
+    slots    answers asked for at once; None: so few that little is asked in vain
+    redraw   draw each worker's recorded answers with replacement instead of using each once
+    options  of the algorithm, as people write them
     """
 
     name: str
@@ -35,6 +36,7 @@ class Plan:
     seed: int
     slots: int | None
     redraw: bool
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,9 @@ class Regrets:
 
 def check(crowd: RecordedCrowd, plan: Plan) -> None:
     """Raise Refused for a plan that cannot be run on this crowd."""
-    try:
-        Problem(len(crowd.workers), plan.k, plan.epsilon, plan.delta, plan.budget)
-    except ProblemError as error:
-        raise Refused(str(error)) from error
+    run = Run(**_settings(plan))
+    for why in offers.refusals(run, len(crowd.workers)).values():
+        raise Refused(why)
 
 
 @wake.silence()
@@ -90,12 +91,7 @@ def _start(crowd: RecordedCrowd, plan: Plan) -> Run:
         name=plan.name,
         pool=pool,
         question_set=question_set,
-        k=plan.k,
-        algorithm=plan.algorithm,
-        epsilon=plan.epsilon,
-        delta=plan.delta,
-        budget=plan.budget,
-        seed=plan.seed,
+        **_settings(plan),
         slots=slots,
         slots_per_worker=slots,
         recorded_only=not plan.redraw,
@@ -109,6 +105,13 @@ def _start(crowd: RecordedCrowd, plan: Plan) -> Run:
     if not plan.redraw:
         intake.take(run, intake.sort(run, crowd.answers))
     return run
+
+
+def _settings(plan: Plan) -> dict[str, Any]:
+    """The fields of the run that the plan says."""
+    fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed")
+    options = offers.read_options(plan.algorithm, plan.options)
+    return {field: getattr(plan, field) for field in fields} | {"options": options}
 
 
 def _slots(crowd: RecordedCrowd, plan: Plan) -> int:

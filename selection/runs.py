@@ -1,12 +1,14 @@
 """The life of a run: start, pause, resume, stop."""
 
+from typing import Any
+
 import numpy as np
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from numpy.typing import NDArray
 
-from . import wake
-from .bandit import ProblemError
+from . import offers, quotas, wake
 from .errors import Conflict, NotFound, Refused
 from .models import Assignment, Candidate, Run
 
@@ -21,23 +23,37 @@ def start(run: Run) -> None:
     """
     run = _move(run, Status.RUNNING, {Status.DRAFT})
     workers = list(run.pool.workers.order_by("id").values_list("id", flat=True))
-    run.deck_size = run.question_set.questions.count()
-    if not run.deck_size:
-        raise Refused(
-            f"The question set “{run.question_set}” is empty: import gold questions first."
-        )
-    try:
-        run.problem(len(workers))
-    except ProblemError as error:
-        raise Refused(str(error)) from error
-    run.started = timezone.now()
+    run.options.pop("quotas", None)
+    for why in offers.all_refusals(run, len(workers)).values():
+        raise Refused(why)
+    rng, run.started = np.random.default_rng(run.seed), timezone.now()
+    _fix_decks(run)
+    arms = [rng.permutation(len(workers)) for _ in run.skills]
+    if run.quotas:
+        run.options["quotas"] = _quota_option(run, arms[0])
     run.save()
-    arms = np.random.default_rng(run.seed).permutation(len(workers)).tolist()
-    Candidate.objects.bulk_create(
-        Candidate(run=run, worker_id=worker, arm=arm)
-        for worker, arm in zip(workers, arms, strict=True)
-    )
+    for skill in run.skills:
+        places = arms[skill.number] + skill.number * len(workers)
+        Candidate.objects.bulk_create(
+            Candidate(run=run, worker_id=worker, skill=skill.number, arm=arm)
+            for worker, arm in zip(workers, places.tolist(), strict=True)
+        )
     wake.request(run.pk)
+
+
+def _fix_decks(run: Run) -> None:
+    """Number the skills without a gap, as arms are, and fix how many questions each has."""
+    for number, skill in enumerate(run.skills):
+        skill.number, skill.deck_size = number, skill.question_set.questions.count()
+        if number:
+            skill.save()
+    run.deck_size = run.skills[0].deck_size
+
+
+def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
+    """The groups as they are now: later changes of a worker's attributes do not matter."""
+    of_workers = quotas.values(run.pool, run.quotas["attribute"])
+    return quotas.option(run.quotas, [of_workers[i] for i in np.argsort(arms)])
 
 
 @transaction.atomic

@@ -71,6 +71,30 @@ def test_it_ends_with_the_best_workers_and_a_reason_for_each(name):
     assert all(candidate.decided_in and candidate.decided_why for candidate in run.candidates.all())
 
 
+@pytest.mark.parametrize("name", sorted(SELECTORS))
+def test_every_algorithm_can_run_to_its_end(name):
+    k = 1 if name == "lil-ucb" else 2
+    fixed = SELECTORS[name].promise.fixed == "budget"
+    heuristic = {"parameters": "heuristic"} if name == "lil-ucb" else {}
+    run = make_run(
+        n=4,
+        k=k,
+        algorithm=name,
+        options=heuristic,
+        budget=100 if fixed else None,
+        epsilon=0.4,
+        questions=3000,
+        slots=400,
+        slots_per_worker=200,
+    )
+    play(run, crowd(3, good=k, high=1.0, low=0.0))
+    assert (run.status, run.ending) == ("ended", "budget" if fixed else "promise")
+    accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
+    assert set(accepted.values_list("worker__key", flat=True)) == {f"w{i}" for i in range(k)}
+    assert not run.candidates.filter(verdict=Candidate.Verdicts.UNDECIDED).exists()
+    assert all(candidate.decided_why for candidate in run.candidates.all())
+
+
 def test_the_budget_bounds_what_is_handed_out():
     run = play(make_run(budget=31, questions=500, epsilon=0.05), crowd(4, good=2))
     assert run.ending == Run.Ending.BUDGET

@@ -60,6 +60,8 @@ def run_form(pool: Pool, question_set: QuestionSet, **changes: object) -> dict[s
         "slots_per_worker": 2,
         "minutes": 30,
         "seed": 11,
+        "further-TOTAL_FORMS": 0,
+        "further-INITIAL_FORMS": 0,
     } | changes
 
 

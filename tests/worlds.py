@@ -1,7 +1,7 @@
 """Small worlds: pools, question sets, runs, and crowds that answer."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,9 +14,14 @@ names = itertools.count(1)
 Crowd = Callable[[Assignment], str | None]
 
 
-def make_pool(n: int) -> Pool:
+def make_pool(n: int, **attributes: Sequence[str]) -> Pool:
+    """Workers w0 to w<n-1>; each attribute's values are dealt in turn."""
     pool = Pool.objects.create(name=f"pool {next(names)}")
-    catalog.take_workers(pool, [WorkerRow(i, f"w{i}", f"Worker {i}", {}) for i in range(n)])
+    rows = [
+        WorkerRow(i, f"w{i}", f"Worker {i}", {a: v[i % len(v)] for a, v in attributes.items()})
+        for i in range(n)
+    ]
+    catalog.take_workers(pool, rows)
     return pool
 
 
@@ -37,10 +42,9 @@ def make_run(n: int = 6, questions: int = 200, start: bool = True, **fields: obj
         "slots_per_worker": 3,
         "seed": 7,
     } | fields
-    pool, question_set = make_pool(n), make_questions(questions)
-    run = Run.objects.create(
-        name=f"run {next(names)}", pool=pool, question_set=question_set, **values
-    )
+    values.setdefault("name", f"run {next(names)}")
+    values.setdefault("question_set", make_questions(questions))
+    run = Run.objects.create(**values if "pool" in values else values | {"pool": make_pool(n)})
     if start:
         runs.start(run)
         run.refresh_from_db()

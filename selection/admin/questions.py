@@ -1,7 +1,7 @@
 """Question sets and the gold questions in them."""
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.utils.html import format_html
@@ -38,7 +38,7 @@ class QuestionSetAdmin(DeletedWhole, ModelAdmin):
         return {"questions": item.questions.all()}
 
     def users(self, item: QuestionSet) -> QuerySet[Run]:
-        return item.runs.all()
+        return Run.objects.filter(Q(question_set=item) | Q(further__question_set=item)).distinct()
 
     def response_add(
         self, request: HttpRequest, obj: QuestionSet, post_url_continue: str | None = None

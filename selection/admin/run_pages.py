@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
-from selection import links, reports, runs
+from selection import links, offers, reports, runs
 from selection.errors import Refused
 from selection.models import Run
 
@@ -38,20 +38,18 @@ class RunPage(Page):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run: Run = self.object
         facts = self._draft(run) if run.status == Run.Status.DRAFT else self._begun(run)
-        return super().get_context_data(run=run, live=run.status == Run.Status.RUNNING, **facts)
+        live = run.status == Run.Status.RUNNING
+        return super().get_context_data(run=run, live=live, extras=offers.words(run), **facts)
 
     def _draft(self, run: Run) -> dict[str, Any]:
         workers = run.pool.workers.count()
         questions = run.question_set.questions.count()
-        refusals = list(reports.refusals(run, workers).values())
-        if not questions:
-            refusals.append("The question set is empty: import gold questions first.")
-        offers = {offer.name: offer for offer in reports.offers(run, workers)}
+        refusals = list(offers.all_refusals(run, workers).values())
         return {
             "workers": workers,
             "questions": questions,
             "refusals": refusals,
-            "offer": offers.get(run.algorithm),
+            "offer": offers.offer(run, workers),
         }
 
     def _begun(self, run: Run) -> dict[str, Any]:
@@ -62,7 +60,9 @@ class RunPage(Page):
             "percent": round(100 * progress.closed),
             "settled_in": sum(line.verdict == "settled in" for line in lines),
             "settled_out": sum(line.verdict == "settled out" for line in lines),
-            "workers": len(lines),
+            "workers": len(lines) // len(run.skills),
+            "skills": reports.skill_lines(run, lines),
+            "quotas": reports.quota_lines(run, lines),
             "promise": reports.promise(run),
             "assumptions": reports.assumptions(),
             "chart": chart.draw(reports.history(run), len(lines)),
@@ -124,7 +124,7 @@ def _selected_json(run: Run) -> HttpResponseBase:
 
 
 def _links_csv(run: Run) -> HttpResponseBase:
-    candidates = run.candidates.select_related("worker").order_by("worker__key")
+    candidates = run.candidates.filter(skill=0).select_related("worker").order_by("worker__key")
     rows = [
         {
             "worker": candidate.worker.key,
@@ -137,11 +137,11 @@ def _links_csv(run: Run) -> HttpResponseBase:
 
 
 def _open_csv(run: Run) -> HttpResponseBase:
-    return csv_response(f"{run} open questions", reports.OPEN_COLUMNS, reports.open_table(run))
+    return csv_response(f"{run} open questions", reports.open_columns(run), reports.open_table(run))
 
 
 def _answers_csv(run: Run) -> HttpResponseBase:
-    return csv_stream(f"{run} answers", reports.ANSWER_COLUMNS, reports.answer_rows(run))
+    return csv_stream(f"{run} answers", reports.answer_columns(run), reports.answer_rows(run))
 
 
 FILES = {

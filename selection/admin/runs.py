@@ -6,20 +6,29 @@ from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.urls import URLPattern, path
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from selection import reports
-from selection.forms import PromiseForm, RunForm
-from selection.models import Run
+from selection import offers, quotas, reports
+from selection.models import Pool, Run, Skill
+from selection.run_forms import SETTINGS, PromiseForm, RunForm, SkillFormSet
 
 from .imports import ANSWERS, import_urls
 from .page import DeletedWhole, object_url
 from .run_pages import run_urls
+
+
+class SkillInline(TabularInline):
+    model = Skill
+    formset = SkillFormSet
+    fields = ["question_set", "k"]
+    autocomplete_fields = ["question_set"]
+    extra = 1
+    verbose_name_plural = "Further skills on the same budget"
 
 
 class RunList(ChangeList):
@@ -30,6 +39,7 @@ class RunList(ChangeList):
 @admin.register(Run)
 class RunAdmin(DeletedWhole, ModelAdmin):
     form = RunForm
+    inlines = [SkillInline]
     actions = None
     list_display = ["name", "state", "counts", "pool", "k", "algorithm", "created"]
     list_filter = ["status", "pool", "algorithm"]
@@ -40,10 +50,21 @@ class RunAdmin(DeletedWhole, ModelAdmin):
     readonly_fields = ["promises"]
     fieldsets = [
         (None, {"fields": ["name", "pool", "question_set", "k"]}),
-        ("How sure it has to be", {"fields": [("epsilon", "delta"), "algorithm", "promises"]}),
+        (
+            "How it decides",
+            {"fields": ["algorithm", "epsilon", "delta", "budget", *SETTINGS, "promises"]},
+        ),
+        (
+            "Quotas",
+            {
+                "fields": ["quota_attribute", "quota_lines"],
+                "description": "At least or at most so many of the selected from each value of a "
+                "worker attribute. Leave it empty to select the best whoever they are.",
+            },
+        ),
         (
             "How questions go out",
-            {"fields": [("slots", "slots_per_worker"), ("minutes", "budget"), "recorded_only"]},
+            {"fields": [("slots", "slots_per_worker"), "minutes", "recorded_only"]},
         ),
         (
             "To repeat the run exactly",
@@ -56,7 +77,7 @@ class RunAdmin(DeletedWhole, ModelAdmin):
     ]
 
     class Media:
-        js = ["selection/promises.js"]
+        js = ["selection/run_form.js"]
 
     # -- the list
 
@@ -83,14 +104,14 @@ class RunAdmin(DeletedWhole, ModelAdmin):
 
     # -- the form
 
-    @admin.display(description="What each algorithm would promise")
+    @admin.display(description="What it would promise")
     def promises(self, run: Run | None) -> SafeString:
-        return promises_html(run or Run(k=1), run.pool.workers.count() if run and run.pk else 0)
+        return promises_html(run or Run(k=1), run.pool if run and run.pk else None)
 
     def promises_view(self, request: HttpRequest) -> HttpResponse:
-        """The promises for what stands in the form now, fetched by promises.js."""
+        """The promises for what stands in the form now, fetched by run_form.js."""
         form = PromiseForm(request.GET)
-        return JsonResponse({"html": promises_html(form.run(), form.workers())})
+        return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
 
     def change_view(
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
@@ -103,7 +124,8 @@ class RunAdmin(DeletedWhole, ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Run, form: RunForm, change: bool) -> None:
         """Only what the form shows: never a status that has moved on meanwhile."""
-        obj.save(update_fields=form.Meta.fields if change else None)
+        fields = [*RunForm.Meta.fields, *RunForm.Meta.computed]
+        obj.save(update_fields=fields if change else None)
 
     def response_add(
         self, request: HttpRequest, obj: Run, post_url_continue: str | None = None
@@ -138,21 +160,14 @@ class RunAdmin(DeletedWhole, ModelAdmin):
         return super().has_delete_permission(request, obj) and not going
 
 
-def promises_html(run: Run, workers: int) -> SafeString:
-    """The sentence of each algorithm, or what stands in the way of one."""
-    if not workers:
-        words = "Choose a pool with workers in it: then the promises are shown here."
-        return format_html('<div id="promises">{}</div>', words)
-    refusals = reports.refusals(run, workers)
-    if refusals:
-        lines = format_html_join("", "<p>{}</p>", ((why,) for why in refusals.values()))
-    else:
-        lines = format_html_join(
-            "",
-            "<p><strong>{}</strong> {} <small>({})</small></p>",
-            (
-                (offer.title, offer.sentence, offer.citation)
-                for offer in reports.offers(run, workers)
-            ),
-        )
-    return format_html('<div id="promises" class="cs-promises">{}</div>', lines)
+def promises_html(run: Run, pool: Pool | None) -> SafeString:
+    """The sentence of each algorithm, or what stands in the way of one; and the pool's groups."""
+    workers = pool.workers.count() if pool else 0
+    context = {
+        "workers": workers,
+        "refusals": offers.refusals(run, workers).values() if workers else [],
+        "offer": offers.offer(run, workers) if workers else None,
+        "offers": offers.offers(run, workers) if workers else [],
+        "attributes": quotas.attributes(pool) if pool else {},
+    }
+    return render_to_string("selection/promises.html", context)

@@ -71,15 +71,23 @@ class Table:
     previous: str
     next: str
     found: int
+    skills: list[Choice]
 
 
 def build(lines: Sequence[Line], asked: QueryDict) -> Table:
     """The part of the lines that this query string asks for; nonsense in it is passed over."""
+    every, lines = (
+        lines,
+        [line for line in lines if asked.get("skill", "") in ("", str(line.number))],
+    )
     kept = [line for line in lines if _wanted(line, asked)]
     page = Paginator(_sorted(kept, asked.get("sort", "")), PER_PAGE).get_page(asked.get("page"))
     places = {
         line.candidate: place
-        for place, line in enumerate((line for line in lines if line.selected), 1)
+        for skill in {line.number for line in lines}
+        for place, line in enumerate(
+            (line for line in lines if line.selected and line.number == skill), 1
+        )
     }
     return Table(
         rows=[
@@ -91,6 +99,7 @@ def build(lines: Sequence[Line], asked: QueryDict) -> Table:
         previous=_query(asked, page=page.number - 1) if page.has_previous() else "",
         next=_query(asked, page=page.number + 1) if page.has_next() else "",
         found=len(kept),
+        skills=_skill_choices(every, asked),
     )
 
 
@@ -124,6 +133,21 @@ def _choices(lines: Sequence[Line], asked: QueryDict) -> list[Choice]:
     named += [(name.capitalize(), name, counts[name]) for name in VERDICTS if counts[name]]
     return [
         Choice(words, count, _query(asked, verdict=value or None, page=None), value == chosen)
+        for words, value, count in named
+    ]
+
+
+def _skill_choices(lines: Sequence[Line], asked: QueryDict) -> list[Choice]:
+    """One skill of several, or all of them."""
+    names = {str(line.number): line.skill for line in lines}
+    if len(names) < 2:
+        return []
+    counts = Counter(str(line.number) for line in lines)
+    named = [("All skills", "", len(lines))]
+    named += [(name, number, counts[number]) for number, name in names.items()]
+    chosen = asked.get("skill", "")
+    return [
+        Choice(words, count, _query(asked, skill=value or None, page=None), value == chosen)
         for words, value, count in named
     ]
 

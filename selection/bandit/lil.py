@@ -152,6 +152,16 @@ class LilUCB(LilSelector):
             dominance=dominance,
         )
 
+    def _plan(
+        self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
+    ) -> Counts:
+        """What has no room is left: given to other arms, it would keep one from outweighing them.
+
+        With little room for each arm and slots for all, no arm would ever do.
+        """
+        wanted = super()._plan(slots, once, pending, np.full_like(room, slots), rng)
+        return np.minimum(wanted, room)
+
     def selection(self) -> Counts:
         """The arm pulled most."""
         return np.array([self.state.pulls.argmax()], np.int64)

@@ -14,11 +14,11 @@ from django.db import DatabaseError, connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
 from tqdm import tqdm
 
-from selection import replays, reports
+from selection import algorithms, replays, reports
 from selection.crowds import crowd
 from selection.crowds.crowd import RecordedCrowd
 from selection.errors import Refused
-from selection.models import Pool, QuestionSet, Run, algorithms
+from selection.models import Pool, QuestionSet, Run
 
 SEED_END = 2**62
 PRAGMAS = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000;"
@@ -33,6 +33,13 @@ class Command(BaseCommand):
         add("--gold", type=Path, required=True, help="CSV with task,label: the known answers")
         add("--k", type=int, required=True, help="how many workers to select")
         add("--algorithm", default="adaptive-top-k", help=f"one of {_algorithms()}")
+        add(
+            "--option",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="an option of the algorithm, see docs/algorithms.md; may be given again",
+        )
         add("--epsilon", type=float, default=0.1)
         add("--delta", type=float, default=0.05)
         add("--budget", type=int, help="most answers to use")
@@ -85,7 +92,7 @@ class Command(BaseCommand):
 
 
 def _algorithms() -> str:
-    return ", ".join(name for name, _ in algorithms())
+    return ", ".join(algorithms.for_one_skill())
 
 
 # -- what was asked
@@ -93,7 +100,7 @@ def _algorithms() -> str:
 
 def check(options: dict[str, Any]) -> None:
     """Refuse what argparse cannot, before any work is done."""
-    if options["algorithm"] not in dict(algorithms()):
+    if options["algorithm"] not in algorithms.for_one_skill():
         raise Refused(
             f"There is no algorithm “{options['algorithm']}”; choose one of {_algorithms()}."
         )
@@ -120,8 +127,18 @@ def plan(options: dict[str, Any]) -> replays.Plan:
     return replays.Plan(
         name=f"Replay of {options['answers'].stem}",
         redraw=options["with_replacement"],
+        options=_named(options["option"]),
         **{field: options[field] for field in fields},
     )
+
+
+def _named(written: list[str]) -> dict[str, str]:
+    """NAME=VALUE, each once."""
+    pairs = [text.partition("=") for text in written]
+    for name, sign, _ in pairs:
+        if not name or not sign:
+            raise Refused(f"“{name}” is no option; write it as --option name=value.")
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def free_name(name: str) -> str:

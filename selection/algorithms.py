@@ -1,0 +1,67 @@
+"""The algorithms as people choose them: grouped by what they promise, with labels for settings."""
+
+from .bandit import MULTI_SELECTORS, SELECTORS, Goal, Option, Selector
+
+ALGORITHMS: dict[str, type[Selector]] = {**SELECTORS, **MULTI_SELECTORS}
+
+CONFIDENCE = {
+    Goal.AGGREGATE: "Stops by itself: mean accuracy within ε of the best K",
+    Goal.EXPLORE_K: "Stops by itself: every worker within ε of the K-th best",
+    Goal.EXACT: "Stops by itself: exactly the best K",
+    Goal.NONE: "Stops by itself: no promise",
+}
+BUDGET = "Spends a fixed budget, then names those that look best"
+SKILLS = "Several skills on one fixed budget"
+GROUPS = (*CONFIDENCE.values(), BUDGET, SKILLS)
+
+LABELS = {
+    "batch": "Answers in a batch",
+    "beta": "Share left to later rounds",
+    "c": "Exploration multiplier",
+    "c_round": "Length of the rounds",
+    "constant": "Constant of the number of answers",
+    "cumulative": "Use all answers in every round",
+    "eta": "Exploration multiplier (UGapE)",
+    "exploration": "Exploration parameter",
+    "half": "Shorter rounds by a tighter bound",
+    "parameters": "Parameters",
+    "repeat": "Most answers of one worker in a batch",
+    "schedule": "Schedule of the phases",
+}
+
+
+def group_of(name: str) -> str:
+    if name in MULTI_SELECTORS:
+        return SKILLS
+    promise = ALGORITHMS[name].promise
+    return BUDGET if promise.fixed == "budget" else CONFIDENCE[promise.goal]
+
+
+def choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """(group, [(name, title)]) of every algorithm, for a list to choose from."""
+    named = [(group_of(name), name, rule.title) for name, rule in ALGORITHMS.items()]
+    return [
+        (group, [(name, title) for own, name, title in named if own == group]) for group in GROUPS
+    ]
+
+
+def for_one_skill() -> list[str]:
+    return list(SELECTORS)
+
+
+def for_skills(name: str) -> bool:
+    """Whether this algorithm is for several skills on one budget."""
+    return name in MULTI_SELECTORS
+
+
+def keeps_quotas(name: str) -> bool:
+    return any(option.name == "quotas" for option in ALGORITHMS[name].known_options)
+
+
+def settings(name: str) -> list[Option]:
+    """The options of this algorithm that a person may set by hand."""
+    return [option for option in ALGORITHMS[name].known_options if option.kind != "object"]
+
+
+def label(option: str) -> str:
+    return LABELS.get(option) or option.replace("_", " ").capitalize()

@@ -1,0 +1,265 @@
+"""A run's form: it asks for what the chosen algorithm reads, and refuses with one sentence each."""
+
+import json
+import secrets
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.html import format_html
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from . import offers, quotas
+from .errors import Refused
+from .models import Pool, Run, Skill
+from .offers import Setting
+
+# The settings of a run that have a range; the sentences about them come from offers.refusals.
+RANGES = ("k", "epsilon", "delta", "budget")
+MOST = 2**31 - 1
+
+
+# -- a field for each option that any algorithm has
+
+
+def setting_field(setting: Setting) -> forms.Field:
+    """Empty means the default, so that a later version's better default is not kept out."""
+    option = setting.option
+    about: dict[str, Any] = {
+        "label": setting.label,
+        "required": False,
+        "help_text": _help(setting),
+    }
+    if option.kind == "flag":
+        return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **about)
+    if option.kind == "choice":
+        choices = [(choice, choice.capitalize()) for choice in option.choices]
+        return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **about)
+    attrs = {"placeholder": _default(option.default)}
+    if option.kind == "integer":
+        return forms.IntegerField(widget=UnfoldAdminIntegerFieldWidget(attrs), **about)
+    return forms.FloatField(widget=UnfoldAdminDecimalFieldWidget(attrs), **about)
+
+
+def _default(value: Any) -> str:
+    return "worked out" if value is None else f"{value:.4g}"
+
+
+def _help(setting: Setting) -> str:
+    """The option's own sentence; who reads it is hidden where a script shows only what is read."""
+    users = format_html('<span class="cs-noscript"> Read by {}.</span>', ", ".join(setting.titles))
+    return format_html("{}{}", setting.option.about, users)
+
+
+SETTINGS = {f"option_{setting.option.name}": setting for setting in offers.settings()}
+OptionFields: Any = type(
+    "OptionFields",
+    (forms.Form,),
+    {name: setting_field(setting) for name, setting in SETTINGS.items()},
+)
+
+
+def options_given(algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
+    """What was set, of what this algorithm reads, where it is not the default."""
+    return {
+        setting.option.name: cleaned[name]
+        for name, setting in SETTINGS.items()
+        if algorithm in setting.algorithms
+        and cleaned.get(name) not in (None, "", setting.option.default)
+    }
+
+
+# -- quotas
+
+
+class QuotaFields(forms.Form):
+    quota_attribute = forms.CharField(
+        label="Attribute of the workers",
+        required=False,
+        max_length=200,
+        help_text="A column of the workers' file, language for one.",
+        widget=UnfoldAdminTextInputWidget({"list": "quota-attributes", "autocomplete": "off"}),
+    )
+    quota_lines = forms.CharField(
+        label="How many of each value",
+        required=False,
+        help_text="A value to a line. English: 2-4 is at least 2 and at most 4; 2 is exactly 2, "
+        "2- at least 2, -4 at most 4. Values that are not named are not limited.",
+        widget=UnfoldAdminTextareaWidget(
+            {"rows": 4, "placeholder": "English: 2-4\nSpanish: 1-", "spellcheck": "false"}
+        ),
+    )
+
+    def clean_quota_attribute(self) -> str:
+        """Columns are kept in small letters."""
+        return str(self.cleaned_data["quota_attribute"]).strip()
+
+    def clean_quota_lines(self) -> dict[str, Any]:
+        try:
+            return quotas.parse(self.cleaned_data["quota_lines"])
+        except Refused as refusal:
+            raise ValidationError(str(refusal)) from refusal
+
+
+def quotas_given(cleaned: dict[str, Any]) -> dict[str, Any]:
+    attribute, limits = cleaned.get("quota_attribute"), cleaned.get("quota_lines")
+    return {"attribute": attribute or "", "limits": limits} if attribute or limits else {}
+
+
+# -- the forms
+
+
+class RunForm(QuotaFields, OptionFields, forms.ModelForm):
+    """A run, while it is a draft."""
+
+    class Meta:
+        model = Run
+        # The admin writes the first letter large, and ε would read as E.
+        labels = {"epsilon": "Accuracy ε", "delta": "Risk δ"}
+        help_texts = {
+            "budget": "Most assignments to hand out in all. Left empty there is no limit; an "
+            "algorithm that spends a fixed budget needs one."
+        }
+        fields = [
+            "name",
+            "pool",
+            "question_set",
+            "k",
+            "algorithm",
+            "epsilon",
+            "delta",
+            "budget",
+            "slots",
+            "slots_per_worker",
+            "minutes",
+            "recorded_only",
+            "seed",
+        ]
+        computed = ["options", "quotas"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in RANGES:
+            self.fields[name].validators = []
+        self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(offers.needs())
+        self.initial = {**self._stored(), **self.initial}
+        if not self.instance.pk:
+            self.initial.setdefault("seed", secrets.randbelow(2**31))
+
+    def _stored(self) -> dict[str, Any]:
+        """What the run holds in one column and the form shows in several fields."""
+        asked = self.instance.quotas or {"attribute": "", "limits": {}}
+        shown = {
+            "quota_attribute": asked["attribute"],
+            "quota_lines": quotas.text_of(asked["limits"]),
+        }
+        options = self.instance.options
+        return shown | {
+            name: options[setting.option.name]
+            for name, setting in SETTINGS.items()
+            if setting.option.name in options
+        }
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        self._refuse_what_has_begun()
+        algorithm = cleaned.get("algorithm", "")
+        self.instance.options = options_given(algorithm, cleaned)
+        self.instance.quotas = quotas_given(cleaned)
+        pool = cleaned.get("pool")
+        if pool is None or not algorithm:
+            return cleaned
+        run = Run(**_given(cleaned), options=self.instance.options)
+        for field, why in offers.refusals(run, pool.workers.count()).items():
+            if field == "pool" or field in cleaned:
+                self.add_error(field, why)
+        self._check_quotas(pool)
+        return cleaned
+
+    def _check_quotas(self, pool: Pool) -> None:
+        asked, algorithm = self.instance.quotas, self.cleaned_data.get("algorithm", "")
+        if not asked or {"k", "quota_attribute", "quota_lines"} & set(self.errors):
+            return
+        run = Run(k=self.cleaned_data["k"], algorithm=algorithm, quotas=asked)
+        for field, why in offers.quota_refusals(run, pool).items():
+            self.add_error(field, why)
+
+    def _refuse_what_has_begun(self) -> None:
+        """It may have been started in another window; it stays locked until this is saved."""
+        if self.instance.pk is None:
+            return
+        locked = Run.objects.locked(self.instance.pk)
+        if locked is None or locked.status != Run.Status.DRAFT:
+            raise ValidationError("The run has been started meanwhile and cannot be changed now.")
+
+
+class SkillFormSet(forms.BaseInlineFormSet):
+    """The further skills of a run; the run's own form has been looked at before."""
+
+    def clean(self) -> None:
+        super().clean()
+        run = self.instance
+        rows = [form for form in self.forms if form.cleaned_data.get("question_set")]
+        kept = [form for form in rows if not form.cleaned_data.get("DELETE")]
+        if any(self.errors) or not (run.pool_id and run.question_set_id and run.k):
+            return
+        for why in offers.skill_refusals(run, len(kept)).values():
+            raise ValidationError(why)
+        self._check_each(kept)
+        if kept and not any(form.errors for form in kept):
+            self._check_together(kept)
+
+    def _check_each(self, kept: list[forms.ModelForm]) -> None:
+        workers = self.instance.pool.workers.count()
+        for form in kept:
+            if form.cleaned_data["question_set"].pk == self.instance.question_set_id:
+                form.add_error("question_set", "This is the run's first question set already.")
+            for why in offers.refusals(Run(k=form.cleaned_data["k"]), workers).values():
+                form.add_error("k", why)
+
+    def _check_together(self, kept: list[forms.ModelForm]) -> None:
+        run = self.instance
+        own = Skill(question_set=run.question_set, k=run.k)
+        run.skills = [own, *(form.instance for form in kept)]
+        for why in offers.refusals(run, run.pool.workers.count()).values():
+            raise ValidationError(why)
+
+    def save_new(self, form: forms.ModelForm, commit: bool = True) -> Skill:
+        numbers = self.instance.further.values_list("number", flat=True)
+        form.instance.number = max([0, *numbers]) + 1
+        return super().save_new(form, commit)
+
+
+class PromiseForm(OptionFields):
+    """What a promise depends on, as it stands in a run's form: any of it may be missing."""
+
+    pool = forms.ModelChoiceField(Pool.objects.all(), required=False)
+    k = forms.IntegerField(required=False, max_value=MOST)
+    algorithm = forms.ChoiceField(
+        required=False, choices=Run._meta.get_field("algorithm").flatchoices
+    )
+    epsilon = forms.FloatField(required=False)
+    delta = forms.FloatField(required=False)
+    budget = forms.IntegerField(required=False)
+
+    def run(self) -> Run:
+        self.full_clean()
+        options = options_given(self.cleaned_data.get("algorithm", ""), self.cleaned_data)
+        return Run(**_given(self.cleaned_data), options=options)
+
+    def pool_chosen(self) -> Pool | None:
+        return self.cleaned_data.get("pool")
+
+
+def _given(cleaned: dict[str, Any]) -> dict[str, Any]:
+    """The settings a promise depends on, where given; 1 stands for a K not given yet."""
+    names = (*RANGES, "algorithm")
+    given = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
+    return {"k": 1} | given

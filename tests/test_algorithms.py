@@ -1,0 +1,203 @@
+"""Choosing an algorithm for a run: what is offered, what is asked, what is refused."""
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from selection import algorithms, offers, reports, runs
+from selection.algorithms import ALGORITHMS, GROUPS
+from selection.bandit import SELECTORS
+from selection.errors import Refused
+from selection.models import Run
+from tests.pasts import write_past
+from tests.test_pages import admin_url, run_form, text_of
+from tests.worlds import crowd, make_pool, make_questions, make_run, play
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def requester(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("requester"))
+    return client
+
+
+def post(requester, **changes: object):
+    """Send a run's form over five workers."""
+    form = run_form(make_pool(5), make_questions(5), **changes)
+    return requester.post(admin_url("run_add"), form, follow=True)
+
+
+# -- what is offered
+
+
+def test_every_algorithm_is_in_one_group():
+    offered = [name for _, members in algorithms.choices() for name, _ in members]
+    assert sorted(offered) == sorted(ALGORITHMS)
+    assert [group for group, _ in algorithms.choices()] == list(GROUPS)
+
+
+def test_the_form_groups_algorithms_by_promise(requester):
+    page = requester.get(admin_url("run_add")).content.decode()
+    for name in SELECTORS:
+        assert f'<option value="{name}"' in page
+    assert 'optgroup label="Stops by itself: every worker within ε of the K-th best"' in page
+
+
+def test_the_form_knows_what_each_algorithm_reads():
+    needs = offers.needs()
+    assert needs["lucb"] == ["epsilon", "delta"]
+    assert needs["sar"] == ["budget"]
+    assert needs["lil-lucb"] == ["delta", "option_parameters"]
+    assert needs["ugape-b"] == ["epsilon", "budget", "option_exploration", "option_eta"]
+    assert "quota_lines" in needs["clucb-pac"]
+
+
+def test_each_algorithm_has_its_sentence(requester):
+    asked = {"pool": make_pool(5).pk, "k": 3, "algorithm": "lil-rand-lucb", "delta": 0.2}
+    page = requester.get(admin_url("run_promises"), asked).json()["html"]
+    first = page.index("With probability at least 0.8, the workers selected are the best 3.")
+    assert first < page.index("<details")
+    for name in SELECTORS:
+        assert f"<strong>{SELECTORS[name].title.replace(chr(39), '&#x27;')}</strong>" in page
+
+
+def test_an_option_that_costs_the_promise_says_so_before_it_is_saved(requester):
+    asked = {"pool": make_pool(5).pk, "k": 3, "algorithm": "lil-lucb"}
+    page = requester.get(admin_url("run_promises"), asked | {"option_parameters": "heuristic"})
+    assert "no promise" in page.json()["html"].split("<details")[0]
+    assert (
+        "no promise"
+        not in requester.get(admin_url("run_promises"), asked).json()["html"].split("<details")[0]
+    )
+
+
+# -- what is stored
+
+
+def test_it_stores_only_what_the_algorithm_reads_and_is_not_the_default(requester):
+    post(
+        requester,
+        algorithm="adaptive-top-k",
+        option_c_round="0.5",
+        option_half="on",
+        option_parameters="heuristic",
+    )
+    assert Run.objects.get().options == {"c_round": 0.5, "half": True}
+
+
+def test_a_draft_shows_its_options_again(requester):
+    post(requester, algorithm="ugape-b", budget=500, option_exploration="3.5")
+    run = Run.objects.get()
+    page = requester.get(admin_url("run_change", run.pk)).content.decode()
+    assert re.search(r'name="option_exploration" value="3.5"', page)
+    form = run_form(run.pool, run.question_set, algorithm="ugape-b", budget=500)
+    requester.post(admin_url("run_change", run.pk), form)
+    run.refresh_from_db()
+    assert run.options == {}
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "why"),
+    [
+        ({"algorithm": "lil-ucb"}, "k", "lil'UCB selects one worker, so K must be 1."),
+        ({"algorithm": "sar"}, "budget", "SAR needs a budget."),
+        ({"algorithm": "sar", "budget": 4}, "budget", "more than one answer per worker"),
+        ({"algorithm": "halving", "epsilon": 0}, "epsilon", "Halving needs an epsilon above 0."),
+        (
+            {"algorithm": "adaptive-top-k", "option_c_round": "-1"},
+            "option_c_round",
+            "Length of the rounds must be a number above 0 and at most 100.",
+        ),
+        ({"algorithm": "batch-racing", "option_repeat": "x"}, "option_repeat", "whole number"),
+        ({"algorithm": "lil-lucb", "option_parameters": "x"}, "option_parameters", "Select a"),
+        ({"algorithm": "x"}, "algorithm", "Select a valid choice"),
+    ],
+)
+def test_it_refuses_in_one_sentence_at_the_field_to_change(requester, changes, field, why):
+    response = post(requester, **changes)
+    errors = response.context["adminform"].form.errors
+    assert list(errors) == [field]
+    assert why in errors[field][0]
+    assert text_of(response).count(errors[field][0]) == 1
+    assert not Run.objects.exists()
+
+
+def test_starting_refuses_what_the_algorithm_cannot_do():
+    run = make_run(start=False, algorithm="lil-ucb")
+    with pytest.raises(Refused, match="selects one worker"):
+        runs.start(run)
+
+
+# -- how it ends
+
+
+def test_a_budget_that_is_spent_ends_a_run_as_planned_and_promises_nothing(requester):
+    run = play(make_run(algorithm="sar", budget=120), crowd(2, good=2))
+    assert (run.ending, run.finished, run.certified) == ("budget", True, False)
+    assert reports.progress(run).closed == 1
+    assert "no promise" in reports.promise(run)
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "The run ended because the budget is spent." in words
+    assert "The gap" not in words
+
+
+def test_a_run_without_a_promise_is_never_certified():
+    run = make_run(algorithm="lil-lucb", options={"parameters": "heuristic"}, questions=2000)
+    play(run, crowd(2, good=2))
+    assert run.kept
+    assert not reports.export(run)["certified"]
+    assert reports.export(run)["ending"] == "its rule to stop was met"
+    assert reports.export(run)["options"] == {"parameters": "heuristic"}
+
+
+def test_an_exact_run_that_is_stopped_says_it_is_not_exact():
+    run = make_run(algorithm="lil-clucb", questions=2000)
+    play(run, crowd(2, good=2), most=12)
+    runs.stop(run)
+    run.refresh_from_db()
+    assert reports.promise(run).startswith("Not certified")
+    assert "ε" not in reports.promise(run)
+
+
+# -- the replay command
+
+
+def replay(folder, *options: str) -> dict[str, object]:
+    past, out = write_past(folder, [0.95, 0.9, 0.4, 0.5], 60), folder / "selected.json"
+    files = ["--answers", str(past[0]), "--gold", str(past[1]), "--out", str(out), "--k", "2"]
+    call_command("replay", *files, *options, "-v", "0")
+    return json.loads(out.read_text())
+
+
+def test_a_replay_takes_options(tmp_path):
+    document = replay(
+        tmp_path, "--algorithm", "adaptive-top-k", "--option", "c_round=0.1", "--option", "half=yes"
+    )
+    assert document["options"] == {"c_round": 0.1, "half": True}
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        ("speed=1", "AdaptiveTopK has no option speed; it has cumulative, half, c_round."),
+        ("c_round=fast", "c_round must be a number above 0 and at most 100, but it is “fast”."),
+        ("half=maybe", "half must be yes or no, but it is “maybe”."),
+        ("half", "“half” is no option; write it as --option name=value."),
+    ],
+)
+def test_a_replay_refuses_an_option_that_cannot_be(tmp_path, option, why):
+    with pytest.raises(CommandError, match=re.escape(why)):
+        replay(tmp_path, "--algorithm", "adaptive-top-k", "--option", option)
+
+
+def test_a_replay_with_a_fixed_budget_needs_one(tmp_path):
+    with pytest.raises(CommandError, match="SAR needs a budget"):
+        replay(tmp_path, "--algorithm", "sar")
