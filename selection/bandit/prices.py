@@ -30,7 +30,9 @@ POWER = 2.0  # what the expected loss is raised to
 GATE = 2.0  # deviations from c beyond which stopping early is offered
 QUADRATURE = 0.4  # distance of accuracies in the posterior, in deviations
 FIRST_STOP = 3  # answers before that
-FINEST = 0.5  # distance of thresholds, in deviations
+LONG = 450  # a horizon beyond this has half as many thresholds and accuracies, for speed
+FINEST, FINEST_LONG = 0.5, 1.0  # distance of thresholds, in deviations
+NEAR, WIDE = 0.1, 0.25  # distance of accuracies within 5 deviations of the threshold, and beyond
 
 HIGHEST = 300.0  # most of scale times loss: its exponential and that over FLOOR are finite numbers
 FLOOR = 1e-140  # least payoff
@@ -75,7 +77,7 @@ def angle(p: Floats) -> Floats:
 
 def thresholds(horizon: int) -> int:
     """How many thresholds a horizon has."""
-    return math.ceil(math.pi * math.sqrt(horizon) / FINEST)
+    return math.ceil(math.pi * math.sqrt(horizon) / (FINEST_LONG if horizon > LONG else FINEST))
 
 
 def threshold(horizon: int, number: int) -> float:
@@ -138,7 +140,9 @@ def _grid(horizon: int, c: float) -> Floats:
     """Accuracies strictly between 0 and 1, finer near c."""
     deviation = 1 / math.sqrt(horizon)
     start, end = 0.05 * deviation, math.pi - 0.05 * deviation
-    right = np.concatenate([np.arange(0, 5, 0.1), np.arange(5, math.pi / deviation + 1, 0.25)])
+    coarse = 2 if horizon > LONG else 1
+    near = np.arange(0, 5, NEAR * coarse)
+    right = np.concatenate([near, np.arange(5, math.pi / deviation + 1, WIDE * coarse)])
     center = float(angle(np.array(c)))
     places = np.unique(np.concatenate([center - right * deviation, center + right * deviation]))
     inner = places[(places > start) & (places < end)]
@@ -179,7 +183,7 @@ def _payoffs(horizon: int, c: float, t: float) -> tuple[Floats, Floats]:
 def _far(m: int, right: Counts, c: float) -> NDArray[np.bool_]:
     """Where the mean lies GATE deviations or more from c."""
     center = float(angle(np.array(c)))
-    mean: Floats = (right + 0.25) / (m + 0.5)
+    mean = np.asarray((right + 0.25) / (m + 0.5), np.float64)
     far: NDArray[np.bool_] = np.abs(angle(mean) - center) * math.sqrt(m) >= GATE
     return far
 
@@ -207,29 +211,27 @@ def _search(  # type: ignore[no-untyped-def]
             # On a set, so many right answers are possible with ``cell`` right ones in all.
             first = max(0, m - questions + cell) if questions else 0
             last = min(m, cell) if questions else m
-            values = value[m, first : last + 1]
-            _raise(inside[row + first : row + last + 1], values, if_in)
-            _raise(outside[row + first : row + last + 1], values, if_out)
+            begin, end = row + first, row + last + 1
+            _raise(inside[begin:end], outside[begin:end], value[m, first : last + 1], if_in, if_out)
     return inside, outside
 
 
 @compiled
-def _raise(table, values, start):  # type: ignore[no-untyped-def]
-    """The table, or start / values where that is more. Without a branch, as all that follows."""
-    for i in range(table.size):
-        ratio = start / values[i]
-        table[i] = ratio if ratio > table[i] else table[i]
+def _raise(inside, outside, values, if_in, if_out):  # type: ignore[no-untyped-def]
+    """Both tables, or the start over the value where that is more. No branch, as below."""
+    for i in range(values.size):
+        part = 1.0 / values[i]
+        inner, outer = if_in * part, if_out * part
+        inside[i] = inner if inner > inside[i] else inside[i]
+        outside[i] = outer if outer > outside[i] else outside[i]
 
 
 @compiled
-def _payoff(m, as_in, as_out, pay_in, pay_out, row):  # type: ignore[no-untyped-def]
-    """What stopping after m answers is worth, into the first m + 1 places of the row."""
-    begin = m * (m + 1) // 2
-    ins, outs = pay_in[begin : begin + m + 1], pay_out[begin : begin + m + 1]
-    for s in range(m + 1):
-        inner, outer = as_in * ins[s], as_out * outs[s]
-        larger = inner if inner > outer else outer
-        row[s] = larger if larger > FLOOR else FLOOR
+def _last(horizon, as_in, as_out, pay_in, pay_out, row):  # type: ignore[no-untyped-def]
+    """At the horizon the payoff is all there is; above FLOOR, and so everywhere."""
+    begin = horizon * (horizon + 1) // 2
+    for s in range(horizon + 1):
+        row[s] = max(as_in * pay_in[begin + s], as_out * pay_out[begin + s], FLOOR)
 
 
 @compiled
@@ -238,15 +240,18 @@ def _envelope(  # type: ignore[no-untyped-def]
 ):
     """The least supermartingale above the payoff, from the horizon back to no answer (4.2)."""
     low, high = ends
-    _payoff(horizon, as_in, as_out, pay_in, pay_out, value[horizon])
+    _last(horizon, as_in, as_out, pay_in, pay_out, value[horizon])
     for m in range(horizon - 1, -1, -1):
         row, after = value[m], value[m + 1]
-        _payoff(m, as_in, as_out, pay_in, pay_out, row)
+        begin = m * (m + 1) // 2
+        ins, outs = pay_in[begin : begin + m + 1], pay_out[begin : begin + m + 1]
         for s in range(m + 1):
             step = after[s + 1] - after[s]
             one, other = after[s] + low * step, after[s] + high * step
             mean = one if one > other else other
-            row[s] = mean if mean > row[s] else row[s]
+            inner, outer = as_in * ins[s], as_out * outs[s]
+            pay = inner if inner > outer else outer
+            row[s] = mean if mean > pay else pay
 
 
 @compiled
@@ -254,13 +259,16 @@ def _envelope_of_set(  # type: ignore[no-untyped-def]
     horizon, questions, right, as_in, as_out, pay_in, pay_out, value
 ):
     """The same for ``right`` right answers on the whole set: drawn without returning (6.1)."""
-    _payoff(horizon, as_in, as_out, pay_in, pay_out, value[horizon])
+    _last(horizon, as_in, as_out, pay_in, pay_out, value[horizon])
     for m in range(horizon - 1, -1, -1):
         row, after = value[m], value[m + 1]
-        _payoff(m, as_in, as_out, pay_in, pay_out, row)
+        begin, left = m * (m + 1) // 2, 1.0 / (questions - m)
+        ins, outs = pay_in[begin : begin + m + 1], pay_out[begin : begin + m + 1]
         for s in range(m + 1):
-            share = (right - s) / (questions - m)
-            share = 0.0 if share < 0 else share
-            share = 1.0 if share > 1 else share
+            share = (right - s) * left
+            share = share if share > 0.0 else 0.0
+            share = share if share < 1.0 else 1.0
             mean = after[s] + share * (after[s + 1] - after[s])
-            row[s] = mean if mean > row[s] else row[s]
+            inner, outer = as_in * ins[s], as_out * outs[s]
+            pay = inner if inner > outer else outer
+            row[s] = mean if mean > pay else pay
