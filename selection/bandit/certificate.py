@@ -16,6 +16,8 @@ Chosen = NDArray[np.bool_]
 
 SHARE = 0.1  # of delta, for the intervals of section 5; the rest is for the prices
 FIRST_HORIZON, GROWTH = 6.0, 1.25
+SEARCHED, LARGE_POOL = 200, 200
+COARSE = 6  # about so many scales for groups with thresholds of their own
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,18 @@ class Certificate:
     def bound(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> Bound:
         """The best bound found on this horizon; every one looked at is valid (3.2).
 
-        A long horizon takes the nearest thresholds: its tables take a second each.
+        A long horizon takes the nearest thresholds: its tables take up to a second each, which
+        only a large pool gives back in answers.
         """
         h = self.horizons[i]
         borders = _borders(self.quotas, chosen, means)
         numbers = tuple(nearest(h, border) for border in borders)
-        reference = sorted(numbers)[self.groups // 2]
+        reference = (
+            numbers[0] if self.groups == 1 else _coarse(h, sorted(numbers)[self.groups // 2])
+        )
         best = self._bound(i, chosen, tally, numbers, reference)
-        for group in range(self.groups if h <= LONG else 0):
+        worth = h <= (LONG if chosen.size >= LARGE_POOL else SEARCHED)
+        for group in range(self.groups if worth else 0):
             best = self._descend(best, group, chosen, tally)
         return best
 
@@ -117,6 +123,13 @@ class Certificate:
             at = place[mine]
             each[mine] = np.where(chosen[mine], table.inside[at], table.outside[at])
         return each
+
+
+def _coarse(horizon: int, number: int) -> int:
+    """One of few thresholds near this one, so that groups share few tables."""
+    count = thresholds(horizon)
+    step = max(1, count // COARSE)
+    return min(max(round(number / step) * step, 1), count - 2)
 
 
 def _horizons(questions: int) -> list[int]:
