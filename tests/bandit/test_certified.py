@@ -213,7 +213,7 @@ def test_the_worst_swap_is_the_worst_of_all_selections():
         assert worst_swap(quotas, chosen, lower, upper) == pytest.approx(worst)
 
 
-def test_the_gap_never_falls_below_the_regret_that_intervals_allow_and_is_one_without_answers():
+def test_without_answers_nothing_is_certified():
     selector = Certified(Problem(5, 2, 0.1, 0.1))
     assert selector.standing().gap == 1
     assert selector.selection().size == 2
@@ -311,10 +311,9 @@ def test_intervals_on_a_set_are_those_of_a_search_over_all_totals():
     ],
 )
 def test_no_pool_breaks_the_promise_at_any_look(means, k, epsilon, most):
-    """15 runs each at delta 0.1, every look counted. Proved methods hardly ever err: no power
-    against a bound that is a little too narrow, which the test of the event has."""
-    broken = sum(_broken(np.array(means), k, epsilon, most, seed) for seed in range(15))
-    assert not too_many(broken, 15, 0.1)
+    """5 fixed runs each, every look counted. Proved methods hardly ever err: no power against a
+    bound that is a little too narrow, which the test of the event has."""
+    assert not any(_broken(np.array(means), k, epsilon, most, seed) for seed in range(5))
 
 
 def _broken(means, k, epsilon, most, seed):
@@ -325,7 +324,7 @@ def _broken(means, k, epsilon, most, seed):
     while not selector.stop():
         if best - truth[selector.selection()].mean() > selector.standing().gap + 1e-9:
             return True
-        arms = np.repeat(np.arange(truth.size), selector.ask(8))
+        arms = np.repeat(np.arange(truth.size), selector.ask(16))
         selector.tell(arms, rng.random(arms.size) < truth[arms])
         assert selector.state.pulls.sum() < most
     return bool(best - truth[selector.selection()].mean() > epsilon)
