@@ -16,10 +16,10 @@ class Goal(StrEnum):
 MEANING = {
     Goal.EXACT: "the workers selected are the best {k}",
     Goal.EXPLORE_K: (
-        "every worker selected is, in true accuracy, within {epsilon:g} of the {ordinal} best"
+        "every worker selected is, in {measure}, within {epsilon:g} of the {ordinal} best"
     ),
     Goal.AGGREGATE: (
-        "the mean true accuracy of the {k} workers selected is within {epsilon:g} "
+        "the mean {measure} of the {k} workers selected is within {epsilon:g} "
         "of that of the {k} best"
     ),
 }
@@ -43,6 +43,7 @@ class Promise:
     early      which regret the gap bounds when an exact run ends before its time
     note       why nothing is promised, where something could be expected
     within     which selections are allowed, if not all
+    measure    what is compared
     """
 
     goal: Goal
@@ -51,6 +52,7 @@ class Promise:
     early: Goal = Goal.NONE
     note: str = ""
     within: str = ""
+    measure: str = "true accuracy"
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """The promise for this problem, or for the ``epsilon`` that holds by now."""
@@ -60,7 +62,9 @@ class Promise:
         goal = self.early if self.goal is Goal.EXACT and epsilon else self.goal
         if goal is Goal.NONE:
             return f"The {problem.k} workers that look best; no promise{self._because()}."
-        meaning = MEANING[goal].format(k=problem.k, epsilon=reached, ordinal=ordinal(problem.k))
+        meaning = MEANING[goal].format(
+            k=problem.k, epsilon=reached, ordinal=ordinal(problem.k), measure=self.measure
+        )
         return f"With probability at least {1 - problem.delta:g}, {meaning}{self.within}."
 
     def _because(self) -> str:

@@ -1,5 +1,6 @@
 """Every algorithm by the name it is stored under."""
 
+from .certified import Certified
 from .clucb import CLUCBPAC, LilCLUCB
 from .elimination import AdaptiveTopK, AdaptiveTopKBudget, ImprovedTopK
 from .gape import GapE
@@ -13,6 +14,7 @@ from .selector import Selector
 from .ugape import UGapEb, UGapEc, UGapEV
 
 _CONFIDENCE: tuple[type[Selector], ...] = (
+    Certified,
     AdaptiveTopK,
     ImprovedTopK,
     LUCB,

@@ -1,0 +1,235 @@
+"""Certified: what every worker could still cost, added up (ours; proved in docs/certified.md).
+
+One supermartingale for each worker and accuracy, tuned to the loss instead of the deviation, is
+multiplied over the workers. So the regret of the whole selection is bounded at all times at once
+without a union over selections, whoever is asked next and however late the answers are.
+"""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .certificate import SHARE, Bound, Certificate, Chosen, Tally, worst_swap
+from .clucb import QUOTAS
+from .options import Option
+from .oracles import Quotas, rivals
+from .problem import Problem, ProblemError
+from .promise import Goal, Promise
+from .selector import Counts, Floats, Selector, Standing
+from .sequences import intervals
+from .state import State, Verdict
+
+LIKE_THESE, THIS_SET = "on questions like these", "on this question set"
+MOST_QUESTIONS = 1000
+ROUNDING = 1e-9
+
+# Section 8: none of these numbers matters for the promise.
+WARM = 4  # answers of everybody before any is compared
+AIM = 0.9  # plan for this part of what is wanted
+AHEAD = 1.6  # work towards at most this times the answers that workers have on average
+SHARE_OF_POOL = 10  # this part of the pool is asked between two looks
+BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.03  # of its own accord it asks so many at once
+
+ACCURACY = Option(
+    "accuracy",
+    LIKE_THESE,
+    "What is promised about: accuracy on questions like these, or on this very question set.",
+    "choice",
+    (LIKE_THESE, THIS_SET),
+)
+QUESTIONS = Option(
+    "questions",
+    None,
+    f"How many questions there are in the set, if accuracy means {THIS_SET}.",
+    "integer",
+    above=0,
+    most=MOST_QUESTIONS,
+)
+
+
+class Certified(Selector):
+    """Stops when C <= K epsilon; C / K is the epsilon certified so far.
+
+    Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and nothing is promised
+    then.
+    """
+
+    name = "certified"
+    title = "Certified (ours)"
+    promise = Promise(Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md")
+    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS)
+
+    def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
+        super().__init__(problem, state, **options)
+        self.certificate = Certificate(problem, self.quotas, self.questions)
+        self.promise = self._promise()
+        self._judged: tuple[float, Chosen] | None = None
+        self._spread: tuple[Floats, Floats] | None = None
+
+    def _check(self) -> None:
+        n, k, quotas = self.problem.n, self.problem.k, self.options["quotas"]
+        everyone = {"groups": np.zeros(n, np.int64), "at_least": [k], "at_most": [k]}
+        self.quotas = Quotas(n, k, everyone if quotas is None else quotas)
+        self.questions: int = self.options["questions"] or 0
+        if self.options["accuracy"] == LIKE_THESE:
+            self.questions = 0
+        elif not self.questions:
+            raise ProblemError(f"Accuracy {THIS_SET} needs the number of questions in the set.")
+
+    def _promise(self) -> Promise:
+        measure = f"true accuracy {LIKE_THESE}"
+        if self.questions:
+            measure = f"accuracy on this set of {self.questions} questions"
+        within = Quotas.within if self.options["quotas"] is not None else ""
+        return replace(type(self).promise, measure=measure, within=within)
+
+    # -- observing
+
+    def _count(self, pulls: Counts, rewards: Floats) -> None:
+        if self.questions and (self.state.pulls + pulls > self.questions).any():
+            raise ValueError(f"A worker answers each of the {self.questions} questions once.")
+        super()._count(pulls, rewards)
+        self._judged = self._spread = None
+
+    @property
+    def _tally(self) -> Tally:
+        right = np.rint(self.state.rewards).astype(np.int64)
+        return Tally(self.state.pulls, np.minimum(right, self.state.pulls))
+
+    # -- judging
+
+    def _chosen(self, means: Floats, tally: Tally) -> Chosen:
+        """(n,) the best means; among equal ones those that more answers speak for."""
+        shrunk = (tally.right + 0.5) / (tally.pulls + 1)
+        return self.quotas.best(np.where(tally.pulls > 0, means, 0.5) + ROUNDING * shrunk)
+
+    def _judgement(self) -> tuple[float, Chosen]:
+        """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
+        if self._judged is None:
+            tally, means = self._tally, np.nan_to_num(self.means, nan=0.5)
+            chosen = self._chosen(means, tally)
+            total = worst_swap(self.quotas, chosen, *self._bounds())
+            i = self.certificate.first(tally.pulls)
+            if i is not None:
+                total = min(total, self.certificate.bound(i, chosen, means, tally).total)
+            self._judged = max(total, 0.0), chosen
+        return self._judged
+
+    def _bounds(self) -> tuple[Floats, Floats]:
+        """(n,) intervals that all hold at once, with probability 1 - SHARE delta."""
+        if self._spread is None:
+            x = float(np.log(self.problem.n / (self.problem.delta * SHARE)))
+            tally = self._tally
+            self._spread = intervals(tally.pulls, tally.right, x, self.questions)
+        return self._spread
+
+    def _done(self) -> bool:
+        return self._judgement()[0] <= self.problem.epsilon * self.problem.k + ROUNDING
+
+    def selection(self) -> Counts:
+        return np.flatnonzero(self._judgement()[1])
+
+    def standing(self) -> Standing:
+        lower, upper = self._bounds()
+        mean = self.means
+        verdict = self._final()
+        settled = np.where(verdict == Verdict.UNDECIDED, self._settled(lower, upper), verdict)
+        return Standing(
+            mean=mean,
+            lower=np.fmin(lower, mean),  # a mean of fractions may lie outside
+            upper=np.fmax(upper, mean),
+            verdict=verdict,
+            settled=settled.astype(np.int8),
+            gap=min(1.0, self._judgement()[0] / self.problem.k),
+            wanted=self.problem.epsilon,
+        )
+
+    def _settled(self, lower: Floats, upper: Floats) -> Counts:
+        """(n,) who is certainly in the best selection, or certainly not (5.4)."""
+        settled = np.zeros(self.problem.n, np.int64)
+        for group, (least, most) in enumerate(
+            zip(self.quotas.at_least, self.quotas.at_most, strict=True)
+        ):
+            mine = np.flatnonzero(self.quotas.groups == group)
+            settled[mine] = _sure(lower[mine], upper[mine], int(least), int(most))
+        return settled
+
+    # -- choosing
+
+    def _ask(
+        self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
+    ) -> Counts:
+        """Outstanding answers count as made, with the means as they are."""
+        made = self.state.pulls + pending
+        if self.questions:
+            room = np.minimum(room, np.maximum(self.questions - made, 0))
+        left = self._batch() if slots is None else slots
+        counts = np.zeros_like(made)
+        while left > 0 and (free := counts < room).any():
+            arms = self._next(made + counts, free, left)
+            counts[arms] += 1
+            left -= arms.size
+        return counts
+
+    def _batch(self) -> int:
+        answers = BATCH_OF_ANSWERS * int(self.state.pulls.sum())
+        return max(1, self.problem.n // BATCH_OF_POOL, int(answers))
+
+    def _next(self, pulls: Counts, free: Chosen, slots: int) -> Counts:
+        """One answer each from these arms (8.1 to 8.3)."""
+        lacking = np.flatnonzero(free & (pulls < WARM))
+        if lacking.size:
+            return lacking[np.argsort(pulls[lacking], kind="stable")][:slots]
+        means = np.nan_to_num(self.means, nan=0.5)
+        tally = Tally(pulls, np.rint(means * pulls).astype(np.int64))
+        gain = np.where(free, self._gain(tally, means, free), -np.inf)
+        most = min(slots, max(1, self.problem.n // SHARE_OF_POOL), int(free.sum()))
+        return np.argsort(-gain, kind="stable")[:most]
+
+    def _gain(self, tally: Tally, means: Floats, free: Chosen) -> Floats:
+        """(n,) how much of the certificate an answer takes away, on the way to a horizon."""
+        chosen = self._chosen(means, tally)
+        found = self._plan(tally, means, chosen, free)
+        if found is None:  # beyond the last horizon only intervals certify
+            lower, upper = self._bounds()
+            reach = np.where(chosen, means[chosen].min() - lower, upper - means[~chosen].max())
+            return np.asarray(reach / np.sqrt(tally.pulls + 1.0))
+        now, then, horizon = found
+        ahead = horizon - tally.pulls
+        return np.where(ahead > 0, (now.each - then) / np.maximum(ahead, 1), -np.inf)
+
+    def _plan(
+        self, tally: Tally, means: Floats, chosen: Chosen, free: Chosen
+    ) -> tuple[Bound, Floats, int] | None:
+        """The bound as it is, the prices foreseen at a horizon, and that horizon (8.2)."""
+        certificate, i = self.certificate, self.certificate.first(tally.pulls)
+        while i is not None and i < len(certificate.horizons):
+            h = certificate.horizons[i]
+            now = certificate.bound(i, chosen, means, tally)
+            full = np.full(tally.pulls.size, h)
+            right = np.rint((tally.right + 0.5) / (tally.pulls + 1) * h).astype(np.int64)
+            foreseen = Tally(full, right)
+            then = certificate.price(i, now.thresholds, now.reference, chosen, foreseen)
+            total = now.total - now.each.sum() + then.sum()
+            usable = bool((free & (tally.pulls < h)).any())
+            enough = total <= AIM * self.problem.epsilon * self.problem.k
+            last = i + 1 == len(certificate.horizons)
+            if usable and (enough or last or h > AHEAD * tally.pulls.mean()):
+                return now, then, h
+            i += 1
+        return None
+
+
+def _sure(lower: Floats, upper: Floats, least: int, most: int) -> Counts:
+    """Accepted: among the ``least`` best of its group. Rejected: not among the ``most`` best."""
+    settled = np.zeros(lower.size, np.int64)
+    if most == 0:
+        settled[:] = Verdict.REJECTED
+    elif most < lower.size:
+        settled[upper < rivals(lower, most)] = Verdict.REJECTED
+    if least == lower.size:
+        settled[:] = Verdict.ACCEPTED
+    elif least > 0:
+        settled[lower > rivals(upper, least)] = Verdict.ACCEPTED
+    return settled

@@ -1,0 +1,101 @@
+"""Intervals for one worker's accuracy that hold at all times at once: docs/certified.md, section 5.
+
+A martingale compares the answers seen with a mixture over all accuracies. An accuracy is excluded
+once the mixture explains them e^x times better, which happens to the true one with probability at
+most e^-x, ever (Ville's inequality).
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+HALVINGS = 40
+
+
+def intervals(pulls: Counts, right: Counts, x: float, questions: int) -> tuple[Floats, Floats]:
+    """(n,) lower and upper, in [0, 1], each excluded at level x.
+
+    right      (n,) 0 to pulls
+    questions  0, or how many there are in the set that accuracy means; pulls are then at most that
+    """
+    width = int(pulls.max()) + 1
+    pairs, place = np.unique(pulls * width + right, return_inverse=True)
+    pulls, right = pairs // width, pairs % width
+    find = _on_set if questions else _on_questions_like_these
+    lower, upper = find(pulls, right, x, questions)
+    return lower[place], upper[place]
+
+
+def _on_questions_like_these(
+    pulls: Counts, right: Counts, x: float, _: int
+) -> tuple[Floats, Floats]:
+    """The mixture is Beta(1/2, 1/2) (5.1)."""
+    half, whole = _log_gamma(0.5, int(pulls.max())), _log_gamma(1.0, int(pulls.max()))
+    mixture = half[right] + half[pulls - right] - whole[pulls] - math.log(math.pi)
+    wrong = pulls - right
+
+    def excluded(p: Floats) -> NDArray[np.bool_]:
+        fit = right * np.log(np.maximum(p, 1e-300)) + wrong * np.log1p(-np.minimum(p, 1 - 1e-16))
+        return np.asarray(mixture - fit >= x)
+
+    mean = right / np.maximum(pulls, 1)
+    lower = _border(excluded, np.zeros(mean.size), mean, HALVINGS)[0]
+    upper = _border(excluded, np.ones(mean.size), mean, HALVINGS)[0]
+    return np.where(right == 0, 0.0, lower), np.where(wrong == 0, 1.0, upper)
+
+
+def _on_set(pulls: Counts, right: Counts, x: float, questions: int) -> tuple[Floats, Floats]:
+    """The mixture is uniform over 0 to ``questions`` right answers on the whole set (5.2)."""
+    wrong = pulls - right
+    whole = _log_gamma(1.0, questions + 1)
+    mixture = whole[right] + whole[wrong] - whole[pulls + 1]
+    drawn = whole[questions] - whole[questions - pulls]
+
+    def excluded(total: Floats) -> NDArray[np.bool_]:
+        r = total.astype(np.int64)
+        seen = whole[r] - whole[r - right] + whole[questions - r] - whole[questions - r - wrong]
+        return np.asarray(mixture - (seen - drawn) >= x)
+
+    # Between the totals that are possible at all; the middle one fits the answers best.
+    least, most = right, questions - wrong
+    likely = np.round(right / np.maximum(pulls, 1) * questions).astype(np.int64)
+    likely = np.clip(likely, least, most)
+    steps = questions.bit_length() + 1
+    lower = _nearest(excluded, least, likely, steps)
+    upper = _nearest(excluded, most, likely, steps)
+    return lower / questions, upper / questions
+
+
+def _border(
+    excluded: Callable[[Floats], NDArray[np.bool_]], out: Floats, kept: Floats, steps: int
+) -> tuple[Floats, Floats]:
+    """Two points around where exclusion ends, the first of them excluded."""
+    for _ in range(steps):
+        middle = (out + kept) / 2
+        gone = excluded(middle)
+        out, kept = np.where(gone, middle, out), np.where(gone, kept, middle)
+    return out, kept
+
+
+def _nearest(
+    excluded: Callable[[Floats], NDArray[np.bool_]], end: Counts, kept: Counts, steps: int
+) -> Counts:
+    """The total farthest from ``kept`` towards ``end`` that is not excluded."""
+    side = np.sign(end - kept)
+    near, far = np.zeros(kept.size, np.int64), np.abs(end - kept) + 1
+    for _ in range(steps):
+        middle = (near + far) // 2
+        gone = (middle > np.abs(end - kept)) | excluded(kept + side * np.minimum(middle, far - 1))
+        near, far = np.where(gone, near, middle), np.where(gone, middle, far)
+    return np.asarray(kept + side * near)
+
+
+def _log_gamma(shift: float, most: int) -> Floats:
+    """ln Gamma(i + shift), i = 0..most."""
+    steps = np.log(np.arange(most) + shift)
+    return math.lgamma(shift) + np.concatenate([[0.0], np.cumsum(steps)])
