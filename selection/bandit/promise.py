@@ -43,6 +43,8 @@ class Promise:
     early      which regret the gap bounds when an exact run ends before its time
     note       why nothing is promised, where something could be expected
     within     which selections are allowed, if not all
+    average    it holds on average over pools like this one, not for every pool: never to stand
+               beside the others without saying so
     """
 
     goal: Goal
@@ -51,6 +53,7 @@ class Promise:
     early: Goal = Goal.NONE
     note: str = ""
     within: str = ""
+    average: bool = False
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """The promise for this problem, or for the ``epsilon`` that holds by now."""
@@ -61,7 +64,16 @@ class Promise:
         if goal is Goal.NONE:
             return f"The {problem.k} workers that look best; no promise{self._because()}."
         meaning = MEANING[goal].format(k=problem.k, epsilon=reached, ordinal=ordinal(problem.k))
+        if self.average:
+            return self._average(problem, reached)
         return f"With probability at least {1 - problem.delta:g}, {meaning}{self.within}."
+
+    def _average(self, problem: Problem, reached: float) -> str:
+        return (
+            f"Among pools like this one, at most {100 * problem.delta:g} % end with a selection "
+            f"whose mean true accuracy is more than {reached:g} below that of the {problem.k} "
+            "best. This is an average over such pools, not a promise for every pool."
+        )
 
     def _because(self) -> str:
         return f": {self.note}" if self.note else ""
