@@ -11,6 +11,7 @@ is found at its mode by damped Newton steps and drawn from by importance samplin
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import log
 from typing import Any
 
@@ -47,12 +48,12 @@ class Prior:
     bend_nu: float = 3.0
     tallies: Floats = field(default_factory=lambda: np.zeros((0, 3)))
 
-    @property
+    @cached_property
     def centre(self) -> Floats:
         result: Floats = np.r_[self.mean, self.conc, np.zeros(BENDS)]
         return result
 
-    @property
+    @cached_property
     def precision(self) -> Floats:
         j = np.arange(FIRST, LAST + 1)
         sd: Floats = np.r_[self.mean_sd, self.conc_sd, self.bend_sd * j**-self.bend_decay]
@@ -71,7 +72,8 @@ class Prior:
 
     def pull(self, x: Floats) -> Floats:
         """(P,) the precision of the Gaussian that pulls as hard as the prior does at x."""
-        off, precision = ((x - self.centre) ** 2 * self.precision)[2:].sum(), self.precision
+        off = ((x - self.centre) ** 2 * self.precision)[2:].sum()
+        precision = self.precision.copy()
         precision[2:] *= (self.bend_nu + BENDS) / (self.bend_nu + off)
         return precision
 
@@ -168,7 +170,7 @@ class Population:
         self.like = grid.likelihood(np.r_[right, old_right], np.r_[answers, old_answers])
         self.workers: Floats = np.r_[workers, old_workers]
         self.mode = self._climb()
-        self.spread: Floats = np.linalg.inv(self._newton(self.mode)[1])
+        self.spread = np.asarray(np.linalg.inv(self._newton(self.mode)[1]), np.float64)
 
     def log_likelihood(self, x: Floats) -> Floats:
         """(R,) for populations (R, P)."""
@@ -185,13 +187,13 @@ class Population:
         value = self.log_posterior(x[None])[0]
         for _ in range(NEWTON_STEPS):
             step = self._newton(x)[0]
-            tried = x + np.outer(SCALES, step)
+            tried: Floats = x + np.outer(SCALES, step)
             values = self.log_posterior(tried)
             better = int(np.argmax(values > value))  # the longest step that climbs
             gain = values[better] - value
             if not gain > 0:
                 break
-            x, value = np.asarray(tried[better]), values[better]
+            x, value = tried[better], values[better]
             if gain < 0.01:
                 break
         return x
