@@ -5,17 +5,16 @@ uncertainty (population.py, posterior.py). The promise is an average over such p
 worst case. Model, calibration, cost and failures: docs/credible.md.
 """
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .allocate import level
+from .judgement import Judgement
 from .misfit import Misfit, misfit
 from .options import Option
 from .population import prior_from, summary
-from .posterior import Bound, Posterior
+from .posterior import Posterior
 from .problem import ProblemError
 from .promise import Goal, Promise
 from .selector import Counts, Floats, Selector, Standing
@@ -26,42 +25,6 @@ BATCH = 0.05  # of the answers so far: smaller batches were measured to save not
 LEVEL = 0.95  # of credible intervals, and of P(above the border) to call a worker settled
 PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
 EXPLORE = 1e-4  # added to P(on the wrong side), so that no worker is forgotten
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """All that one state says. Arrays are (n,).
-
-    chosen          the k of highest posterior mean
-    above           P(accuracy above the border between the best k and the rest)
-    bounds          of the regret, one for each set of populations drawn
-    """
-
-    posterior: Posterior
-    chosen: NDArray[np.bool_]
-    above: Floats
-    bounds: tuple[Bound, ...]
-
-    def risk(self, epsilon: float) -> tuple[float, float]:
-        """P(regret > epsilon) or a little more, and its standard error."""
-        risks, errors = np.array([bound.risk(epsilon) for bound in self.bounds]).T
-        return float(risks.mean()), float(np.linalg.norm(errors)) / errors.size
-
-    def holds(self, epsilon: float, delta: float) -> bool:
-        """Whether the risk is within delta, with one standard error to spare."""
-        return sum(self.risk(epsilon)) <= delta
-
-    def unsure(self, epsilon: float, delta: float) -> bool:
-        """Whether more populations could show that it holds."""
-        return self.risk(epsilon)[0] <= delta < sum(self.risk(epsilon))
-
-    def reached(self, epsilon: float, delta: float) -> float:
-        """The least epsilon that holds; at most ``epsilon`` itself exactly when that one does."""
-        low, high = (0.0, epsilon) if self.holds(epsilon, delta) else (epsilon, 1.0)
-        for _ in range(20):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.holds(middle, delta) else (middle, high)
-        return high
 
 
 class Credible(Selector):
@@ -86,8 +49,8 @@ class Credible(Selector):
         Option(
             "share",
             1.0,
-            "Share of δ at which it stops: 0.5 costs about a tenth more answers and kept δ also in "
-            "a pool made to mislead it, with a gap just at the K-th worker.",
+            "Share of δ at which it stops; 0.5 costs about a tenth more answers, for crowds that "
+            "may be odder than those it was calibrated on.",
             above=0,
             most=1,
         ),
@@ -117,25 +80,15 @@ class Credible(Selector):
 
     def _judge(self) -> Judgement:
         """Populations are drawn from the state's own seed: rebuilt, it judges the same."""
-        k, state = self.problem.k, self.state
-        rng = self._rng(0)
+        problem, state, rng = self.problem, self.state, self._rng(0)
         posterior = Posterior(state.rewards, state.pulls, self._prior, DRAWS, rng)
-        chosen, border = posterior.best(k), posterior.border(k)
-        bounds = [posterior.bound(posterior.draws, border, chosen, k)]
-        above = posterior.above(border)
-        while self._unsure(judged := Judgement(posterior, chosen, above, tuple(bounds))):
-            bounds.append(posterior.bound(posterior.draw(DRAWS, rng), border, chosen, k))
+        delta = problem.delta * self.options["share"]
+        judged = Judgement.of(posterior, problem.k, problem.epsilon, delta)
+        for _ in range(DRAWS, MOST_DRAWS, DRAWS):
+            if not (self._met and judged.unsure):
+                break
+            judged = judged.with_more(posterior.draw(DRAWS, rng))
         return judged
-
-    def _unsure(self, judged: Judgement) -> bool:
-        """Whether more draws could show that it may stop."""
-        few = len(judged.bounds) * DRAWS < MOST_DRAWS
-        return few and self._met and judged.unsure(*self._wanted)
-
-    @property
-    def _wanted(self) -> tuple[float, float]:
-        """The regret that may be exceeded, and the risk at which to stop."""
-        return self.problem.epsilon, self.problem.delta * self.options["share"]
 
     def _rng(self, purpose: int) -> np.random.Generator:
         """The same for equal tallies, whoever has them: renumbering workers changes nothing."""
@@ -148,7 +101,7 @@ class Credible(Selector):
         return bool(self.state.pulls.min() >= LEAST)
 
     def _done(self) -> bool:
-        return self._met and self._judgement().holds(*self._wanted)
+        return self._met and self._judgement().holds
 
     def selection(self) -> Counts:
         return np.flatnonzero(self._judgement().chosen)
@@ -164,12 +117,9 @@ class Credible(Selector):
             upper=upper,
             verdict=self._final(),
             settled=settled.astype(np.int8),
-            gap=self._reached() if self._met else 1.0,
+            gap=judged.reached if self._met else 1.0,
             wanted=self.problem.epsilon,
         )
-
-    def _reached(self) -> float:
-        return self._judgement().reached(*self._wanted)
 
     def warnings(self) -> tuple[str, ...]:
         """A sentence when the fitted population does not look like what was observed."""
@@ -227,7 +177,7 @@ class Credible(Selector):
         The regret's bound shrinks at least as fast as 1 / answers, so that the needed ones are at
         most answers x (epsilon reached / epsilon wanted - 1).
         """
-        lacking = self._reached() / self.problem.epsilon - 1
+        lacking = self._judgement().reached / self.problem.epsilon - 1
         return int(self.state.pulls.sum() * max(BATCH, lacking)) + 1
 
     def _share_out(self, left: int, out: Counts, room: Counts, rng: np.random.Generator) -> Counts:

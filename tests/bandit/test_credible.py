@@ -315,6 +315,18 @@ def test_an_earlier_pool_moves_the_first_look_and_none_is_used_silently():
     assert plain.standing().gap == told([0.5] * 20, 1).standing().gap
 
 
+def test_an_earlier_pool_saves_small_pools_answers():
+    """Twenty workers much alike say little of their population; three hundred said it before."""
+    rng, problem, spent = np.random.default_rng(6), Problem(20, 4, 0.07, 0.1), np.zeros(2)
+    accuracy = rng.beta(60, 15, 300)
+    earlier = summary(rng.binomial(20, accuracy).astype(float), np.full(300, 20), worth=300)
+    for seed in range(6):
+        truth = pool(seed, 20, 60, 15)
+        for i, prior in enumerate((None, earlier)):
+            spent[i] += run(truth, problem, seed, 40, prior=prior).state.pulls.sum()
+    assert spent[1] < 0.9 * spent[0]
+
+
 # -- calibration
 
 
