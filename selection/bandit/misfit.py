@@ -12,7 +12,7 @@ from math import exp
 from .population import BENDS, Population
 
 LEVEL = 0.05
-FEW = 20  # effective draws
+FEW = 5  # effective draws: bells fall below it in 0 to 6 % of runs at the stop
 
 WARNING = (
     "These workers do not look like one population: there may be groups of very different "
