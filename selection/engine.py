@@ -96,11 +96,15 @@ def _questions_left(board: Board) -> Counts:
 
 
 def _stuck(board: Board, left: Counts) -> bool:
-    """Whether the arms that the algorithm needs have no question left, asked or not."""
+    """Whether nothing is out and none of the workers that the algorithm needs has a question left.
+
+    Only the questions count here: full hands are empty again soon.
+    """
     if board.run.recorded_only and not board.run.has_recorded:
         return False  # the answers are still to be imported
-    wanted = board.selector.ask(rng=board.run.step_rng()) > 0
-    return not (wanted & ((left > 0) | (board.pending > 0))).any()
+    if board.pending.any():
+        return False
+    return not board.selector.ask(room=left, rng=board.run.step_rng()).any()
 
 
 # -- save

@@ -29,6 +29,14 @@ All of them assume that a worker's answers are independent of each other, that q
 random order, and that the pool stays the same during a run.
 """
 
+AVERAGE = """\
+## On average over pools
+
+These fit a population to the pool and stop when at most a share δ of the pools like it would end
+with more than ε of regret. That is no promise for every pool: do not compare its δ with the ones
+above. Model, calibration and known failures: [credible.md](credible.md).
+"""
+
 NOTES = """\
 ## What is ours, and what is not known
 
@@ -53,12 +61,16 @@ NOTES = """\
 
 def page() -> str:
     """The whole of docs/algorithms.md."""
-    confidence = [kind for kind in SELECTORS.values() if kind.promise.fixed == "confidence"]
+    sure = [kind for kind in SELECTORS.values() if kind.promise.fixed == "confidence"]
+    confidence = [kind for kind in sure if not kind.promise.average]
+    average = [kind for kind in sure if kind.promise.average]
     budget = [kind for kind in SELECTORS.values() if kind.promise.fixed == "budget"]
     parts = [
         INTRODUCTION,
         "## Fixed confidence\n",
         table(confidence),
+        AVERAGE,
+        table(average),
         "## Fixed budget\n",
         table(budget),
         "## Several problems on one budget\n",

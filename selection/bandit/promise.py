@@ -44,6 +44,8 @@ class Promise:
     note       why nothing is promised, where something could be expected
     within     which selections are allowed, if not all
     measure    what is compared
+    average    it holds on average over pools like this one, not for every pool: never to stand
+               beside the others without saying so
     """
 
     goal: Goal
@@ -53,6 +55,7 @@ class Promise:
     note: str = ""
     within: str = ""
     measure: str = "true accuracy"
+    average: bool = False
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """The promise for this problem, or for the ``epsilon`` that holds by now."""
@@ -62,10 +65,19 @@ class Promise:
         goal = self.early if self.goal is Goal.EXACT and epsilon else self.goal
         if goal is Goal.NONE:
             return f"The {problem.k} workers that look best; no promise{self._because()}."
+        if self.average:
+            return self._average(problem, reached)
         meaning = MEANING[goal].format(
             k=problem.k, epsilon=reached, ordinal=ordinal(problem.k), measure=self.measure
         )
         return f"With probability at least {1 - problem.delta:g}, {meaning}{self.within}."
+
+    def _average(self, problem: Problem, reached: float) -> str:
+        return (
+            f"Among pools like this one, at most {100 * problem.delta:g} % end with a selection "
+            f"whose mean true accuracy is more than {reached:g} below that of the {problem.k} "
+            "best. This is an average over such pools, not a promise for every pool."
+        )
 
     def _because(self) -> str:
         return f": {self.note}" if self.note else ""

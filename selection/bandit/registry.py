@@ -2,6 +2,7 @@
 
 from .certified import Certified
 from .clucb import CLUCBPAC, LilCLUCB
+from .credible import Credible
 from .elimination import AdaptiveTopK, AdaptiveTopKBudget, ImprovedTopK
 from .gape import GapE
 from .halving import Halving, OptMAI, OptMAIBudget
@@ -32,6 +33,7 @@ _CONFIDENCE: tuple[type[Selector], ...] = (
     LilCLUCB,
     BatchRacing,
 )
+_AVERAGE: tuple[type[Selector], ...] = (Credible,)
 _BUDGET: tuple[type[Selector], ...] = (
     Uniform,
     SR,
@@ -44,7 +46,7 @@ _BUDGET: tuple[type[Selector], ...] = (
 )
 
 SELECTORS: dict[str, type[Selector]] = {
-    selector.name: selector for selector in (*_CONFIDENCE, *_BUDGET)
+    selector.name: selector for selector in (*_CONFIDENCE, *_AVERAGE, *_BUDGET)
 }
 
 

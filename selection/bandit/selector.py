@@ -207,6 +207,10 @@ class Selector(ABC):
     def standing(self) -> Standing:
         """Where every arm stands."""
 
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for a person on what makes the promise doubtful for this pool; mostly none."""
+        return ()
+
     def _final(self) -> NDArray[np.int8]:
         """(n,) verdicts: all decided once it is done, the state's own until then."""
         if not self._done():

@@ -1,0 +1,56 @@
+"""Does the fitted population look like what was observed?
+
+Twice the log of how much likelier the answers are under the bent population than under a plain
+Beta, against a chi-square of as many degrees of freedom as there are bends. The likelihood does not
+care how workers were chosen for testing, so adaptive answer counts do no harm. Replicating tallies
+at the observed counts would be wrong here: the counts depend on the answers.
+"""
+
+from dataclasses import dataclass
+from math import exp
+
+from .population import BENDS, Population
+
+LEVEL = 0.05
+FEW = 5  # effective draws: bells fall below it in 0 to 6 % of runs at the stop
+
+WARNING = (
+    "These workers do not look like one population: there may be groups of very different "
+    "accuracy. What is promised is an average over pools like the one fitted; `certified` holds "
+    "for every pool."
+)
+HARD = (
+    "The population was hard to fit to these answers, so that what is promised is rough; "
+    "`certified` needs no population."
+)
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """statistic  0 or more; large when one bell of workers does not explain the answers
+    p_value    how often it would be so large if one bell were the truth
+    sentence   for a person; empty when there is nothing to warn of
+    """
+
+    statistic: float
+    p_value: float
+    sentence: str
+
+
+def misfit(bent: Population) -> Misfit:
+    """The check of a fitted population, after its draws."""
+    plain = Population(bent.grid, bent.prior.unbent(), *bent.tallies)
+    gain = bent.log_likelihood(bent.mode[None])[0] - plain.log_likelihood(plain.mode[None])[0]
+    statistic = max(2 * float(gain), 0.0)
+    p_value = chi_square_tail(statistic)
+    hard = HARD if bent.effective < FEW else ""
+    return Misfit(statistic, p_value, WARNING if p_value < LEVEL else hard)
+
+
+def chi_square_tail(x: float) -> float:
+    """P(chi-square of BENDS degrees > x): a Poisson sum, because BENDS is even."""
+    term = total = 1.0
+    for j in range(1, BENDS // 2):
+        term *= x / 2 / j
+        total += term
+    return exp(-x / 2) * total
