@@ -59,8 +59,12 @@ def keeps_quotas(name: str) -> bool:
 
 
 def settings(name: str) -> list[Option]:
-    """The options of this algorithm that a person may set by hand."""
-    return [option for option in ALGORITHMS[name].known_options if option.kind != "object"]
+    """The options of this algorithm that a person may set by hand.
+
+    The number of questions is the run's own, and quotas have a form of theirs.
+    """
+    options = ALGORITHMS[name].known_options
+    return [option for option in options if option.kind != "object" and option.name != "questions"]
 
 
 def label(option: str) -> str:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from . import algorithms
 from .algorithms import ALGORITHMS
-from .bandit import Goal, MultiProblem, Problem, Selector, State, Verdict
+from .bandit import THIS_SET, Goal, MultiProblem, Problem, Selector, State, Verdict
 
 
 class Pool(models.Model):
@@ -271,7 +271,14 @@ class Run(models.Model):
     def selector(self, state: State) -> Selector:
         """The algorithm as it stands in this state."""
         problem = self.problem(len(state.pulls) // len(self.skills))
-        return self.rule(problem, state, **self.options)
+        return self.rule(problem, state, **self.all_options())
+
+    def all_options(self) -> dict[str, Any]:
+        """What was set, and the size of the question set where the promise is about that set."""
+        options = dict(self.options)
+        if options.get("accuracy") == THIS_SET:
+            options["questions"] = self.deck_size or self.question_set.questions.count()
+        return options
 
     def step_rng(self) -> np.random.Generator:
         """The random stream of the next step."""

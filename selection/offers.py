@@ -207,7 +207,7 @@ def _refusal(run: Run, workers: int) -> str:
 
 
 def selector(run: Run, workers: int) -> Selector:
-    return ALGORITHMS[run.algorithm](run.problem(workers), **run.options)
+    return ALGORITHMS[run.algorithm](run.problem(workers), **run.all_options())
 
 
 def all_refusals(run: Run, workers: int) -> dict[str, str]:
@@ -253,7 +253,7 @@ def quota_refusals(run: Run, pool: Pool) -> dict[str, str]:
 
 def _keepers() -> str:
     keepers = [rule.title for name, rule in ALGORITHMS.items() if algorithms.keeps_quotas(name)]
-    return " and ".join(keepers)
+    return f"{', '.join(keepers[:-1])} and {keepers[-1]}"
 
 
 def _copy(run: Run) -> Run:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from selection import engine, intake, runs
+from selection import engine, intake, reports, runs
 from selection.bandit import SELECTORS
 from selection.models import Answer, Assignment, Candidate, Run, Step
 from tests.worlds import answer_all, crowd, make_run, open_of, play
@@ -153,3 +153,10 @@ def test_the_selection_is_what_a_selector_told_everything_at_once_names():
     assert selector.stop() == ("promise",)
     accepted = [row.arm for row in rows if row.verdict == 1]
     assert selector.selection().tolist() == accepted
+
+
+def test_a_promise_about_this_question_set_knows_the_set_s_size():
+    run = make_run(algorithm="certified", options={"accuracy": "on this question set"})
+    assert run.all_options()["questions"] == 200
+    assert engine.advance(run.pk).dealt == 12
+    assert "200 questions" in reports.promise(run) or "question set" in reports.promise(run)

@@ -82,7 +82,10 @@ def test_the_form_refuses_quotas_that_cannot_be_kept(requester, lines, why):
         ({"quota_attribute": ""}, "Say which attribute the quotas are about."),
         ({"quota_lines": ""}, "Say how many there may be of each value."),
         ({"quota_attribute": "country"}, "No worker of this pool has the attribute “country”."),
-        ({"algorithm": "lucb"}, "LUCB1 cannot keep quotas; CLUCB-PAC and lil'CLUCB can."),
+        (
+            {"algorithm": "lucb"},
+            "LUCB1 cannot keep quotas; Certified (ours), CLUCB-PAC and lil'CLUCB can.",
+        ),
     ],
 )
 def test_the_form_says_what_is_missing(requester, changes, why):

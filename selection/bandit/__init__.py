@@ -9,6 +9,7 @@
 ()
 """
 
+from .certified import THIS_SET
 from .multi import MULTI_SELECTORS, MultiProblem
 from .options import Option
 from .problem import Problem, ProblemError
@@ -23,6 +24,7 @@ __all__ = [
     "MULTI_SELECTORS",
     "PROMISE_KEPT",
     "SELECTORS",
+    "THIS_SET",
     "Event",
     "Goal",
     "MultiProblem",
