@@ -76,10 +76,8 @@ class Table:
 
 def build(lines: Sequence[Line], asked: QueryDict) -> Table:
     """The part of the lines that this query string asks for; nonsense in it is passed over."""
-    every, lines = (
-        lines,
-        [line for line in lines if asked.get("skill", "") in ("", str(line.number))],
-    )
+    every, skill = lines, asked.get("skill", "")
+    lines = [line for line in every if skill in ("", str(line.number))]
     kept = [line for line in lines if _wanted(line, asked)]
     page = Paginator(_sorted(kept, asked.get("sort", "")), PER_PAGE).get_page(asked.get("page"))
     places = {

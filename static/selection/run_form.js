@@ -23,7 +23,7 @@ function showFields(form) {
     if (row) row.hidden = !read.includes(name) && !mustShow(row);
   }
   for (const fieldset of form.querySelectorAll("fieldset.module")) {
-    if (fieldset.closest(".inline-group")) continue;
+    if (fieldset.closest("[id$=-group]")) continue;
     fieldset.hidden = !fieldset.querySelector(".field-line:not([hidden])");
   }
   const skills = document.getElementById("further-group");
