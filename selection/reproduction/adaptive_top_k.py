@@ -1,4 +1,4 @@
-"""Chen, Li, Qiao 2017: probability of an aggregate regret above .01 against the budget.
+"""Chen, Chen, Zhang, Zhou 2017: probability of an aggregate regret above .01 against the budget.
 
 n = 1000, delta = .01. The budgets are ours, as the axes of the paper's figures are lost.
 """

@@ -12,10 +12,11 @@ RULE = """\
 A claim is read as comparisons, one at each point of the plots. A comparison speaks **for** the
 claim if the two 99 % intervals are disjoint in the order claimed, **against** it if they are
 disjoint in the other order, and is **open** if they overlap. Where it says “on average”, there is
-one comparison for each curve: of the mean difference between the two over the curve's points, whose
-99 % interval must lie on one side of zero. Two algorithms are **alike** if the ratio of any two
-values in their intervals is within 10 % of 1, and unlike if no such ratio is. Points and curves at
-which neither algorithm ever fails, or both always do, tell nothing and are left out.
+one comparison for each curve: of the mean difference between the two over the curve's points that
+tell something, whose 99 % interval must lie on one side of zero. Two algorithms are **alike** if
+the ratio of any two values in their intervals is within 10 % of 1, and unlike if no such ratio is.
+Points and curves at which neither algorithm ever fails, or both always do, tell nothing and are
+left out.
 
 With a share of the remaining comparisons that a claim *needs* for it, and one that it *bears*
 against it (“always” needs 50 % and bears none; “mostly” 50 % and 10 %; “often” 25 % and 50 %), it
@@ -171,7 +172,8 @@ def errs_less_on_average(rows: Iterable[Row], left: str, right: str, *over: str)
     for pair in faced(rows, left, right):
         fixed = {"experiment", "n", "k", "budget"} - set(over)
         curves[tuple(getattr(pair[0], name) for name in sorted(fixed))].append(pair)
-    return [below(exactly(0), lead(pairs)) for pairs in curves.values() if telling(pairs)]
+    told = [pairs for curve in curves.values() if (pairs := telling(curve))]
+    return [below(exactly(0), lead(pairs)) for pairs in told]
 
 
 def pulls_less(rows: Iterable[Row], left: str, right: str) -> list[Outcome]:

@@ -110,7 +110,7 @@ def _both(said: str, reach: Reach, rows: Sequence[Row], left: str, right: str) -
     every = errs_less(rows, left, right)
     average = errs_less_on_average(rows, left, right, "k")
     return [
-        Claim(said, f"{reading}, at every m", reach, every),
+        Claim(said, f"{reading}, at every m played", reach, every),
         Claim(said, f"{reading}, on average over m, in each experiment", reach, average),
     ]
 

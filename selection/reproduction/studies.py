@@ -21,7 +21,7 @@ class Study:
 STUDIES = {
     "sar": Study("Bubeck, Wang, Viswanathan 2013", sar.cells, sar.claims, sar.figures),
     "adaptive-top-k": Study(
-        "Chen, Li, Qiao 2017",
+        "Chen, Chen, Zhang, Zhou 2017",
         adaptive_top_k.cells,
         adaptive_top_k.claims,
         adaptive_top_k.figures,
