@@ -175,4 +175,4 @@ def figures(rows: Sequence[Row]) -> list[Figure]:
         for k in KS:
             mine = [row for row in rows if (row.experiment, row.k) == (family, k)]
             panels.append(Panel(f"{family}, K = {k}", by_series(mine, "budget", "error")))
-    return [Figure("failure", "budget", "failure probability", panels, columns=3, log_x=True)]
+    return [Figure("failure", "budget", "failure probability", panels, columns=3)]

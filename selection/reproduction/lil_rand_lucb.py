@@ -24,11 +24,8 @@ from .claims import (
 from .plots import Figure, Panel, by_series
 from .table import Row
 
-RUNS = 30  # at the most arms; more at fewer, where a play is cheap
-MOST_RUNS = 10  # times that
-QUICK_RUNS = 4
-SIZES = (10, 20, 50, 100, 200, 500)
-QUICK_SIZES = (10, 50, 200)
+RUNS = {10: 300, 20: 300, 50: 300, 100: 150, 200: 40, 500: 15}  # for each N, by what a play costs
+QUICK_RUNS = {10: 40, 50: 16, 200: 4}
 NU = 0.01
 
 PARAMETERS = FAITHFUL, HEURISTIC = "faithful", "heuristic"
@@ -55,14 +52,13 @@ def experiment(family: str, k: str, parameters: str) -> str:
 
 
 def cells(quick: bool, runs: int | None) -> list[Cell]:
-    sizes = QUICK_SIZES if quick else SIZES
-    base = runs or (QUICK_RUNS if quick else RUNS)
+    plays = QUICK_RUNS if quick else RUNS
     return [
         cell
-        for n in sizes
+        for n, usual in plays.items()
         for family, k in BEST_K + BEST_ONE
         for parameters in PARAMETERS
-        for cell in _point(family, k, parameters, n, base * min(MOST_RUNS, sizes[-1] // n))
+        for cell in _point(family, k, parameters, n, runs or usual)
     ]
 
 

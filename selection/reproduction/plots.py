@@ -16,7 +16,7 @@ from PIL import Image
 from .table import Row
 
 MARKERS = "osD^vPX"
-COLOURS = 64  # in a PNG, for a third of the size
+COLOURS = 256  # in a PNG, for half of the size
 STYLE: Any = {
     "font.size": 8,
     "axes.spines.top": False,
@@ -84,10 +84,12 @@ def draw(figure: Figure, stem: Path) -> list[Path]:
 def _canvas(figure: Figure) -> Canvas:
     rows = math.ceil(len(figure.panels) / figure.columns)
     canvas = Canvas(figsize=(11, 2.5 * rows + 0.6), layout="constrained")
-    every = canvas.subplots(rows, figure.columns, squeeze=False).flat
+    every = list(canvas.subplots(rows, figure.columns, squeeze=False).flat)
     colours = _colours(figure)
     for axes, panel in zip(every, figure.panels, strict=False):
         _fill(axes, figure, panel, colours)
+    for axes in every[len(figure.panels) :]:
+        axes.set_axis_off()
     handles = {
         label: handle
         for axes in every
@@ -121,6 +123,7 @@ def _fill(axes: Axes, figure: Figure, panel: Panel, colours: dict[str, int]) -> 
             markersize=3,
             linewidth=1,
             elinewidth=0.5,
+            clip_on=False,
         )
     axes.set(title=panel.title, xlabel=figure.x, ylabel=figure.y)
     axes.set_ylim(bottom=0)

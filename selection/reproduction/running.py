@@ -21,8 +21,9 @@ def run(
     played again. ``told`` hears how many cells are done.
     """
     draft = partial_path(path)
-    done = finished(cells, table.read(path) + table.read(draft))
-    table.write(draft, [row for rows in done.values() for row in rows])
+    kept = table.read(draft)
+    done = finished(cells, table.read(path) + kept)
+    table.write(draft, kept)  # without a line that was torn
     told(len(done))
     missing = [cell for cell in cells if cell.seed not in done]
     with _mapping(processes) as mapped:

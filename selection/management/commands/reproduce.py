@@ -16,7 +16,7 @@ class Command(BaseCommand):
         add = parser.add_argument
         add("study", choices=list(reproduction.STUDIES), help="the paper, by its algorithm")
         add("--quick", action="store_true", help="a minute or so: few points, few plays")
-        add("--runs", type=int, help="plays of each point (lil-rand-lucb: at the most arms)")
+        add("--runs", type=int, help="plays of each point")
         add("--processes", type=int, default=1)
         add("--out", type=Path, default=Path("var/reproduction"), help="folder for the results")
 
