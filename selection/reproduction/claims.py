@@ -1,0 +1,184 @@
+"""The rule by which a paper's claim is reproduced, not reproduced, or undetermined."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .table import Row
+
+RULE = """\
+A claim is read as comparisons, one at each point of the plots. A comparison speaks **for** the
+claim if the two 99 % intervals are disjoint in the order claimed, **against** it if they are
+disjoint in the other order, and is **open** if they overlap. Where it says “on average”, there is
+one comparison for each curve: of the mean difference between the two over the curve's points that
+tell something, whose 99 % interval must lie on one side of zero. Two algorithms are **alike** if
+the ratio of any two values in their intervals is within 10 % of 1, and unlike if no such ratio is.
+Points and curves at which neither algorithm ever fails, or both always do, tell nothing and are
+left out.
+
+With a share of the remaining comparisons that a claim *needs* for it, and one that it *bears*
+against it (“always” needs 50 % and bears none; “mostly” 50 % and 10 %; “often” 25 % and 50 %), it
+is
+
+- **not reproduced** if more speak against it than it bears,
+- **reproduced** if not, and as many speak for it as it needs,
+- **undetermined** otherwise, and if nothing is left to compare.
+"""
+ALIKE = 0.1
+
+
+class Verdict(StrEnum):
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not reproduced"
+    UNDETERMINED = "undetermined"
+
+
+class Outcome(StrEnum):
+    FOR = "for"
+    AGAINST = "against"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far a claim goes: shares of the comparisons that it needs for it, and bears against."""
+
+    needs: float
+    bears: float
+
+
+ALWAYS, MOSTLY, OFTEN = Reach(0.5, 0.0), Reach(0.5, 0.1), Reach(0.25, 0.5)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Claim:
+    """said      the paper's claim, in our words
+    reading   how it is read as comparisons
+    """
+
+    said: str
+    reading: str
+    reach: Reach
+    outcomes: Sequence[Outcome]
+
+    def count(self, outcome: Outcome) -> int:
+        return Counter(self.outcomes)[outcome]
+
+    @property
+    def verdict(self) -> Verdict:
+        total = len(self.outcomes)
+        if self.count(Outcome.AGAINST) > self.reach.bears * total:
+            return Verdict.NOT_REPRODUCED
+        if total and self.count(Outcome.FOR) >= self.reach.needs * total:
+            return Verdict.REPRODUCED
+        return Verdict.UNDETERMINED
+
+
+# -- one comparison
+
+
+def below(left: Estimate, right: Estimate) -> Outcome:
+    """Whether the left one is certainly less."""
+    if left.high < right.low:
+        return Outcome.FOR
+    return Outcome.AGAINST if left.low > right.high else Outcome.OPEN
+
+
+def alike(left: Estimate, right: Estimate) -> Outcome:
+    """Whether the ratio is certainly within a tenth of 1; both are positive."""
+    if min(left.low, right.low) <= 0 or not math.isfinite(left.high + right.high):
+        return Outcome.OPEN
+    least, most = left.low / right.high, left.high / right.low
+    if least >= 1 - ALIKE and most <= 1 + ALIKE:
+        return Outcome.FOR
+    return Outcome.AGAINST if least > 1 + ALIKE or most < 1 - ALIKE else Outcome.OPEN
+
+
+# -- what is compared
+
+
+def error(row: Row) -> Estimate:
+    return Estimate(row.error, row.error_low, row.error_high)
+
+
+def pulls(row: Row) -> Estimate:
+    return Estimate(row.pulls, row.pulls_low, row.pulls_high)
+
+
+def exactly(value: float) -> Estimate:
+    return Estimate(value, value, value)
+
+
+def ratio(left: Row, right: Row) -> Estimate:
+    """Of pulls; the interval from the relative standard errors, by the normal distribution."""
+    value = left.pulls / right.pulls
+    spread = math.hypot(left.pulls_se / left.pulls, right.pulls_se / right.pulls)
+    return _normal(value, value * spread)
+
+
+def lead(pairs: Sequence[tuple[Row, Row]]) -> Estimate:
+    """By how much the left ones err less, on average over these points."""
+    if not pairs:
+        return Estimate(math.nan, -math.inf, math.inf)
+    total = sum(right.error - left.error for left, right in pairs)
+    return _normal(total / len(pairs), _error_of_sum(pairs) / len(pairs))
+
+
+def _error_of_sum(pairs: Sequence[tuple[Row, Row]]) -> float:
+    """Rows of one seed are looks at the same plays: at worst their errors add up in full."""
+    together: dict[int, float] = defaultdict(float)
+    for pair in pairs:
+        for row in pair:
+            share = (row.failures + 1) / (row.runs + 2)  # never quite certain
+            together[row.seed] += math.sqrt(share * (1 - share) / row.runs)
+    return math.hypot(*together.values())
+
+
+def _normal(value: float, error: float) -> Estimate:
+    reach = 2.576 * error  # 99 %
+    if not math.isfinite(reach):
+        return Estimate(value, -math.inf, math.inf)
+    return Estimate(value, value - reach, value + reach)
+
+
+def faced(rows: Iterable[Row], left: str, right: str) -> list[tuple[Row, Row]]:
+    """Rows of two series at the same place."""
+    rows = list(rows)
+    other = {row.place: row for row in rows if row.series == right}
+    return [(row, other[row.place]) for row in rows if row.series == left and row.place in other]
+
+
+def telling(pairs: Iterable[tuple[Row, Row]]) -> list[tuple[Row, Row]]:
+    """Without those in which neither ever fails, or both always do."""
+    return [pair for pair in pairs if {row.error for row in pair} not in ({0.0}, {1.0})]
+
+
+def errs_less(rows: Iterable[Row], left: str, right: str) -> list[Outcome]:
+    return [below(error(a), error(b)) for a, b in telling(faced(rows, left, right))]
+
+
+def errs_less_on_average(rows: Iterable[Row], left: str, right: str, *over: str) -> list[Outcome]:
+    """One outcome for each curve: over points that differ in these columns only."""
+    curves: dict[tuple[object, ...], list[tuple[Row, Row]]] = defaultdict(list)
+    for pair in faced(rows, left, right):
+        fixed = {"experiment", "n", "k", "budget"} - set(over)
+        curves[tuple(getattr(pair[0], name) for name in sorted(fixed))].append(pair)
+    told = [pairs for curve in curves.values() if (pairs := telling(curve))]
+    return [below(exactly(0), lead(pairs)) for pairs in told]
+
+
+def pulls_less(rows: Iterable[Row], left: str, right: str) -> list[Outcome]:
+    return [below(pulls(a), pulls(b)) for a, b in faced(rows, left, right)]
+
+
+def pulls_alike(rows: Iterable[Row], left: str, right: str) -> list[Outcome]:
+    return [alike(pulls(a), pulls(b)) for a, b in faced(rows, left, right)]

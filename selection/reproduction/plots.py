@@ -1,0 +1,136 @@
+"""Small multiples: a panel for each instance, a line for each algorithm, bars of 99 %."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from PIL import Image
+
+from .table import Row
+
+MARKERS = "osD^vPX"
+COLOURS = 256  # in a PNG, for half of the size
+STYLE: Any = {
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "crowdselect",  # the same numbers give the same file
+    "svg.fonttype": "none",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    x: float
+    y: float
+    low: float
+    high: float
+
+
+Lines = dict[str, list[Point]]
+
+
+@dataclass(frozen=True)
+class Panel:
+    title: str
+    lines: Lines
+
+
+@dataclass(frozen=True)
+class Figure:
+    """``name`` is the end of the file's name."""
+
+    name: str
+    x: str
+    y: str
+    panels: list[Panel]
+    columns: int
+    log_x: bool = False
+
+
+def by_series(rows: Iterable[Row], x: str, y: str) -> Lines:
+    """A line for each series: x is a column, y is "error", or "pulls", per arm."""
+    lines: Lines = defaultdict(list)
+    for row in rows:
+        lines[row.series].append(_point(row, x, y))
+    return {series: sorted(points, key=lambda point: point.x) for series, points in lines.items()}
+
+
+def _point(row: Row, x: str, y: str) -> Point:
+    scale = row.n if y == "pulls" else 1
+    value, low, high = (getattr(row, name) / scale for name in (y, f"{y}_low", f"{y}_high"))
+    return Point(getattr(row, x), value, low, high)
+
+
+def draw(figure: Figure, stem: Path) -> list[Path]:
+    """Write stem-name.png and .svg."""
+    png, svg = (stem.with_name(f"{stem.name}-{figure.name}.{kind}") for kind in ("png", "svg"))
+    pixels = BytesIO()
+    with mpl.rc_context(STYLE):
+        canvas = _canvas(figure)
+        canvas.savefig(svg, metadata={"Date": None})
+        canvas.savefig(pixels, format="png", dpi=80)
+    Image.open(pixels).convert("RGB").quantize(COLOURS).save(png, optimize=True)
+    return [png, svg]
+
+
+def _canvas(figure: Figure) -> Canvas:
+    rows = math.ceil(len(figure.panels) / figure.columns)
+    canvas = Canvas(figsize=(11, 2.5 * rows + 0.6), layout="constrained")
+    every = list(canvas.subplots(rows, figure.columns, squeeze=False).flat)
+    colours = _colours(figure)
+    for axes, panel in zip(every, figure.panels, strict=False):
+        _fill(axes, figure, panel, colours)
+    for axes in every[len(figure.panels) :]:
+        axes.set_axis_off()
+    handles = {
+        label: handle
+        for axes in every
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    canvas.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=7, frameon=False
+    )
+    return canvas
+
+
+def _colours(figure: Figure) -> dict[str, int]:
+    """The same number for the same series in all panels."""
+    names = dict.fromkeys(name for panel in figure.panels for name in panel.lines)
+    return {name: number for number, name in enumerate(names)}
+
+
+def _fill(axes: Axes, figure: Figure, panel: Panel, colours: dict[str, int]) -> None:
+    for series, points in panel.lines.items():
+        number = colours[series]
+        axes.errorbar(
+            [point.x for point in points],
+            [point.y for point in points],
+            [
+                [_bar(point.y - point.low) for point in points],
+                [_bar(point.high - point.y) for point in points],
+            ],
+            label=series,
+            color=f"C{number}",
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=3,
+            linewidth=1,
+            elinewidth=0.5,
+            clip_on=False,
+        )
+    axes.set(title=panel.title, xlabel=figure.x, ylabel=figure.y)
+    axes.set_ylim(bottom=0)
+    if figure.log_x:
+        axes.set_xscale("log")
+
+
+def _bar(length: float) -> float:
+    """Without a bar where the interval is unknown."""
+    return max(0.0, length) if math.isfinite(length) else 0.0
