@@ -12,13 +12,15 @@ from .intervals import of_share
 from .measure import Cell, Run
 
 ROUNDING = 1e-9
+AVERAGE = "on average"
 
 
 @dataclass(frozen=True)
 class Row:
     """A line of the table.
 
-    promise      the goal it promises: exact, explore-k, aggregate; none without a promise
+    promise      the goal it promises: exact, explore-k, aggregate, perhaps only on average over
+                 pools; none without a promise
     runs         made
     capped       of them given up at ``cap`` answers, which promises nothing
     violations   of the others that missed the goal
@@ -103,7 +105,8 @@ def goal_of(algorithm: str) -> Goal:
 def promised(algorithm: str) -> str:
     """The goal it promises to reach; none for a fixed budget, which promises nothing."""
     promise = SELECTORS[algorithm].promise
-    return Goal.NONE.value if promise.fixed == "budget" else promise.goal.value
+    goal = Goal.NONE if promise.fixed == "budget" else promise.goal
+    return f"{goal}, {AVERAGE}" if getattr(promise, "average", False) else goal.value
 
 
 def missed(run: Run, goal: Goal, epsilon: float) -> bool:

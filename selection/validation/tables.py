@@ -25,12 +25,13 @@ Made by `python manage.py validate`; [results.csv](results.csv) has the same fig
 
 - **promises**: what the algorithm says of its own selection. *aggregate*: the mean accuracy of the
   K selected is within ε of that of the best K; *explore-k*: everybody selected is within ε of the
-  K-th best; *exact*: the best K; *none*: no promise. The goals differ: compare answers only between
-  algorithms that promise the same. Algorithms that spend a fixed
-  budget get {BUDGET_PER_WORKER} answers a worker and promise nothing; they are judged by their goal
-  all the same.
+  K-th best; *exact*: the best K; *none*: no promise. All hold for every pool, but *on average*:
+  among pools like this one. On a single fixed pool such an algorithm promises nothing; its misses
+  are counted all the same. The goals differ: compare answers only between algorithms that promise
+  the same. Algorithms that spend a fixed budget get {BUDGET_PER_WORKER} answers a worker and
+  promise nothing; they are judged by their goal all the same.
 - **missed**: runs that missed that goal, of those that ended by themselves, and the exact binomial
-  99 % interval of their rate. **Bold** where the whole interval lies above δ: a broken promise.
+  99 % interval of their rate. **Bold** where the whole interval lies above δ.
 - **answers**: answers used, drawn as the algorithm's paper draws them, so that nobody runs out of
   questions. *over*: some runs were given up at a cap (column `cap` of the CSV; at the end of the
   round), which promises nothing and counts neither as kept nor as missed.
@@ -82,7 +83,10 @@ def markdown(rows: Sequence[Row], cases: Sequence[Case]) -> str:
 def broken(rows: Iterable[Row]) -> str:
     """Which promises do not hold, or that all do."""
     found = [f"- `{row.algorithm}` on {row.case}: {share(row)}" for row in rows if row.broken]
-    return "\n".join(["## Broken promises\n", *(found or ["None."])]) + "\n"
+    return (
+        "\n".join(["## Where more runs missed than δ and chance allow\n", *(found or ["None."])])
+        + "\n"
+    )
 
 
 def section(title: str, rows: Sequence[Row]) -> str:
