@@ -214,8 +214,8 @@ def test_the_same_seeds_give_the_same_files(tmp_path):
 
 def test_a_broken_promise_stands_out_in_the_table():
     row = made_up(*[0.2] * 14, *[0.0] * 26)
-    assert "**14 of 40**" in tables.markdown([row], [SURE])
-    assert "- `adaptive-top-k` on sure: **14 of 40**" in tables.markdown([row], [SURE])
+    assert "**14 of 40**" in tables.markdown([row])
+    assert "- `adaptive-top-k` on sure: **14 of 40**" in tables.markdown([row])
 
 
 # -- the command
@@ -247,6 +247,7 @@ def test_the_chart_leaves_out_algorithms_that_are_not_there(tmp_path):
     ("words", "why"),
     [
         (["--only", "nonesuch"], "There is no algorithm “nonesuch”"),
+        (["--cases", "nonesuch"], "There is no case “nonesuch”"),
         (["--runs", "0"], "must be above 0"),
         (["--crowds", "/nowhere"], "has no crowd"),
     ],

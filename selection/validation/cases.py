@@ -5,7 +5,7 @@ algorithms meet the same pools.
 """
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +47,15 @@ def suite(crowds: Path | None = None) -> list[Case]:
     """Every case there is; recorded crowds if their folder is named."""
     recorded = recorded_crowds(crowds) if crowds else []
     return [*populations(), *published(), *adversarial(), spammers(), *recorded]
+
+
+def named(cases: list[Case], names: Sequence[str]) -> list[Case]:
+    """Those of these names, or all. Raises Refused for a name that is none."""
+    known = [case.name for case in cases]
+    for name in names:
+        if name not in known:
+            raise Refused(f"There is no case “{name}”; there are {', '.join(known)}.")
+    return [case for case in cases if case.name in names or not names]
 
 
 def populations() -> list[Case]:

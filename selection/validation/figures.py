@@ -31,6 +31,7 @@ class Row:
     """
 
     case: str
+    title: str
     n: int
     k: int
     epsilon: float
@@ -65,7 +66,7 @@ class Row:
 
 def row_of(cell: Cell, case: Case) -> Row:
     """The line of this cell."""
-    asked = (case.name, case.n, case.k, case.epsilon, case.delta)
+    asked = (case.name, case.title, case.n, case.k, case.epsilon, case.delta)
     if not cell.runs:
         return Row(*asked, cell.algorithm, promised(cell.algorithm), skipped=cell.skipped)
     row = Row(*asked, cell.algorithm, promised(cell.algorithm), len(cell.runs), cap=cell.cap)

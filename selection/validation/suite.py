@@ -46,7 +46,7 @@ def run(plan: Plan, told: Told = print) -> list[Row]:
     journal = Journal(plan.out, plan.effort)
     rows = [row_of(cell, case) for cell, case in cells(plan, journal, told)]
     rows = together(rows, tables.read(plan.out))
-    tables.write(plan.out, rows, plan.cases)
+    tables.write(plan.out, rows)
     plots.draw(plan.out, rows)
     journal.close()
     return rows

@@ -8,7 +8,6 @@ from itertools import groupby
 from pathlib import Path
 
 from ..bandit import Goal
-from .cases import Case
 from .figures import Row
 from .measure import BUDGET_PER_WORKER
 
@@ -51,10 +50,10 @@ def read(folder: Path) -> list[Row]:
         return [Row(**{k: kinds[k](v) for k, v in line.items()}) for line in csv.DictReader(file)]
 
 
-def write(folder: Path, rows: Sequence[Row], cases: Sequence[Case]) -> None:
+def write(folder: Path, rows: Sequence[Row]) -> None:
     """Both forms of the table."""
     write_csv(folder, rows)
-    (folder / MARKDOWN).write_text(markdown(rows, cases), encoding="utf-8")
+    (folder / MARKDOWN).write_text(markdown(rows), encoding="utf-8")
 
 
 def write_csv(folder: Path, rows: Sequence[Row]) -> None:
@@ -72,11 +71,9 @@ def tidy(value: object) -> object:
 # -- for people
 
 
-def markdown(rows: Sequence[Row], cases: Sequence[Case]) -> str:
-    titles = {case.name: case.title for case in cases}
+def markdown(rows: Sequence[Row]) -> str:
     parts = [ABOUT, broken(rows), "![Answers](answers.svg)\n\n![Missed](missed.svg)\n"]
-    for name, group in groupby(rows, lambda row: row.case):
-        parts.append(section(titles.get(name, name), list(group)))
+    parts += [section(list(group)) for _, group in groupby(rows, lambda row: row.case)]
     return "\n".join(parts)
 
 
@@ -89,13 +86,13 @@ def broken(rows: Iterable[Row]) -> str:
     )
 
 
-def section(title: str, rows: Sequence[Row]) -> str:
+def section(rows: Sequence[Row]) -> str:
     one = rows[0]
     asked = f"n = {one.n}, K = {one.k}, ε = {one.epsilon:g}, δ = {one.delta:g}"
     lines = [line(row) for row in sorted(rows, key=order) if not row.skipped]
     skipped = [f"- `{row.algorithm}`: {row.skipped}" for row in rows if row.skipped]
     left_out = ["\nNot run:\n", *skipped] if skipped else []
-    return "\n".join([f"## {title}: {asked}\n", HEAD, *lines, *left_out]) + "\n"
+    return "\n".join([f"## {one.title}: {asked}\n", HEAD, *lines, *left_out]) + "\n"
 
 
 def order(row: Row) -> tuple[bool, str, bool, float]:

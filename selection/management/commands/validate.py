@@ -33,6 +33,7 @@ class Command(BaseCommand):
         add("--runs", type=int, help=f"runs a cell at most; {FULL.runs}, or {QUICK.runs} if quick")
         add("--seconds", type=float, help=f"processor time a cell, about; {FULL.seconds:g}")
         add("--only", nargs="+", default=[], metavar="NAME", help="these algorithms alone")
+        add("--cases", nargs="+", default=[], metavar="NAME", help="on these pools alone")
         add("--crowds", type=Path, help="folder of recorded crowds: NAME.csv and NAME_gold.csv")
         add("--chart", action="store_true", help="answers against the size of the pool instead")
         add("--out", type=Path, help=f"folder; {DOCS}, or {QUICK_OUT} if quick")
@@ -70,6 +71,7 @@ def plan(options: dict[str, Any]) -> suite.Plan:
     given = {name: options[name] for name in ("runs", "seconds") if options[name] is not None}
     if min(given.values(), default=1) <= 0:
         raise Refused("--runs and --seconds must be above 0.")
-    pools = [case for case in cases.suite(options["crowds"]) if not quick or case.n < BIG]
+    known = [case for case in cases.suite(options["crowds"]) if not quick or case.n < BIG]
+    pools = cases.named(known, options["cases"])
     out = options["out"] or (QUICK_OUT if quick else DOCS)
     return suite.Plan(pools, suite.algorithms(options["only"]), replace(base, **given), out)
