@@ -1,0 +1,12 @@
+"""Whether the algorithms keep their promises, and at what price: measured on made-up pools.
+
+cases    the pools that are played on
+measure  one algorithm on one case, run after run
+figures  what the runs come to
+intervals  how well runs tell a rate
+journal  what is measured already, so that an interrupted measurement goes on
+tables   CSV and Markdown
+plots    pictures of the tables
+chart    answers needed against the size of the pool
+suite    all of it together, which is what the command calls
+"""

@@ -1,0 +1,73 @@
+"""Pictures of the table: what promises cost, and how often they are missed."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+
+from .figures import Row
+
+DOTS = 90
+Value = Callable[[Row], float]
+Words = Callable[[Row], str]
+
+
+def draw(folder: Path, rows: Sequence[Row]) -> None:
+    """Both pictures of the algorithms that promise something."""
+    promising = [row for row in rows if row.promise != "none" and not row.skipped]
+    if promising:
+        save(answers(promising), folder / "answers")
+        save(missed(promising), folder / "missed")
+
+
+def save(figure: Figure, path: Path) -> None:
+    """As SVG, and as PNG for whoever cannot show that; the same bytes for the same figures."""
+    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None}, bbox_inches="tight")
+    figure.savefig(path.with_suffix(".png"), dpi=DOTS, bbox_inches="tight")
+
+
+def answers(rows: Sequence[Row]) -> Figure:
+    """Answers a worker."""
+    values = [row.answers / row.n for row in rows]
+    return grid(
+        rows,
+        "Answers a worker, mean (>: some runs were given up there)",
+        lambda row: row.answers / row.n,
+        lambda row: f"{'>' if row.capped else ''}{row.answers / row.n:,.0f}",
+        LogNorm(max(1.0, min(values)), max(2.0, *values)),
+    )
+
+
+def missed(rows: Sequence[Row]) -> Figure:
+    """Runs that missed their own goal, of those that ended."""
+    return grid(
+        rows,
+        "Runs that missed the promise, of those that ended (colour: rate / δ)",
+        lambda row: row.rate / row.delta,
+        lambda row: f"{row.violations}/{row.ended}" if row.ended else "–",
+        Normalize(0, 2),
+    )
+
+
+def grid(rows: Sequence[Row], title: str, value: Value, words: Words, norm: Normalize) -> Figure:
+    """A field for every algorithm and case, coloured by value, with words in it."""
+    down = list(dict.fromkeys(row.case for row in rows))
+    across = sorted(dict.fromkeys(row.algorithm for row in rows), key=_goals(rows).__getitem__)
+    figure = Figure(figsize=(3 + 0.75 * len(across), 1.6 + 0.32 * len(down)))
+    axes = figure.add_subplot(title=title)
+    values = np.full((len(down), len(across)), np.nan)
+    for row in rows:
+        place = down.index(row.case), across.index(row.algorithm)
+        values[place] = value(row)
+        axes.text(place[1], place[0], words(row), ha="center", va="center", fontsize=7)
+    axes.imshow(values, cmap="YlOrRd", alpha=0.6, norm=norm, aspect="auto")
+    axes.set_xticks(range(len(across)), across, rotation=45, ha="right", fontsize=8)
+    axes.set_yticks(range(len(down)), down, fontsize=8)
+    return figure
+
+
+def _goals(rows: Sequence[Row]) -> dict[str, str]:
+    """What each promises, so that those of one promise stand side by side."""
+    return {row.algorithm: row.promise for row in rows}

@@ -1,0 +1,258 @@
+"""The measurement of promises: its judgements, its files, and what it finds on fixed seeds."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from selection.bandit import SELECTORS, Goal
+from selection.bandit.simulate import Outcome
+from selection.errors import Refused
+from selection.validation import cases, chart, figures, suite, tables
+from selection.validation.figures import row_of
+from selection.validation.intervals import of_share
+from selection.validation.journal import Journal
+from selection.validation.measure import Cell, Effort, Run, budget_of, measure, score
+from tests.pasts import write_past
+
+EFFORT = Effort(runs=3, seconds=math.inf, cap=60_000)
+SURE = cases.fixed("sure", "Sure", np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]), 2)
+EQUAL = cases.fixed("equal", "Equal", np.full(6, 0.5), 2)
+
+
+def plan(folder, *algorithms, pools=(SURE, EQUAL)):
+    return suite.Plan(pools, algorithms, EFFORT, folder)
+
+
+def quiet(cell):
+    pass
+
+
+# -- cases
+
+
+def test_every_run_of_a_case_has_the_same_pool_for_all_and_another_pool_than_the_next():
+    case = cases.beta(6, 2, 100, 20, 0.05, 0.05)
+    assert (case.means(4) == case.means(4)).all()
+    assert (case.means(4) != case.means(5)).any()
+
+
+def test_every_case_is_a_pool_of_its_size_with_accuracies_between_0_and_1():
+    for case in cases.suite():
+        means = case.means(0)
+        assert means.shape == (case.n,)
+        assert means.min() >= 0
+        assert means.max() <= 1
+
+
+def test_the_names_of_all_cases_differ():
+    names = [case.name for case in cases.suite()]
+    assert len(set(names)) == len(names) == 19
+
+
+def test_missing_the_one_worker_just_over_the_line_breaks_the_aggregate_promise():
+    pools = {case.name: case for case in cases.adversarial()}
+    for name in ("one-over", "one-far-over"):
+        case = pools[name]
+        means = case.means(0)
+        assert 0 < means.max() - means.min() - case.k * case.epsilon < 0.01
+
+
+def test_a_recorded_crowd_has_the_recorded_accuracies_of_those_who_answered_enough(tmp_path):
+    answers, gold = write_past(tmp_path, [0.9, 0.5] * 6, 60)
+    answers.rename(tmp_path / "birds.csv")
+    gold.rename(tmp_path / "birds_gold.csv")
+    (case,) = cases.recorded_crowds(tmp_path)
+    assert (case.name, case.n, case.k) == ("crowd-birds", 12, 2)
+    assert case.means(0).mean() == pytest.approx(0.7, abs=0.1)
+
+
+def test_a_folder_without_crowds_is_refused(tmp_path):
+    with pytest.raises(Refused, match="has no crowd"):
+        cases.recorded_crowds(tmp_path)
+
+
+# -- judgements
+
+
+def outcome(*chosen):
+    return Outcome(10, np.zeros(4, np.int64), np.array(chosen), ("promise",))
+
+
+def test_both_regrets_are_scored_by_true_accuracy():
+    run = score(outcome(0, 3), np.array([0.9, 0.8, 0.7, 0.4]))
+    assert run.aggregate == pytest.approx(0.2)
+    assert run.explore_k == pytest.approx(0.4)
+
+
+def test_any_of_several_tied_best_sets_is_right():
+    assert score(outcome(0, 2), np.array([0.9, 0.5, 0.5, 0.5])).aggregate == 0
+
+
+@pytest.mark.parametrize(
+    ("goal", "run", "wrong"),
+    [
+        (Goal.AGGREGATE, Run(1, 0.05, 0.4, False), False),
+        (Goal.AGGREGATE, Run(1, 0.06, 0.0, False), True),
+        (Goal.EXPLORE_K, Run(1, 0.4, 0.05, False), False),
+        (Goal.EXPLORE_K, Run(1, 0.0, 0.06, False), True),
+        (Goal.EXACT, Run(1, 0.001, 0.001, False), True),
+        (Goal.EXACT, Run(1, 0.0, 0.0, False), False),
+    ],
+)
+def test_a_run_is_judged_by_the_goal_of_its_own_algorithm(goal, run, wrong):
+    assert figures.missed(run, goal, 0.05) is wrong
+
+
+def test_the_interval_is_the_exact_binomial_one():
+    assert of_share(0, 100) == pytest.approx((0, 1 - 0.005**0.01))
+    assert of_share(100, 100) == pytest.approx((0.005**0.01, 1))
+    assert of_share(0, 0) == (0, 1)
+
+
+def made_up(*regrets, capped=0):
+    runs = [Run(100, regret, 0.0, False) for regret in regrets]
+    lost = [Run(900, 0.0, 0.0, True)] * capped
+    return row_of(Cell("sure", "adaptive-top-k", 900, (*runs, *lost)), SURE)
+
+
+def test_a_promise_is_broken_only_when_chance_cannot_explain_the_misses():
+    assert not made_up(*[0.2] * 4, *[0.0] * 36).broken
+    assert made_up(*[0.2] * 14, *[0.0] * 26).broken
+
+
+def test_runs_given_up_at_the_cap_count_neither_as_kept_nor_as_missed():
+    row = made_up(0.2, 0.0, capped=2)
+    assert (row.runs, row.capped, row.violations, row.rate) == (4, 2, 1, 0.5)
+    assert row.answers == 500
+
+
+def test_a_fixed_budget_promises_nothing_and_is_still_judged_by_its_goal():
+    row = row_of(measure(EQUAL, "uniform", EFFORT), EQUAL)
+    assert row.promise == "none"
+    assert not row.broken
+    assert row.answers == budget_of(SELECTORS["uniform"], EQUAL.n) == 120
+
+
+# -- measuring
+
+
+def test_more_runs_only_add_to_fewer():
+    few, many = (measure(SURE, "lucb", Effort(runs, math.inf, 10**6)) for runs in (2, 5))
+    assert many.runs[:2] == few.runs
+
+
+def test_a_cell_whose_time_is_up_still_has_its_least_runs():
+    assert len(measure(SURE, "lucb", Effort(50, 0.0, 10**6)).runs) == 5
+
+
+def test_a_cell_that_only_runs_into_the_cap_is_left_when_its_time_is_up():
+    (run,) = measure(EQUAL, "lil-lucb", Effort(50, 0.0, 600)).runs
+    assert run.capped
+
+
+def test_an_algorithm_that_cannot_is_skipped_with_the_reason_in_words():
+    cell = measure(SURE, "lil-ucb", EFFORT)
+    assert not cell.runs
+    assert "K must be 1" in cell.skipped
+
+
+@pytest.mark.parametrize("algorithm", SELECTORS)
+def test_no_algorithm_breaks_its_promise_on_a_small_pool(algorithm):
+    """With three runs and delta .05 the exact test sees only three misses of three."""
+    assert not row_of(measure(SURE, algorithm, EFFORT), SURE).broken
+
+
+# -- files
+
+
+def test_an_interrupted_measurement_goes_on_where_it_was(tmp_path):
+    def interrupt(cell):
+        if cell == "lucb on equal":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        suite.run(plan(tmp_path, "uniform", "lucb"), interrupt)
+    assert len(Journal(tmp_path, EFFORT).cells) == 4
+    rows = suite.run(plan(tmp_path, "uniform", "lucb"), quiet)
+    assert rows == suite.run(plan(tmp_path / "whole", "uniform", "lucb"), quiet)
+    assert not Journal(tmp_path, EFFORT).path.exists()
+
+
+def test_a_line_cut_off_by_a_kill_is_measured_again(tmp_path):
+    journal = Journal(tmp_path, EFFORT)
+    journal.add(measure(SURE, "lucb", EFFORT))
+    with journal.path.open("a") as file:
+        file.write('{"effort": {"ru')
+    again = Journal(tmp_path, EFFORT)
+    assert list(again.cells) == [("sure", "lucb")]
+    again.add(measure(SURE, "uniform", EFFORT))
+    assert len(Journal(tmp_path, EFFORT).cells) == 2
+
+
+def test_cells_of_another_effort_are_measured_again(tmp_path):
+    Journal(tmp_path, EFFORT).add(measure(SURE, "lucb", EFFORT))
+    assert not Journal(tmp_path, Effort(9, 1.0, 100)).cells
+
+
+def test_measuring_some_algorithms_again_keeps_the_rows_of_the_others(tmp_path):
+    suite.run(plan(tmp_path, "uniform", "lucb"), quiet)
+    suite.run(plan(tmp_path, "lucb"), quiet)
+    found = [(row.case, row.algorithm) for row in tables.read(tmp_path)]
+    assert sorted(found) == [(c, a) for c in ("equal", "sure") for a in ("lucb", "uniform")]
+    assert [case for case, _ in found] == ["sure", "sure", "equal", "equal"]
+
+
+def test_the_same_seeds_give_the_same_files(tmp_path):
+    for folder in ("one", "two"):
+        suite.run(plan(tmp_path / folder, "uniform", "lucb"), quiet)
+    for name in ("results.csv", "README.md"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_a_broken_promise_stands_out_in_the_table():
+    row = made_up(*[0.2] * 14, *[0.0] * 26)
+    assert "**14 of 40**" in tables.markdown([row])
+    assert "- `adaptive-top-k` on sure: **14 of 40**" in tables.markdown([row])
+
+
+# -- the command
+
+
+def test_the_quick_command_measures_every_small_case_and_writes_table_and_plots(tmp_path):
+    call_command("validate", "--quick", "--only", "uniform", "kl-lucb", out=tmp_path, verbosity=0)
+    with (tmp_path / "results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 18
+    assert {row["algorithm"] for row in rows} == {"uniform", "kl-lucb"}
+    assert not any(row.broken for row in tables.read(tmp_path))
+    assert "chance allow\n\nNone." in (tmp_path / "README.md").read_text()
+    for picture in ("answers.png", "answers.svg", "missed.png", "missed.svg"):
+        assert 0 < (tmp_path / picture).stat().st_size < 150_000
+
+
+def test_the_chart_leaves_out_algorithms_that_are_not_there(tmp_path):
+    wanted = chart.plan(plan(tmp_path, "lucb", "uniform"))
+    assert list(wanted.algorithms) == ["lucb"]
+    small = suite.Plan(wanted.cases[:1], wanted.algorithms, EFFORT, wanted.out)
+    chart.run(small, quiet)
+    assert 0 < (tmp_path / "pool-size.png").stat().st_size < 150_000
+    assert (tmp_path / "pool-size.svg").exists()
+    assert [row.n for row in tables.read(tmp_path / "chart")] == [25]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--only", "nonesuch"], "There is no algorithm “nonesuch”"),
+        (["--cases", "nonesuch"], "There is no case “nonesuch”"),
+        (["--runs", "0"], "must be above 0"),
+        (["--crowds", "/nowhere"], "has no crowd"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_in_one_line(words, why):
+    with pytest.raises(CommandError, match=why) as refusal:
+        call_command("validate", *words)
+    assert refusal.value.returncode == 2
