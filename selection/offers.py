@@ -113,7 +113,7 @@ def words(run: Run) -> list[tuple[str, str]]:
     """What was set besides the usual numbers, for people: (label, value)."""
     said = [(algorithms.label(name), _said(value)) for name, value in run.hand_set.items()]
     if run.quotas:
-        limits = run.quotas["limits"].items()
+        limits = sorted(run.quotas["limits"].items())
         each = ", ".join(f"{value} {quotas.words(limit)}" for value, limit in limits)
         said.append((f"Quotas by {run.quotas['attribute']}", each))
     return said

@@ -67,7 +67,8 @@ def _limit(found: re.Match[str]) -> list[Any]:
 
 
 def text_of(limits: Limits) -> str:
-    return "\n".join(f"{value}: {numbers(limit)}" for value, limit in limits.items())
+    """In order of value: PostgreSQL does not keep another."""
+    return "\n".join(f"{value}: {numbers(limit)}" for value, limit in sorted(limits.items()))
 
 
 def numbers(limit: Sequence[int | None]) -> str:

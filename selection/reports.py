@@ -137,7 +137,7 @@ def quota_lines(run: Run, lines: list[Line]) -> list[Quota]:
     sizes = Counter(line.group for line in lines)
     selected = Counter(line.group for line in lines if line.selected)
     limits = run.quotas["limits"]
-    names = [*limits, *sorted(set(sizes) - set(limits))]
+    names = [*sorted(limits), *sorted(set(sizes) - set(limits))]
     return [
         Quota(name, selected[name], _wanted_of(limits.get(name)), sizes[name]) for name in names
     ]

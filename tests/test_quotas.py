@@ -108,11 +108,11 @@ def test_a_draft_keeps_its_quotas_and_shows_them_again(requester):
         quota_lines="Spanish: 1\nEnglish: -2",
     )
     page = text_of(requester.post(admin_url("run_add"), form, follow=True))
-    assert "Quotas by language Spanish exactly 1, English at most 2" in page
+    assert "Quotas by language English at most 2, Spanish exactly 1" in page
     assert "among all selections that keep to the quotas" in page
     run = Run.objects.get()
     assert run.quotas == ASKED
-    assert "Spanish: 1\nEnglish: -2" in requester.get(
+    assert "English: -2\nSpanish: 1" in requester.get(
         admin_url("run_change", run.pk)
     ).content.decode().replace("\r", "")
 
@@ -168,7 +168,7 @@ def test_the_page_and_the_export_show_the_groups(requester):
     header, *rows = lines_of(requester.get(admin_url("run_selected_csv", run.pk)))
     assert header.split(",")[9] == "group"
     assert {row.split(",")[9] for row in rows} == {"English", "Spanish"}
-    assert reports.export(run)["quotas"]["groups"][0] == {
+    assert reports.export(run)["quotas"]["groups"][1] == {
         "group": "Spanish",
         "selected": 1,
         "wanted": "exactly 1",
