@@ -42,11 +42,11 @@ def run(plan: Plan, told: Told = print) -> list[Row]:
     """Measure, and write the chart with its table."""
     plan.out.mkdir(parents=True, exist_ok=True)
     journal = Journal(plan.out, plan.effort)
-    rows = [row_of(cell, case) for cell, case in cells(plan, journal, told)]
-    rows = together(rows, tables.read(plan.out))
+    new = [row_of(cell, case) for cell, case in cells(plan, journal, told)]
+    rows = together(new, tables.read(plan.out))
     tables.write_csv(plan.out, rows)
     plots.save(draw(rows), plan.out.parent / NAME)
-    journal.close()
+    journal.forget({(row.case, row.algorithm) for row in new})
     return rows
 
 
