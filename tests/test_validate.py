@@ -192,6 +192,13 @@ def test_a_line_cut_off_by_a_kill_is_measured_again(tmp_path):
     assert len(Journal(tmp_path, EFFORT).cells) == 2
 
 
+def test_what_was_left_unfinished_survives_another_measurement(tmp_path):
+    suite.run(plan(tmp_path, "uniform"), quiet)
+    Journal(tmp_path, EFFORT).add(measure(EQUAL, "uniform", EFFORT))
+    suite.run(plan(tmp_path, "lucb"), quiet)
+    assert list(Journal(tmp_path, EFFORT).cells) == [("equal", "uniform")]
+
+
 def test_cells_of_another_effort_are_measured_again(tmp_path):
     Journal(tmp_path, EFFORT).add(measure(SURE, "lucb", EFFORT))
     assert not Journal(tmp_path, Effort(9, 1.0, 100)).cells

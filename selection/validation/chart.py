@@ -42,17 +42,17 @@ def run(plan: Plan, told: Told = print) -> list[Row]:
     """Measure, and write the chart with its table."""
     plan.out.mkdir(parents=True, exist_ok=True)
     journal = Journal(plan.out, plan.effort)
-    rows = [row_of(cell, case) for cell, case in cells(plan, journal, told)]
-    rows = together(rows, tables.read(plan.out))
+    new = [row_of(cell, case) for cell, case in cells(plan, journal, told)]
+    rows = together(new, tables.read(plan.out))
     tables.write_csv(plan.out, rows)
     plots.save(draw(rows), plan.out.parent / NAME)
-    journal.close()
+    journal.forget({(row.case, row.algorithm) for row in new})
     return rows
 
 
 def draw(rows: Sequence[Row]) -> Figure:
     """A field for each epsilon, a line for each algorithm."""
-    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
     fields = figure.subplots(1, len(EPSILONS), sharey=True)
     for axes, epsilon in zip(fields, EPSILONS, strict=True):
         _field(axes, [row for row in rows if row.epsilon == epsilon])
@@ -65,12 +65,18 @@ def draw(rows: Sequence[Row]) -> Figure:
 
 def _field(axes: Axes, rows: Sequence[Row]) -> None:
     for name in LINES:
-        line = sorted((row.n, row.answers) for row in rows if row.algorithm == name)
+        line = sorted((row for row in rows if row.algorithm == name), key=lambda row: row.n)
         if line:
-            axes.plot(
-                *zip(*line, strict=True), marker="o", label=name, lw=2.5 if name in OURS else 1
-            )
-    axes.set(xscale="log", yscale="log", xlabel="workers in the pool (a fifth is selected)")
+            _line(axes, line)
+    axes.set(xscale="log", yscale="log", xlabel="workers in the pool, K a fifth")
     axes.set_xticks(SIZES, [str(size) for size in SIZES])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(alpha=0.3)
+
+
+def _line(axes: Axes, line: Sequence[Row]) -> None:
+    """Named with its promise: prices of different promises are not to be compared unawares."""
+    name, promise = line[0].algorithm, line[0].promise
+    width = 2.5 if name in OURS else 1
+    sizes, answers = [row.n for row in line], [row.answers for row in line]
+    axes.plot(sizes, answers, marker="o", label=f"{name}: {promise}", lw=width)

@@ -44,11 +44,11 @@ def run(plan: Plan, told: Told = print) -> list[Row]:
     """
     plan.out.mkdir(parents=True, exist_ok=True)
     journal = Journal(plan.out, plan.effort)
-    rows = [row_of(cell, case) for cell, case in cells(plan, journal, told)]
-    rows = together(rows, tables.read(plan.out))
+    new = [row_of(cell, case) for cell, case in cells(plan, journal, told)]
+    rows = together(new, tables.read(plan.out))
     tables.write(plan.out, rows)
     plots.draw(plan.out, rows)
-    journal.close()
+    journal.forget({(row.case, row.algorithm) for row in new})
     return rows
 
 
