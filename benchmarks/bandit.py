@@ -1,9 +1,8 @@
-"""Speed of the selection core: python -m benchmarks.bandit [simulate|step|rounds].
+"""Speed of the selection core: python -m benchmarks bandit.
 
 Times are of this process alone, by the wall clock; run it on a quiet machine.
 """
 
-import sys
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -97,8 +96,7 @@ def since(start: float) -> float:
     return time.perf_counter() - start
 
 
-if __name__ == "__main__":
-    parts = {"simulate": simulate, "step": step, "rounds": rounds}
-    for part in sys.argv[1:] or parts:
-        parts[part]()
+def main() -> None:
+    for part in (simulate, step, rounds):
+        part()
         print()
