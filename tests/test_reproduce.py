@@ -5,9 +5,11 @@ import math
 from dataclasses import replace
 from io import StringIO
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from selection.reproduction import (
@@ -15,6 +17,7 @@ from selection.reproduction import (
     adaptive_top_k,
     intervals,
     lil_rand_lucb,
+    report,
     running,
     sar,
     table,
@@ -24,6 +27,7 @@ from selection.reproduction.claims import (
     ALWAYS,
     MOSTLY,
     OFTEN,
+    RULE,
     Claim,
     Estimate,
     Outcome,
@@ -38,6 +42,7 @@ from selection.reproduction.claims import (
 )
 from selection.reproduction.table import Row
 
+DOCS = Path(settings.BASE_DIR) / "docs" / "reproduction"
 FOR, AGAINST, OPEN = Outcome.FOR, Outcome.AGAINST, Outcome.OPEN
 
 
@@ -320,3 +325,25 @@ def test_pulls_are_compared_by_their_intervals():
     assert pulls_less(rows, "a", "b") == [FOR]
     assert pulls_alike(rows, "a", "b") == [FOR]
     assert pulls_alike(rows, "a", "c") == [AGAINST]
+
+
+# -- what is committed
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_page_says_what_the_tables_say(study):
+    rows = table.read(DOCS / f"{study}.csv")
+    claims = report.markdown(STUDIES[study].claims(rows))
+    assert claims in (DOCS / "README.md").read_text(encoding="utf-8")
+    assert claims in (DOCS / f"{study}-claims.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_tables_are_those_of_the_full_runs(study):
+    rows = table.read(DOCS / f"{study}.csv")
+    known = running.finished(STUDIES[study].cells(False, None), rows)
+    assert len(known) == len(STUDIES[study].cells(False, None))
+
+
+def test_the_page_gives_the_rule():
+    assert RULE in (DOCS / "README.md").read_text(encoding="utf-8")

@@ -25,7 +25,7 @@ from .claims import (
 from .plots import Figure, Panel, by_series
 from .table import Row
 
-RUNS = 40
+RUNS = 200
 QUICK_RUNS = 5
 N, EPSILON = 1000, 0.01
 KS = (100, 250, 500)

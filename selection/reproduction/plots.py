@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import MaxNLocator, NullLocator
 from PIL import Image
 
 from .table import Row
@@ -127,8 +128,18 @@ def _fill(axes: Axes, figure: Figure, panel: Panel, colours: dict[str, int]) -> 
         )
     axes.set(title=panel.title, xlabel=figure.x, ylabel=figure.y)
     axes.set_ylim(bottom=0)
-    if figure.log_x:
-        axes.set_xscale("log")
+    _ticks(axes, figure, panel)
+
+
+def _ticks(axes: Axes, figure: Figure, panel: Panel) -> None:
+    """Whole numbers; on a log scale just where something was played."""
+    if not figure.log_x:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return
+    places = sorted({point.x for points in panel.lines.values() for point in points})
+    axes.set_xscale("log")
+    axes.set_xticks(places, [f"{place:,.0f}" for place in places])
+    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def _bar(length: float) -> float:

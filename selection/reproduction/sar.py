@@ -15,7 +15,7 @@ from .claims import ALWAYS, MOSTLY, OFTEN, Claim, Reach, errs_less, errs_less_on
 from .plots import Figure, Panel, by_series
 from .table import Row
 
-RUNS = 200
+RUNS = 1000
 QUICK_RUNS = 40
 EXPLORATIONS = (1, 2, 4)
 MOST_MS = 9
