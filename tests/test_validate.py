@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from selection.bandit import SELECTORS, Goal
 from selection.bandit.simulate import Outcome
 from selection.errors import Refused
-from selection.validation import cases, chart, figures, suite, tables
+from selection.validation import cases, chart, delays, figures, late, suite, tables
 from selection.validation.figures import row_of
 from selection.validation.intervals import of_share
 from selection.validation.journal import Journal
@@ -223,6 +223,80 @@ def test_a_broken_promise_stands_out_in_the_table():
     row = made_up(*[0.2] * 14, *[0.0] * 26)
     assert "**14 of 40**" in tables.markdown([row])
     assert "- `adaptive-top-k` on sure: **14 of 40**" in tables.markdown([row])
+
+
+# -- a crowd that takes its time
+
+RNG_SEED = 5
+PROMPT = late.Manner("prompt")
+
+
+def hands(truth, manner=PROMPT):
+    return late.Hands(np.array(truth), manner, np.random.default_rng(RNG_SEED))
+
+
+def test_answers_count_in_the_order_of_asking_and_all_of_them():
+    crowd = hands([1.0, 0.0])
+    crowd.give(np.array([3, 2]))
+    assert crowd.pending.tolist() == [3, 2]
+    counted = []
+    while crowd.pending.any():
+        counted += zip(*crowd.wait(), strict=True)
+    assert sorted(counted) == [(0, 1.0)] * 3 + [(1, 0.0)] * 2
+
+
+def test_a_lost_assignment_counts_as_not_right_when_its_time_is_up():
+    crowd = hands([1.0], late.Manner("gone", lost=1.0))
+    crowd.give(np.array([1]))
+    assert crowd.room.tolist() == [late.EACH - 1]
+    assert crowd.wait() == ([0], [0.0])
+    assert late.DUE <= crowd.now <= late.DUE + 2 * late.STEP
+    assert crowd.room.tolist() == [late.EACH]
+
+
+def test_what_is_answered_behind_a_lost_one_waits_and_leaves_the_hands_free():
+    crowd = hands([1.0])
+    crowd._held[0].extend([(late.DUE, 0.0), (1.0, 1.0)])
+    crowd.now = 2.0
+    assert crowd.pending.tolist() == [2]
+    assert crowd.room.tolist() == [late.EACH - 1]
+    assert crowd.wait() == ([0, 0], [0.0, 1.0])
+
+
+def test_answers_come_in_time_as_often_as_they_are_right():
+    crowd = hands(np.full(2000, 0.8), late.Manner("slow", slow=0.2, lost=0.05))
+    crowd.give(np.ones(2000, int))
+    rewards = []
+    while crowd.pending.any():
+        rewards += crowd.wait()[1]
+    expected = crowd.manner.in_time(0.8)
+    assert abs(np.mean(rewards) - expected) < 4 * math.sqrt(expected * (1 - expected) / 2000)
+
+
+@pytest.mark.parametrize("algorithm", ["certified", "credible", "lucb"])
+def test_what_is_still_out_at_the_stop_is_paid(algorithm):
+    means = np.repeat([0.95, 0.2], [2, 6])
+    asked = {"k": 2, "epsilon": 0.2, "delta": 0.1}
+    outcome = late.play(algorithm, means, PROMPT, 8, 60_000, RNG_SEED, **asked)
+    assert outcome.reasons == ("promise",)
+    assert outcome.selection.tolist() == [0, 1]
+    assert outcome.pulls == outcome.pulls_per_arm.sum()
+
+
+def test_the_table_of_delays_compares_with_one_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(delays, "CASES", (SURE.name,))
+    monkeypatch.setattr(delays, "AT_ONCE", (1, 4))
+    for algorithm in delays.OURS:
+        wanted = delays.plan(plan(tmp_path, algorithm, "uniform"))
+        assert wanted.size == 4
+        delays.run(wanted, quiet)
+    rows = tables.read(tmp_path / "delays")
+    assert len(rows) == 8
+    page = (tmp_path / "delays" / "README.md").read_text()
+    assert page.count("| slow and lost | 4 |") == page.count("| prompt | 1 |") == 2
+    ours = {row.case: row.answers for row in rows if row.algorithm == "credible"}
+    alone, four = (ours[f"{SURE.name}, prompt, {at_once}"] for at_once in (1, 4))
+    assert f"| {four:,.0f} | {four / alone - 1:+.0%} |" in page
 
 
 # -- the command

@@ -65,11 +65,21 @@ class Cell:
     skipped: str = ""
 
 
-def measure(case: Case, algorithm: str, effort: Effort) -> Cell:
+Played = Callable[[Case, str, int, int], Run]  # case, algorithm, number of the run, cap
+
+
+def at_leisure(case: Case, algorithm: str, number: int, cap: int) -> Run:
+    """Answers are drawn as the algorithm's paper draws them, and come at once."""
+    means = case.means(number)
+    outcome = play(algorithm, means, seed=number, max_pulls=cap, **asked(case, algorithm))
+    return score(outcome, means)
+
+
+def measure(case: Case, algorithm: str, effort: Effort, played: Played = at_leisure) -> Cell:
     """Play as many runs as the effort allows, or say why it cannot be."""
     cap = effort.cap_for(SELECTORS[algorithm])
     try:
-        runs = tuple(_runs(case, algorithm, effort, cap))
+        runs = tuple(_runs(case, algorithm, effort, cap, played))
     except ProblemError as error:
         return Cell(case.name, algorithm, cap, skipped=str(error))
     return Cell(case.name, algorithm, cap, runs)
@@ -80,11 +90,11 @@ def budget_of(selector: type[Selector], n: int) -> int | None:
     return BUDGET_PER_WORKER * n if "budget" in selector.needs else None
 
 
-def _runs(case: Case, algorithm: str, effort: Effort, cap: int) -> Iterator[Run]:
+def _runs(case: Case, algorithm: str, effort: Effort, cap: int, played: Played) -> Iterator[Run]:
     over = _clock(effort.seconds)
     capped = True
     for number in range(effort.runs):
-        run = _run(case, algorithm, number, cap)
+        run = played(case, algorithm, number, cap)
         yield run
         capped &= run.capped
         if over() and (capped or number + 1 >= LEAST_RUNS):
@@ -96,11 +106,10 @@ def _clock(seconds: float) -> Callable[[], bool]:
     return lambda: time.process_time() - started > seconds
 
 
-def _run(case: Case, algorithm: str, number: int, cap: int) -> Run:
-    means = case.means(number)
-    asked: dict[str, Any] = {"k": case.k, "epsilon": case.epsilon, "delta": case.delta}
+def asked(case: Case, algorithm: str) -> dict[str, Any]:
+    """What the algorithm is asked to do."""
     budget = budget_of(SELECTORS[algorithm], case.n)
-    return score(play(algorithm, means, seed=number, max_pulls=cap, budget=budget, **asked), means)
+    return {"k": case.k, "epsilon": case.epsilon, "delta": case.delta, "budget": budget}
 
 
 def score(outcome: Outcome, means: Floats) -> Run:

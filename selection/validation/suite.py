@@ -10,7 +10,7 @@ from . import plots, tables
 from .cases import Case
 from .figures import Row, row_of
 from .journal import Journal
-from .measure import Cell, Effort, measure
+from .measure import Cell, Effort, Played, at_leisure, measure
 
 Told = Callable[[str], object]
 
@@ -37,6 +37,11 @@ def algorithms(only: Iterable[str] = ()) -> list[str]:
     return list(only) or list(SELECTORS)
 
 
+def plan(wanted: Plan) -> Plan:
+    """Just what was asked for."""
+    return wanted
+
+
 def run(plan: Plan, told: Told = print) -> list[Row]:
     """Measure, and write table and plots; ``told`` hears of every cell.
 
@@ -52,13 +57,15 @@ def run(plan: Plan, told: Told = print) -> list[Row]:
     return rows
 
 
-def cells(plan: Plan, journal: Journal, told: Told) -> Iterable[tuple[Cell, Case]]:
+def cells(
+    plan: Plan, journal: Journal, told: Told, played: Played = at_leisure
+) -> Iterable[tuple[Cell, Case]]:
     """Every cell of the plan: from the journal, or measured and kept there."""
     for case in plan.cases:
         for algorithm in plan.algorithms:
             cell = journal.get(case.name, algorithm)
             if cell is None:
-                cell = measure(case, algorithm, plan.effort)
+                cell = measure(case, algorithm, plan.effort, played)
                 journal.add(cell)
             told(f"{algorithm} on {case.name}")
             yield cell, case

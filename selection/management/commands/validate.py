@@ -9,7 +9,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from selection.errors import Refused
-from selection.validation import cases, chart, suite
+from selection.validation import cases, chart, delays, suite
 from selection.validation.measure import FULL, QUICK
 
 DOCS = settings.BASE_DIR / "docs" / "validation"
@@ -35,7 +35,15 @@ class Command(BaseCommand):
         add("--only", nargs="+", default=[], metavar="NAME", help="these algorithms alone")
         add("--cases", nargs="+", default=[], metavar="NAME", help="on these pools alone")
         add("--crowds", type=Path, help="folder of recorded crowds: NAME.csv and NAME_gold.csv")
-        add("--chart", action="store_true", help="answers against the size of the pool instead")
+        kind = parser.add_mutually_exclusive_group()
+        kind.add_argument(
+            "--chart", action="store_true", help="answers against the size of the pool instead"
+        )
+        kind.add_argument(
+            "--delays",
+            action="store_true",
+            help="what many assignments out at once cost instead, slow and lost ones too",
+        )
         add("--out", type=Path, help=f"folder; {DOCS}, or {QUICK_OUT} if quick")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -49,10 +57,10 @@ class Command(BaseCommand):
             raise CommandError("Interrupted; run it again to go on.", returncode=130) from None
 
     def _measure(self, options: dict[str, Any]) -> None:
-        made = chart.plan(plan(options)) if options["chart"] else plan(options)
-        work = chart.run if options["chart"] else suite.run
+        kind = chart if options["chart"] else delays if options["delays"] else suite
+        made = kind.plan(plan(options))
         with tqdm(total=made.size, unit=" cells", disable=options["verbosity"] == 0) as bar:
-            rows = work(made, lambda cell: hear(bar, cell))
+            rows = kind.run(made, lambda cell: hear(bar, cell))
         for row in rows:
             if row.broken:
                 self.stdout.write(f"Broken: {row.algorithm} on {row.case}, {row.rate:.1%} missed.")
