@@ -61,6 +61,14 @@ class RunOut(Schema):
     quotas: dict[str, Any]
     skills: list[SkillOut]
     promise: str
+    epsilon_reached: float | None = Field(
+        description="The ε of the promise that holds by now, or held at the end."
+    )
+    warnings: list[str] = Field(description="What makes the promise doubtful for this pool.")
+    population: dict[str, float] | None = Field(
+        description="As fitted to the pool: mean and spread of the accuracies, the border that K "
+        "workers are expected to exceed, the p-value of the check."
+    )
     progress: dict[str, Any]
 
 
@@ -152,11 +160,15 @@ ERRORS = {(401, 404, 409, 422): ErrorOut}
 def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """How a run stands."""
     run = get_object_or_404(Run, pk=run_id)
+    fit, promised = reports.fit(run), reports.pledge(run)
     return {
         **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
         "options": run.hand_set,
         "skills": [{"skill": str(skill), "k": skill.k} for skill in run.skills],
-        "promise": reports.promise(run),
+        "promise": promised.sentence,
+        "epsilon_reached": promised.epsilon,
+        "warnings": list(fit.warnings),
+        "population": fit.numbers(),
         "progress": vars(reports.progress(run)),
     }
 

@@ -13,7 +13,7 @@ from selection import links, offers, reports, runs
 from selection.errors import Refused
 from selection.models import Run
 
-from . import chart, table
+from . import chart, population, table
 from .page import Page, csv_response, csv_stream, json_response, object_url
 
 VERBS = {"start": runs.start, "pause": runs.pause, "resume": runs.resume, "stop": runs.stop}
@@ -53,17 +53,21 @@ class RunPage(Page):
         }
 
     def _begun(self, run: Run) -> dict[str, Any]:
-        lines = reports.standings(run)
+        seen = reports.look(run)
+        lines, fit = seen.lines, seen.fit
         progress = reports.progress(run)
         return {
             "progress": progress,
-            "percent": round(100 * progress.closed),
+            "percent": 100 if run.finished else min(99, round(100 * progress.closed)),
             "settled_in": sum(line.verdict == "settled in" for line in lines),
             "settled_out": sum(line.verdict == "settled out" for line in lines),
             "workers": len(lines) // len(run.skills),
             "skills": reports.skill_lines(run, lines),
             "quotas": reports.quota_lines(run, lines),
-            "promise": reports.promise(run),
+            "promised": reports.pledge(run),
+            "warnings": fit.warnings,
+            "population": population.draw(fit.population) if fit.population else None,
+            "interval": reports.interval(run),
             "assumptions": reports.assumptions(),
             "chart": chart.draw(reports.history(run), len(lines)),
             "table": table.build(lines, self.request.GET),

@@ -10,6 +10,8 @@
 """
 
 from .certified import THIS_SET
+from .fitted import Fitted
+from .misfit import DOUBT
 from .multi import MULTI_SELECTORS, MultiProblem
 from .options import Option
 from .problem import Problem, ProblemError
@@ -21,11 +23,13 @@ from .state import State, Verdict
 __all__ = [
     "ASSUMPTIONS",
     "BUDGET_SPENT",
+    "DOUBT",
     "MULTI_SELECTORS",
     "PROMISE_KEPT",
     "SELECTORS",
     "THIS_SET",
     "Event",
+    "Fitted",
     "Goal",
     "MultiProblem",
     "Option",

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .allocate import level
+from .fitted import Fitted
 from .judgement import Judgement
 from .misfit import Misfit, misfit
 from .options import Option
@@ -37,6 +38,10 @@ class Credible(Selector):
         "confidence",
         "Ours; calibrated by simulation, docs/credible.md",
         average=True,
+    )
+    interval = (
+        f"{100 * LEVEL:g} % credible interval: where the worker's accuracy lies with that "
+        "probability, given the fitted population"
     )
     known_options: ClassVar[tuple[Option, ...]] = (
         Option(
@@ -123,8 +128,14 @@ class Credible(Selector):
 
     def warnings(self) -> tuple[str, ...]:
         """A sentence when the fitted population does not look like what was observed."""
-        sentence = self.misfit().sentence
+        sentence = self.misfit().sentence if self.state.pulls.any() else ""
         return (sentence,) if sentence else ()
+
+    def fitted(self) -> Fitted | None:
+        if not self.state.pulls.any():
+            return None
+        judged = self._judgement()
+        return Fitted.of(judged.posterior, judged.border, self.misfit().p_value)
 
     def misfit(self) -> Misfit:
         """The check of the fitted population: statistic, p-value and sentence."""

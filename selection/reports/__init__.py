@@ -1,5 +1,7 @@
 """Every read that is more than a get. Nothing here writes."""
 
+from selection.bandit import DOUBT, Fitted
+
 from .answers import (
     answer_columns,
     answer_rows,
@@ -9,12 +11,18 @@ from .answers import (
 )
 from .course import Progress, history, progress, with_counts
 from .exports import COLUMNS, export, export_table
-from .promises import assumptions, promise
-from .workers import Line, Quota, SkillLine, quota_lines, skill_lines, standings
+from .fit import Fit, fit
+from .promises import Pledge, assumptions, interval, pledge, promise
+from .workers import Line, Look, Quota, SkillLine, look, quota_lines, skill_lines, standings
 
 __all__ = [
     "COLUMNS",
+    "DOUBT",
+    "Fit",
+    "Fitted",
     "Line",
+    "Look",
+    "Pledge",
     "Progress",
     "Quota",
     "SkillLine",
@@ -23,10 +31,14 @@ __all__ = [
     "assumptions",
     "export",
     "export_table",
+    "fit",
     "history",
+    "interval",
+    "look",
     "open_assignments",
     "open_columns",
     "open_table",
+    "pledge",
     "progress",
     "promise",
     "quota_lines",

@@ -1,5 +1,6 @@
 """How far runs have come: their progress, their history, counts for a list of them."""
 
+import math
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -33,6 +34,16 @@ class Progress:
     counted: int
     out: int
     rate: float
+
+    @property
+    def gap_shown(self) -> str:
+        """Rounded upwards: the gap is also what is promised by now."""
+        return f"{rounded_up(self.gap):.3f}"
+
+
+def rounded_up(gap: float) -> float:
+    """To three places, so that what is said of it still holds."""
+    return math.ceil(gap * 1000) / 1000
 
 
 def progress(run: Run) -> Progress:

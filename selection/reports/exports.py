@@ -10,15 +10,16 @@ from django.db.models import Sum
 from selection.bandit import ASSUMPTIONS
 from selection.models import Run
 
-from .promises import promise
-from .workers import Line, quota_lines, skill_lines, standings
+from .promises import interval, pledge
+from .workers import Line, look, quota_lines, skill_lines
 
 COLUMNS = ["rank", "worker", "name", "verdict", "answers", "right", "mean", "lower", "upper"]
 
 
 def export(run: Run) -> dict[str, Any]:
     """The selection, with all that is needed to understand and repeat it."""
-    lines = standings(run)
+    seen = look(run)
+    lines, fit, promised = seen.lines, seen.fit, pledge(run)
     chosen = [line for line in lines if line.selected]
     return {
         "run": run.name,
@@ -27,7 +28,11 @@ def export(run: Run) -> dict[str, Any]:
         "status": run.status,
         "ending": run.why_ended,
         "certified": run.certified,
-        "promise": promise(run),
+        "promise": promised.sentence,
+        "epsilon_reached": promised.epsilon,
+        "holds": promised.holds,
+        "warnings": list(fit.warnings),
+        "population": fit.numbers(),
         "assumptions": ASSUMPTIONS,
         "algorithm": run.algorithm,
         "options": run.hand_set,
@@ -39,6 +44,7 @@ def export(run: Run) -> dict[str, Any]:
         "budget": run.budget,
         "seed": run.seed,
         "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
+        "interval": interval(run),
         "workers": [_export_row(run, rank, line) for rank, line in _ranked(chosen)],
     }
 
@@ -86,6 +92,9 @@ def export_table(run: Run) -> list[dict[str, Any]]:
     facts = {
         "certified": "certified" if document["certified"] else "not certified",
         "promise": document["promise"],
+        "epsilon_reached": document["epsilon_reached"],
+        "holds": document["holds"],
+        "warnings": " ".join(document["warnings"]),
         "ending": document["ending"] or document["status"],
     } | {
         name: document[name]

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from selection import quotas
-from selection.bandit import Selector, Standing, State, Verdict
+from selection.bandit import Selector, Standing, Verdict
 from selection.models import Candidate, Run, Skill
+
+from .fit import Fit, restored
 
 WORDS = {Verdict.ACCEPTED: "accepted", Verdict.REJECTED: "rejected", Verdict.UNDECIDED: "undecided"}
 SETTLED = {Verdict.ACCEPTED: "settled in", Verdict.REJECTED: "settled out"}
@@ -41,9 +41,29 @@ class Line:
     number: int = 0
 
 
+@dataclass(frozen=True)
+class Look:
+    """A run as its algorithm sees it: every worker's line, and how well the algorithm fits."""
+
+    lines: list[Line]
+    fit: Fit
+
+
+def look(run: Run) -> Look:
+    """Lines come skill by skill: the selected first, best mean first. A draft has none."""
+    rows = list(run.candidates.select_related("worker").order_by("arm"))
+    if not rows:
+        return Look([], Fit())
+    selector = restored(run, rows)
+    return Look(_lines(run, rows, selector), Fit.of(selector))
+
+
 def standings(run: Run) -> list[Line]:
-    """Every worker's line, skill by skill: the selected first, best mean first."""
-    selector, rows = _restored(run)
+    """Every worker's line alone."""
+    return look(run).lines
+
+
+def _lines(run: Run, rows: list[Candidate], selector: Selector) -> list[Line]:
     standing, selected = selector.standing(), set(selector.selection().tolist())
     group = _groups(run)
     names = [str(skill) for skill in run.skills] if run.several else [""]
@@ -88,17 +108,6 @@ def _merit(line: Line) -> tuple[int, bool, float, int]:
         -1.0 if line.mean is None else -line.mean,
         line.candidate,
     )
-
-
-def _restored(run: Run) -> tuple[Selector, list[Candidate]]:
-    rows = list(run.candidates.select_related("worker").order_by("arm"))
-    state = State(
-        np.array([row.pulls for row in rows], np.int64),
-        np.array([row.rewards for row in rows], float),
-        np.array([row.verdict for row in rows], np.int8),
-        dict(run.memory),
-    )
-    return run.selector(state), rows
 
 
 def _groups(run: Run) -> Callable[[int], str]:
