@@ -1,6 +1,6 @@
 """The algorithms as people choose them: grouped by what they promise, with labels for settings."""
 
-from .bandit import MULTI_SELECTORS, SELECTORS, Goal, Option, Selector
+from .bandit import LIKE_THESE, MULTI_SELECTORS, SELECTORS, THIS_SET, Goal, Option, Selector
 
 ALGORITHMS: dict[str, type[Selector]] = {**SELECTORS, **MULTI_SELECTORS}
 
@@ -15,6 +15,7 @@ SKILLS = "Several skills on one fixed budget"
 GROUPS = (*CONFIDENCE.values(), BUDGET, SKILLS)
 
 LABELS = {
+    "accuracy": "What accuracy means",
     "batch": "Answers in a batch",
     "beta": "Share left to later rounds",
     "c": "Exploration multiplier",
@@ -27,6 +28,14 @@ LABELS = {
     "parameters": "Parameters",
     "repeat": "Most answers of one worker in a batch",
     "schedule": "Schedule of the phases",
+}
+
+# What a choice means, where its name alone does not say it.
+MEANINGS = {
+    LIKE_THESE: "the share of right answers that a worker would give to endlessly many questions "
+    "of this kind; those of the set are a random sample of them",
+    THIS_SET: "the share of exactly the questions in the set that a worker gets right; fewer "
+    "answers are needed, and nothing is said about other questions",
 }
 
 
@@ -56,6 +65,11 @@ def for_skills(name: str) -> bool:
 
 def keeps_quotas(name: str) -> bool:
     return any(option.name == "quotas" for option in ALGORITHMS[name].known_options)
+
+
+def says_accuracy(name: str) -> bool:
+    """Whether what accuracy means may be chosen."""
+    return any(option.name == "accuracy" for option in settings(name))
 
 
 def settings(name: str) -> list[Option]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from . import algorithms, quotas
 from .algorithms import ALGORITHMS
-from .bandit import Option, ProblemError, Promise, Selector
+from .bandit import LIKE_THESE, Option, ProblemError, Promise, Selector
 from .errors import Refused
 from .models import Pool, Run, Skill
 
@@ -111,12 +111,23 @@ def needs() -> dict[str, list[str]]:
 
 def words(run: Run) -> list[tuple[str, str]]:
     """What was set besides the usual numbers, for people: (label, value)."""
-    said = [(algorithms.label(name), _said(value)) for name, value in run.hand_set.items()]
+    chosen = run.hand_set
+    if algorithms.says_accuracy(run.algorithm):
+        chosen = {"accuracy": LIKE_THESE} | chosen
+    said = [(algorithms.label(name), _said(value)) for name, value in chosen.items()]
     if run.quotas:
         limits = sorted(run.quotas["limits"].items())
         each = ", ".join(f"{value} {quotas.words(limit)}" for value, limit in limits)
         said.append((f"Quotas by {run.quotas['attribute']}", each))
     return said
+
+
+def accuracy(run: Run) -> str:
+    """What accuracy means in this run's promise, where that could be chosen."""
+    if not algorithms.says_accuracy(run.algorithm):
+        return ""
+    chosen = run.options.get("accuracy", LIKE_THESE)
+    return f"Accuracy {chosen} is {algorithms.MEANINGS[chosen]}."
 
 
 def _said(value: Any) -> str:

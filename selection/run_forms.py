@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminIntegerFieldWidget,
@@ -17,6 +17,7 @@ from unfold.widgets import (
 )
 
 from . import offers, quotas
+from .algorithms import MEANINGS
 from .errors import Refused
 from .models import Pool, Run, Skill
 from .offers import Setting
@@ -55,7 +56,16 @@ def _default(value: Any) -> str:
 def _help(setting: Setting) -> str:
     """The option's own sentence; who reads it is hidden where a script shows only what is read."""
     users = format_html('<span class="cs-noscript"> Read by {}.</span>', ", ".join(setting.titles))
-    return format_html("{}{}", setting.option.about, users)
+    meanings = format_html_join(
+        "",
+        "<br><strong>{}</strong>: {}.",
+        [(choice.capitalize(), MEANINGS[choice]) for choice in _explained(setting)],
+    )
+    return format_html("{}{}{}", setting.option.about, meanings, users)
+
+
+def _explained(setting: Setting) -> list[str]:
+    return [choice for choice in setting.option.choices if choice in MEANINGS]
 
 
 SETTINGS = {f"option_{setting.option.name}": setting for setting in offers.settings()}

@@ -50,6 +50,7 @@ class RunPage(Page):
             "questions": questions,
             "refusals": refusals,
             "offer": offers.offer(run, workers),
+            "accuracy": offers.accuracy(run),
         }
 
     def _begun(self, run: Run) -> dict[str, Any]:
@@ -68,7 +69,7 @@ class RunPage(Page):
             "warnings": fit.warnings,
             "population": population.draw(fit.population) if fit.population else None,
             "interval": reports.interval(run),
-            "assumptions": reports.assumptions(),
+            "accuracy": offers.accuracy(run),
             "chart": chart.draw(reports.history(run), len(lines)),
             "table": table.build(lines, self.request.GET),
         }

@@ -9,7 +9,7 @@
 ()
 """
 
-from .certified import THIS_SET
+from .certified import LIKE_THESE, THIS_SET
 from .fitted import Fitted
 from .misfit import DOUBT
 from .multi import MULTI_SELECTORS, MultiProblem
@@ -24,6 +24,7 @@ __all__ = [
     "ASSUMPTIONS",
     "BUDGET_SPENT",
     "DOUBT",
+    "LIKE_THESE",
     "MULTI_SELECTORS",
     "PROMISE_KEPT",
     "SELECTORS",

@@ -12,7 +12,7 @@ from .answers import (
 from .course import Progress, history, progress, with_counts
 from .exports import COLUMNS, export, export_table
 from .fit import Fit, fit
-from .promises import Pledge, assumptions, interval, pledge, promise
+from .promises import Pledge, interval, pledge, promise
 from .workers import Line, Look, Quota, SkillLine, look, quota_lines, skill_lines, standings
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "SkillLine",
     "answer_columns",
     "answer_rows",
-    "assumptions",
     "export",
     "export_table",
     "fit",

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import Sum
 
-from selection.bandit import ASSUMPTIONS
 from selection.models import Run
 
 from .promises import interval, pledge
@@ -33,7 +32,7 @@ def export(run: Run) -> dict[str, Any]:
         "holds": promised.holds,
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
-        "assumptions": ASSUMPTIONS,
+        "assumptions": promised.assumes,
         "algorithm": run.algorithm,
         "options": run.hand_set,
         "quotas": _quotas_of(run, lines),

@@ -20,6 +20,7 @@ class Pledge:
     meaning   the sentence for that ε; empty where there is none yet
     epsilon   of the promise that holds by now, or held at the end; None where there is none
     holds     where that is: for every pool, or on average over pools
+    assumes   what all of it rests on
     """
 
     sentence: str
@@ -27,6 +28,7 @@ class Pledge:
     meaning: str = ""
     epsilon: float | None = None
     holds: str = ""
+    assumes: str = ASSUMPTIONS
 
 
 def pledge(run: Run) -> Pledge:
@@ -36,7 +38,7 @@ def pledge(run: Run) -> Pledge:
         return Pledge(" ".join(refusals.values()))
     rule = offers.selector(run, n).promise
     if draft:
-        return Pledge(offers.sentence(run, rule, n))
+        return Pledge(offers.sentence(run, rule, n), assumes=rule.assumes)
     epsilon = _epsilon(run, rule)
     ended = run.status == Run.Status.ENDED
     early = ended and not run.finished
@@ -47,6 +49,7 @@ def pledge(run: Run) -> Pledge:
         meaning=offers.sentence(run, rule, n, epsilon) if known else "",
         epsilon=epsilon,
         holds="" if epsilon is None else ON_AVERAGE if rule.average else EVERY_POOL,
+        assumes=rule.assumes,
     )
 
 
@@ -92,11 +95,6 @@ def _gap(run: Run) -> float | None:
     """The gap as it is shown; None while it says nothing."""
     last = run.history.order_by("-number").first()
     return None if last is None or last.gap >= 1 else rounded_up(last.gap)
-
-
-def assumptions() -> str:
-    """What every promise rests on, in words."""
-    return ASSUMPTIONS
 
 
 def interval(run: Run) -> str:
