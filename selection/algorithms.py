@@ -28,6 +28,7 @@ LABELS = {
     "parameters": "Parameters",
     "repeat": "Most answers of one worker in a batch",
     "schedule": "Schedule of the phases",
+    "share": "Share of δ at which it stops",
 }
 
 # What a choice means, where its name alone does not say it.
@@ -67,6 +68,11 @@ def keeps_quotas(name: str) -> bool:
     return any(option.name == "quotas" for option in ALGORITHMS[name].known_options)
 
 
+def learns(name: str) -> bool:
+    """Whether it can start from what an earlier run saw."""
+    return any(option.name == "prior" for option in ALGORITHMS[name].known_options)
+
+
 def says_accuracy(name: str) -> bool:
     """Whether what accuracy means may be chosen."""
     return any(option.name == "accuracy" for option in settings(name))
@@ -75,7 +81,7 @@ def says_accuracy(name: str) -> bool:
 def settings(name: str) -> list[Option]:
     """The options of this algorithm that a person may set by hand.
 
-    The number of questions is the run's own, and quotas have a form of theirs.
+    The number of questions is the run's own; quotas and earlier runs have fields of theirs.
     """
     options = ALGORITHMS[name].known_options
     return [option for option in options if option.kind != "object" and option.name != "questions"]

@@ -10,7 +10,7 @@ from ninja import Field, NinjaAPI, Query, Schema, Status
 from ninja.errors import AuthenticationError, ValidationError
 from ninja.security import HttpBearer
 
-from . import intake, reports, runs
+from . import intake, priors, reports, runs
 from .errors import Refused
 from .files import AnswerRow
 from .models import ApiToken, Run
@@ -58,6 +58,9 @@ class RunOut(Schema):
     budget: int | None
     seed: int
     options: dict[str, Any]
+    learned_from: dict[str, Any] | None = Field(
+        description="The earlier run that this one starts from, and how much that weighs."
+    )
     quotas: dict[str, Any]
     skills: list[SkillOut]
     promise: str
@@ -164,6 +167,7 @@ def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     return {
         **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
         "options": run.hand_set,
+        "learned_from": priors.as_numbers(run),
         "skills": [{"skill": str(skill), "k": skill.k} for skill in run.skills],
         "promise": promised.sentence,
         "epsilon_reached": promised.epsilon,

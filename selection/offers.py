@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import algorithms, quotas
+from . import algorithms, priors, quotas
 from .algorithms import ALGORITHMS
 from .bandit import LIKE_THESE, Option, ProblemError, Promise, Selector
 from .errors import Refused
@@ -103,6 +103,7 @@ def needs() -> dict[str, list[str]]:
             *rule.needs,
             *(f"option_{option.name}" for option in algorithms.settings(name)),
             *(["quota_attribute", "quota_lines"] if algorithms.keeps_quotas(name) else []),
+            *(["learn_from"] if algorithms.learns(name) else []),
             *(["skills"] if algorithms.for_skills(name) else []),
         ]
         for name, rule in ALGORITHMS.items()
@@ -115,6 +116,8 @@ def words(run: Run) -> list[tuple[str, str]]:
     if algorithms.says_accuracy(run.algorithm):
         chosen = {"accuracy": LIKE_THESE} | chosen
     said = [(algorithms.label(name), _said(value)) for name, value in chosen.items()]
+    if learned := priors.learned(run):
+        said.append(("Learns from", learned.source))
     if run.quotas:
         limits = sorted(run.quotas["limits"].items())
         each = ", ".join(f"{value} {quotas.words(limit)}" for value, limit in limits)

@@ -16,7 +16,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from . import offers, quotas
+from . import algorithms, offers, priors, quotas
 from .algorithms import MEANINGS
 from .errors import Refused
 from .models import Pool, Run, Skill
@@ -123,10 +123,48 @@ def quotas_given(cleaned: dict[str, Any]) -> dict[str, Any]:
     return {"attribute": attribute or "", "limits": limits} if attribute or limits else {}
 
 
+# -- an earlier run to learn from
+
+KEPT = "kept"
+
+
+class LearnField(forms.Form):
+    learn_from = forms.ChoiceField(
+        label="Learn from an earlier run",
+        required=False,
+        widget=UnfoldAdminSelectWidget(),
+        error_messages={
+            "invalid_choice": "That run is gone or cannot be learned from; choose another or none."
+        },
+        help_text="Takes over how good that run's workers were on the whole, as if "
+        f"{priors.WORTH} such workers had been seen; nothing about any one of them. It helps most "
+        "in small pools. Choose one whose workers and questions were like these: nothing else "
+        "makes sure of that.",
+    )
+
+
+def learn_choices(run: Run) -> list[Any]:
+    """Earlier runs by question set; what was taken over before comes first."""
+    grouped: dict[str, list[tuple[str, str]]] = {}
+    for source in priors.sources():
+        grouped.setdefault(source.question_set, []).append((str(source.pk), str(source)))
+    learned = priors.learned(run)
+    nothing = "Nothing" if grouped or learned else "Nothing: no run with answers has ended yet"
+    kept = [(KEPT, f"As taken over from {learned}")] if learned else []
+    return [("", nothing), *kept, *grouped.items()]
+
+
+def prior_given(algorithm: str, chosen: str, run: Run) -> dict[str, Any]:
+    """The option ``prior`` for what was chosen, where this algorithm reads it."""
+    if not chosen or not algorithms.learns(algorithm):
+        return {}
+    return {"prior": run.options["prior"] if chosen == KEPT else priors.copy(int(chosen))}
+
+
 # -- the forms
 
 
-class RunForm(QuotaFields, OptionFields, forms.ModelForm):
+class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
     """A run, while it is a draft."""
 
     class Meta:
@@ -159,14 +197,21 @@ class RunForm(QuotaFields, OptionFields, forms.ModelForm):
         for name in RANGES:
             self.fields[name].validators = []
         self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(offers.needs())
+        self._offer("learn_from", learn_choices(self.instance))
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
             self.initial.setdefault("seed", secrets.randbelow(2**31))
+
+    def _offer(self, name: str, choices: list[Any]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
 
     def _stored(self) -> dict[str, Any]:
         """What the run holds in one column and the form shows in several fields."""
         asked = self.instance.quotas or {"attribute": "", "limits": {}}
         shown = {
+            "learn_from": KEPT if "prior" in self.instance.options else "",
             "quota_attribute": asked["attribute"],
             "quota_lines": quotas.text_of(asked["limits"]),
         }
@@ -181,7 +226,7 @@ class RunForm(QuotaFields, OptionFields, forms.ModelForm):
         cleaned = super().clean() or {}
         self._refuse_what_has_begun()
         algorithm = cleaned.get("algorithm", "")
-        self.instance.options = options_given(algorithm, cleaned)
+        self.instance.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
         self.instance.quotas = quotas_given(cleaned)
         pool = cleaned.get("pool")
         if pool is None or not algorithm:
@@ -192,6 +237,13 @@ class RunForm(QuotaFields, OptionFields, forms.ModelForm):
                 self.add_error(field, why)
         self._check_quotas(pool)
         return cleaned
+
+    def _prior(self, algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return prior_given(algorithm, cleaned.get("learn_from", ""), self.instance)
+        except Refused as refusal:
+            self.add_error("learn_from", str(refusal))
+            return {}
 
     def _check_quotas(self, pool: Pool) -> None:
         asked, algorithm = self.instance.quotas, self.cleaned_data.get("algorithm", "")

@@ -89,6 +89,12 @@ def test_the_legend_says_what_the_bars_are(requester):
     assert "nothing is promised of them" in words_of(requester, fixed)
 
 
+def test_the_settings_show_epsilon_and_delta_where_they_are_read(requester):
+    words = words_of(requester, make_run(algorithm="credible", epsilon=0.07, delta=0.2))
+    assert "Accuracy ε 0.07 Risk δ 0.2" in words
+    assert "Risk δ" not in words_of(requester, make_run(algorithm="sar", budget=100))
+
+
 # -- what holds so far
 
 

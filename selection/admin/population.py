@@ -21,7 +21,7 @@ class Picture:
     """A bar for each step of accuracy in a box of ``width`` by ``height``.
 
     border    where the best K begin, in the box; ``above`` is the accuracy it stands for
-    p_value   in words; doubtful when it is below ``level``
+    p_value   as text; doubtful when it is below ``level``
     """
 
     bars: list[Bar]
@@ -50,10 +50,16 @@ def draw(fitted: Fitted) -> Picture:
         above=fitted.border,
         mean=fitted.mean,
         spread=fitted.spread,
-        p_value="less than .001" if fitted.p_value < 0.001 else f"{fitted.p_value:.3f}",
+        p_value=_p_value(fitted.p_value),
         level=DOUBT,
         doubtful=fitted.p_value < DOUBT,
     )
+
+
+def _p_value(p: float) -> str:
+    if p < 0.001:
+        return "less than 0.001"
+    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
 def _bar(number: int, share: float, best: bool) -> Bar:

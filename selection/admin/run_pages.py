@@ -9,16 +9,23 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
-from selection import links, offers, reports, runs
+from selection import links, offers, priors, reports, runs
 from selection.errors import Refused
 from selection.models import Run
 
 from . import chart, population, table
 from .page import Page, csv_response, csv_stream, json_response, object_url
 
-VERBS = {"start": runs.start, "pause": runs.pause, "resume": runs.resume, "stop": runs.stop}
+VERBS = {
+    "start": runs.start,
+    "forget": runs.forget,
+    "pause": runs.pause,
+    "resume": runs.resume,
+    "stop": runs.stop,
+}
 DONE = {
     "start": "The run has started: questions are going out.",
+    "forget": "The run takes nothing over from an earlier one any more.",
     "pause": "The run is paused: nothing more goes out, and nothing is counted.",
     "resume": "The run goes on.",
     "stop": "The run has ended.",
@@ -39,7 +46,13 @@ class RunPage(Page):
         run: Run = self.object
         facts = self._draft(run) if run.status == Run.Status.DRAFT else self._begun(run)
         live = run.status == Run.Status.RUNNING
-        return super().get_context_data(run=run, live=live, extras=offers.words(run), **facts)
+        facts |= {
+            "needs": run.rule.needs,  # a template would call the class
+            "extras": offers.words(run),
+            "learned": priors.learned(run),
+            "doubt": priors.doubt(run),
+        }
+        return super().get_context_data(run=run, live=live, **facts)
 
     def _draft(self, run: Run) -> dict[str, Any]:
         workers = run.pool.workers.count()

@@ -52,7 +52,17 @@ class RunAdmin(DeletedWhole, ModelAdmin):
         (None, {"fields": ["name", "pool", "question_set", "k"]}),
         (
             "How it decides",
-            {"fields": ["algorithm", "epsilon", "delta", "budget", *SETTINGS, "promises"]},
+            {
+                "fields": [
+                    "algorithm",
+                    "epsilon",
+                    "delta",
+                    "budget",
+                    *SETTINGS,
+                    "learn_from",
+                    "promises",
+                ]
+            },
         ),
         (
             "Quotas",

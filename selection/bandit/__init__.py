@@ -14,6 +14,7 @@ from .fitted import Fitted
 from .misfit import DOUBT
 from .multi import MULTI_SELECTORS, MultiProblem
 from .options import Option
+from .population import summary
 from .problem import Problem, ProblemError
 from .promise import ASSUMPTIONS, Goal, Promise
 from .registry import SELECTORS
@@ -41,4 +42,5 @@ __all__ = [
     "Standing",
     "State",
     "Verdict",
+    "summary",
 ]

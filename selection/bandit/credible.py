@@ -54,7 +54,7 @@ class Credible(Selector):
         Option(
             "share",
             1.0,
-            "Share of δ at which it stops; 0.5 costs about a tenth more answers, for crowds that "
+            "Share of δ that it uses; 0.5 costs about a tenth more answers, for crowds that "
             "may be odder than those it was calibrated on.",
             above=0,
             most=1,

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Sum
 
+from selection import priors
 from selection.models import Run
 
 from .promises import interval, pledge
@@ -34,7 +35,8 @@ def export(run: Run) -> dict[str, Any]:
         "population": fit.numbers(),
         "assumptions": promised.assumes,
         "algorithm": run.algorithm,
-        "options": run.hand_set,
+        "options": run.hand_set | _prior_of(run),
+        "learned_from": priors.as_numbers(run),
         "quotas": _quotas_of(run, lines),
         "k": run.total,
         "skills": _skills_of(run, lines),
@@ -46,6 +48,11 @@ def export(run: Run) -> dict[str, Any]:
         "interval": interval(run),
         "workers": [_export_row(run, rank, line) for rank, line in _ranked(chosen)],
     }
+
+
+def _prior_of(run: Run) -> dict[str, Any]:
+    """It is needed to repeat the run."""
+    return {"prior": run.options["prior"]} if "prior" in run.options else {}
 
 
 def _ranked(chosen: list[Line]) -> Iterator[tuple[int, Line]]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from selection import offers
+from selection import offers, priors
 from selection.bandit import ASSUMPTIONS, Goal, Promise
 from selection.models import Run
 
@@ -38,7 +38,7 @@ def pledge(run: Run) -> Pledge:
         return Pledge(" ".join(refusals.values()))
     rule = offers.selector(run, n).promise
     if draft:
-        return Pledge(offers.sentence(run, rule, n), assumes=rule.assumes)
+        return Pledge(offers.sentence(run, rule, n), assumes=rule.assumes + priors.assumption(run))
     epsilon = _epsilon(run, rule)
     ended = run.status == Run.Status.ENDED
     early = ended and not run.finished
@@ -49,7 +49,7 @@ def pledge(run: Run) -> Pledge:
         meaning=offers.sentence(run, rule, n, epsilon) if known else "",
         epsilon=epsilon,
         holds="" if epsilon is None else ON_AVERAGE if rule.average else EVERY_POOL,
-        assumes=rule.assumes,
+        assumes=rule.assumes + priors.assumption(run),
     )
 
 
