@@ -168,7 +168,12 @@ def _read(option: Option, text: str) -> Any:
 
 def refusals(run: Run, workers: int) -> dict[str, str]:
     """One sentence for each setting that cannot be, by field; a pool too small by "pool"."""
-    return _out_of_range(run, workers) or _bad_options(run) or _refused(run, workers)
+    return (
+        _out_of_range(run, workers)
+        or _bad_skills(run, workers)
+        or _bad_options(run)
+        or _refused(run, workers)
+    )
 
 
 def _out_of_range(run: Run, workers: int) -> dict[str, str]:
@@ -178,6 +183,14 @@ def _out_of_range(run: Run, workers: int) -> dict[str, str]:
         setattr(probe, field, getattr(run, field))
         found[field] = "" if found["pool"] else _problem_refusal(probe, workers)
     return {field: why for field, why in found.items() if why}
+
+
+def _bad_skills(run: Run, workers: int) -> dict[str, str]:
+    """About the first further skill whose K cannot be: the core knows skills by number only."""
+    for skill in run.skills[1:]:
+        if why := _problem_refusal(Run(k=skill.k), workers):
+            return {"skills": f"In the skill “{skill}”: {why}"}
+    return {}
 
 
 def _problem_refusal(run: Run, workers: int) -> str:

@@ -12,7 +12,6 @@ from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
     UnfoldBooleanSwitchWidget,
 )
 
@@ -95,7 +94,7 @@ class QuotaFields(forms.Form):
         required=False,
         max_length=200,
         help_text="A column of the workers' file, language for one.",
-        widget=UnfoldAdminTextInputWidget({"list": "quota-attributes", "autocomplete": "off"}),
+        widget=UnfoldAdminSelectWidget(),
     )
     quota_lines = forms.CharField(
         label="How many of each value",
@@ -116,6 +115,14 @@ class QuotaFields(forms.Form):
             return quotas.parse(self.cleaned_data["quota_lines"])
         except Refused as refusal:
             raise ValidationError(str(refusal)) from refusal
+
+
+def attribute_choices(pool: Pool | None, chosen: str) -> list[tuple[str, str]]:
+    """What this pool's workers have; run_form.js does the same when another pool is chosen."""
+    names = list(quotas.attributes(pool)) if pool else []
+    if chosen and chosen not in names:
+        names.append(chosen)  # so that the refusal names it
+    return [("", "No quotas"), *((name, name) for name in names)]
 
 
 def quotas_given(cleaned: dict[str, Any]) -> dict[str, Any]:
@@ -201,6 +208,13 @@ class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
             self.initial.setdefault("seed", secrets.randbelow(2**31))
+        chosen = str(self["quota_attribute"].value() or "")
+        widget = self.fields["quota_attribute"].widget
+        widget.choices = attribute_choices(self._pool_shown(), chosen)
+
+    def _pool_shown(self) -> Pool | None:
+        pk = str(self["pool"].value() or "")
+        return Pool.objects.filter(pk=pk).first() if pk.isdecimal() else None
 
     def _offer(self, name: str, choices: list[Any]) -> None:
         field = self.fields[name]
