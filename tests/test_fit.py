@@ -142,6 +142,15 @@ def test_a_kept_promise_is_exported_with_its_epsilon():
     assert (row["epsilon_reached"], row["holds"]) == (0.3, "for every pool")
 
 
+def test_an_average_that_holds_is_not_called_certified():
+    crowd_of_two = crowd(3, good=3, high=0.95, low=0.3)
+    run = play(make_run(n=20, k=3, algorithm="credible", slots=40), crowd_of_two)
+    row = reports.export_table(run)[0]
+    assert run.ending == Run.Ending.PROMISE
+    assert (row["certified"], row["epsilon_reached"]) == ("on average", 0.3)
+    assert row["holds"] == "on average over pools like this one"
+
+
 @pytest.mark.parametrize("algorithm", ["sar", "uniform"])
 def test_a_fixed_budget_never_certifies_anything(requester, algorithm):
     run = play(make_run(algorithm=algorithm, budget=60), crowd(1, 2), most=2)

@@ -10,7 +10,7 @@ from django.db.models import Sum
 from selection import priors
 from selection.models import Run
 
-from .promises import interval, pledge
+from .promises import ON_AVERAGE, interval, pledge
 from .workers import Line, look, quota_lines, skill_lines
 
 COLUMNS = ["rank", "worker", "name", "verdict", "answers", "right", "mean", "lower", "upper"]
@@ -48,6 +48,13 @@ def export(run: Run) -> dict[str, Any]:
         "interval": interval(run),
         "workers": [_export_row(run, rank, line) for rank, line in _ranked(chosen)],
     }
+
+
+def _certified_word(document: dict[str, Any]) -> str:
+    """An average over pools is not to be taken for a promise about this one."""
+    if not document["certified"]:
+        return "not certified"
+    return "on average" if document["holds"] == ON_AVERAGE else "certified"
 
 
 def _prior_of(run: Run) -> dict[str, Any]:
@@ -96,7 +103,7 @@ def export_table(run: Run) -> list[dict[str, Any]]:
     """The same as flat rows for a spreadsheet: each worker's line ends with the run's own facts."""
     document = export(run)
     facts = {
-        "certified": "certified" if document["certified"] else "not certified",
+        "certified": _certified_word(document),
         "promise": document["promise"],
         "epsilon_reached": document["epsilon_reached"],
         "holds": document["holds"],
