@@ -1,6 +1,6 @@
 """The algorithms as people choose them: grouped by what they promise, with labels for settings."""
 
-from .bandit import MULTI_SELECTORS, SELECTORS, Goal, Option, Selector
+from .bandit import LIKE_THESE, MULTI_SELECTORS, SELECTORS, THIS_SET, Goal, Option, Selector
 
 ALGORITHMS: dict[str, type[Selector]] = {**SELECTORS, **MULTI_SELECTORS}
 
@@ -15,6 +15,7 @@ SKILLS = "Several skills on one fixed budget"
 GROUPS = (*CONFIDENCE.values(), BUDGET, SKILLS)
 
 LABELS = {
+    "accuracy": "What accuracy means",
     "batch": "Answers in a batch",
     "beta": "Share left to later rounds",
     "c": "Exploration multiplier",
@@ -27,6 +28,15 @@ LABELS = {
     "parameters": "Parameters",
     "repeat": "Most answers of one worker in a batch",
     "schedule": "Schedule of the phases",
+    "share": "Share of δ at which it stops",
+}
+
+# What a choice means, where its name alone does not say it.
+MEANINGS = {
+    LIKE_THESE: "the share of right answers that a worker would give to endlessly many questions "
+    "of this kind; those of the set are a random sample of them",
+    THIS_SET: "the share of exactly the questions in the set that a worker gets right; fewer "
+    "answers are needed, and nothing is said about other questions",
 }
 
 
@@ -58,10 +68,20 @@ def keeps_quotas(name: str) -> bool:
     return any(option.name == "quotas" for option in ALGORITHMS[name].known_options)
 
 
+def learns(name: str) -> bool:
+    """Whether it can start from what an earlier run saw."""
+    return any(option.name == "prior" for option in ALGORITHMS[name].known_options)
+
+
+def says_accuracy(name: str) -> bool:
+    """Whether what accuracy means may be chosen."""
+    return any(option.name == "accuracy" for option in settings(name))
+
+
 def settings(name: str) -> list[Option]:
     """The options of this algorithm that a person may set by hand.
 
-    The number of questions is the run's own, and quotas have a form of theirs.
+    The number of questions is the run's own; quotas and earlier runs have fields of theirs.
     """
     options = ALGORITHMS[name].known_options
     return [option for option in options if option.kind != "object" and option.name != "questions"]

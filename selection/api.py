@@ -10,7 +10,7 @@ from ninja import Field, NinjaAPI, Query, Schema, Status
 from ninja.errors import AuthenticationError, ValidationError
 from ninja.security import HttpBearer
 
-from . import intake, reports, runs
+from . import intake, priors, reports, runs
 from .errors import Refused
 from .files import AnswerRow
 from .models import ApiToken, Run
@@ -58,9 +58,20 @@ class RunOut(Schema):
     budget: int | None
     seed: int
     options: dict[str, Any]
+    learned_from: dict[str, Any] | None = Field(
+        description="The earlier run that this one starts from, and how much that weighs."
+    )
     quotas: dict[str, Any]
     skills: list[SkillOut]
     promise: str
+    epsilon_reached: float | None = Field(
+        description="The ε of the promise that holds by now, or held at the end."
+    )
+    warnings: list[str] = Field(description="What makes the promise doubtful for this pool.")
+    population: dict[str, float] | None = Field(
+        description="As fitted to the pool: mean and spread of the accuracies, the border that K "
+        "workers are expected to exceed, the p-value of the check."
+    )
     progress: dict[str, Any]
 
 
@@ -152,11 +163,16 @@ ERRORS = {(401, 404, 409, 422): ErrorOut}
 def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """How a run stands."""
     run = get_object_or_404(Run, pk=run_id)
+    fit, promised = reports.fit(run), reports.pledge(run)
     return {
         **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
         "options": run.hand_set,
+        "learned_from": priors.as_numbers(run),
         "skills": [{"skill": str(skill), "k": skill.k} for skill in run.skills],
-        "promise": reports.promise(run),
+        "promise": promised.sentence,
+        "epsilon_reached": promised.epsilon,
+        "warnings": list(fit.warnings),
+        "population": fit.numbers(),
         "progress": vars(reports.progress(run)),
     }
 

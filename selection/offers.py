@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import algorithms, quotas
+from . import algorithms, priors, quotas
 from .algorithms import ALGORITHMS
-from .bandit import Option, ProblemError, Promise, Selector
+from .bandit import LIKE_THESE, Option, ProblemError, Promise, Selector
 from .errors import Refused
 from .models import Pool, Run, Skill
 
@@ -103,6 +103,7 @@ def needs() -> dict[str, list[str]]:
             *rule.needs,
             *(f"option_{option.name}" for option in algorithms.settings(name)),
             *(["quota_attribute", "quota_lines"] if algorithms.keeps_quotas(name) else []),
+            *(["learn_from"] if algorithms.learns(name) else []),
             *(["skills"] if algorithms.for_skills(name) else []),
         ]
         for name, rule in ALGORITHMS.items()
@@ -111,12 +112,25 @@ def needs() -> dict[str, list[str]]:
 
 def words(run: Run) -> list[tuple[str, str]]:
     """What was set besides the usual numbers, for people: (label, value)."""
-    said = [(algorithms.label(name), _said(value)) for name, value in run.hand_set.items()]
+    chosen = run.hand_set
+    if algorithms.says_accuracy(run.algorithm):
+        chosen = {"accuracy": LIKE_THESE} | chosen
+    said = [(algorithms.label(name), _said(value)) for name, value in chosen.items()]
+    if learned := priors.learned(run):
+        said.append(("Learns from", learned.source))
     if run.quotas:
         limits = sorted(run.quotas["limits"].items())
         each = ", ".join(f"{value} {quotas.words(limit)}" for value, limit in limits)
         said.append((f"Quotas by {run.quotas['attribute']}", each))
     return said
+
+
+def accuracy(run: Run) -> str:
+    """What accuracy means in this run's promise, where that could be chosen."""
+    if not algorithms.says_accuracy(run.algorithm):
+        return ""
+    chosen = run.options.get("accuracy", LIKE_THESE)
+    return f"Accuracy {chosen} is {algorithms.MEANINGS[chosen]}."
 
 
 def _said(value: Any) -> str:
@@ -154,7 +168,12 @@ def _read(option: Option, text: str) -> Any:
 
 def refusals(run: Run, workers: int) -> dict[str, str]:
     """One sentence for each setting that cannot be, by field; a pool too small by "pool"."""
-    return _out_of_range(run, workers) or _bad_options(run) or _refused(run, workers)
+    return (
+        _out_of_range(run, workers)
+        or _bad_skills(run, workers)
+        or _bad_options(run)
+        or _refused(run, workers)
+    )
 
 
 def _out_of_range(run: Run, workers: int) -> dict[str, str]:
@@ -164,6 +183,14 @@ def _out_of_range(run: Run, workers: int) -> dict[str, str]:
         setattr(probe, field, getattr(run, field))
         found[field] = "" if found["pool"] else _problem_refusal(probe, workers)
     return {field: why for field, why in found.items() if why}
+
+
+def _bad_skills(run: Run, workers: int) -> dict[str, str]:
+    """About the first further skill whose K cannot be: the core knows skills by number only."""
+    for skill in run.skills[1:]:
+        if why := _problem_refusal(Run(k=skill.k), workers):
+            return {"skills": f"In the skill “{skill}”: {why}"}
+    return {}
 
 
 def _problem_refusal(run: Run, workers: int) -> str:

@@ -6,117 +6,29 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.html import format_html
-from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldBooleanSwitchWidget,
-)
 
 from . import offers, quotas
 from .errors import Refused
 from .models import Pool, Run, Skill
-from .offers import Setting
+from .run_fields import (
+    KEPT,
+    SETTINGS,
+    LearnField,
+    OptionFields,
+    QuotaFields,
+    attribute_choices,
+    learn_choices,
+    options_given,
+    prior_given,
+    quotas_given,
+)
 
 # The settings of a run that have a range; the sentences about them come from offers.refusals.
 RANGES = ("k", "epsilon", "delta", "budget")
 MOST = 2**31 - 1
 
 
-# -- a field for each option that any algorithm has
-
-
-def setting_field(setting: Setting) -> forms.Field:
-    """Empty means the default, so that a later version's better default is not kept out."""
-    option = setting.option
-    about: dict[str, Any] = {
-        "label": setting.label,
-        "required": False,
-        "help_text": _help(setting),
-    }
-    if option.kind == "flag":
-        return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **about)
-    if option.kind == "choice":
-        choices = [(choice, choice.capitalize()) for choice in option.choices]
-        return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **about)
-    attrs = {"placeholder": _default(option.default)}
-    if option.kind == "integer":
-        return forms.IntegerField(widget=UnfoldAdminIntegerFieldWidget(attrs), **about)
-    return forms.FloatField(widget=UnfoldAdminDecimalFieldWidget(attrs), **about)
-
-
-def _default(value: Any) -> str:
-    return "worked out" if value is None else f"{value:.4g}"
-
-
-def _help(setting: Setting) -> str:
-    """The option's own sentence; who reads it is hidden where a script shows only what is read."""
-    users = format_html('<span class="cs-noscript"> Read by {}.</span>', ", ".join(setting.titles))
-    return format_html("{}{}", setting.option.about, users)
-
-
-SETTINGS = {f"option_{setting.option.name}": setting for setting in offers.settings()}
-OptionFields: Any = type(
-    "OptionFields",
-    (forms.Form,),
-    {name: setting_field(setting) for name, setting in SETTINGS.items()},
-)
-
-
-def options_given(algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
-    """What was set, of what this algorithm reads, where it is not the default."""
-    return {
-        setting.option.name: cleaned[name]
-        for name, setting in SETTINGS.items()
-        if algorithm in setting.algorithms
-        and cleaned.get(name) not in (None, "", setting.option.default)
-    }
-
-
-# -- quotas
-
-
-class QuotaFields(forms.Form):
-    quota_attribute = forms.CharField(
-        label="Attribute of the workers",
-        required=False,
-        max_length=200,
-        help_text="A column of the workers' file, language for one.",
-        widget=UnfoldAdminTextInputWidget({"list": "quota-attributes", "autocomplete": "off"}),
-    )
-    quota_lines = forms.CharField(
-        label="How many of each value",
-        required=False,
-        help_text="A value to a line. English: 2-4 is at least 2 and at most 4; 2 is exactly 2, "
-        "2- at least 2, -4 at most 4. Values that are not named are not limited.",
-        widget=UnfoldAdminTextareaWidget(
-            {"rows": 4, "placeholder": "English: 2-4\nSpanish: 1-", "spellcheck": "false"}
-        ),
-    )
-
-    def clean_quota_attribute(self) -> str:
-        """Columns are kept in small letters."""
-        return str(self.cleaned_data["quota_attribute"]).strip()
-
-    def clean_quota_lines(self) -> dict[str, Any]:
-        try:
-            return quotas.parse(self.cleaned_data["quota_lines"])
-        except Refused as refusal:
-            raise ValidationError(str(refusal)) from refusal
-
-
-def quotas_given(cleaned: dict[str, Any]) -> dict[str, Any]:
-    attribute, limits = cleaned.get("quota_attribute"), cleaned.get("quota_lines")
-    return {"attribute": attribute or "", "limits": limits} if attribute or limits else {}
-
-
-# -- the forms
-
-
-class RunForm(QuotaFields, OptionFields, forms.ModelForm):
+class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
     """A run, while it is a draft."""
 
     class Meta:
@@ -149,14 +61,28 @@ class RunForm(QuotaFields, OptionFields, forms.ModelForm):
         for name in RANGES:
             self.fields[name].validators = []
         self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(offers.needs())
+        self._offer("learn_from", learn_choices(self.instance))
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
             self.initial.setdefault("seed", secrets.randbelow(2**31))
+        chosen = str(self["quota_attribute"].value() or "")
+        widget = self.fields["quota_attribute"].widget
+        widget.choices = attribute_choices(self._pool_shown(), chosen)
+
+    def _pool_shown(self) -> Pool | None:
+        pk = str(self["pool"].value() or "")
+        return Pool.objects.filter(pk=pk).first() if pk.isdecimal() else None
+
+    def _offer(self, name: str, choices: list[Any]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
 
     def _stored(self) -> dict[str, Any]:
         """What the run holds in one column and the form shows in several fields."""
         asked = self.instance.quotas or {"attribute": "", "limits": {}}
         shown = {
+            "learn_from": KEPT if "prior" in self.instance.options else "",
             "quota_attribute": asked["attribute"],
             "quota_lines": quotas.text_of(asked["limits"]),
         }
@@ -171,7 +97,7 @@ class RunForm(QuotaFields, OptionFields, forms.ModelForm):
         cleaned = super().clean() or {}
         self._refuse_what_has_begun()
         algorithm = cleaned.get("algorithm", "")
-        self.instance.options = options_given(algorithm, cleaned)
+        self.instance.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
         self.instance.quotas = quotas_given(cleaned)
         pool = cleaned.get("pool")
         if pool is None or not algorithm:
@@ -182,6 +108,13 @@ class RunForm(QuotaFields, OptionFields, forms.ModelForm):
                 self.add_error(field, why)
         self._check_quotas(pool)
         return cleaned
+
+    def _prior(self, algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return prior_given(algorithm, cleaned.get("learn_from", ""), self.instance)
+        except Refused as refusal:
+            self.add_error("learn_from", str(refusal))
+            return {}
 
     def _check_quotas(self, pool: Pool) -> None:
         asked, algorithm = self.instance.quotas, self.cleaned_data.get("algorithm", "")

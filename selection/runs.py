@@ -1,4 +1,4 @@
-"""The life of a run: start, pause, resume, stop."""
+"""The life of a run: start, pause, resume, stop; and what may change before."""
 
 from typing import Any
 
@@ -54,6 +54,14 @@ def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
     """The groups as they are now: later changes of a worker's attributes do not matter."""
     of_workers = quotas.values(run.pool, run.quotas["attribute"])
     return quotas.option(run.quotas, [of_workers[i] for i in np.argsort(arms)])
+
+
+@transaction.atomic
+def forget(run: Run) -> None:
+    """Let a run that has not begun take nothing over from an earlier one."""
+    run = _move(run, Status.DRAFT, {Status.DRAFT})
+    run.options.pop("prior", None)
+    run.save(update_fields=["options"])
 
 
 @transaction.atomic

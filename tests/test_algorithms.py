@@ -201,3 +201,35 @@ def test_a_replay_refuses_an_option_that_cannot_be(tmp_path, option, why):
 def test_a_replay_with_a_fixed_budget_needs_one(tmp_path):
     with pytest.raises(CommandError, match="SAR needs a budget"):
         replay(tmp_path, "--algorithm", "sar")
+
+
+# -- what accuracy means
+
+
+def test_the_form_explains_what_accuracy_may_mean(requester):
+    words = text_of(requester.get(admin_url("run_add")))
+    assert "What accuracy means" in words
+    assert "On questions like these : the share of right answers that a worker would give" in words
+    assert "On this question set : the share of exactly the questions in the set" in words
+
+
+@pytest.mark.parametrize("start", [True, False])
+def test_the_run_s_page_says_which_accuracy_is_meant(requester, start):
+    usual = make_run(algorithm="certified", start=start)
+    words = text_of(requester.get(admin_url("run_page", usual.pk)))
+    assert "Accuracy on questions like these is the share of right answers" in words
+    assert "What accuracy means on questions like these" in words
+    chosen = {"accuracy": "on this question set"}
+    run = make_run(algorithm="certified", options=chosen, start=start)
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Accuracy on this question set is the share of exactly the questions" in words
+    assert "nothing is said about other questions" in words
+    other = make_run(algorithm="lucb", start=start)
+    assert "What accuracy means" not in text_of(requester.get(admin_url("run_page", other.pk)))
+
+
+def test_on_a_question_set_answers_need_not_be_independent():
+    run = make_run(algorithm="certified", options={"accuracy": "on this question set"})
+    assert "does not depend on when it comes" in reports.export(run)["assumptions"]
+    usual = make_run(algorithm="certified")
+    assert "are independent of each other" in reports.export(usual)["assumptions"]

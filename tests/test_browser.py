@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from selection import engine, links, runs
 from selection.models import Answer, QuestionSet, Run
 from tests.chromium import ARGUMENTS, CHROMIUM
-from tests.worlds import answer_all, crowd, make_run, open_of
+from tests.worlds import answer_all, crowd, make_pool, make_run, open_of, play
 
 PHONE = {"width": 390, "height": 844}
 
@@ -155,11 +155,43 @@ def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
     expect(desktop.locator(".cs-status")).to_have_text("Ended")
 
 
+def test_the_form_shows_what_the_algorithm_reads_and_the_pool_has(desktop: Page):
+    earlier = play(make_run(name="Spring"), crowd(1, 2), most=2)
+    runs.stop(earlier)
+    pool = make_pool(6, language=["English", "Spanish"])
+    desktop.goto("/admin/selection/run/add/")
+    learn, attribute = desktop.locator("#id_learn_from"), desktop.locator("#id_quota_attribute")
+    desktop.locator("#id_algorithm").select_option("credible")
+    expect(learn).to_be_visible()
+    assert "Spring: 6 workers" in learn.inner_text()
+    expect(attribute).to_be_hidden()
+    desktop.locator("#id_algorithm").select_option("certified")
+    expect(learn).to_be_hidden()
+    expect(attribute.locator("option")).to_have_text(["No quotas"])
+    _choose(desktop, "pool", pool.name)
+    expect(attribute.locator("option")).to_have_text(["No quotas", "language"])
+    attribute.select_option("language")
+    desktop.get_by_label("K", exact=False).first.fill("2")
+    expect(desktop.locator("#promises")).to_contain_text("that of the 2 best")
+    expect(attribute).to_have_value("language")
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_no_page_is_wider_than_the_screen(desktop: Page, width: int):
-    run = make_run()
-    engine.advance(run.pk)
+    run = play(make_run(algorithm="credible", epsilon=0.01), crowd(1, 2), most=4)
+    draft = make_run(
+        start=False,
+        algorithm="credible",
+        options={"prior": {"tallies": [[2, 3, 6]], "worth": 20, "source": {"run": "Spring " * 9}}},
+    )
     desktop.set_viewport_size({"width": width, "height": 844})
-    for path in ("/admin/", "/admin/selection/run/", f"/admin/selection/run/{run.pk}/"):
+    page = "/admin/selection/run/"
+    for path in (
+        "/admin/",
+        page,
+        f"{page}{run.pk}/",
+        f"{page}{draft.pk}/",
+        f"{page}{draft.pk}/change/",
+    ):
         desktop.goto(path)
         assert desktop.evaluate("document.documentElement.scrollWidth") <= width

@@ -124,6 +124,17 @@ def test_the_form_shows_the_attributes_of_the_pool(requester):
     assert "Spanish (2)" in page
 
 
+def test_the_attribute_is_chosen_from_those_of_the_pool(requester):
+    pool = make_pool(6, language=LANGUAGES)
+    assert (
+        '<option value="language">'
+        in requester.get(admin_url("run_promises"), {"pool": pool.pk}).json()["html"]
+    )
+    run = make_run(pool=pool, start=False, algorithm="clucb-pac", quotas=ASKED)
+    page = requester.get(admin_url("run_change", run.pk)).content.decode()
+    assert '<option value="language" selected>' in page
+
+
 # -- in a run
 
 

@@ -76,6 +76,12 @@ def test_when_the_recorded_answers_run_out_it_says_so_and_certifies_nothing(past
     assert {row["certified"] for row in read(out)} == {"not certified"}
 
 
+def test_it_says_when_the_population_does_not_fit(tmp_path, out):
+    past = write_past(tmp_path, [0.97] * 10 + [0.2] * 30, tasks=60)
+    said = replay(past, out, "--algorithm", "credible", k=8, epsilon=0.001)
+    assert "Mind           These workers do not look like one population" in said
+
+
 def test_recorded_answers_can_suffice(past, out):
     said = replay(past, out, "--algorithm", "lucb", epsilon=0.8)
     assert "the promise holds" in said

@@ -124,8 +124,13 @@ def test_starting_refuses_skills_that_do_not_fit():
         runs.start(empty)
     many = make_skills_run(start=False)
     many.further.update(k=6)
-    with pytest.raises(Refused, match="Problem 2 has 6 workers, so its K must be from 1 to 5"):
+    name = many.further.get().question_set.name
+    why = rf"In the skill “{name}”: K must be at least 1 and less than the number of workers \(6\)"
+    with pytest.raises(Refused, match=why):
         runs.start(many)
+    poor = make_skills_run(start=False, budget=12)
+    with pytest.raises(Refused, match="a budget above 12: more than one answer per worker"):
+        runs.start(poor)
     other = make_skills_run(start=False, algorithm="sar")
     with pytest.raises(Refused, match="SAR tests one skill"):
         runs.start(other)
@@ -284,7 +289,7 @@ def test_a_draft_takes_further_skills(requester):
     [
         (6, {}, "K must be at least 1 and less than the number of workers (6), but it is 6."),
         (1, {"algorithm": "sar"}, "SAR tests one skill; Multi-bandit SAR and Multi-bandit UGapE"),
-        (1, {"budget": 11}, "Multi-bandit SAR needs a budget of more than one answer per worker"),
+        (1, {"budget": 11}, "needs a budget above 12: more than one answer per worker and skill"),
         (None, {}, "Multi-bandit SAR is for several skills: add at least one more question set."),
     ],
 )

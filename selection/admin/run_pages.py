@@ -9,16 +9,23 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
-from selection import links, offers, reports, runs
+from selection import links, offers, priors, reports, runs
 from selection.errors import Refused
 from selection.models import Run
 
-from . import chart, table
+from . import chart, population, table
 from .page import Page, csv_response, csv_stream, json_response, object_url
 
-VERBS = {"start": runs.start, "pause": runs.pause, "resume": runs.resume, "stop": runs.stop}
+VERBS = {
+    "start": runs.start,
+    "forget": runs.forget,
+    "pause": runs.pause,
+    "resume": runs.resume,
+    "stop": runs.stop,
+}
 DONE = {
     "start": "The run has started: questions are going out.",
+    "forget": "The run takes nothing over from an earlier one any more.",
     "pause": "The run is paused: nothing more goes out, and nothing is counted.",
     "resume": "The run goes on.",
     "stop": "The run has ended.",
@@ -39,7 +46,13 @@ class RunPage(Page):
         run: Run = self.object
         facts = self._draft(run) if run.status == Run.Status.DRAFT else self._begun(run)
         live = run.status == Run.Status.RUNNING
-        return super().get_context_data(run=run, live=live, extras=offers.words(run), **facts)
+        facts |= {
+            "needs": run.rule.needs,  # a template would call the class
+            "extras": offers.words(run),
+            "learned": priors.learned(run),
+            "doubt": priors.doubt(run),
+        }
+        return super().get_context_data(run=run, live=live, **facts)
 
     def _draft(self, run: Run) -> dict[str, Any]:
         workers = run.pool.workers.count()
@@ -50,21 +63,26 @@ class RunPage(Page):
             "questions": questions,
             "refusals": refusals,
             "offer": offers.offer(run, workers),
+            "accuracy": offers.accuracy(run),
         }
 
     def _begun(self, run: Run) -> dict[str, Any]:
-        lines = reports.standings(run)
+        seen = reports.look(run)
+        lines, fit = seen.lines, seen.fit
         progress = reports.progress(run)
         return {
             "progress": progress,
-            "percent": round(100 * progress.closed),
+            "percent": 100 if run.finished else min(99, round(100 * progress.closed)),
             "settled_in": sum(line.verdict == "settled in" for line in lines),
             "settled_out": sum(line.verdict == "settled out" for line in lines),
             "workers": len(lines) // len(run.skills),
             "skills": reports.skill_lines(run, lines),
             "quotas": reports.quota_lines(run, lines),
-            "promise": reports.promise(run),
-            "assumptions": reports.assumptions(),
+            "promised": reports.pledge(run),
+            "warnings": fit.warnings,
+            "population": population.draw(fit.population) if fit.population else None,
+            "interval": reports.interval(run),
+            "accuracy": offers.accuracy(run),
             "chart": chart.draw(reports.history(run), len(lines)),
             "table": table.build(lines, self.request.GET),
         }

@@ -15,7 +15,8 @@ from unfold.views import ChangeList
 
 from selection import offers, quotas, reports
 from selection.models import Pool, Run, Skill
-from selection.run_forms import SETTINGS, PromiseForm, RunForm, SkillFormSet
+from selection.run_fields import SETTINGS
+from selection.run_forms import PromiseForm, RunForm, SkillFormSet
 
 from .imports import ANSWERS, import_urls
 from .page import DeletedWhole, object_url
@@ -52,7 +53,17 @@ class RunAdmin(DeletedWhole, ModelAdmin):
         (None, {"fields": ["name", "pool", "question_set", "k"]}),
         (
             "How it decides",
-            {"fields": ["algorithm", "epsilon", "delta", "budget", *SETTINGS, "promises"]},
+            {
+                "fields": [
+                    "algorithm",
+                    "epsilon",
+                    "delta",
+                    "budget",
+                    *SETTINGS,
+                    "learn_from",
+                    "promises",
+                ]
+            },
         ),
         (
             "Quotas",

@@ -9,9 +9,12 @@
 ()
 """
 
-from .certified import THIS_SET
+from .certified import LIKE_THESE, THIS_SET
+from .fitted import Fitted
+from .misfit import DOUBT
 from .multi import MULTI_SELECTORS, MultiProblem
 from .options import Option
+from .population import summary
 from .problem import Problem, ProblemError
 from .promise import ASSUMPTIONS, Goal, Promise
 from .registry import SELECTORS
@@ -21,11 +24,14 @@ from .state import State, Verdict
 __all__ = [
     "ASSUMPTIONS",
     "BUDGET_SPENT",
+    "DOUBT",
+    "LIKE_THESE",
     "MULTI_SELECTORS",
     "PROMISE_KEPT",
     "SELECTORS",
     "THIS_SET",
     "Event",
+    "Fitted",
     "Goal",
     "MultiProblem",
     "Option",
@@ -36,4 +42,5 @@ __all__ = [
     "Standing",
     "State",
     "Verdict",
+    "summary",
 ]

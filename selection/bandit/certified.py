@@ -15,7 +15,7 @@ from .clucb import QUOTAS
 from .options import Option
 from .oracles import Quotas, rivals
 from .problem import Problem, ProblemError
-from .promise import Goal, Promise
+from .promise import ASSUMPTIONS, SET_ASSUMPTIONS, Goal, Promise
 from .selector import Counts, Floats, Selector, Standing
 from .sequences import intervals
 from .state import State, Verdict
@@ -82,7 +82,8 @@ class Certified(Selector):
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
         within = Quotas.within if self.options["quotas"] is not None else ""
-        return replace(type(self).promise, measure=measure, within=within)
+        assumes = SET_ASSUMPTIONS if self.questions else ASSUMPTIONS
+        return replace(type(self).promise, measure=measure, within=within, assumes=assumes)
 
     # -- observing
 

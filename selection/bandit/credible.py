@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .allocate import level
+from .fitted import Fitted
 from .judgement import Judgement
 from .misfit import Misfit, misfit
 from .options import Option
@@ -38,6 +39,10 @@ class Credible(Selector):
         "Ours; calibrated by simulation, docs/credible.md",
         average=True,
     )
+    interval = (
+        f"{100 * LEVEL:g} % credible interval: where the worker's accuracy lies with that "
+        "probability, given the fitted population"
+    )
     known_options: ClassVar[tuple[Option, ...]] = (
         Option(
             "prior",
@@ -49,7 +54,7 @@ class Credible(Selector):
         Option(
             "share",
             1.0,
-            "Share of δ at which it stops; 0.5 costs about a tenth more answers, for crowds that "
+            "Share of δ that it uses; 0.5 costs about a tenth more answers, for crowds that "
             "may be odder than those it was calibrated on.",
             above=0,
             most=1,
@@ -123,8 +128,14 @@ class Credible(Selector):
 
     def warnings(self) -> tuple[str, ...]:
         """A sentence when the fitted population does not look like what was observed."""
-        sentence = self.misfit().sentence
+        sentence = self.misfit().sentence if self.state.pulls.any() else ""
         return (sentence,) if sentence else ()
+
+    def fitted(self) -> Fitted | None:
+        if not self.state.pulls.any():
+            return None
+        judged = self._judgement()
+        return Fitted.of(judged.posterior, judged.border, self.misfit().p_value)
 
     def misfit(self) -> Misfit:
         """The check of the fitted population: statistic, p-value and sentence."""

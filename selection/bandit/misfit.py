@@ -11,17 +11,17 @@ from math import exp
 
 from .population import BENDS, Population
 
-LEVEL = 0.05
+DOUBT = 0.05  # p-values below it are warned of
 FEW = 5  # effective draws: bells fall below it in 0 to 6 % of runs at the stop
 
 WARNING = (
     "These workers do not look like one population: there may be groups of very different "
-    "accuracy. What is promised is an average over pools like the one fitted; `certified` holds "
-    "for every pool."
+    "accuracy. What is promised is an average over pools like the one fitted; the algorithm "
+    "“certified” promises for every pool."
 )
 HARD = (
     "The population was hard to fit to these answers, so that what is promised is rough; "
-    "`certified` needs no population."
+    "the algorithm “certified” needs no population."
 )
 
 
@@ -44,7 +44,7 @@ def misfit(bent: Population) -> Misfit:
     statistic = max(2 * float(gain), 0.0)
     p_value = chi_square_tail(statistic)
     hard = HARD if bent.effective < FEW else ""
-    return Misfit(statistic, p_value, WARNING if p_value < LEVEL else hard)
+    return Misfit(statistic, p_value, WARNING if p_value < DOUBT else hard)
 
 
 def chi_square_tail(x: float) -> float:

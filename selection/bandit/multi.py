@@ -88,6 +88,7 @@ class MultiSAR(PhaseSelector):
         "budget",
         "Bubeck, Wang, Viswanathan 2013, Theorem 2 for one arm of each",
     )
+    each = "worker and skill"
     problem: MultiProblem
 
     def _check(self) -> None:
@@ -99,7 +100,7 @@ class MultiSAR(PhaseSelector):
         queue = [part for part in map(self._part, range(len(self.arms_of))) if part.arms.size]
         heap = [(-part.gap(), number) for number, part in enumerate(queue)]
         heapq.heapify(heap)
-        why = f"the largest gap of all problems in phase {self.round}"
+        why = f"the largest gap of all in phase {self.round}"
         for _ in range(min(count, order.size)):
             number = heapq.heappop(heap)[1]
             arm, verdict = queue[number].take()

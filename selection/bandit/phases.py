@@ -40,15 +40,18 @@ class PhaseSelector(RoundSelector):
     """Phase p brings every active arm to ``schedule[p - 1]`` pulls and takes out one arm.
 
     Phases that add no pulls are closed together, as nothing is learnt between them.
+
+    each  what an arm is to a person
     """
 
     needs = ("budget",)
+    each: ClassVar[str] = "worker"
 
     def _check(self) -> None:
         if (self.problem.budget or 0) <= self.problem.n:
             raise ProblemError(
-                f"{self.title} needs a budget of more than one answer per worker "
-                f"({self.problem.n} workers)."
+                f"{self.title} needs a budget above {self.problem.n}: "
+                f"more than one answer per {self.each}."
             )
         self.schedule = self._schedule()
 

@@ -29,6 +29,11 @@ ASSUMPTIONS = (
     "order, and that the pool stays the same during the run."
 )
 
+SET_ASSUMPTIONS = (
+    "Assumes that questions come in random order, that whether a worker gets a question right does "
+    "not depend on when it comes, and that the pool stays the same during the run."
+)
+
 
 def ordinal(number: int) -> str:
     suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
@@ -44,6 +49,7 @@ class Promise:
     note       why nothing is promised, where something could be expected
     within     which selections are allowed, if not all
     measure    what is compared
+    assumes    what it rests on
     average    it holds on average over pools like this one, not for every pool: never to stand
                beside the others without saying so
     """
@@ -55,6 +61,7 @@ class Promise:
     note: str = ""
     within: str = ""
     measure: str = "true accuracy"
+    assumes: str = ASSUMPTIONS
     average: bool = False
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:

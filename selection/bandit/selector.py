@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .allocate import level
+from .fitted import Fitted
 from .options import Option
 from .options import settle as settle_options
 from .problem import Problem, ProblemError
@@ -75,6 +76,7 @@ class Selector(ABC):
     needs           which of "epsilon", "delta", "budget" it uses; all use n and k
     known_options   what else may be set, as keyword arguments
     path_dependent  whether its memory depends on how answers were batched, not on their sum alone
+    interval        what lower and upper of its standing are, for a person
 
     Raises ProblemError for an option that is unknown or out of range, and for a problem the
     algorithm cannot be run on.
@@ -86,6 +88,7 @@ class Selector(ABC):
     needs: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
     known_options: ClassVar[tuple[Option, ...]] = ()
     path_dependent: ClassVar[bool] = False
+    interval: ClassVar[str] = "confidence bounds: where the algorithm takes the accuracy to lie"
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         self.problem = problem
@@ -210,6 +213,10 @@ class Selector(ABC):
     def warnings(self) -> tuple[str, ...]:
         """Sentences for a person on what makes the promise doubtful for this pool; mostly none."""
         return ()
+
+    def fitted(self) -> Fitted | None:
+        """The population fitted to the pool; None for algorithms that need none."""
+        return None
 
     def _final(self) -> NDArray[np.int8]:
         """(n,) verdicts: all decided once it is done, the state's own until then."""

@@ -22,10 +22,10 @@ ABOUT = f"""# What do many assignments out at once cost?
 Made by `python manage.py validate --delays`; [results.csv](results.csv) has the same figures.
 
 Every worker answers the questions it holds, {late.EACH} at most, one after the other. *Prompt*: an
-answer takes an exponential time. *Slow and lost*: {SLOW.slow:.0%} of them take
-{late.SLOWER:g} times as long, and {SLOW.lost:.0%} of the assignments are never answered. An assignment that is not answered within
-{late.DUE:g} mean times counts as not right, and a worker's answers count in the order of asking, as
-in the app. So a lost one holds up all that its worker answers after it.
+answer takes an exponential time. *Slow and lost*: {SLOW.slow:.0%} of them take {late.SLOWER:g}
+times as long, and {SLOW.lost:.0%} of the assignments are never answered. An assignment that is not
+answered within {late.DUE:g} mean times counts as not right, and a worker's answers count in the
+order of asking, as in the app. So a lost one holds up all that its worker answers after it.
 
 - **answers**: paid, on average; the ones still out at the stop included.
 - **against one at a time**: on the same pools and seeds.

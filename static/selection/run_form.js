@@ -44,7 +44,17 @@ async function showPromises(form) {
   document.getElementById("promises").outerHTML = (await response.json()).html;
   const details = document.querySelector("#promises details");
   if (details && open) details.open = true;
+  showAttributes(form.elements.quota_attribute);
   showGroups();
+}
+
+// The attributes of the pool that is chosen now; what was chosen stays if this pool has it too.
+function showAttributes(field) {
+  const fresh = document.getElementById("quota-attributes");
+  if (!field || !fresh) return;
+  const chosen = field.value;
+  field.replaceChildren(...fresh.children);
+  field.value = [...field.options].some((option) => option.value === chosen) ? chosen : "";
 }
 
 // Under the quotas: which attributes this pool's workers have, and how many have each value.

@@ -239,7 +239,7 @@ def test_everyone_is_met_before_anyone_is_asked_more():
 def test_it_warns_of_two_groups_and_points_to_certified():
     (sentence,) = told(np.r_[np.full(50, 0.95), np.full(50, 0.3)], 20).warnings()
     assert "do not look like one population" in sentence
-    assert "`certified`" in sentence
+    assert "“certified”" in sentence
 
 
 def test_it_does_not_warn_of_pools_that_are_one_population():
@@ -251,6 +251,21 @@ def test_it_does_not_warn_of_pools_that_are_one_population():
         for shape in shapes
     )
     assert warned <= 1
+
+
+def test_the_fitted_population_is_that_of_the_pool():
+    selector = told(pool(1, 400, 6, 2), 30)
+    fitted = selector.fitted()
+    assert fitted.mean == pytest.approx(0.75, abs=0.02)
+    assert fitted.spread == pytest.approx(0.144, abs=0.02)
+    assert sum(fitted.shares) == pytest.approx(1)
+    share_above = sum(fitted.shares[round(fitted.border * len(fitted.shares)) :])
+    assert share_above == pytest.approx(selector.problem.k / 400, abs=0.05)
+
+
+def test_nothing_is_fitted_or_warned_of_before_an_answer():
+    selector = Credible(Problem(10, 3, 0.05, 0.05))
+    assert (selector.fitted(), selector.warnings()) == (None, ())
 
 
 def test_the_tail_of_chi_square():

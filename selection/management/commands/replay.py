@@ -216,6 +216,7 @@ def summary(run: Run, past: RecordedCrowd) -> list[str]:
         f"Answers used   {export['answers_used']:,} {_of_recorded(run, past)}",
         f"Ended          {export['ending'] or export['status']}",
         f"Promise        {export['promise']}",
+        *(f"Mind           {warning}" for warning in export["warnings"]),
         f"Regret         {regrets.aggregate:.4f} aggregate (mean of the best {run.k} less mean of "
         "the selected, by recorded accuracy)",
         f"               {regrets.explore_k:.4f} explore-K (the K-th best less the worst selected)",

@@ -1,96 +1,19 @@
-"""The tables. Each query set method names a read that more than one module needs."""
+"""A run: its settings, how far it is, its further skills, and the history of its steps."""
 
-import hashlib
-import secrets
-import uuid
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import F, Q
-from django.utils import timezone
+from django.db.models import Q
 
-from . import algorithms
-from .algorithms import ALGORITHMS
-from .bandit import THIS_SET, Goal, MultiProblem, Problem, Selector, State, Verdict
+from selection import algorithms
+from selection.algorithms import ALGORITHMS
+from selection.bandit import THIS_SET, Goal, MultiProblem, Problem, Selector, State
 
-
-class Pool(models.Model):
-    """Workers to choose from."""
-
-    name = models.CharField(max_length=200, unique=True)
-    created = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Worker(models.Model):
-    """Somebody in a pool. ``key`` is the name that the requester's platform knows them by."""
-
-    pool = models.ForeignKey(Pool, models.CASCADE, related_name="workers")
-    key = models.CharField("worker", max_length=200)
-    name = models.CharField(max_length=200, blank=True)
-    attributes = models.JSONField(default=dict, blank=True)
-
-    class Meta:
-        ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["pool", "key"], name="worker_once_in_pool")]
-
-    def __str__(self) -> str:
-        return self.key
-
-
-class QuestionSet(models.Model):
-    """Gold questions: questions whose answers are known."""
-
-    name = models.CharField(max_length=200, unique=True)
-    instructions = models.TextField(blank=True, help_text="Shown to workers above every question.")
-    created = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Question(models.Model):
-    """A gold question. ``number`` counts from 0 within the set; a deck deals numbers."""
-
-    question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="questions")
-    number = models.PositiveIntegerField()
-    key = models.CharField("question", max_length=200)
-    prompt = models.TextField()
-    accepted = models.JSONField("accepted answers", default=list)
-    choices = models.JSONField(default=list, blank=True)
-
-    class Meta:
-        ordering = ["number"]
-        constraints = [
-            models.UniqueConstraint(fields=["question_set", "number"], name="question_number_once"),
-            models.UniqueConstraint(fields=["question_set", "key"], name="question_once_in_set"),
-        ]
-
-    def __str__(self) -> str:
-        return self.key
-
-    def grade(self, response: str) -> bool:
-        """Whether this is an accepted answer, capitals and spacing aside."""
-        return self.matches(self.accepted, response)
-
-    @staticmethod
-    def matches(accepted: list[str], response: str) -> bool:
-        return plain(response) in {plain(answer) for answer in accepted}
-
-
-def plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
+from .crowd import Pool
+from .questions import QuestionSet
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -310,120 +233,6 @@ class Skill(models.Model):
         return str(self.question_set)
 
 
-class Candidate(models.Model):
-    """A worker in a skill of a run.
-
-    ``arm`` is its number in the run: skill by skill, and within a skill dealt at random, because
-    ties are broken by it.
-
-    asked    assignments handed out
-    pulls    answers counted: always those of positions 0 to pulls - 1
-    rewards  how many of these were right
-    """
-
-    class Verdicts(models.IntegerChoices):
-        REJECTED = Verdict.REJECTED.value, "rejected"
-        UNDECIDED = Verdict.UNDECIDED.value, "undecided"
-        ACCEPTED = Verdict.ACCEPTED.value, "accepted"
-
-    run = models.ForeignKey(Run, models.CASCADE, related_name="candidates", db_index=False)
-    worker = models.ForeignKey(Worker, models.PROTECT, related_name="candidates")
-    skill = models.PositiveSmallIntegerField(default=0)
-    arm = models.PositiveIntegerField()
-    asked = models.PositiveIntegerField(default=0)
-    pulls = models.PositiveIntegerField(default=0)
-    rewards = models.FloatField(default=0)
-    verdict = models.SmallIntegerField(choices=Verdicts, default=Verdicts.UNDECIDED)
-    decided_in = models.PositiveIntegerField("decided in step", null=True)
-    decided_why = models.CharField(max_length=300, blank=True)
-
-    class Meta:
-        ordering = ["arm"]
-        constraints = [
-            models.UniqueConstraint(fields=["run", "arm"], name="arm_once_in_run"),
-            models.UniqueConstraint(fields=["run", "worker", "skill"], name="worker_once_in_skill"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.worker} in {self.run}"
-
-
-class AssignmentQuerySet(models.QuerySet["Assignment"]):
-    def open(self) -> "AssignmentQuerySet":
-        """Without an answer. Positions below ``pulls`` are closed, so few rows are looked at."""
-        return self.filter(position__gte=F("candidate__pulls"), answer=None)
-
-    def answerable(self) -> "AssignmentQuerySet":
-        """Open and in time. Nobody's time runs while the run is paused."""
-        in_time = Q(due__gt=timezone.now()) | Q(candidate__run__status=Run.Status.PAUSED)
-        return self.open().filter(in_time)
-
-
-class Assignment(models.Model):
-    """One question handed to one worker. It is open until it has an Answer."""
-
-    candidate = models.ForeignKey(
-        Candidate, models.CASCADE, related_name="assignments", db_index=False
-    )
-    position = models.PositiveIntegerField()
-    question = models.ForeignKey(Question, models.PROTECT, related_name="+", db_index=False)
-    step = models.PositiveIntegerField("dealt in step")
-    due = models.DateTimeField()
-
-    objects = AssignmentQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["candidate", "position"]
-        constraints = [
-            models.UniqueConstraint(fields=["candidate", "position"], name="position_once"),
-            models.UniqueConstraint(fields=["candidate", "question"], name="question_once"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.candidate}: {self.question}"
-
-
-class Answer(models.Model):
-    """What closed an assignment: a response, or that time was up. Not right if it was.
-
-    applied_in  number of the Step that counted it; null until then, so this is queue and audit
-    """
-
-    assignment = models.OneToOneField(Assignment, models.CASCADE, primary_key=True)
-    run = models.ForeignKey(Run, models.CASCADE, related_name="answers", db_index=False)
-    response = models.TextField(blank=True)
-    right = models.BooleanField()
-    expired = models.BooleanField(default=False)
-    at = models.DateTimeField()
-    applied_in = models.PositiveIntegerField(null=True)
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["run"], name="answer_to_apply", condition=Q(applied_in=None)),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.assignment}: {self.response}"
-
-
-class Recorded(models.Model):
-    """An answer made elsewhere that waits until the algorithm asks for it."""
-
-    candidate = models.ForeignKey(
-        Candidate, models.CASCADE, related_name="recorded", db_index=False
-    )
-    question = models.ForeignKey(Question, models.PROTECT, related_name="+", db_index=False)
-    response = models.TextField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["candidate", "question"], name="recorded_once"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.candidate}: {self.question}"
-
-
 class Step(models.Model):
     """One turn of the engine, and how the run stood after it."""
 
@@ -444,47 +253,3 @@ class Step(models.Model):
 
     def __str__(self) -> str:
         return f"step {self.number} of {self.run}"
-
-
-class Upload(models.Model):
-    """A file between its preview and the requester's word to take it."""
-
-    class Kind(models.TextChoices):
-        WORKERS = "workers"
-        QUESTIONS = "questions"
-        ANSWERS = "answers"
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    kind = models.CharField(max_length=10, choices=Kind)
-    target = models.PositiveBigIntegerField()
-    name = models.CharField(max_length=200)
-    text = models.TextField()
-    created = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class ApiToken(models.Model):
-    """A key to the API. Only its digest is kept."""
-
-    name = models.CharField(max_length=100, unique=True)
-    digest = models.CharField(max_length=64, unique=True, editable=False)
-    created = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        verbose_name = "API token"
-
-    def __str__(self) -> str:
-        return self.name
-
-    @staticmethod
-    def digest_of(secret: str) -> str:
-        return hashlib.sha256(secret.encode()).hexdigest()
-
-    @classmethod
-    def issue(cls, name: str) -> str:
-        """Make a token of this name, in place of an earlier one, and return its secret once."""
-        secret = secrets.token_urlsafe(32)
-        cls.objects.update_or_create(name=name, defaults={"digest": cls.digest_of(secret)})
-        return secret

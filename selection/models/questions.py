@@ -1,0 +1,50 @@
+"""What they are tested on: sets of gold questions."""
+
+from django.db import models
+
+
+class QuestionSet(models.Model):
+    """Gold questions: questions whose answers are known."""
+
+    name = models.CharField(max_length=200, unique=True)
+    instructions = models.TextField(blank=True, help_text="Shown to workers above every question.")
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Question(models.Model):
+    """A gold question. ``number`` counts from 0 within the set; a deck deals numbers."""
+
+    question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="questions")
+    number = models.PositiveIntegerField()
+    key = models.CharField("question", max_length=200)
+    prompt = models.TextField()
+    accepted = models.JSONField("accepted answers", default=list)
+    choices = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["question_set", "number"], name="question_number_once"),
+            models.UniqueConstraint(fields=["question_set", "key"], name="question_once_in_set"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    def grade(self, response: str) -> bool:
+        """Whether this is an accepted answer, capitals and spacing aside."""
+        return self.matches(self.accepted, response)
+
+    @staticmethod
+    def matches(accepted: list[str], response: str) -> bool:
+        return plain(response) in {plain(answer) for answer in accepted}
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split()).casefold()

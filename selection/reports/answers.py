@@ -1,0 +1,113 @@
+"""The answers of a run, and the questions that wait for one, to be answered elsewhere."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import F
+
+from selection.errors import NotFound
+from selection.models import Assignment, Candidate, Run
+
+ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
+
+
+def answer_columns(run: Run) -> list[str]:
+    return [*ANSWER_COLUMNS, *(["skill"] if run.several else [])]
+
+
+def answer_rows(run: Run) -> Iterator[list[Any]]:
+    """Every answer of the run as a row, read piece by piece: there may be a million."""
+    rows = run.answers.order_by("assignment").values_list(
+        "assignment__candidate__worker__key",
+        "assignment__question__key",
+        "assignment__position",
+        "response",
+        "right",
+        "expired",
+        "at",
+        "applied_in",
+        "assignment__candidate__skill",
+    )
+    names = [[str(skill)] if run.several else [] for skill in run.skills]
+    for row in rows.iterator(5000):
+        worker, question, position, response, right, expired, at, step, skill = row
+        outcome = "too late" if expired else "right" if right else "not right"
+        when = at.isoformat(" ", "seconds")
+        yield [worker, question, position, response, outcome, when, step, *names[skill]]
+
+
+# -- waiting for an answer
+
+OPEN_COLUMNS = ["worker", "question", "prompt", "choices", "assignment", "due"]
+
+
+def open_columns(run: Run) -> list[str]:
+    return [*OPEN_COLUMNS, *(["skill"] if run.several else [])]
+
+
+def open_table(run: Run) -> list[dict[str, Any]]:
+    """The questions that wait for an answer, by worker, to be answered elsewhere.
+
+    With a column ``response`` added, the file can be imported into the run.
+    """
+    if run.status == Run.Status.ENDED:
+        return []
+    rows = (
+        Assignment.objects.answerable()
+        .filter(candidate__run=run)
+        .order_by("candidate__worker__key", "position")
+        .values_list(
+            "candidate__worker__key",
+            "question__key",
+            "question__prompt",
+            "question__choices",
+            "id",
+            "due",
+            "candidate__skill",
+        )
+    )
+    names = [str(skill) for skill in run.skills]
+    table = [dict(zip([*OPEN_COLUMNS, "skill"], row, strict=True)) for row in rows]
+    return [
+        row
+        | {
+            "skill": names[row["skill"]],
+            "choices": "|".join(row["choices"]),
+            "due": row["due"].isoformat(" ", "seconds"),
+        }
+        for row in table
+    ]
+
+
+def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> list[dict[str, Any]]:
+    """Open assignments, oldest first: those with an id above ``after``, at most ``limit``.
+
+    Raises NotFound for a worker who is not in the run.
+    """
+    if run.status == Run.Status.ENDED:
+        return []
+    candidates = {"candidate__in": _candidates_of(run, worker)} if worker else {}
+    rows = (
+        Assignment.objects.answerable()
+        .filter(candidate__run=run, id__gt=after, **candidates)
+        .order_by("id")
+        .values(
+            "id",
+            "due",
+            worker=F("candidate__worker__key"),
+            question_key=F("question__key"),
+            number=F("candidate__skill"),
+            prompt=F("question__prompt"),
+            choices=F("question__choices"),
+        )[:limit]
+    )
+    names = [str(skill) for skill in run.skills]
+    return [{**row, "question": row["question_key"], "skill": names[row["number"]]} for row in rows]
+
+
+def _candidates_of(run: Run, worker: str) -> list[Candidate]:
+    """The candidate of this worker key in each skill. Raises NotFound."""
+    found = list(run.candidates.filter(worker__key=worker))
+    if not found:
+        raise NotFound(f"There is no worker “{worker}” in this run.")
+    return found

@@ -1,0 +1,106 @@
+"""How far runs have come: their progress, their history, counts for a list of them."""
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from selection.models import Assignment, Run, Step
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands as a whole.
+
+    gap, wanted  the run stops when gap falls to wanted; both are differences of accuracy
+    closed       how much of the way to the stop is behind, 0 to 1
+    spent, left  assignments handed out, and what the budget still allows (None: no limit)
+    counted      answers that count in the statistics
+    out          assignments with the crowd
+    rate         answers counted per minute over the last minutes
+    """
+
+    accepted: int
+    rejected: int
+    undecided: int
+    gap: float
+    wanted: float
+    closed: float
+    spent: int
+    left: int | None
+    counted: int
+    out: int
+    rate: float
+
+    @property
+    def gap_shown(self) -> str:
+        """Rounded upwards: the gap is also what is promised by now."""
+        return f"{rounded_up(self.gap):.3f}"
+
+
+def rounded_up(gap: float) -> float:
+    """To three places, so that what is said of it still holds."""
+    return math.ceil(gap * 1000) / 1000
+
+
+def progress(run: Run) -> Progress:
+    last = run.history.order_by("-number").first()
+    sums = run.candidates.aggregate(
+        asked=Sum("asked", default=0), pulls=Sum("pulls", default=0), n=Count("id")
+    )
+    accepted, rejected = (last.accepted, last.rejected) if last else (0, 0)
+    gap, wanted = (last.gap, last.wanted) if last else (1.0, _wanted(run))
+    unanswered = Assignment.objects.filter(candidate__run=run).open().count()
+    return Progress(
+        accepted=accepted,
+        rejected=rejected,
+        undecided=sums["n"] - accepted - rejected,
+        gap=gap,
+        wanted=wanted,
+        closed=_closed(run, last),
+        spent=sums["asked"],
+        left=None if run.budget is None else run.budget - sums["asked"],
+        counted=sums["pulls"],
+        out=0 if run.status == Run.Status.ENDED else unanswered,
+        rate=_rate(run),
+    )
+
+
+def _wanted(run: Run) -> float:
+    return run.epsilon if "epsilon" in run.rule.needs else 0.0
+
+
+def _closed(run: Run, last: Step | None) -> float:
+    """With a fixed budget the gap is the share of it that is left."""
+    if run.finished:
+        return 1.0
+    if last is None:
+        return 0.0
+    return 1 - last.gap if run.fixed_budget else last.closed
+
+
+def _rate(run: Run, minutes: float = 2) -> float:
+    since = timezone.now() - timedelta(minutes=minutes)
+    steps = run.history.filter(at__gte=since).order_by("number")
+    counted: int = steps.aggregate(total=Sum("applied", default=0))["total"]
+    return counted / minutes
+
+
+def history(run: Run, most: int = 200) -> list[Step]:
+    """The run's steps, thinned evenly to at most ``most``, the last one included."""
+    every = max(1, -(-run.steps // most))
+    thinned = run.history.alias(phase=(F("number") - run.steps) % every).filter(phase=0)
+    return list(thinned.order_by("number"))
+
+
+def with_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """Runs with ``accepted`` and ``rejected`` as of their last step, and ``workers``."""
+    last = Step.objects.filter(run=OuterRef("pk"), number=OuterRef("steps"))
+    return runs.annotate(
+        accepted=Coalesce(Subquery(last.values("accepted")), 0),
+        rejected=Coalesce(Subquery(last.values("rejected")), 0),
+        workers=Count("candidates"),
+    )

@@ -1,0 +1,116 @@
+"""The selection as a document and as a table, with all that is needed to repeat the run."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import Sum
+
+from selection import priors
+from selection.models import Run
+
+from .promises import ON_AVERAGE, interval, pledge
+from .workers import Line, look, quota_lines, skill_lines
+
+COLUMNS = ["rank", "worker", "name", "verdict", "answers", "right", "mean", "lower", "upper"]
+
+
+def export(run: Run) -> dict[str, Any]:
+    """The selection, with all that is needed to understand and repeat it."""
+    seen = look(run)
+    lines, fit, promised = seen.lines, seen.fit, pledge(run)
+    chosen = [line for line in lines if line.selected]
+    return {
+        "run": run.name,
+        "pool": run.pool.name,
+        "question_set": run.question_set.name,
+        "status": run.status,
+        "ending": run.why_ended,
+        "certified": run.certified,
+        "promise": promised.sentence,
+        "epsilon_reached": promised.epsilon,
+        "holds": promised.holds,
+        "warnings": list(fit.warnings),
+        "population": fit.numbers(),
+        "assumptions": promised.assumes,
+        "algorithm": run.algorithm,
+        "options": run.hand_set | _prior_of(run),
+        "learned_from": priors.as_numbers(run),
+        "quotas": _quotas_of(run, lines),
+        "k": run.total,
+        "skills": _skills_of(run, lines),
+        "epsilon": run.epsilon,
+        "delta": run.delta,
+        "budget": run.budget,
+        "seed": run.seed,
+        "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
+        "interval": interval(run),
+        "workers": [_export_row(run, rank, line) for rank, line in _ranked(chosen)],
+    }
+
+
+def _certified_word(document: dict[str, Any]) -> str:
+    """An average over pools is not to be taken for a promise about this one."""
+    if not document["certified"]:
+        return "not certified"
+    return "on average" if document["holds"] == ON_AVERAGE else "certified"
+
+
+def _prior_of(run: Run) -> dict[str, Any]:
+    """It is needed to repeat the run."""
+    return {"prior": run.options["prior"]} if "prior" in run.options else {}
+
+
+def _ranked(chosen: list[Line]) -> Iterator[tuple[int, Line]]:
+    """Each line with its place in its own skill."""
+    places: Counter[int] = Counter()
+    for line in chosen:
+        places[line.number] += 1
+        yield places[line.number], line
+
+
+def _skills_of(run: Run, lines: list[Line]) -> list[dict[str, Any]] | None:
+    if not run.several:
+        return None
+    return [
+        {"skill": skill.name, "k": skill.k, "answers_used": skill.answers}
+        for skill in skill_lines(run, lines)
+    ]
+
+
+def _quotas_of(run: Run, lines: list[Line]) -> dict[str, Any] | None:
+    if not run.quotas:
+        return None
+    groups = [asdict(quota) for quota in quota_lines(run, lines)]
+    return {"attribute": run.quotas["attribute"], "groups": groups}
+
+
+def columns(run: Run) -> list[str]:
+    """What there is to say of each worker of this run."""
+    skill, group = (["skill"] if run.several else []), (["group"] if run.quotas else [])
+    return [*COLUMNS, *group, *skill]
+
+
+def _export_row(run: Run, rank: int, line: Line) -> dict[str, Any]:
+    row = asdict(line) | {"rank": rank, "right": round(line.right)}
+    for column in ("mean", "lower", "upper"):
+        row[column] = None if row[column] is None else round(row[column], 4)
+    return {column: row[column] for column in columns(run)}
+
+
+def export_table(run: Run) -> list[dict[str, Any]]:
+    """The same as flat rows for a spreadsheet: each worker's line ends with the run's own facts."""
+    document = export(run)
+    facts = {
+        "certified": _certified_word(document),
+        "promise": document["promise"],
+        "epsilon_reached": document["epsilon_reached"],
+        "holds": document["holds"],
+        "warnings": " ".join(document["warnings"]),
+        "ending": document["ending"] or document["status"],
+    } | {
+        name: document[name]
+        for name in ("run", "algorithm", "k", "epsilon", "delta", "budget", "seed", "answers_used")
+    }
+    return [row | facts for row in document["workers"]]
