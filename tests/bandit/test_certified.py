@@ -251,15 +251,16 @@ def test_without_answers_nothing_is_certified():
 # -- the event
 
 
-def test_the_product_of_factors_is_rarely_large_whoever_is_asked():
+@pytest.mark.parametrize("kind", range(len(KINDS)))
+def test_the_product_of_factors_is_rarely_large_whoever_is_asked(kind):
     """The event itself, one design, an adversary that leaves a worker when its factor is high.
 
     400 runs promise at most 10 %; this fails for a rate of 20 % with probability above 99.9 %.
     """
-    _, c, t = design()
+    _, c, t = design(kind=kind)
     sigma = math.sqrt(c * (1 - c) / H)
     truth = [c - sigma, c + sigma]
-    logs = [factors(theta, H, c, t) for theta in truth]
+    logs = [factors(theta, H, c, t, kind=kind) for theta in truth]
     rng = np.random.default_rng(3)
     broken = sum(_ever_above(logs, truth, math.log(10), rng) for _ in range(400))
     assert not too_many(broken, 400, 0.1)
