@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .oracles import Quotas
-from .prices import LONG, LONGEST, nearest, prices, scale_of, threshold, thresholds
+from .prices import KINDS, LONG, LONGEST, nearest, prices, scale_of, threshold, thresholds
 from .problem import Problem
 
 Counts = NDArray[np.int64]
@@ -34,7 +35,8 @@ class Bound:
     each        (n,) what each worker adds to it
     horizon     number of the horizon, with
     thresholds  of each group, and
-    reference   that sets the scale: the design
+    reference   that sets the scale, and number of the
+    kind        of design
     """
 
     total: float
@@ -42,6 +44,7 @@ class Bound:
     horizon: int
     thresholds: tuple[int, ...]
     reference: int
+    kind: int
 
 
 class Certificate:
@@ -64,9 +67,10 @@ class Certificate:
         return next((i for i, h in enumerate(self.horizons) if h >= most), None)
 
     def penalty(self, i: int) -> float:
-        """L: ln(1 / (delta w)), the thresholds of each group and the scale's paid for (7.2)."""
+        """L: ln(1 / (delta w)); kind, thresholds of each group and the scale's paid for (7.2)."""
         choices = 1 if self.groups == 1 else self.groups + 1
-        return float(self._weight[i] + choices * math.log(thresholds(self.horizons[i])))
+        count = choices * math.log(thresholds(self.horizons[i])) + math.log(len(KINDS))
+        return float(self._weight[i] + count)
 
     def bound(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> Bound:
         """The best bound found on this horizon; every one looked at is valid (3.2).
@@ -75,16 +79,23 @@ class Certificate:
         only a large pool gives back in answers.
         """
         h = self.horizons[i]
+        best = min(self.designs(i, chosen, means, tally), key=attrgetter("total"))
+        worth = h <= (LONG if chosen.size >= LARGE_POOL else SEARCHED)
+        for group in range(self.groups if worth else 0):
+            best = self._descend(best, group, chosen, tally)
+        return best
+
+    def designs(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> list[Bound]:
+        """The bound of each kind with the nearest thresholds."""
+        h = self.horizons[i]
         borders = _borders(self.quotas, chosen, means)
         numbers = tuple(nearest(h, border) for border in borders)
         reference = (
             numbers[0] if self.groups == 1 else _coarse(h, sorted(numbers)[self.groups // 2])
         )
-        best = self._bound(i, chosen, tally, numbers, reference)
-        worth = h <= (LONG if chosen.size >= LARGE_POOL else SEARCHED)
-        for group in range(self.groups if worth else 0):
-            best = self._descend(best, group, chosen, tally)
-        return best
+        return [
+            self._bound(i, chosen, tally, numbers, reference, kind) for kind in range(len(KINDS))
+        ]
 
     def _descend(self, best: Bound, group: int, chosen: Chosen, tally: Tally) -> Bound:
         """The group's threshold moved step by step, as long as the bound falls."""
@@ -93,32 +104,49 @@ class Certificate:
             while 1 <= (at := best.thresholds[group] + step) <= last:
                 numbers = (*best.thresholds[:group], at, *best.thresholds[group + 1 :])
                 reference = at if self.groups == 1 else best.reference
-                other = self._bound(best.horizon, chosen, tally, numbers, reference)
+                other = self._bound(best.horizon, chosen, tally, numbers, reference, best.kind)
                 if other.total >= best.total:
                     break
                 best = other
         return best
 
     def _bound(
-        self, i: int, chosen: Chosen, tally: Tally, numbers: tuple[int, ...], reference: int
+        self,
+        i: int,
+        chosen: Chosen,
+        tally: Tally,
+        numbers: tuple[int, ...],
+        reference: int,
+        kind: int,
     ) -> Bound:
-        each = self.price(i, numbers, reference, chosen, tally)
+        each = self._prices(i, numbers, reference, kind, chosen, tally)
         h = self.horizons[i]
-        scale = scale_of(h, reference)
         cs = np.array([threshold(h, number) for number in numbers])
         moved = _most_moved(self.quotas, cs, chosen)
-        total = float(each.sum()) + moved + self.penalty(i) / scale
-        return Bound(total, each, i, numbers, reference)
+        total = float(each.sum()) + moved + self.penalty(i) / scale_of(h, reference, kind)
+        return Bound(total, each, i, numbers, reference, kind)
 
-    def price(
-        self, i: int, numbers: tuple[int, ...], reference: int, chosen: Chosen, tally: Tally
+    def again(self, design: Bound, chosen: Chosen, tally: Tally) -> Bound:
+        """The bound of the same design for other tallies."""
+        return self._bound(
+            design.horizon, chosen, tally, design.thresholds, design.reference, design.kind
+        )
+
+    def _prices(
+        self,
+        i: int,
+        numbers: tuple[int, ...],
+        reference: int,
+        kind: int,
+        chosen: Chosen,
+        tally: Tally,
     ) -> Floats:
         """(n,) of each worker, in the selection or outside."""
         h = self.horizons[i]
         place = tally.pulls * (tally.pulls + 1) // 2 + tally.right
         each = np.empty(chosen.size)
         for group, number in enumerate(numbers):
-            table = prices(h, number, reference, self.questions)
+            table = prices(h, number, reference, kind, self.questions)
             mine = slice(None) if self.groups == 1 else self.quotas.groups == group
             at = place[mine]
             each[mine] = np.where(chosen[mine], table.inside[at], table.outside[at])

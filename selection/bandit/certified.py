@@ -14,9 +14,10 @@ from .certificate import SHARE, Bound, Certificate, Chosen, Tally, worst_swap
 from .clucb import QUOTAS
 from .options import Option
 from .oracles import Quotas, rivals
+from .plan import Plan, gain, plan
 from .problem import Problem, ProblemError
 from .promise import ASSUMPTIONS, SET_ASSUMPTIONS, Goal, Promise
-from .selector import Counts, Floats, Selector, Standing
+from .selector import UNLIMITED, Counts, Floats, Selector, Standing
 from .sequences import intervals
 from .state import State, Verdict
 
@@ -27,9 +28,8 @@ ROUNDING = 1e-9
 # Section 8: none of these numbers matters for the promise.
 WARM = 4  # answers of everybody before any is compared
 AIM = 0.9  # plan for this part of what is wanted
-AHEAD = 1.6  # work towards at most this times the answers that workers have on average
 SHARE_OF_POOL = 10  # this part of the pool is asked between two looks
-BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.03  # of its own accord it asks so many at once
+BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.015  # of its own accord it asks so many at once
 
 ACCURACY = Option(
     "accuracy",
@@ -165,61 +165,72 @@ class Certified(Selector):
         made = self.state.pulls + pending
         if self.questions:
             room = np.minimum(room, np.maximum(self.questions - made, 0))
-        left = self._batch() if slots is None else slots
-        counts = np.zeros_like(made)
-        while left > 0 and (free := counts < room).any():
-            arms = self._next(made + counts, free, left)
+        left = self._batch()
+        if slots is not None:
+            left = min(slots, max(left, self._lacking(room)) - int(pending.sum()))
+        counts, design = np.zeros_like(made), None
+        while left > 0 and (counts < room).any():
+            pulls, free = made + counts, room - counts
+            if not (self._within(design, pulls, free) > 0).any():
+                design = self._design(pulls, free)
+            if design is not None:
+                free = self._within(design, pulls, free)
+            arms = self._next(design, pulls, free, left)
             counts[arms] += 1
             left -= arms.size
         return counts
+
+    def _within(self, design: Bound | None, pulls: Counts, room: Counts) -> Counts:
+        """(n,) the room up to the design's horizon."""
+        if design is None:
+            return np.zeros_like(room)
+        return np.minimum(room, self.certificate.horizons[design.horizon] - pulls)
 
     def _batch(self) -> int:
         answers = BATCH_OF_ANSWERS * int(self.state.pulls.sum())
         return max(1, self.problem.n // BATCH_OF_POOL, int(answers))
 
-    def _next(self, pulls: Counts, free: Chosen, slots: int) -> Counts:
+    def _lacking(self, room: Counts) -> int:
+        """Answers that are foreseen to be needed until the stop (8.4)."""
+        found = self._plan(self.state.pulls, room)
+        known = found is not None and self.state.pulls.min() >= WARM
+        return int(min(found.lacking, UNLIMITED)) if found is not None and known else UNLIMITED
+
+    def _plan(self, pulls: Counts, room: Counts) -> Plan | None:
+        tally, means = self._foreseen(pulls)
+        chosen = self._chosen(means, tally)
+        aim = AIM * self.problem.epsilon * self.problem.k
+        return plan(self.certificate, chosen, means, tally, room, aim)
+
+    def _design(self, pulls: Counts, room: Counts) -> Bound | None:
+        """The design to work for; None where no horizon is left."""
+        found = self._plan(pulls, room)
+        return None if found is None else found.design
+
+    def _foreseen(self, pulls: Counts) -> tuple[Tally, Floats]:
+        """Outstanding answers count as made, with the means as they are."""
+        means = np.nan_to_num(self.means, nan=0.5)
+        return Tally(pulls, np.rint(np.minimum(means, 1) * pulls).astype(np.int64)), means
+
+    def _next(self, design: Bound | None, pulls: Counts, room: Counts, slots: int) -> Counts:
         """One answer each from these arms (8.1 to 8.3)."""
-        lacking = np.flatnonzero(free & (pulls < WARM))
+        lacking = np.flatnonzero((room > 0) & (pulls < WARM))
         if lacking.size:
             return lacking[np.argsort(pulls[lacking], kind="stable")][:slots]
-        means = np.nan_to_num(self.means, nan=0.5)
-        tally = Tally(pulls, np.rint(means * pulls).astype(np.int64))
-        gain = np.where(free, self._gain(tally, means, free), -np.inf)
-        most = min(slots, max(1, self.problem.n // SHARE_OF_POOL), int(free.sum()))
-        return np.argsort(-gain, kind="stable")[:most]
+        tally, means = self._foreseen(pulls)
+        use = np.where(room > 0, self._gain(design, tally, means, room), -np.inf)
+        most = min(slots, max(1, self.problem.n // SHARE_OF_POOL), int((room > 0).sum()))
+        return np.argsort(-use, kind="stable")[:most]
 
-    def _gain(self, tally: Tally, means: Floats, free: Chosen) -> Floats:
-        """(n,) how much of the certificate an answer takes away, on the way to a horizon."""
+    def _gain(self, design: Bound | None, tally: Tally, means: Floats, room: Counts) -> Floats:
+        """(n,) how much of the certificate an answer takes away."""
         chosen = self._chosen(means, tally)
-        found = self._plan(tally, means, chosen, free)
-        if found is None:  # beyond the last horizon only intervals certify
-            lower, upper = self._bounds()
-            reach = np.where(chosen, means[chosen].min() - lower, upper - means[~chosen].max())
-            return np.asarray(reach / np.sqrt(tally.pulls + 1.0))
-        now, then, horizon = found
-        ahead = horizon - tally.pulls
-        return np.where(ahead > 0, (now.each - then) / np.maximum(ahead, 1), -np.inf)
-
-    def _plan(
-        self, tally: Tally, means: Floats, chosen: Chosen, free: Chosen
-    ) -> tuple[Bound, Floats, int] | None:
-        """The bound as it is, the prices foreseen at a horizon, and that horizon (8.2)."""
-        certificate, i = self.certificate, self.certificate.first(tally.pulls)
-        while i is not None and i < len(certificate.horizons):
-            h = certificate.horizons[i]
-            now = certificate.bound(i, chosen, means, tally)
-            full = np.full(tally.pulls.size, h)
-            right = np.rint((tally.right + 0.5) / (tally.pulls + 1) * h).astype(np.int64)
-            foreseen = Tally(full, right)
-            then = certificate.price(i, now.thresholds, now.reference, chosen, foreseen)
-            total = now.total - now.each.sum() + then.sum()
-            usable = bool((free & (tally.pulls < h)).any())
-            enough = total <= AIM * self.problem.epsilon * self.problem.k
-            last = i + 1 == len(certificate.horizons)
-            if usable and (enough or last or h > AHEAD * tally.pulls.mean()):
-                return now, then, h
-            i += 1
-        return None
+        if design is not None:
+            return gain(self.certificate, design, chosen, tally, room)
+        # Beyond the last horizon only intervals certify.
+        lower, upper = self._bounds()
+        reach = np.where(chosen, means[chosen].min() - lower, upper - means[~chosen].max())
+        return np.asarray(reach / np.sqrt(tally.pulls + 1.0))
 
 
 def _sure(lower: Floats, upper: Floats, least: int, most: int) -> Counts:

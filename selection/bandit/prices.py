@@ -1,9 +1,9 @@
 """What a worker adds to the certificate: tables of prices, one pair for each design.
 
 docs/certified.md, sections 2 to 4 and 6. A design is a horizon h (most answers of a worker), a
-threshold c, and a scale t. A pair of tables holds, for S right answers among m, the largest of
-``loss - ln(factor) / t`` over all accuracies: ``inside`` for a worker in the selection (it loses
-what its accuracy lacks of c), ``outside`` for one left out (what it has above c).
+threshold c, and a kind, which sets a scale t. A pair of tables holds, for S right answers among m,
+the largest of ``loss - ln(factor) / t`` over all accuracies: ``inside`` for a worker in the
+selection (it loses what its accuracy lacks of c), ``outside`` for one left out (what it has above).
 
 A table is stored row after row: (m, S) is at m (m + 1) / 2 + S, 0 <= S <= m <= h.
 """
@@ -21,23 +21,26 @@ Singles = NDArray[np.float32]
 Counts = NDArray[np.int64]
 
 # Section 4. The constants decide what is paid, never whether the promise holds.
-TAU = 1.2  # the scale, in deviations of the threshold after h answers
+# Scale in deviations of the threshold after h answers, and deviations from c beyond which stopping
+# early is offered.
+KINDS = ((1.2, 2.0), (1.2, 3.0), (1.7, 2.0))
 TEMPER_EARLY, TEMPER_END = (
     1.2,
     1.0,
 )  # how far the posterior is widened before the horizon, and at it
 POWER = 2.0  # what the expected loss is raised to
-GATE = 2.0  # deviations from c beyond which stopping early is offered
 QUADRATURE = 0.4  # distance of accuracies in the posterior, in deviations
 FIRST_STOP = 3  # answers before that
-LONG = 450  # a horizon beyond this has half as many thresholds and accuracies, for speed
+LONG = 450  # a horizon beyond this has half as many thresholds, for speed
 FINEST, FINEST_LONG = 0.5, 1.0  # distance of thresholds, in deviations
-NEAR, WIDE = 0.1, 0.25  # distance of accuracies within 5 deviations of the threshold, and beyond
+NEAR, WIDE = 0.1, 0.5  # least and most distance of accuracies, in deviations
+SPREAD = 0.04  # what it is in between, of the distance from the threshold
+ENDS = (0.05, 0.1, 0.2, 0.4, 0.6)  # distances from an accuracy of 0 or 1 at which there is one too
 
 HIGHEST = 300.0  # most of scale times loss: its exponential and that over FLOOR are finite numbers
 FLOOR = 1e-140  # least payoff
-LONGEST = 820  # horizons end here: a table takes h^2.5 steps
-TABLES_KEPT = 96  # a table of the longest horizon takes 2.7 MB
+LONGEST = 1000  # horizons end here: a table takes h^2.5 steps
+TABLES_KEPT = 96  # a pair of the longest horizon takes 3.8 MB
 
 # As in kernels: dividing by zero gives infinity.
 compiled = njit(cache=True, error_model="numpy")
@@ -60,14 +63,17 @@ class Cells:
 
     low, high          (g,) it is one under every accuracy between these
     inner, outer       (g,) the loss inside and outside the selection, times t
-    slack              (g,) what the accuracies between two grid points may add
+    bent_in, bent_out  (g,) what this may be more between two grid points
+    bend               (g,) what the accuracies between two grid points may add, for each answer
     """
 
     low: Floats
     high: Floats
     inner: Floats
     outer: Floats
-    slack: Floats
+    bent_in: Floats
+    bent_out: Floats
+    bend: Floats
 
 
 def angle(p: Floats) -> Floats:
@@ -95,25 +101,27 @@ def nearest(horizon: int, accuracy: float) -> int:
     return min(max(place, 1), count - 2)
 
 
-def scale_of(horizon: int, number: int) -> float:
+def scale_of(horizon: int, number: int, kind: int) -> float:
+    """t: the larger, the less all others cost and the more those near the threshold."""
     c = threshold(horizon, number)
-    return min(TAU * math.sqrt(horizon / (c * (1 - c))), HIGHEST / max(c, 1 - c))
+    return min(KINDS[kind][0] * math.sqrt(horizon / (c * (1 - c))), HIGHEST / max(c, 1 - c))
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def prices(horizon: int, number: int, reference: int, questions: int) -> Prices:
+def prices(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
     """The tables of a design, built when first asked for and kept in this process.
 
     number     of the threshold
     reference  of the threshold that sets the scale: groups with thresholds of their own share it
+    kind       number of the kind
     questions  0, or how many there are in the set that accuracy means (section 6)
     """
-    c, t = threshold(horizon, number), scale_of(horizon, reference)
+    c, t = threshold(horizon, number), scale_of(horizon, reference, kind)
     cells = _set_cells(questions, c, t) if questions else _cells(horizon, c, t)
-    pay_in, pay_out = _payoffs(horizon, c, t)
+    pay_in, pay_out = _payoffs(horizon, c, t, KINDS[kind][1])
     inside, outside = _search(
-        horizon, questions, *(cells.low, cells.high, cells.inner, cells.outer, cells.slack),
-        pay_in, pay_out,
+        horizon, questions, *(cells.low, cells.high, cells.inner, cells.outer),
+        *(cells.bent_in, cells.bent_out, cells.bend), pay_in, pay_out,
     )  # fmt: skip
     return Prices(_rounded_up(np.log(inside) / t), _rounded_up(np.log(outside) / t), t)
 
@@ -131,33 +139,51 @@ def _cells(horizon: int, c: float, t: float) -> Cells:
     variance = np.maximum(grid[1:] * (1 - grid[1:]), grid[:-1] * (1 - grid[:-1]))
     variance[(grid[:-1] < 0.5) & (grid[1:] > 0.5)] = 0.25
     width = np.diff(np.log(grid) - np.log1p(-grid))
-    between = (horizon + t) * variance * width**2 / 8  # (4.3)
-    slack = np.maximum(np.append(between, 0.0), np.insert(between, 0, 0.0))
-    return Cells(low, high, t * np.maximum(c - far, 0), t * np.maximum(far - c, 0), slack)
+    between = variance * width**2 / 8  # (4.3)
+    return Cells(
+        *(low, high, t * np.maximum(c - far, 0), t * np.maximum(far - c, 0)),
+        bent_in=t * _either_side(between * (grid[:-1] < c)),
+        bent_out=t * _either_side(between * (grid[1:] > c)),
+        bend=_either_side(between),
+    )
+
+
+def _either_side(between: Floats) -> Floats:
+    """(g,) the larger of what lies before and after a grid point."""
+    before, after = np.insert(between, 0, 0.0), np.append(between, 0.0)
+    return np.asarray(np.maximum(before, after))
 
 
 def _grid(horizon: int, c: float) -> Floats:
     """Accuracies strictly between 0 and 1, finer near c."""
     deviation = 1 / math.sqrt(horizon)
-    start, end = 0.05 * deviation, math.pi - 0.05 * deviation
-    coarse = 2 if horizon > LONG else 1
-    near = np.arange(0, 5, NEAR * coarse)
-    right = np.concatenate([near, np.arange(5, math.pi / deviation + 1, WIDE * coarse)])
+    ends = np.array(ENDS) * deviation
+    start, end = ends[0], math.pi - ends[0]
+    right = np.array(_steps(math.pi / deviation))
     center = float(angle(np.array(c)))
-    places = np.unique(np.concatenate([center - right * deviation, center + right * deviation]))
+    sides = [center - right * deviation, center + right * deviation, ends, math.pi - ends]
+    places = np.unique(np.concatenate(sides))
     inner = places[(places > start) & (places < end)]
     grid: Floats = np.sin(np.concatenate([[start], inner, [end]]) / 2) ** 2
     return grid
+
+
+def _steps(far: float) -> list[float]:
+    """0 and on to ``far``: workers far from the threshold have few answers, which bend little."""
+    steps = [0.0]
+    while steps[-1] < far:
+        steps.append(steps[-1] + min(max(NEAR, SPREAD * steps[-1]), WIDE))
+    return steps
 
 
 def _set_cells(questions: int, c: float, t: float) -> Cells:
     """The accuracies that are possible on so many questions: no others, so no slack."""
     exact = np.arange(questions + 1) / questions
     inner, outer = t * np.maximum(c - exact, 0), t * np.maximum(exact - c, 0)
-    return Cells(exact, exact, inner, outer, np.zeros(exact.size))
+    return Cells(exact, exact, inner, outer, *np.zeros((3, exact.size)))
 
 
-def _payoffs(horizon: int, c: float, t: float) -> tuple[Floats, Floats]:
+def _payoffs(horizon: int, c: float, t: float, gate: float) -> tuple[Floats, Floats]:
     """1 / (mean of e^loss by the posterior)^POWER; 0 where stopping is not offered (4.1)."""
     size = (horizon + 1) * (horizon + 2) // 2
     pay_in, pay_out = np.zeros(size), np.zeros(size)
@@ -169,7 +195,7 @@ def _payoffs(horizon: int, c: float, t: float) -> tuple[Floats, Floats]:
     for m in range(min(FIRST_STOP, horizon), horizon + 1):
         temper = (TEMPER_END if m == horizon else TEMPER_EARLY) ** 2
         s = np.arange(m + 1)
-        offered = np.ones(m + 1, bool) if m == horizon else _far(m, s, c)
+        offered = np.ones(m + 1, bool) if m == horizon else _far(m, s, c, gate)
         if not offered.any():
             continue
         s = s[offered]
@@ -180,17 +206,17 @@ def _payoffs(horizon: int, c: float, t: float) -> tuple[Floats, Floats]:
     return pay_in, pay_out
 
 
-def _far(m: int, right: Counts, c: float) -> NDArray[np.bool_]:
-    """Where the mean lies GATE deviations or more from c."""
+def _far(m: int, right: Counts, c: float, gate: float) -> NDArray[np.bool_]:
+    """Where the mean lies ``gate`` deviations or more from c."""
     center = float(angle(np.array(c)))
     mean = np.asarray((right + 0.25) / (m + 0.5), np.float64)
-    far: NDArray[np.bool_] = np.abs(angle(mean) - center) * math.sqrt(m) >= GATE
+    far: NDArray[np.bool_] = np.abs(angle(mean) - center) * math.sqrt(m) >= gate
     return far
 
 
 @compiled
 def _search(  # type: ignore[no-untyped-def]
-    horizon, questions, low, high, inner, outer, slack, pay_in, pay_out
+    horizon, questions, low, high, inner, outer, bent_in, bent_out, bend, pay_in, pay_out
 ):
     """e^(t price) at every (m, S), inside and outside: the largest over all cells (3.1)."""
     inside, outside = np.zeros(pay_in.size), np.zeros(pay_in.size)
@@ -204,9 +230,11 @@ def _search(  # type: ignore[no-untyped-def]
         else:
             ends = (low[cell], high[cell])
             _envelope(horizon, ends, as_in, as_out, pay_in, pay_out, value)
-        start = value[0, 0] * np.exp(slack[cell])
-        if_in, if_out = start * np.exp(inner[cell]), start * np.exp(outer[cell])
+        from_in = value[0, 0] * np.exp(inner[cell] + bent_in[cell])
+        from_out = value[0, 0] * np.exp(outer[cell] + bent_out[cell])
         for m in range(horizon + 1):
+            slack = np.exp(m * bend[cell])
+            if_in, if_out = from_in * slack, from_out * slack
             row = m * (m + 1) // 2
             # On a set, so many right answers are possible with ``cell`` right ones in all.
             first = max(0, m - questions + cell) if questions else 0

@@ -12,8 +12,9 @@ from selection.bandit.certified import LIKE_THESE, THIS_SET, Certified
 from selection.bandit.instances import two_group, uniform
 from selection.bandit.oracles import Quotas
 from selection.bandit.prices import (
-    GATE,
+    KINDS,
     _envelope,
+    _grid,
     angle,
     nearest,
     prices,
@@ -33,7 +34,7 @@ def everyone(n, k):
     return {"groups": [0] * n, "at_least": [k], "at_most": [k]}
 
 
-def factors(theta, h, c, t, questions=0):
+def factors(theta, h, c, t, questions=0, kind=0):
     """(h + 1, h + 1) ln of the factor of one accuracy, by the definitions (4.1) and (4.2).
 
     Written out once more, number by number. On a set ``theta`` is how many are right.
@@ -49,7 +50,7 @@ def factors(theta, h, c, t, questions=0):
                 right = theta if not questions else (theta - s) / (questions - m)
                 right = min(max(right, 0), 1)
                 go_on = (1 - right) * value[m + 1, s] + right * value[m + 1, s + 1]
-            far = abs(angle((s + 0.25) / (m + 0.5)) - angle(c)) * math.sqrt(m) >= GATE
+            far = abs(angle((s + 0.25) / (m + 0.5)) - angle(c)) * math.sqrt(m) >= KINDS[kind][1]
             pay = 0.0
             if m == h or (m >= 3 and far):
                 power = 1 / (1.0 if m == h else 1.2) ** 2
@@ -66,9 +67,9 @@ def factors(theta, h, c, t, questions=0):
     return logs
 
 
-def design(h=H, number=None):
+def design(h=H, number=None, kind=0):
     number = thresholds(h) // 2 + 2 if number is None else number
-    return number, threshold(h, number), scale_of(h, number)
+    return number, threshold(h, number), scale_of(h, number, kind)
 
 
 def rows(table, h=H):
@@ -82,17 +83,45 @@ def rows(table, h=H):
 
 
 @pytest.mark.parametrize("theta", [0.003, 0.17, 0.5, 0.5811, 0.61, 0.77, 0.9991])
-def test_a_price_is_at_least_the_loss_less_the_factor_of_any_accuracy(theta):
+@pytest.mark.parametrize("kind", range(len(KINDS)))
+def test_a_price_is_at_least_the_loss_less_the_factor_of_any_accuracy(theta, kind):
     """Of accuracies between the points of the grid too (4.3)."""
-    number, c, t = design()
-    table = prices(H, number, number, 0)
+    number, c, t = design(kind=kind)
+    table = prices(H, number, number, kind, 0)
     inside, outside = rows(table.inside), rows(table.outside)
-    logs = factors(theta, H, c, t)
+    logs = factors(theta, H, c, t, kind=kind)
     m, s = np.tril_indices(H + 1)
     possible = np.isfinite(logs[m, s])
     m, s = m[possible], s[possible]
     assert (inside[m, s] >= max(c - theta, 0) - logs[m, s] / t - 1e-9).all()
     assert (outside[m, s] >= max(theta - c, 0) - logs[m, s] / t - 1e-9).all()
+
+
+@pytest.mark.parametrize("part", [0.2, 0.5, 0.8])
+def test_between_grid_points_the_factor_of_the_proof_is_fair_and_paid_for(part):
+    """(4.3), gap by gap: the interpolated factor, and a slack that grows with the answers."""
+    number, c, t = design()
+    table = prices(H, number, number, 0, 0)
+    inside, outside = rows(table.inside), rows(table.outside)
+    grid = _grid(H, c)[1:-1]
+    m, s = np.tril_indices(H + 1)
+    after = None
+    for theta in grid:
+        before, after = after, np.nan_to_num(factors(theta, H, c, t), neginf=0)
+        if before is None:
+            last = theta
+            continue
+        low, high = math.log(last / (1 - last)), math.log(theta / (1 - theta))
+        between = 1 / (1 + math.exp(-((1 - part) * low + part * high)))
+        lack = (part - 1) * math.log1p(-last) - part * math.log1p(-theta) + math.log1p(-between)
+        last = theta
+        logs = (1 - part) * before + part * after - np.arange(H + 1)[:, None] * lack
+        assert (inside[m, s] >= max(c - between, 0) - logs[m, s] / t - 1e-6).all()
+        assert (outside[m, s] >= max(between - c, 0) - logs[m, s] / t - 1e-6).all()
+        i, j = np.tril_indices(H)
+        factor = np.exp(logs)
+        mean = (1 - between) * factor[i + 1, j] + between * factor[i + 1, j + 1]
+        assert (factor[i, j] >= mean * (1 - 1e-9)).all()
 
 
 def test_the_table_of_an_end_cell_is_fair_for_every_accuracy_in_it():
@@ -107,13 +136,13 @@ def test_the_table_of_an_end_cell_is_fair_for_every_accuracy_in_it():
 
 
 def test_a_price_is_hardly_more_than_the_largest():
-    """The slack of the grid is small: no accuracy of a fine grid of our own comes near less."""
+    """The slack of the grid is small. The end cells have factors of their own."""
     h = 8
     number, c, t = design(h)
-    table = prices(h, number, number, 0)
+    table = prices(h, number, number, 0, 0)
     m, s = np.tril_indices(h + 1)
     largest = np.full(m.size, -np.inf)
-    for theta in np.sin(np.linspace(0.001, 0.999, 120) * math.pi / 2) ** 2:
+    for theta in np.sin(np.linspace(0.02, 0.98, 120) * math.pi / 2) ** 2:
         largest = np.maximum(largest, max(c - theta, 0) - factors(theta, h, c, t)[m, s] / t)
     assert (table.inside >= largest - 1e-9).all()
     assert (table.inside <= largest + 0.03).all()
@@ -122,7 +151,7 @@ def test_a_price_is_hardly_more_than_the_largest():
 @pytest.mark.parametrize("questions", [14, 20])
 def test_on_a_set_a_price_is_the_largest_over_all_possible_accuracies(questions):
     number, c, t = design()
-    table = prices(H, number, number, questions)
+    table = prices(H, number, number, 0, questions)
     m, s = np.tril_indices(H + 1)
     largest = np.full((2, m.size), -np.inf)
     for right in range(questions + 1):
@@ -136,15 +165,15 @@ def test_on_a_set_a_price_is_the_largest_over_all_possible_accuracies(questions)
 
 def test_tables_are_shared_and_bounded():
     number, _, _ = design()
-    assert prices(H, number, number, 0) is prices(H, number, number, 0)
+    assert prices(H, number, number, 0, 0) is prices(H, number, number, 0, 0)
     assert prices.cache_info().maxsize is not None
 
 
-@pytest.mark.parametrize("h", [6, 30, 416, 776])
+@pytest.mark.parametrize("h", [6, 30, 416, 776, 970])
 @pytest.mark.parametrize("accuracy", [0.0, 0.5, 1.0])
 def test_prices_are_finite_at_the_ends_too(h, accuracy):
     number = nearest(h, accuracy)
-    table = prices(h, number, number, 0)
+    table = prices(h, number, number, 0, 0)
     assert np.isfinite(table.inside).all()
     assert np.isfinite(table.outside).all()
     assert table.inside.min() >= 0
@@ -180,8 +209,8 @@ def test_with_quotas_prices_and_moves_bound_the_regret(least, most):
         regret = theta[quotas.best(theta)].sum() - theta[chosen].sum()
         numbers = tuple(int(x) for x in rng.integers(1, 14, 2))
         h = certificate.horizons[0]
-        bound = certificate._bound(0, chosen, nothing, numbers, 5)
-        moved = bound.total - bound.each.sum() - certificate.penalty(0) / scale_of(h, 5)
+        bound = certificate._bound(0, chosen, nothing, numbers, 5, 0)
+        moved = bound.total - bound.each.sum() - certificate.penalty(0) / scale_of(h, 5, 0)
         cs = np.array([threshold(h, number) for number in numbers])[groups]
         loss = np.where(chosen, np.maximum(cs - theta, 0), np.maximum(theta - cs, 0))
         assert regret <= loss.sum() + moved + 1e-9
@@ -192,7 +221,7 @@ def test_the_weights_of_all_designs_add_up_to_no_more_than_one():
         quotas = Quotas(6, 2, everyone(6, 2))
         certificate = Certificate(Problem(6, 2, 0.1, 0.1), quotas, questions)
         spent = sum(
-            thresholds(h) * math.exp(-certificate.penalty(i))
+            len(KINDS) * thresholds(h) * math.exp(-certificate.penalty(i))
             for i, h in enumerate(certificate.horizons)
         )
         assert spent <= 0.1 * 0.9 + 1e-12
@@ -222,15 +251,16 @@ def test_without_answers_nothing_is_certified():
 # -- the event
 
 
-def test_the_product_of_factors_is_rarely_large_whoever_is_asked():
+@pytest.mark.parametrize("kind", range(len(KINDS)))
+def test_the_product_of_factors_is_rarely_large_whoever_is_asked(kind):
     """The event itself, one design, an adversary that leaves a worker when its factor is high.
 
     400 runs promise at most 10 %; this fails for a rate of 20 % with probability above 99.9 %.
     """
-    _, c, t = design()
+    _, c, t = design(kind=kind)
     sigma = math.sqrt(c * (1 - c) / H)
     truth = [c - sigma, c + sigma]
-    logs = [factors(theta, H, c, t) for theta in truth]
+    logs = [factors(theta, H, c, t, kind=kind) for theta in truth]
     rng = np.random.default_rng(3)
     broken = sum(_ever_above(logs, truth, math.log(10), rng) for _ in range(400))
     assert not too_many(broken, 400, 0.1)
@@ -447,6 +477,30 @@ def test_outstanding_answers_count_as_made_when_choosing():
     selector = Certified(Problem(10, 3, 0.1, 0.1))
     assert selector.ask(10, pending=[4] * 5 + [0] * 5).tolist() == [0] * 5 + [2] * 5
     assert selector.ask(10**6, room=[1] * 10).tolist() == [1] * 10
+
+
+def test_near_the_stop_it_leaves_slots_empty_but_never_all():
+    """Answers out at the stop are paid for nothing."""
+    truth, rng = two_group(100, 20), np.random.default_rng(10)
+    selector, asked = Certified(Problem(100, 20, 0.1, 0.01)), []
+    while not selector.stop():
+        counts = selector.ask(400)
+        asked.append(int(counts.sum()))
+        assert asked[-1] > 0
+        arms = np.repeat(np.arange(100), counts)
+        selector.tell(arms, rng.random(arms.size) < truth[arms])
+    assert asked[0] == 400
+    assert asked[-1] < 200
+    assert selector.ask(400).sum() == 0
+
+
+def test_what_is_out_already_counts_towards_what_is_lacking():
+    truth, rng = two_group(100, 20), np.random.default_rng(11)
+    selector = Certified(Problem(100, 20, 0.1, 0.01))
+    selector.tell(np.arange(100), rng.binomial(20, truth), pulls=20)
+    asked = selector.ask(10_000)
+    assert 0 < asked.sum() < 10_000
+    assert selector.ask(10_000, pending=asked).sum() == 0
 
 
 @pytest.mark.parametrize(
