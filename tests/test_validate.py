@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from selection.bandit import SELECTORS, Goal
+from selection.bandit.instances import two_group
 from selection.bandit.simulate import Outcome
 from selection.errors import Refused
 from selection.validation import cases, chart, delays, figures, late, suite, tables
@@ -281,6 +282,13 @@ def test_what_is_still_out_at_the_stop_is_paid(algorithm):
     assert outcome.reasons == ("promise",)
     assert outcome.selection.tolist() == [0, 1]
     assert outcome.pulls == outcome.pulls_per_arm.sum()
+
+
+@pytest.mark.parametrize(("algorithm", "most"), [("certified", 3_500), ("credible", 1_400)])
+def test_that_nobody_holds_many_at_once_makes_our_own_algorithms_no_dearer(algorithm, most):
+    asked = {"k": 20, "epsilon": 0.1, "delta": 0.01}
+    pulls = late.play(algorithm, two_group(100, 20), PROMPT, 200, 60_000, RNG_SEED, **asked).pulls
+    assert pulls < most
 
 
 def test_the_table_of_delays_compares_with_one_at_a_time(tmp_path, monkeypatch):

@@ -162,29 +162,33 @@ class Certified(Selector):
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
         """Outstanding answers count as made, with the means as they are."""
-        made = self.state.pulls + pending
-        if self.questions:
-            room = np.minimum(room, np.maximum(self.questions - made, 0))
-        left = self._batch()
+        made, reach = self.state.pulls + pending, self._reach(pending, room)
+        room, left = np.minimum(room, reach), self._batch()
         if slots is not None:
-            left = min(slots, max(left, self._lacking(room)) - int(pending.sum()))
-        counts, design = np.zeros_like(made), None
-        while left > 0 and (counts < room).any():
-            pulls, free = made + counts, room - counts
-            if not (self._within(design, pulls, free) > 0).any():
-                design = self._design(pulls, free)
-            if design is not None:
-                free = self._within(design, pulls, free)
-            arms = self._next(design, pulls, free, left)
+            left = min(slots, max(left, self._lacking(reach + pending)) - int(pending.sum()))
+        counts, way = np.zeros_like(made), np.zeros_like(made)
+        design: Bound | None = None
+        while left > 0:
+            pulls, hands, reach_now = made + counts, room - counts, reach - counts
+            cold = (pulls < WARM) & (reach_now > 0)
+            if not (cold.any() or (np.minimum(way, hands) > 0).any()):
+                found = self._plan(pulls, reach_now)
+                design, way = (None, reach_now) if found is None else (found.design, found.ahead)
+            free = (hands > 0) & (cold if cold.any() else way > 0)
+            if not free.any():
+                break  # the hands of all who are needed are full
+            arms = self._next(design, pulls, reach_now, free)[:left]
             counts[arms] += 1
+            way[arms] -= 1
             left -= arms.size
         return counts
 
-    def _within(self, design: Bound | None, pulls: Counts, room: Counts) -> Counts:
-        """(n,) the room up to the design's horizon."""
-        if design is None:
-            return np.zeros_like(room)
-        return np.minimum(room, self.certificate.horizons[design.horizon] - pulls)
+    def _reach(self, pending: Counts, room: Counts) -> Counts:
+        """(n,) answers to plan with: hands that are full now will be empty again."""
+        willing = (room > 0) | (pending > 0)
+        made = self.state.pulls + pending
+        most = np.maximum(self.questions - made, 0) if self.questions else UNLIMITED // 2
+        return np.where(willing, most, 0)
 
     def _batch(self) -> int:
         answers = BATCH_OF_ANSWERS * int(self.state.pulls.sum())
@@ -202,31 +206,25 @@ class Certified(Selector):
         aim = AIM * self.problem.epsilon * self.problem.k
         return plan(self.certificate, chosen, means, tally, room, aim)
 
-    def _design(self, pulls: Counts, room: Counts) -> Bound | None:
-        """The design to work for; None where no horizon is left."""
-        found = self._plan(pulls, room)
-        return None if found is None else found.design
-
     def _foreseen(self, pulls: Counts) -> tuple[Tally, Floats]:
         """Outstanding answers count as made, with the means as they are."""
         means = np.nan_to_num(self.means, nan=0.5)
         return Tally(pulls, np.rint(np.minimum(means, 1) * pulls).astype(np.int64)), means
 
-    def _next(self, design: Bound | None, pulls: Counts, room: Counts, slots: int) -> Counts:
-        """One answer each from these arms (8.1 to 8.3)."""
-        lacking = np.flatnonzero((room > 0) & (pulls < WARM))
-        if lacking.size:
-            return lacking[np.argsort(pulls[lacking], kind="stable")][:slots]
-        tally, means = self._foreseen(pulls)
-        use = np.where(room > 0, self._gain(design, tally, means, room), -np.inf)
-        most = min(slots, max(1, self.problem.n // SHARE_OF_POOL), int((room > 0).sum()))
-        return np.argsort(-use, kind="stable")[:most]
+    def _next(self, design: Bound | None, pulls: Counts, reach: Counts, free: Chosen) -> Counts:
+        """Some of the free arms, to be asked once more each before looking again (8.1 to 8.3)."""
+        arms = np.flatnonzero(free)
+        if (pulls[arms] < WARM).any():
+            return arms[np.argsort(pulls[arms], kind="stable")]
+        use = self._gain(design, *self._foreseen(pulls), reach)
+        most = max(1, self.problem.n // SHARE_OF_POOL)
+        return arms[np.argsort(-use[arms], kind="stable")][:most]
 
-    def _gain(self, design: Bound | None, tally: Tally, means: Floats, room: Counts) -> Floats:
+    def _gain(self, design: Bound | None, tally: Tally, means: Floats, reach: Counts) -> Floats:
         """(n,) how much of the certificate an answer takes away."""
         chosen = self._chosen(means, tally)
         if design is not None:
-            return gain(self.certificate, design, chosen, tally, room)
+            return gain(self.certificate, design, chosen, tally, reach)
         # Beyond the last horizon only intervals certify.
         lower, upper = self._bounds()
         reach = np.where(chosen, means[chosen].min() - lower, upper - means[~chosen].max())

@@ -25,6 +25,7 @@ DRAWS, MOST_DRAWS = 400, 3200
 BATCH = 0.05  # of the answers so far: smaller batches were measured to save nothing
 LEVEL = 0.95  # of credible intervals, and of P(above the border) to call a worker settled
 PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
+FITS = 0.9  # of a batch must find hands that are not full
 EXPLORE = 1e-4  # added to P(on the wrong side), so that no worker is forgotten
 
 
@@ -197,15 +198,18 @@ class Credible(Selector):
         What is out counts as answered: a worker of mean m known as well as after s answers has
         v = m (1 - m) / (s + out + 1). One more answer takes v^2 / (m (1 - m)) off it, exactly,
         whatever the population.
+
+        What falls to workers whose hands are full is not given to others, who are of less use; and
+        when much would fall to them, fewer are asked altogether.
         """
         noise, known, wrong = self._knowledge()
+        willing = (room > 0) | (out > 0)
+        use = wrong**2 * noise * willing
         given = np.zeros(self.problem.n, np.int64)
-        part = -(-left // PARTS)
-        while left > 0 and (free := given < room).any():
-            weight = wrong**2 * noise / (known + out + given + 1) * free
-            got = rng.multinomial(min(part, left), weight / weight.sum())
-            got = np.minimum(got, room - given)
-            given, left = given + got, left - int(got.sum())
+        for part in _parts(_fitting(left, use / (known + out + 1), room)):
+            share = use / (known + out + given + 1)
+            got = rng.multinomial(part, share / share.sum())
+            given += np.minimum(got, room - given)
         return given
 
     def _knowledge(self) -> tuple[Floats, Floats, Floats]:
@@ -216,3 +220,18 @@ class Credible(Selector):
         known = np.maximum(noise / judged.posterior.variance - 1, 0.1)
         wrong = np.where(judged.chosen, 1 - judged.above, judged.above) + EXPLORE
         return noise[group], known[group], wrong
+
+
+def _fitting(slots: int, use: Floats, room: Counts) -> int:
+    """The most slots, in steps of a fifth, of which the hands take FITS; none if nobody is left."""
+    if not use.any():
+        return 0
+    share = use / use.sum()
+    while slots > 1 and np.minimum(share * slots, room).sum() < FITS * slots:
+        slots = int(slots * 0.8)
+    return slots
+
+
+def _parts(slots: int) -> list[int]:
+    """As even as can be, at most PARTS of them."""
+    return [len(part) for part in np.array_split(np.arange(slots), min(PARTS, max(slots, 1)))]

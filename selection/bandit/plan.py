@@ -10,6 +10,7 @@ import numpy as np
 
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
 
+MOST = 0.7  # of what the way brings is worked for; the rest is dear
 AHEAD = 1.6  # look up to the next horizon beyond this times the answers that workers have
 
 
@@ -18,11 +19,13 @@ class Plan:
     """design   to work for
     lacking  so many answers are foreseen until the stop; infinite if it does not come on this way
     end      the bound foreseen at the end of the way
+    ahead    (n,) answers that each is to give on the way; none if the stop comes without them
     """
 
     design: Bound
     lacking: float
     end: float
+    ahead: Counts
 
 
 def plan(
@@ -30,14 +33,14 @@ def plan(
     chosen: Chosen,
     means: Floats,
     tally: Tally,
-    room: Counts,
+    reach: Counts,
     wanted: float,
 ) -> Plan | None:
     """The shortest horizon that suffices, else the last that is looked at (8.2)."""
     best: Plan | None = None
-    for i in _horizons(certificate, tally, room):
+    for i in _horizons(certificate, tally, reach):
         ways = (
-            _way(certificate, design, chosen, tally, room, wanted)
+            _way(certificate, design, chosen, tally, reach, wanted)
             for design in certificate.designs(i, chosen, means, tally)
         )
         best = min(ways, key=lambda way: (way.lacking, way.end))
@@ -46,7 +49,7 @@ def plan(
     return best
 
 
-def _horizons(certificate: Certificate, tally: Tally, room: Counts) -> list[int]:
+def _horizons(certificate: Certificate, tally: Tally, reach: Counts) -> list[int]:
     """Those where somebody may still be asked; none after the first that is far ahead."""
     first = certificate.first(tally.pulls)
     if first is None:
@@ -54,7 +57,7 @@ def _horizons(certificate: Certificate, tally: Tally, room: Counts) -> list[int]
     usable = [
         i
         for i in range(first, len(certificate.horizons))
-        if (np.minimum(room, certificate.horizons[i] - tally.pulls) > 0).any()
+        if (np.minimum(reach, certificate.horizons[i] - tally.pulls) > 0).any()
     ]
     far = AHEAD * tally.pulls.mean()
     near = sum(certificate.horizons[i] <= far for i in usable)
@@ -66,33 +69,36 @@ def _way(
     design: Bound,
     chosen: Chosen,
     tally: Tally,
-    room: Counts,
+    reach: Counts,
     wanted: float,
 ) -> Plan:
     """Whoever gives most for an answer goes to the horizon first."""
-    ahead, then = _end(certificate, design, chosen, tally, room)
+    ahead, then = _end(certificate, design, chosen, tally, reach)
     fall = design.each - then
-    order = np.argsort(-fall / np.maximum(ahead, 1), kind="stable")
+    use = np.where(ahead > 0, fall / np.maximum(ahead, 1), -np.inf)
+    order = np.argsort(-use, kind="stable")
     fallen = np.cumsum(np.maximum(fall[order], 0))
-    at = int(np.searchsorted(fallen, design.total - wanted))
-    lacking = float(ahead[order][: at + 1].sum()) if at < fallen.size else math.inf
-    return Plan(design, lacking, float(design.total - fallen[-1]))
+    enough = int(np.searchsorted(fallen, design.total - wanted)) + 1
+    needed = min(enough, int(np.searchsorted(fallen, MOST * fallen[-1])) + 1)
+    lacking = float(ahead[order[:enough]].sum()) if enough <= fallen.size else math.inf
+    ahead[order[needed:]] = 0
+    return Plan(design, lacking, float(design.total - fallen[-1]), ahead)
 
 
 def gain(
-    certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, room: Counts
+    certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
 ) -> Floats:
     """(n,) how much of the bound an answer takes away, on the way to the horizon (8.3)."""
-    ahead, then = _end(certificate, design, chosen, tally, room)
+    ahead, then = _end(certificate, design, chosen, tally, reach)
     now = certificate.again(design, chosen, tally).each
     return np.asarray((now - then) / np.maximum(ahead, 1))
 
 
 def _end(
-    certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, room: Counts
+    certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
 ) -> tuple[Counts, Floats]:
     """(n,) answers up to the horizon, and the prices foreseen there with the means as they are."""
-    ahead = np.clip(certificate.horizons[design.horizon] - tally.pulls, 0, room)
+    ahead = np.clip(certificate.horizons[design.horizon] - tally.pulls, 0, reach)
     mean = (tally.right + 0.5) / (tally.pulls + 1)
     right = tally.right + np.rint(ahead * mean).astype(np.int64)
     return ahead, certificate.again(design, chosen, Tally(tally.pulls + ahead, right)).each

@@ -217,6 +217,20 @@ def test_what_is_out_counts_as_spent():
     assert later[most].sum() < free[most].sum() / 2
 
 
+def test_what_full_hands_cannot_take_is_not_given_to_others():
+    truth = np.r_[np.full(5, 0.95), np.full(5, 0.6), np.full(20, 0.1)]
+    selector = told(truth, 6, Problem(30, 8, 0.02, 0.05))
+    free = selector.ask(200, rng=np.random.default_rng(0))
+    doubtful = np.flatnonzero(free > 5)
+    out, room = np.zeros(30, np.int64), np.full(30, 200)
+    out[doubtful], room[doubtful] = 3, 0
+    asked = selector.ask(200, out, room, np.random.default_rng(0))
+    others = np.setdiff1d(np.arange(30), doubtful)
+    assert 0 < doubtful.size < 10
+    assert asked[others].sum() <= 1.5 * free[others].sum() + 1
+    assert selector.ask(200, room=room, rng=np.random.default_rng(0)).sum() > free[others].sum()
+
+
 def test_no_more_is_out_than_can_be_of_use():
     selector = told(pool(10), 12)
     useful = selector.ask(100_000, rng=np.random.default_rng(0)).sum()
