@@ -12,10 +12,10 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from selection import intervals
 from selection.reproduction import (
     STUDIES,
     adaptive_top_k,
-    intervals,
     lil_rand_lucb,
     report,
     running,

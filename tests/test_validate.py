@@ -11,9 +11,9 @@ from selection.bandit import SELECTORS, Goal
 from selection.bandit.instances import two_group
 from selection.bandit.simulate import Outcome
 from selection.errors import Refused
+from selection.intervals import of_share
 from selection.validation import cases, chart, delays, figures, late, suite, tables
 from selection.validation.figures import row_of
-from selection.validation.intervals import of_share
 from selection.validation.journal import Journal
 from selection.validation.measure import Cell, Effort, Run, budget_of, measure, score
 from tests.pasts import write_past

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from selection import intervals
 from selection.bandit import Problem
 from selection.bandit.registry import selector_named
 from selection.bandit.simulate import PULLS_CAP, play
 
-from . import intervals
 from .table import Row
 
 NONE = -1  # the budget of an algorithm that stops of itself

@@ -3,7 +3,6 @@
 cases    the pools that are played on
 measure  one algorithm on one case, run after run
 figures  what the runs come to
-intervals  how well runs tell a rate
 journal  what is measured already, so that an interrupted measurement goes on
 tables   CSV and Markdown
 plots    pictures of the tables

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..bandit import SELECTORS, Goal
+from ..intervals import of_share
 from .cases import Case
-from .intervals import of_share
 from .measure import Cell, Run
 
 ROUNDING = 1e-9
