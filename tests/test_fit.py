@@ -11,7 +11,7 @@ from tests.worlds import crowd, make_run, play
 
 pytestmark = pytest.mark.django_db
 
-TWO_GROUPS = crowd(3, good=12, high=0.97, low=0.2)
+TWO_GROUPS = crowd(3, good=30, high=0.97, low=0.2)
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def requester(client: Client) -> Client:
 
 def odd_run(**fields: object) -> Run:
     """Two groups of workers, and so many answers of each that they cannot be missed."""
-    values = {"n": 60, "k": 10, "algorithm": "credible", "epsilon": 0.005, "slots": 60}
+    values = {"n": 60, "k": 45, "algorithm": "credible", "epsilon": 0.005, "slots": 60}
     return play(make_run(**values | fields), TWO_GROUPS, most=16)
 
 
