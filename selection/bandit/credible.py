@@ -206,6 +206,8 @@ class Credible(Selector):
         willing = (room > 0) | (out > 0)
         use = wrong**2 * noise * willing
         given = np.zeros(self.problem.n, np.int64)
+        if not use.any():  # nobody has a question left
+            return given
         for part in _parts(_fitting(left, use / (known + out + 1), room)):
             share = use / (known + out + given + 1)
             got = rng.multinomial(part, share / share.sum())
@@ -223,9 +225,7 @@ class Credible(Selector):
 
 
 def _fitting(slots: int, use: Floats, room: Counts) -> int:
-    """The most slots, in steps of a fifth, of which the hands take FITS; none if nobody is left."""
-    if not use.any():
-        return 0
+    """The most slots, in steps of a fifth, of which the hands take FITS."""
     share = use / use.sum()
     while slots > 1 and np.minimum(share * slots, room).sum() < FITS * slots:
         slots = int(slots * 0.8)
@@ -234,4 +234,4 @@ def _fitting(slots: int, use: Floats, room: Counts) -> int:
 
 def _parts(slots: int) -> list[int]:
     """As even as can be, at most PARTS of them."""
-    return [len(part) for part in np.array_split(np.arange(slots), min(PARTS, max(slots, 1)))]
+    return [len(part) for part in np.array_split(np.arange(slots), min(PARTS, slots))]

@@ -231,6 +231,11 @@ def test_what_full_hands_cannot_take_is_not_given_to_others():
     assert selector.ask(200, room=room, rng=np.random.default_rng(0)).sum() > free[others].sum()
 
 
+def test_nothing_is_asked_when_nobody_has_a_question_left():
+    selector = told(np.full(30, 0.7), 6, Problem(30, 10, 0.01, 0.05))
+    assert not selector.ask(600, room=np.zeros(30), rng=np.random.default_rng(0)).any()
+
+
 def test_no_more_is_out_than_can_be_of_use():
     selector = told(pool(10), 12)
     useful = selector.ask(100_000, rng=np.random.default_rng(0)).sum()
