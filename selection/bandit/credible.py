@@ -85,8 +85,12 @@ class Credible(Selector):
         return self._judged
 
     def _judge(self) -> Judgement:
-        """Populations are drawn from the state's own seed: rebuilt, it judges the same."""
-        problem, state, rng = self.problem, self.state, self._rng(0)
+        """Populations are drawn with the same luck at every look, and so the same when rebuilt.
+
+        With new luck each time, whoever looks often would stop when it happens to be good.
+        """
+        problem, state = self.problem, self.state
+        rng = np.random.default_rng([problem.n, problem.k])
         posterior = Posterior(state.rewards, state.pulls, self._prior, DRAWS, rng)
         delta = problem.delta * self.options["share"]
         judged = Judgement.of(posterior, problem.k, problem.epsilon, delta)
@@ -96,10 +100,9 @@ class Credible(Selector):
             judged = judged.with_more(posterior.draw(DRAWS, rng))
         return judged
 
-    def _rng(self, purpose: int) -> np.random.Generator:
+    def _rng(self) -> np.random.Generator:
         """The same for equal tallies, whoever has them: renumbering workers changes nothing."""
-        seen = (int(self.state.pulls.sum()), int(self.state.rewards.sum()))
-        return np.random.default_rng([*seen, purpose])
+        return np.random.default_rng([int(self.state.pulls.sum()), int(self.state.rewards.sum())])
 
     @property
     def _met(self) -> bool:
@@ -157,7 +160,7 @@ class Credible(Selector):
         counts = self._introductions(pending, room)
         if slots is None and counts.any():
             return counts
-        rng = rng or self._rng(1)
+        rng = rng or self._rng()
         slots = self._batch(pending) if slots is None else slots
         counts = self._cut(counts, slots, rng)
         useful = self._useful() - int((pending + counts).sum())
