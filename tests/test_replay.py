@@ -216,6 +216,11 @@ def test_the_shell_sees_exit_code_2_and_one_sentence(past, out):
     assert not out.exists()
 
 
+def hear_interrupts():
+    """Whoever starts the tests in the background of a shell has them ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_leaves_nothing_behind(past, out, tmp_path):
     place = tmp_path / "scratch"
     place.mkdir()
@@ -226,6 +231,7 @@ def test_ctrl_c_leaves_nothing_behind(past, out, tmp_path):
         | {"TMPDIR": str(place), "SQLITE_TMPDIR": str(place)}
         | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"},
         stderr=subprocess.PIPE,
+        preexec_fn=hear_interrupts,
     ) as started:
         assert started.stderr is not None
         begun = started.stderr.read(8)
