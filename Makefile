@@ -12,7 +12,7 @@ setup: .venv/installed
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11) and "CrowdSelect needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --requirement requirements.txt
-	$(BIN)/python -m selection.bandit.compile
+	$(BIN)/python -m topk.compile
 	touch $@
 
 run: setup
@@ -25,7 +25,7 @@ test-sqlite: setup
 
 # What touches the database runs a second time on PostgreSQL.
 test-postgres: setup
-	$(BIN)/python -m tests.postgres $(BIN)/pytest --ignore tests/bandit --ignore tests/test_browser.py
+	$(BIN)/python -m tests.postgres $(BIN)/pytest --ignore tests/topk --ignore tests/test_browser.py
 
 check: setup
 	$(BIN)/ruff check .

@@ -20,12 +20,13 @@ import numpy as np
 from django.conf import settings
 from django.db import connection
 
-from benchmarks.tables import show
 from crowdselect.redis_server import command
 from selection import engine
 from selection.models import ApiToken, Assignment, Run
 from tests.processes import wait_until
 from tests.worlds import make_run, open_of
+
+from .tables import show
 
 CLIENTS = 4
 SECONDS = 8.0

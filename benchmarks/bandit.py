@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from selection.bandit import SELECTORS, Problem
-from selection.bandit.instances import two_group, uniform
-from selection.bandit.simulate import play
+from topk import SELECTORS, Problem
+from topk.instances import two_group, uniform
+from topk.simulate import play
 
 SEQUENTIAL = ("lucb", "kl-lucb", "ugape-c", "lil-rand-lucb")
 SIZES = (100, 1_000, 10_000, 100_000)

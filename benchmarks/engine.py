@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from django.db import connection
 
-from benchmarks.tables import show
 from selection import engine
 from selection.models import Run
 from tests.worlds import Crowd, answer_all, crowd, make_run
+
+from .tables import show
 
 # One of each kind; the core's share of a step is measured for all of them by benchmarks.bandit.
 ALGORITHMS = ("adaptive-top-k", "lucb", "ugape-c", "certified", "credible")

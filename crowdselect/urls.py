@@ -4,8 +4,8 @@ from django.contrib import admin
 from django.urls import path
 from django.views.generic import RedirectView
 
-from selection import views
 from selection.api import api
+from selection.worker import views
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),

@@ -1,6 +1,6 @@
 """The algorithms as people choose them: grouped by what they promise, with labels for settings."""
 
-from .bandit import LIKE_THESE, MULTI_SELECTORS, SELECTORS, THIS_SET, Goal, Option, Selector
+from topk import LIKE_THESE, MULTI_SELECTORS, SELECTORS, THIS_SET, Goal, Option, Selector
 
 ALGORITHMS: dict[str, type[Selector]] = {**SELECTORS, **MULTI_SELECTORS}
 
@@ -59,32 +59,12 @@ def for_one_skill() -> list[str]:
     return list(SELECTORS)
 
 
-def for_skills(name: str) -> bool:
-    """Whether this algorithm is for several skills on one budget."""
-    return name in MULTI_SELECTORS
-
-
-def keeps_quotas(name: str) -> bool:
-    return any(option.name == "quotas" for option in ALGORITHMS[name].known_options)
-
-
-def learns(name: str) -> bool:
-    """Whether it can start from what an earlier run saw."""
-    return any(option.name == "prior" for option in ALGORITHMS[name].known_options)
-
-
-def says_accuracy(name: str) -> bool:
-    """Whether what accuracy means may be chosen."""
-    return any(option.name == "accuracy" for option in settings(name))
-
-
 def settings(name: str) -> list[Option]:
     """The options of this algorithm that a person may set by hand.
 
     The number of questions is the run's own; quotas and earlier runs have fields of theirs.
     """
-    options = ALGORITHMS[name].known_options
-    return [option for option in options if option.kind != "object" and option.name != "questions"]
+    return [option for option in ALGORITHMS[name].known_options if option.by_hand]
 
 
 def label(option: str) -> str:

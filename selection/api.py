@@ -10,10 +10,12 @@ from ninja import Field, NinjaAPI, Query, Schema, Status
 from ninja.errors import AuthenticationError, ValidationError
 from ninja.security import HttpBearer
 
-from . import intake, priors, reports, runs
+from selection.intake.files import AnswerRow
+
+from . import intake, reports
 from .errors import Refused
-from .files import AnswerRow
 from .models import ApiToken, Run
+from .setup import priors, runs
 
 _NAMES = ApiToken.objects.values_list("name", flat=True).order_by()
 
@@ -163,7 +165,7 @@ ERRORS = {(401, 404, 409, 422): ErrorOut}
 def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """How a run stands."""
     run = get_object_or_404(Run, pk=run_id)
-    fit, promised = reports.fit(run), reports.pledge(run)
+    fit, promised = reports.fit(run), reports.promise_status(run)
     return {
         **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
         "options": run.hand_set,

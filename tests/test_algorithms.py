@@ -8,14 +8,15 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from selection import algorithms, offers, reports, runs
+from selection import algorithms, reports
 from selection.algorithms import ALGORITHMS, GROUPS
-from selection.bandit import SELECTORS
 from selection.errors import Refused
 from selection.models import Run
+from selection.setup import choices, runs
 from tests.pasts import write_past
 from tests.test_pages import admin_url, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
+from topk import SELECTORS
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +50,7 @@ def test_the_form_groups_algorithms_by_promise(requester):
 
 
 def test_the_form_knows_what_each_algorithm_reads():
-    needs = offers.needs()
+    needs = choices.needs()
     assert needs["lucb"] == ["epsilon", "delta"]
     assert needs["sar"] == ["budget"]
     assert needs["lil-lucb"] == ["delta", "option_parameters"]
@@ -143,7 +144,7 @@ def test_a_budget_that_is_spent_ends_a_run_as_planned_and_promises_nothing(reque
     run = play(make_run(algorithm="sar", budget=120), crowd(2, good=2))
     assert (run.ending, run.finished, run.certified) == ("budget", True, False)
     assert reports.progress(run).closed == 1
-    assert "no promise" in reports.promise(run)
+    assert "no promise" in reports.promise_status(run).sentence
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "The run ended because the budget is spent." in words
     assert "The gap" not in words
@@ -163,8 +164,8 @@ def test_an_exact_run_that_is_stopped_says_it_is_not_exact():
     play(run, crowd(2, good=2), most=12)
     runs.stop(run)
     run.refresh_from_db()
-    assert reports.promise(run).startswith("Not certified")
-    assert "ε" not in reports.promise(run)
+    assert reports.promise_status(run).sentence.startswith("Not certified")
+    assert "ε" not in reports.promise_status(run).sentence
 
 
 # -- the replay command

@@ -7,8 +7,10 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from selection import engine, links, runs
+from selection import engine
 from selection.models import Answer, QuestionSet, Run
+from selection.setup import runs
+from selection.worker import links
 from tests.chromium import ARGUMENTS, CHROMIUM
 from tests.worlds import answer_all, crowd, make_pool, make_run, open_of, play
 

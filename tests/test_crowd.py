@@ -8,9 +8,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from selection import engine
-from selection.crowds import crowd, server
-from selection.crowds.crowd import SyntheticCrowd
 from selection.models import Answer, ApiToken, Run
+from selection.rehearsal import crowd, server
+from selection.rehearsal.crowd import SyntheticCrowd
 from tests.pasts import write_past
 from tests.worlds import make_run
 

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from selection import engine, intake, reports, runs
-from selection.bandit import SELECTORS
+from selection import engine, intake, reports
 from selection.models import Answer, Assignment, Candidate, Run, Step
+from selection.setup import runs
 from tests.worlds import answer_all, crowd, make_run, open_of, play
+from topk import SELECTORS
 
 pytestmark = pytest.mark.django_db
 
@@ -159,4 +160,7 @@ def test_a_promise_about_this_question_set_knows_the_set_s_size():
     run = make_run(algorithm="certified", options={"accuracy": "on this question set"})
     assert run.all_options()["questions"] == 200
     assert engine.advance(run.pk).dealt == 12
-    assert "200 questions" in reports.promise(run) or "question set" in reports.promise(run)
+    assert (
+        "200 questions" in reports.promise_status(run).sentence
+        or "question set" in reports.promise_status(run).sentence
+    )

@@ -2,8 +2,8 @@
 
 import pytest
 
-from selection import files
 from selection.errors import Refused
+from selection.intake import files
 
 
 def refusal(read, text):

@@ -4,8 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from selection import engine, reports, runs
+from selection import engine, reports
 from selection.models import Run
+from selection.setup import runs
 from tests.test_pages import admin_url, text_of
 from tests.worlds import crowd, make_run, play
 
@@ -104,7 +105,7 @@ def test_a_certified_run_says_what_is_certified_so_far(requester):
         crowd(3, 2, high=0.7, low=0.3),
         most=6,
     )
-    pledge = reports.pledge(run)
+    pledge = reports.promise_status(run)
     assert 0.01 < pledge.epsilon < 1
     assert pledge.holds == "for every pool"
     words = words_of(requester, run)
@@ -115,7 +116,7 @@ def test_a_certified_run_says_what_is_certified_so_far(requester):
 
 def test_a_credible_run_says_that_it_is_an_average(requester):
     run = odd_run()
-    pledge = reports.pledge(run)
+    pledge = reports.promise_status(run)
     words = words_of(requester, run)
     assert f"Reached so far, on average: ε = {pledge.epsilon:g}. Among pools like this" in words
     assert "Certified so far" not in words
@@ -154,5 +155,5 @@ def test_an_average_that_holds_is_not_called_certified():
 @pytest.mark.parametrize("algorithm", ["sar", "uniform"])
 def test_a_fixed_budget_never_certifies_anything(requester, algorithm):
     run = play(make_run(algorithm=algorithm, budget=60), crowd(1, 2), most=2)
-    assert reports.pledge(run).epsilon is None
+    assert reports.promise_status(run).epsilon is None
     assert "so far:" not in words_of(requester, run)

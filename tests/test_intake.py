@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from selection import engine, intake, runs
+from selection import engine, intake
 from selection.errors import Conflict, NotFound, Refused, TooLate
-from selection.files import AnswerRow
-from selection.models import Answer, Assignment, Recorded, Run
+from selection.intake.files import AnswerRow
+from selection.models import Answer, Assignment, RecordedAnswer, Run
+from selection.setup import runs
 from tests.worlds import answer_all, crowd, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +102,7 @@ def test_answers_made_elsewhere_go_to_open_assignments_or_wait_until_asked(run):
     engine.advance(run.pk)
     dealt = Assignment.objects.get(candidate=out.candidate, question__key=unasked)
     assert dealt.answer.response == "yes"
-    assert not Recorded.objects.exists()
+    assert not RecordedAnswer.objects.exists()
 
 
 def test_a_run_on_recorded_answers_only_asks_nobody_else():

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from selection import engine, intake, runs
+from selection import engine, intake
 from selection.models import (
     Answer,
     ApiToken,
@@ -21,10 +21,11 @@ from selection.models import (
     Pool,
     Question,
     QuestionSet,
-    Recorded,
+    RecordedAnswer,
     Run,
     Upload,
 )
+from selection.setup import runs
 from tests.worlds import crowd, make_pool, make_questions, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -190,10 +191,10 @@ def test_it_previews_which_answers_count_and_which_wait(requester):
     assert "1 answer would wait until the algorithm asks" in words
     assert "4 There is no worker “stranger” in this run." in words
     assert not Answer.objects.exists()
-    assert not Recorded.objects.exists()
+    assert not RecordedAnswer.objects.exists()
     confirm(requester, preview)
     assert Answer.objects.get().assignment_id == out.pk
-    assert Recorded.objects.get().question.key == other
+    assert RecordedAnswer.objects.get().question.key == other
 
 
 def test_confirming_twice_imports_once(requester):

@@ -7,8 +7,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from selection import engine, intake, links, runs
+from selection import engine, intake
 from selection.models import Answer, Assignment, Candidate, QuestionSet, Run
+from selection.setup import runs
+from selection.worker import links
 from tests.worlds import crowd, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from selection import engine, priors, reports, runs
+from selection import engine, reports
 from selection.models import Run
+from selection.setup import priors, runs
 from tests.test_pages import admin_url, lines_of, press, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 

@@ -4,9 +4,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from selection import quotas, reports, runs
+from selection import reports
 from selection.errors import Refused
 from selection.models import Run
+from selection.setup import quotas, runs
 from tests.test_pages import admin_url, lines_of, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 

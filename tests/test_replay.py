@@ -13,9 +13,9 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from selection import replays
-from selection.crowds import crowd
-from selection.models import Answer, Assignment, Pool, Recorded, Run
+from selection.models import Answer, Assignment, Pool, RecordedAnswer, Run
+from selection.rehearsal import crowd
+from selection.rehearsal import replay as replays
 from tests.pasts import write_past
 
 pytestmark = pytest.mark.django_db
@@ -128,7 +128,7 @@ def test_a_kept_run_stays_in_the_configured_database(past, out):
     second, first = Run.objects.all()
     assert (first.name, second.name) == ("Replay of answers", "Replay of answers (2)")
     assert (first.status, first.ending) == ("ended", "questions")
-    assert Answer.objects.filter(run=first).count() + Recorded.objects.count() == 360
+    assert Answer.objects.filter(run=first).count() + RecordedAnswer.objects.count() == 360
 
 
 def test_each_draw_is_a_question_of_its_own(past, out):

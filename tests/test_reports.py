@@ -4,8 +4,9 @@ import math
 
 import pytest
 
-from selection import engine, reports, runs
+from selection import engine, reports
 from selection.errors import NotFound
+from selection.setup import runs
 from tests.worlds import crowd, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +40,9 @@ def test_a_run_stopped_before_any_evidence_promises_nothing():
     runs.stop(run)
     run.refresh_from_db()
     assert not reports.export(run)["certified"]
-    assert reports.promise(run).startswith("Not certified: there were too few answers")
+    assert reports.promise_status(run).sentence.startswith(
+        "Not certified: there were too few answers"
+    )
 
 
 def test_a_run_stopped_early_promises_the_gap_it_reached():
@@ -51,7 +54,7 @@ def test_a_run_stopped_early_promises_the_gap_it_reached():
     gap = reports.progress(run).gap
     assert 0.01 < gap < 1
     said = math.ceil(gap * 1000) / 1000
-    assert reports.promise(run) == (
+    assert reports.promise_status(run).sentence == (
         "Not certified for ε = 0.01. With probability at least 0.9, every worker selected is, "
         f"in true accuracy, within {said:g} of the 2nd best."
     )

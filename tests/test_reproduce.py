@@ -12,18 +12,10 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from selection import intervals
-from selection.reproduction import (
-    STUDIES,
-    adaptive_top_k,
-    lil_rand_lucb,
-    report,
-    running,
-    sar,
-    table,
-)
-from selection.reproduction.cells import NONE, Cell, falls_short, play_cell
-from selection.reproduction.claims import (
+from research import intervals
+from research.papers import STUDIES, adaptive_top_k, lil_rand_lucb, report, running, sar, table
+from research.papers.cells import NONE, Cell, falls_short, play_cell
+from research.papers.claims import (
     ALWAYS,
     MOSTLY,
     OFTEN,
@@ -40,7 +32,7 @@ from selection.reproduction.claims import (
     pulls_alike,
     pulls_less,
 )
-from selection.reproduction.table import Row
+from research.papers.table import Row
 
 DOCS = Path(settings.BASE_DIR) / "docs" / "reproduction"
 FOR, AGAINST, OPEN = Outcome.FOR, Outcome.AGAINST, Outcome.OPEN
@@ -224,7 +216,7 @@ def test_an_anytime_play_spends_each_budget():
 
 
 def test_a_play_that_does_not_end_is_a_failure_and_left_out_of_the_mean(monkeypatch):
-    monkeypatch.setattr("selection.reproduction.cells.CAP_PER_ARM", 5)
+    monkeypatch.setattr("research.papers.cells.CAP_PER_ARM", 5)
     (found,) = play_cell(Cell("x", "LUCB", "lucb", np.array([0.5, 0.5, 0.5]), 1, 4))
     assert (found.failures, found.unfinished) == (4, 4)
     assert math.isnan(found.pulls)

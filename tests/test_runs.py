@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from selection import engine, runs
+from selection import engine
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run
+from selection.setup import runs
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db

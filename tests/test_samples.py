@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from selection import files, samples
-from selection.bandit.simulate import play
-from selection.crowds import crowd
+from selection.intake import files
 from selection.models import Candidate, Run
+from selection.rehearsal import crowd, demo
+from topk.simulate import play
 
 RATE = 60
 PATIENCE = 5 * 60
@@ -39,7 +39,7 @@ def test_it_writes_gold_that_the_questions_have(tmp_path):
 
 
 def test_no_question_is_there_twice_and_each_has_its_answer_among_four():
-    questions = samples.questions()
+    questions = demo.questions()
     assert len({question.prompt for question in questions}) == len(questions) >= 1200
     for question in questions:
         left, right = question.prompt.removeprefix("What is ").removesuffix("?").split(" + ")
@@ -49,14 +49,14 @@ def test_no_question_is_there_twice_and_each_has_its_answer_among_four():
 
 
 def test_it_is_the_same_for_everybody():
-    assert samples.questions() == samples.questions()
-    assert samples.workers() == samples.workers()
-    assert len({worker.name for worker in samples.workers()}) == 24
+    assert demo.questions() == demo.questions()
+    assert demo.workers() == demo.workers()
+    assert len({worker.name for worker in demo.workers()}) == 24
 
 
 @pytest.mark.django_db
 def test_the_run_keeps_its_promise_soon_enough_to_be_watched():
-    run = samples.prepare()
+    run = demo.prepare()
     means = np.array(list(crowd.accuracies(24, seed=0).values()))
     best = np.sort(means)[-run.k :].mean()
     for seed in range(10):

@@ -5,13 +5,16 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from selection import catalog, desk, engine, intake, reports, runs
-from selection.bandit import MULTI_SELECTORS
+from selection import engine, intake, reports
 from selection.errors import NotFound, Refused
-from selection.files import AnswerRow, QuestionRow
+from selection.intake import catalog
+from selection.intake.files import AnswerRow, QuestionRow
 from selection.models import Assignment, Run, Skill
+from selection.setup import runs
+from selection.worker import page
 from tests.test_pages import admin_url, lines_of, run_form, text_of
 from tests.worlds import Crowd, answer_all, make_pool, make_questions, make_run, open_of, play
+from topk import MULTI_SELECTORS
 
 pytestmark = pytest.mark.django_db
 
@@ -159,7 +162,7 @@ def test_a_worker_s_page_shows_the_questions_of_all_skills():
     engine.advance(run.pk)
     link = run.candidates.get(skill=0, worker__key="w0").pk
     seen = set()
-    while (found := desk.of(link)) and found.question:
+    while (found := page.of(link)) and found.question:
         seen.add(found.instructions)
         intake.record(found.question.assignment, "yes", link)
     assert seen == {"Skill 0.", "Skill 1."}

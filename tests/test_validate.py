@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from selection.bandit import SELECTORS, Goal
-from selection.bandit.instances import two_group
-from selection.bandit.simulate import Outcome
+from research.intervals import of_share
+from research.promises import cases, chart, delays, figures, late, suite, tables
+from research.promises.figures import row_of
+from research.promises.journal import Journal
+from research.promises.measure import Cell, Effort, Run, budget_of, measure, score
 from selection.errors import Refused
-from selection.intervals import of_share
-from selection.validation import cases, chart, delays, figures, late, suite, tables
-from selection.validation.figures import row_of
-from selection.validation.journal import Journal
-from selection.validation.measure import Cell, Effort, Run, budget_of, measure, score
 from tests.pasts import write_past
+from topk import SELECTORS, Goal
+from topk.instances import two_group
+from topk.simulate import Outcome
 
 EFFORT = Effort(runs=3, seconds=math.inf, cap=60_000)
 SURE = cases.fixed("sure", "Sure", np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]), 2)

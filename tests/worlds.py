@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from selection import catalog, engine, intake, runs
-from selection.files import QuestionRow, WorkerRow
+from selection import engine, intake
+from selection.intake import catalog
+from selection.intake.files import QuestionRow, WorkerRow
 from selection.models import Assignment, Pool, QuestionSet, Run
+from selection.setup import runs
 
 names = itertools.count(1)
 

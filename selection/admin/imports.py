@@ -16,12 +16,13 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from unfold.admin import ModelAdmin
 
-from selection import catalog, files, intake
+from selection import intake
 from selection.errors import Refused
-from selection.files import BadRow
-from selection.forms import UploadForm
+from selection.intake import catalog, files
+from selection.intake.files import BadRow
 from selection.models import Pool, QuestionSet, Run, Upload
 
+from .forms import UploadForm
 from .page import Page, csv_response, object_url
 
 ROWS_SHOWN = 10

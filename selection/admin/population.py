@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from selection.reports import DOUBT, Fitted
+from selection.reports import DOUBT, PopulationSummary
 
 HEIGHT = 40
 
@@ -36,7 +36,7 @@ class Picture:
     doubtful: bool
 
 
-def draw(fitted: Fitted) -> Picture:
+def draw(fitted: PopulationSummary) -> Picture:
     steps = len(fitted.shares)
     border = fitted.border * steps
     return Picture(

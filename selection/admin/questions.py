@@ -9,10 +9,10 @@ from django.utils.text import Truncator
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from selection import catalog
-from selection.forms import QuestionForm
+from selection.intake import catalog
 from selection.models import Question, QuestionSet, Run
 
+from .forms import QuestionForm
 from .imports import QUESTIONS, import_urls, to_import
 from .page import DeletedWhole, list_url
 

@@ -9,9 +9,11 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
-from selection import links, offers, priors, reports, runs
+from selection import reports
 from selection.errors import Refused
 from selection.models import Run
+from selection.setup import choices, priors, refusals, runs
+from selection.worker import links
 
 from . import chart, population, table
 from .page import Page, csv_response, csv_stream, json_response, object_url
@@ -48,7 +50,7 @@ class RunPage(Page):
         live = run.status == Run.Status.RUNNING
         facts |= {
             "needs": run.rule.needs,  # a template would call the class
-            "extras": offers.words(run),
+            "extras": choices.words(run),
             "learned": priors.learned(run),
             "doubt": priors.doubt(run),
         }
@@ -57,13 +59,12 @@ class RunPage(Page):
     def _draft(self, run: Run) -> dict[str, Any]:
         workers = run.pool.workers.count()
         questions = run.question_set.questions.count()
-        refusals = list(offers.all_refusals(run, workers).values())
         return {
             "workers": workers,
             "questions": questions,
-            "refusals": refusals,
-            "offer": offers.offer(run, workers),
-            "accuracy": offers.accuracy(run),
+            "refusals": list(refusals.of_stored(run, workers).values()),
+            "own": choices.own(run, workers),
+            "accuracy": choices.accuracy(run),
         }
 
     def _begun(self, run: Run) -> dict[str, Any]:
@@ -78,11 +79,11 @@ class RunPage(Page):
             "workers": len(lines) // len(run.skills),
             "skills": reports.skill_lines(run, lines),
             "quotas": reports.quota_lines(run, lines),
-            "promised": reports.pledge(run),
+            "promised": reports.promise_status(run),
             "warnings": fit.warnings,
             "population": population.draw(fit.population) if fit.population else None,
             "interval": reports.interval(run),
-            "accuracy": offers.accuracy(run),
+            "accuracy": choices.accuracy(run),
             "chart": chart.draw(reports.history(run), len(lines)),
             "table": table.build(lines, self.request.GET),
         }

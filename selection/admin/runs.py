@@ -13,13 +13,14 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from selection import offers, quotas, reports
+from selection import reports
 from selection.models import Pool, Run, Skill
-from selection.run_fields import SETTINGS
-from selection.run_forms import PromiseForm, RunForm, SkillFormSet
+from selection.setup import choices, quotas, refusals, runs
 
 from .imports import ANSWERS, import_urls
 from .page import DeletedWhole, object_url
+from .run_fields import SETTINGS
+from .run_forms import PromiseForm, RunForm, SkillFormSet
 from .run_pages import run_urls
 
 
@@ -135,8 +136,17 @@ class RunAdmin(DeletedWhole, ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Run, form: RunForm, change: bool) -> None:
         """Only what the form shows: never a status that has moved on meanwhile."""
-        fields = [*RunForm.Meta.fields, *RunForm.Meta.computed]
-        obj.save(update_fields=fields if change else None)
+        if change:
+            obj.save(update_fields=[*RunForm.Meta.fields, *RunForm.Meta.computed])
+
+    def save_related(
+        self, request: HttpRequest, form: RunForm, formsets: list[SkillFormSet], change: bool
+    ) -> None:
+        """A new run is created here, because its skills belong to it from the beginning."""
+        if change:
+            super().save_related(request, form, formsets, change)
+        else:
+            runs.create(form.instance, formsets[0].taken())
 
     def response_add(
         self, request: HttpRequest, obj: Run, post_url_continue: str | None = None
@@ -176,9 +186,9 @@ def promises_html(run: Run, pool: Pool | None) -> SafeString:
     workers = pool.workers.count() if pool else 0
     context = {
         "workers": workers,
-        "refusals": offers.refusals(run, workers).values() if workers else [],
-        "offer": offers.offer(run, workers) if workers else None,
-        "offers": offers.offers(run, workers) if workers else [],
+        "refusals": refusals.of(run, workers).values() if workers else [],
+        "own": choices.own(run, workers) if workers else None,
+        "every": choices.every(run, workers) if workers else [],
         "attributes": quotas.attributes(pool) if pool else {},
     }
     return render_to_string("selection/promises.html", context)

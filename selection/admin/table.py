@@ -8,8 +8,8 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
-from selection import links
 from selection.reports import Line
+from selection.worker import links
 
 PER_PAGE = 100
 # In the order in which a requester asks for them.

@@ -1,10 +1,11 @@
 """The tables. Each query set method names a read that more than one module needs."""
 
-from .answers import Answer, Assignment, Candidate, Recorded
+from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .crowd import Pool, Worker
-from .edges import ApiToken, Upload
 from .questions import Question, QuestionSet, plain
 from .runs import Run, Skill, Step
+from .tokens import ApiToken
+from .uploads import Upload
 
 __all__ = [
     "Answer",
@@ -14,7 +15,7 @@ __all__ = [
     "Pool",
     "Question",
     "QuestionSet",
-    "Recorded",
+    "RecordedAnswer",
     "Run",
     "Skill",
     "Step",

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from selection.bandit import Verdict
+from topk import Verdict
 
 from .crowd import Worker
 from .questions import Question
@@ -107,7 +107,7 @@ class Answer(models.Model):
         return f"{self.assignment}: {self.response}"
 
 
-class Recorded(models.Model):
+class RecordedAnswer(models.Model):
     """An answer made elsewhere that waits until the algorithm asks for it."""
 
     candidate = models.ForeignKey(
@@ -117,6 +117,7 @@ class Recorded(models.Model):
     response = models.TextField()
 
     class Meta:
+        db_table = "selection_recorded"  # the name that it has always had
         constraints = [
             models.UniqueConstraint(fields=["candidate", "question"], name="recorded_once"),
         ]

@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
-from selection.bandit import THIS_SET, Goal, MultiProblem, Problem, Selector, State
+from topk import THIS_SET, Goal, MultiProblem, Problem, Selector, State, build
 
 from .crowd import Pool
 from .questions import QuestionSet
@@ -148,7 +148,7 @@ class Run(models.Model):
         """Whether it ended with a promise: some algorithms have none, some options cost it."""
         if not self.kept:
             return False
-        smallest = self.rule(Problem(2, 1, 0.5), **self.hand_set)
+        smallest = build(self.algorithm, Problem(2, 1, 0.5), **self.hand_set)
         return smallest.promise.goal is not Goal.NONE
 
     @property
@@ -171,7 +171,7 @@ class Run(models.Model):
         )
         if Run.question_set.is_cached(self):
             own.question_set = self.question_set
-        several = self.pk is not None and algorithms.for_skills(self.algorithm)
+        several = self.pk is not None and self.rule.several_skills
         return [own, *(self.further.select_related("question_set") if several else ())]
 
     @property
@@ -186,15 +186,18 @@ class Run(models.Model):
     def problem(self, workers: int) -> Problem:
         """What is asked of the algorithm. Arms are numbered skill by skill."""
         limits = (self.epsilon, self.delta, self.budget)
-        if not algorithms.for_skills(self.algorithm):
+        if not self.rule.several_skills:
             return Problem(workers, self.k, *limits)
         parts = np.repeat(np.arange(len(self.skills)), workers)
         return MultiProblem.of(parts.tolist(), [skill.k for skill in self.skills], *limits)
 
-    def selector(self, state: State) -> Selector:
-        """The algorithm as it stands in this state."""
-        problem = self.problem(len(state.pulls) // len(self.skills))
-        return self.rule(problem, state, **self.all_options())
+    def selector(self, state: State | None = None, workers: int = 0) -> Selector:
+        """The algorithm as it stands in this state; without one, before it asks so many workers.
+
+        Raises ProblemError where it cannot be run.
+        """
+        n = workers if state is None else len(state.pulls) // len(self.skills)
+        return build(self.algorithm, self.problem(n), state, **self.all_options())
 
     def all_options(self) -> dict[str, Any]:
         """What was set, and the size of the question set where the promise is about that set."""

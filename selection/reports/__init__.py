@@ -1,29 +1,23 @@
 """Every read that is more than a get. Nothing here writes."""
 
-from selection.bandit import DOUBT, Fitted
+from topk import DOUBT, PopulationSummary
 
-from .answers import (
-    answer_columns,
-    answer_rows,
-    open_assignments,
-    open_columns,
-    open_table,
-)
-from .course import Progress, history, progress, with_counts
+from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
 from .exports import COLUMNS, export, export_table
 from .fit import Fit, fit
-from .promises import Pledge, interval, pledge, promise
+from .progress import Progress, history, progress, with_counts
+from .promise_status import PromiseStatus, interval, promise_status
 from .workers import Line, Look, Quota, SkillLine, look, quota_lines, skill_lines, standings
 
 __all__ = [
     "COLUMNS",
     "DOUBT",
     "Fit",
-    "Fitted",
     "Line",
     "Look",
-    "Pledge",
+    "PopulationSummary",
     "Progress",
+    "PromiseStatus",
     "Quota",
     "SkillLine",
     "answer_columns",
@@ -37,9 +31,8 @@ __all__ = [
     "open_assignments",
     "open_columns",
     "open_table",
-    "pledge",
     "progress",
-    "promise",
+    "promise_status",
     "quota_lines",
     "skill_lines",
     "standings",

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.db.models import Sum
 
-from selection import priors
 from selection.models import Run
+from selection.setup import priors
 
-from .promises import ON_AVERAGE, interval, pledge
+from .promise_status import ON_AVERAGE, interval, promise_status
 from .workers import Line, look, quota_lines, skill_lines
 
 COLUMNS = ["rank", "worker", "name", "verdict", "answers", "right", "mean", "lower", "upper"]
@@ -19,7 +19,7 @@ COLUMNS = ["rank", "worker", "name", "verdict", "answers", "right", "mean", "low
 def export(run: Run) -> dict[str, Any]:
     """The selection, with all that is needed to understand and repeat it."""
     seen = look(run)
-    lines, fit, promised = seen.lines, seen.fit, pledge(run)
+    lines, fit, promised = seen.lines, seen.fit, promise_status(run)
     chosen = [line for line in lines if line.selected]
     return {
         "run": run.name,

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from selection.bandit import Fitted, Selector, State
 from selection.models import Candidate, Run
+from topk import PopulationSummary, Selector, State
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Fit:
     """
 
     warnings: tuple[str, ...] = ()
-    population: Fitted | None = None
+    population: PopulationSummary | None = None
 
     @classmethod
     def of(cls, selector: Selector) -> "Fit":

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from selection import quotas
-from selection.bandit import Selector, Standing, Verdict
 from selection.models import Candidate, Run, Skill
+from selection.setup import quotas
+from topk import Selector, Standing, Verdict
 
 from .fit import Fit, restored
 

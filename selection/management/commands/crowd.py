@@ -9,11 +9,11 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from selection import files
-from selection.crowds import crowd, players
-from selection.crowds.crowd import Crowd, SyntheticCrowd
-from selection.crowds.server import Server
 from selection.errors import Refused
+from selection.intake import files
+from selection.rehearsal import crowd, players
+from selection.rehearsal.crowd import Crowd, SyntheticCrowd
+from selection.rehearsal.server import Server
 
 SAY_SECONDS = 5.0
 TOKEN = "CROWD_TOKEN"

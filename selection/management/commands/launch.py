@@ -11,8 +11,9 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 
-from selection import samples, wake
+from selection import wake
 from selection.models import ApiToken
+from selection.rehearsal import demo
 
 LOGIN = settings.VAR_DIR / "first-login"
 
@@ -30,7 +31,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
         with wake.silence():  # Redis is not up yet; a Celery worker sweeps when it is ready
-            run = samples.prepare(settings.VAR_DIR / "sample-gold.csv")
+            run = demo.prepare(settings.VAR_DIR / "sample-gold.csv")
         self.greet(f"http://{host}:{port}", run.pk)
         os.environ.update(
             ADDRESS=f"{host}:{port}",  # not PORT: honcho gives every process one of its own

@@ -14,11 +14,11 @@ from django.db import DatabaseError, connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
 from tqdm import tqdm
 
-from selection import algorithms, replays, reports
-from selection.crowds import crowd
-from selection.crowds.crowd import RecordedCrowd
+from selection import algorithms, reports
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run
+from selection.rehearsal import crowd, replay
+from selection.rehearsal.crowd import RecordedCrowd
 
 SEED_END = 2**62
 PRAGMAS = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000;"
@@ -48,7 +48,7 @@ class Command(BaseCommand):
             "--slots",
             type=int,
             help="answers asked for at once; by default a fiftieth of those recorded, "
-            f"and {replays.SLOTS} with replacement",
+            f"and {replay.SLOTS} with replacement",
         )
         add(
             "--with-replacement",
@@ -79,13 +79,13 @@ class Command(BaseCommand):
         check(options)
         past = crowd.read(options["answers"], options["gold"])
         wanted = plan(options)
-        replays.check(past, wanted)
+        replay.check(past, wanted)
         with nullcontext() if options["keep"] else throwaway_database():
             self._play(past, replace(wanted, name=free_name(wanted.name)), options)
 
-    def _play(self, past: RecordedCrowd, wanted: replays.Plan, options: dict[str, Any]) -> None:
+    def _play(self, past: RecordedCrowd, wanted: replay.Plan, options: dict[str, Any]) -> None:
         with tqdm(unit=" answers", desc="replay", disable=options["verbosity"] == 0) as bar:
-            run = replays.play(past, wanted, bar.update)
+            run = replay.play(past, wanted, bar.update)
         write(options["out"], run)
         if options["verbosity"]:
             self.stdout.write("\n".join(summary(run, past)))
@@ -122,9 +122,9 @@ def check_out(out: Path) -> None:
         raise Refused(f"{out} cannot be written: the folder {out.parent} is read-only.")
 
 
-def plan(options: dict[str, Any]) -> replays.Plan:
+def plan(options: dict[str, Any]) -> replay.Plan:
     fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed", "slots")
-    return replays.Plan(
+    return replay.Plan(
         name=f"Replay of {options['answers'].stem}",
         redraw=options["with_replacement"],
         options=_named(options["option"]),
@@ -211,7 +211,7 @@ WRITERS = {".csv": write_csv, ".json": write_json}
 def summary(run: Run, past: RecordedCrowd) -> list[str]:
     export = reports.export(run)
     chosen = [line["worker"] for line in export["workers"]]
-    regrets = replays.regrets(past.accuracy, chosen)
+    regrets = replay.regrets(past.accuracy, chosen)
     return [
         f"Answers used   {export['answers_used']:,} {_of_recorded(run, past)}",
         f"Ended          {export['ending'] or export['status']}",

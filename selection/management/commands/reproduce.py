@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from selection import reproduction
+from research import papers
 
 
 class Command(BaseCommand):
@@ -14,14 +14,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
-        add("study", choices=list(reproduction.STUDIES), help="the paper, by its algorithm")
+        add("study", choices=list(papers.STUDIES), help="the paper, by its algorithm")
         add("--quick", action="store_true", help="a minute or so: few points, few plays")
         add("--runs", type=int, help="plays of each point")
         add("--processes", type=int, default=1)
         add("--out", type=Path, default=Path("var/reproduction"), help="folder for the results")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        plan = reproduction.Plan(
+        plan = papers.Plan(
             options["study"],
             options["out"],
             options["quick"],
@@ -40,15 +40,15 @@ class Command(BaseCommand):
                 returncode=130,
             ) from None
 
-    def _reproduce(self, plan: reproduction.Plan, quiet: bool) -> None:
-        total = reproduction.size(plan)
+    def _reproduce(self, plan: papers.Plan, quiet: bool) -> None:
+        total = papers.size(plan)
         with tqdm(total=total, unit=" cells", desc=plan.study, disable=quiet) as bar:
-            result = reproduction.reproduce(plan, bar.update)
+            result = papers.reproduce(plan, bar.update)
         if not quiet:
             self.stdout.write("\n".join([*result.summary, "", *map(str, result.files)]))
 
 
-def check(plan: reproduction.Plan) -> None:
+def check(plan: papers.Plan) -> None:
     """Refuse what argparse cannot."""
     for name, value in (("--runs", plan.runs), ("--processes", plan.processes)):
         if value is not None and value < 1:

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
+from research.promises import cases, chart, delays, suite
+from research.promises.measure import FULL, QUICK
 from selection.errors import Refused
-from selection.validation import cases, chart, delays, suite
-from selection.validation.measure import FULL, QUICK
 
 DOCS = settings.BASE_DIR / "docs" / "validation"
 QUICK_OUT = settings.VAR_DIR / "validation"

@@ -1,0 +1,104 @@
+"""The table of all algorithms: python -m research.describe > docs/algorithms.md"""
+
+import sys
+
+from topk.options import Option
+from topk.promise import Goal
+from topk.registry import MULTI_SELECTORS, SELECTORS
+from topk.selector import Selector
+
+GOALS = {
+    Goal.EXACT: "the best K",
+    Goal.EXPLORE_K: "each within ε of the K-th best",
+    Goal.AGGREGATE: "mean within ε of that of the best K",
+    Goal.NONE: "none",
+}
+
+INTRODUCTION = """\
+# Algorithms
+
+This page is made from the registry by `python -m research.describe`; do not edit it.
+
+An algorithm of **fixed confidence** asks until its promise holds, and breaks it with probability at
+most δ. One of **fixed budget** spends its budget and names the K that look best: it aims at the
+goal in the table and promises nothing for a single run. The three goals differ, and at the same ε
+only the best K implies the others: compare algorithms only under the same goal.
+
+All of them assume that a worker's answers are independent of each other, that questions come in
+random order, and that the pool stays the same during a run.
+"""
+
+AVERAGE = """\
+## On average over pools
+
+These fit a population to the pool and stop when at most a share δ of the pools like it would end
+with more than ε of regret. That is no promise for every pool: do not compare its δ with the ones
+above. Model, calibration and known failures: [credible.md](credible.md).
+"""
+
+NOTES = """\
+## What is ours, and what is not known
+
+- `improved-top-k` is ours, with a proof of its own (see its source). The paper's ImprovedTopK is in
+  a longer version whose text we do not have.
+- `opt-mai` needs a constant that its paper's theorem leaves open: it promises nothing. With K above
+  n/2 it looks for the worst n − K with the rewards turned round (derived by us).
+- `adaptive-top-k-budget`: what the paper does in the round that the budget cuts short is not known;
+  ours spreads the pulls evenly and ranks by all answers. The options of `adaptive-top-k` are ours.
+- `sr` for K above 1: the paper's schedule is ambiguous; both readings can be chosen.
+- `gap-e`: the formula is lost in our copy of the paper and is recalled from its predecessor; the
+  estimate of its exploration parameter, and that of `ugape-b` and `multi-ugape`, has no guarantee.
+- `ugape-v`: the logarithm is widened so that the union bound adds up to δ.
+- `lil-…` with faithful parameters: e = 0.01, which the paper leaves open. Heuristic parameters are
+  not covered by a proof and promise nothing. Such bounds do not widen with time, so that a run can,
+  rarely, fail to end: give it a budget.
+- `multi-sar` for K above 1 in a problem is ours.
+- Constants of CSAR, Gap-E and multi-bandit UGapE are recalled from the literature and were not
+  checked against the papers.
+"""
+
+
+def page() -> str:
+    """The whole of docs/algorithms.md."""
+    sure = [kind for kind in SELECTORS.values() if kind.promise.fixed == "confidence"]
+    confidence = [kind for kind in sure if not kind.promise.average]
+    average = [kind for kind in sure if kind.promise.average]
+    budget = [kind for kind in SELECTORS.values() if kind.promise.fixed == "budget"]
+    parts = [
+        INTRODUCTION,
+        "## Fixed confidence\n",
+        table(confidence),
+        AVERAGE,
+        table(average),
+        "## Fixed budget\n",
+        table(budget),
+        "## Several problems on one budget\n",
+        table(list(MULTI_SELECTORS.values())),
+        NOTES,
+    ]
+    return "\n".join(parts)
+
+
+def table(kinds: list[type[Selector]]) -> str:
+    """A row for each algorithm: name, goal, source, what it needs, what may be set."""
+    rows = ["| name | algorithm | goal | source | needs | options |", "|---|---|---|---|---|---|"]
+    return "\n".join([*rows, *map(_row, kinds)]) + "\n"
+
+
+def _row(kind: type[Selector]) -> str:
+    goal, cited = kind.promise.goal, kind.promise.citation
+    meaning = f"none: {kind.promise.note}" if kind.promise.note else GOALS[goal]
+    options = "<br>".join(map(_option, kind.known_options)) or "none"
+    needs = ", ".join(("K", *kind.needs))
+    return f"| `{kind.name}` | {kind.title} | {meaning} | {cited} | {needs} | {options} |"
+
+
+def _option(option: Option) -> str:
+    default = option.default
+    shown = f"{default:.4g}" if isinstance(default, float) else default
+    known = f"{option.wanted}; default {'none' if default is None else shown}"
+    return f"`{option.name}` ({known}): {option.about}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

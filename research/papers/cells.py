@@ -1,0 +1,136 @@
+"""A cell: one algorithm on one instance, played many times. What is resumed is whole cells."""
+
+import json
+import zlib
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from research import intervals
+from topk import Problem
+from topk.registry import build
+from topk.simulate import PULLS_CAP, play
+
+from .table import Row
+
+NONE = -1  # the budget of an algorithm that stops of itself
+CAP_PER_ARM = 20_000  # some of these algorithms need not end: beyond this they are given up
+ROUNDING = 1e-9
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """budgets    one, or for ``anytime`` several, at which the same play is looked at
+    anytime    its choices do not depend on the budget, so that one play serves all budgets
+    tolerance  a play fails if the mean of its selection falls short of the best by more
+    """
+
+    experiment: str
+    series: str
+    algorithm: str
+    means: Floats
+    k: int
+    runs: int
+    delta: float = 0.01
+    tolerance: float = 0.0
+    budgets: tuple[int, ...] = (NONE,)
+    anytime: bool = False
+    gaussian: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        return self.means.size
+
+    @property
+    def seed(self) -> int:
+        """Fixed by what is played, and also the name under which a finished cell is found."""
+        what = [self.experiment, self.series, self.algorithm, self.n, self.k, *self.budgets]
+        return zlib.crc32(json.dumps([what, self.options]).encode())
+
+
+@dataclass(frozen=True)
+class Play:
+    pulls: int
+    failed: bool
+    finished: bool
+
+
+def play_cell(cell: Cell) -> list[Row]:
+    """All plays of a cell, as a row for each budget."""
+    once = partial(_anytime, cell) if cell.anytime else partial(_single, cell)
+    plays = [once((cell.seed << 20) + number) for number in range(cell.runs)]
+    looks = zip(*plays, strict=True)
+    return [_row(cell, budget, look) for budget, look in zip(cell.budgets, looks, strict=True)]
+
+
+def _single(cell: Cell, seed: int) -> list[Play]:
+    """One play to its end."""
+    (budget,) = cell.budgets
+    outcome = play(
+        cell.algorithm,
+        cell.means,
+        k=cell.k,
+        delta=cell.delta,
+        budget=None if budget == NONE else budget,
+        max_pulls=CAP_PER_ARM * cell.n,
+        seed=seed,
+        gaussian=cell.gaussian,
+        **cell.options,
+    )
+    finished = PULLS_CAP not in outcome.reasons
+    failed = not finished or falls_short(cell, outcome.selection)
+    return [Play(outcome.pulls, failed, finished)]
+
+
+def _anytime(cell: Cell, seed: int) -> list[Play]:
+    """One play, and what it would name at each of the budgets; epsilon 0 leaves no test to stop."""
+    rng = np.random.default_rng(seed)
+    place = rng.permutation(cell.n)
+    problem = Problem(cell.n, cell.k, 0.0, cell.delta, None)
+    selector = build(cell.algorithm, problem, **cell.options)
+    plays = []
+    for budget in cell.budgets:
+        selector.simulate(cell.means[place], budget, cell.gaussian, rng)
+        failed = falls_short(cell, place[selector.selection()])
+        plays.append(Play(int(selector.state.pulls.sum()), failed, True))
+    return plays
+
+
+def falls_short(cell: Cell, selection: NDArray[np.int64]) -> bool:
+    """By the mean of the set: with tied arms every best set is right."""
+    best = np.sort(cell.means)[-cell.k :].mean()
+    return bool(best - cell.means[selection].mean() > cell.tolerance + ROUNDING)
+
+
+def _row(cell: Cell, budget: int, plays: tuple[Play, ...]) -> Row:
+    failures = sum(play.failed for play in plays)
+    error_low, error_high = intervals.of_share(failures, cell.runs)
+    pulls, pulls_se, pulls_low, pulls_high = intervals.of_mean(
+        [play.pulls for play in plays if play.finished]
+    )
+    return Row(
+        experiment=cell.experiment,
+        series=cell.series,
+        algorithm=cell.algorithm,
+        options=json.dumps(cell.options) if cell.options else "",
+        n=cell.n,
+        k=cell.k,
+        budget=budget,
+        runs=cell.runs,
+        failures=failures,
+        unfinished=sum(not play.finished for play in plays),
+        error=failures / cell.runs,
+        error_low=error_low,
+        error_high=error_high,
+        pulls=pulls,
+        pulls_se=pulls_se,
+        pulls_low=pulls_low,
+        pulls_high=pulls_high,
+        seed=cell.seed,
+    )

@@ -1,0 +1,134 @@
+"""Bubeck, Wang, Viswanathan 2013: error probability against m on six instances.
+
+Means and budgets are those of Audibert, Bubeck, Munos 2010, for want of the paper's own.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from topk.instances import SAR_EXPERIMENTS, Experiment
+
+from .cells import Cell, Floats
+from .claims import ALWAYS, MOSTLY, OFTEN, Claim, Reach, errs_less, errs_less_on_average
+from .plots import Figure, Panel, by_series
+from .table import Row
+
+RUNS = 1000
+QUICK_RUNS = 40
+EXPLORATIONS = (1, 2, 4)
+MOST_MS = 9
+SWEEP = (0.5, 2, 4, 8)  # times the budget, at one m of each experiment
+
+UNIFORM, SAR = "Uniform", "SAR"
+SR_PLAIN, SR_WHOLE = "SR, schedule cut short", "SR, schedule renormalised"
+
+
+def gap_e(c: int) -> str:
+    return f"Gap-E, c = {c}"
+
+
+def cells(quick: bool, runs: int | None) -> list[Cell]:
+    plays = runs or (QUICK_RUNS if quick else RUNS)
+    return [
+        cell
+        for number, experiment in SAR_EXPERIMENTS.items()
+        for m, budget in _points(experiment, quick)
+        for cell in _point(number, experiment, m, budget, plays)
+    ]
+
+
+def _points(experiment: Experiment, quick: bool) -> list[tuple[int, int]]:
+    """Pairs of m and budget."""
+    n = len(experiment.means)
+    middle = [(middle_m(n), round(factor * experiment.budget)) for factor in SWEEP]
+    if quick:
+        return [(m, experiment.budget) for m in sorted({2, middle_m(n), n - 1})]
+    return [(m, experiment.budget) for m in main_ms(n)] + middle
+
+
+def main_ms(n: int) -> list[int]:
+    """m = 2 .. n - 1 in equal steps, as few as keep within ``MOST_MS`` points."""
+    step = -(-(n - 2) // MOST_MS)
+    return list(range(2, n, step))
+
+
+def middle_m(n: int) -> int:
+    return n // 2
+
+
+def _point(number: int, experiment: Experiment, m: int, budget: int, runs: int) -> list[Cell]:
+    means = np.array(experiment.means)
+    rate = budget / hardness(means, m)
+    players: list[tuple[str, str, dict[str, Any]]] = [
+        (UNIFORM, "uniform", {}),
+        (SR_PLAIN, "sr", {"schedule": "plain"}),
+        (SR_WHOLE, "sr", {"schedule": "renormalised"}),
+        (SAR, "sar", {}),
+        *((gap_e(c), "gap-e", {"exploration": c * rate}) for c in EXPLORATIONS),
+    ]
+    return [
+        Cell(str(number), series, name, means, m, runs, budgets=(budget,), options=options)
+        for series, name, options in players
+    ]
+
+
+def hardness(means: Floats, m: int) -> float:
+    """H_1 for the best m: the sum of gap^-2, arms without a gap (tied at the border) left out."""
+    ordered = np.sort(means)[::-1]
+    gaps = np.where(np.arange(ordered.size) < m, ordered - ordered[m], ordered[m - 1] - ordered)
+    return float((gaps[gaps > 0] ** -2.0).sum())
+
+
+# -- what the paper claims
+
+
+def claims(rows: Sequence[Row]) -> list[Claim]:
+    budgets = {(str(number), known.budget) for number, known in SAR_EXPERIMENTS.items()}
+    main = [row for row in rows if (row.experiment, row.budget) in budgets]
+    sweep = [row for row in rows if row not in main]
+    best = "SAR always outperforms uniform sampling."
+    found = [*_both(best, ALWAYS, main, SAR, UNIFORM)]
+    if sweep:
+        where = "at 1/2, 2, 4 and 8 times the budget, m = n/2"
+        outcomes = errs_less_on_average(sweep, SAR, UNIFORM, "budget")
+        found.append(
+            Claim(best, f"SAR errs less than Uniform on average, {where}", ALWAYS, outcomes)
+        )
+    for c in EXPLORATIONS:
+        found += _both("Gap-E performs slightly better than SAR.", MOSTLY, main, gap_e(c), SAR)
+    for series in (SR_PLAIN, SR_WHOLE):
+        said = "SR is worse than uniform sampling in many cases, for m > 1."
+        found += _both(said, OFTEN, main, UNIFORM, series)
+    return found
+
+
+def _both(said: str, reach: Reach, rows: Sequence[Row], left: str, right: str) -> list[Claim]:
+    """Point by point, and on average over m."""
+    reading = f"{left} errs less than {right}"
+    every = errs_less(rows, left, right)
+    average = errs_less_on_average(rows, left, right, "k")
+    return [
+        Claim(said, f"{reading}, at every m played", reach, every),
+        Claim(said, f"{reading}, on average over m, in each experiment", reach, average),
+    ]
+
+
+# -- how it is drawn
+
+
+def figures(rows: Sequence[Row]) -> list[Figure]:
+    main, sweep = [], []
+    for number, known in SAR_EXPERIMENTS.items():
+        mine = [row for row in rows if row.experiment == str(number)]
+        title = f"{number}: {known.title.lower()}"
+        usual = [row for row in mine if row.budget == known.budget]
+        main.append(Panel(f"{title}, Q = {known.budget}", by_series(usual, "k", "error")))
+        middle = [row for row in mine if row.k == middle_m(row.n)]
+        heading = f"{title}, m = {middle_m(len(known.means))}"
+        sweep.append(Panel(heading, by_series(middle, "budget", "error")))
+    return [
+        Figure("error", "m", "error probability", main, columns=3),
+        Figure("budgets", "budget", "error probability", sweep, columns=3, log_x=True),
+    ]

@@ -1,0 +1,83 @@
+"""One chart: answers needed against the size of the pool."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from topk import SELECTORS
+
+from . import plots, tables
+from .cases import beta
+from .figures import Row, row_of
+from .journal import Journal
+from .suite import Plan, Told, cells, together
+
+SIZES = (25, 50, 100, 200, 400)
+EPSILONS = (0.05, 0.1)
+LINES = (
+    "adaptive-top-k",
+    "lucb",
+    "ugape-c",
+    "clucb-pac",
+    "kl-lucb",
+    "certified",
+    "credible",
+)
+OURS = ("certified", "credible")
+FOLDER, NAME = "chart", "pool-size"
+CAP = 30_000_000
+
+
+def plan(wanted: Plan) -> Plan:
+    """As was asked for, on growing pools; algorithms that are not there yet are left out."""
+    pools = [beta(6, 2, n, n // 5, epsilon, 0.05) for epsilon in EPSILONS for n in SIZES]
+    lines = [name for name in LINES if name in wanted.algorithms and name in SELECTORS]
+    effort = replace(wanted.effort, cap=max(CAP, wanted.effort.cap))
+    return Plan(pools, lines, effort, wanted.out / FOLDER)
+
+
+def run(plan: Plan, told: Told = print) -> list[Row]:
+    """Measure, and write the chart with its table."""
+    plan.out.mkdir(parents=True, exist_ok=True)
+    journal = Journal(plan.out, plan.effort)
+    new = [row_of(cell, case) for cell, case in cells(plan, journal, told)]
+    rows = together(new, tables.read(plan.out))
+    tables.write_csv(plan.out, rows)
+    plots.save(draw(rows), plan.out.parent / NAME)
+    journal.forget({(row.case, row.algorithm) for row in new})
+    return rows
+
+
+def draw(rows: Sequence[Row]) -> Figure:
+    """A field for each epsilon, a line for each algorithm."""
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    fields = figure.subplots(1, len(EPSILONS), sharey=True)
+    for axes, epsilon in zip(fields, EPSILONS, strict=True):
+        _field(axes, [row for row in rows if row.epsilon == epsilon])
+        axes.set_title(f"to within ε = {epsilon:g}")
+    fields[0].set_ylabel("paid answers in all (mean)")
+    handles = fields[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside right center", frameon=False)
+    return figure
+
+
+def _field(axes: Axes, rows: Sequence[Row]) -> None:
+    for name in LINES:
+        line = sorted((row for row in rows if row.algorithm == name), key=lambda row: row.n)
+        if line:
+            _line(axes, line)
+    axes.set(xscale="log", yscale="log", xlabel="workers in the pool, K a fifth")
+    axes.set_xticks(SIZES, [str(size) for size in SIZES])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.grid(alpha=0.3)
+
+
+def _line(axes: Axes, line: Sequence[Row]) -> None:
+    """Named with its promise: prices of different promises are not to be compared unawares."""
+    name, promise = line[0].algorithm, line[0].promise
+    width = 2.5 if name in OURS else 1
+    sizes, answers = [row.n for row in line], [row.answers for row in line]
+    axes.plot(sizes, answers, marker="o", label=f"{name}: {promise}", lw=width)

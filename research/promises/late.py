@@ -1,0 +1,114 @@
+"""A crowd that takes its time, with many assignments out at once, as the app meets it.
+
+A worker answers the questions it holds one after the other. Answers count in the order in which
+they were asked; one that is not given in time counts as not right (selection/engine.py does both).
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topk import SELECTORS, Problem, Selector
+from topk.simulate import PULLS_CAP, Outcome
+
+from .cases import Floats
+
+STEP = 0.02  # between two steps of the engine; the unit is what an answer takes on average
+DUE = 30.0  # an assignment is given up so long after it was handed out: an hour, at two minutes
+EACH = 3  # a worker holds at most so many, as is the app's default
+SLOWER = 5.0
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a crowd answers.
+
+    slow  share of answers that take SLOWER times as long
+    lost  share of assignments that are never answered
+    """
+
+    name: str
+    slow: float = 0.0
+    lost: float = 0.0
+
+    def in_time(self, means: Floats) -> Floats:
+        """(n,) the accuracy that is measured and promised about: right, and given at all."""
+        return means * (1 - self.lost)
+
+
+class Hands:
+    """What the workers hold: of each the assignments that are out, in the order of asking."""
+
+    def __init__(self, truth: Floats, manner: Manner, rng: np.random.Generator) -> None:
+        self.truth, self.manner, self.rng = truth, manner, rng
+        self.now = 0.0
+        self._free = np.zeros(truth.size)  # when the worker has done all it holds
+        self._held: list[deque[tuple[float, float]]] = [deque() for _ in truth]
+
+    @property
+    def pending(self) -> np.ndarray:
+        """(n,) assignments that do not count yet; those answered behind a lost one included."""
+        return np.array([len(held) for held in self._held], np.int64)
+
+    @property
+    def room(self) -> np.ndarray:
+        """(n,) how many more each worker may hold."""
+        return np.array(
+            [EACH - sum(done > self.now for done, _ in held) for held in self._held], np.int64
+        )
+
+    def give(self, counts: np.ndarray) -> None:
+        """Hand out so many more to each worker."""
+        for arm in np.repeat(np.arange(counts.size), counts).tolist():
+            self._held[arm].append(self._answer(arm))
+
+    def _answer(self, arm: int) -> tuple[float, float]:
+        """When the answer counts, and as what."""
+        due = self.now + DUE
+        if self.rng.random() < self.manner.lost:
+            return due, 0.0
+        slow = self.rng.random() < self.manner.slow
+        takes = self.rng.exponential(SLOWER if slow else 1.0)
+        self._free[arm] = max(self._free[arm], self.now) + takes
+        right = float(self.rng.random() < self.truth[arm])
+        return (self._free[arm], right) if self._free[arm] <= due else (due, 0.0)
+
+    def wait(self) -> tuple[list[int], list[float]]:
+        """The arms and rewards that count by the next step at which any does."""
+        first = min(held[0][0] for held in self._held if held)
+        self.now = max(self.now, first) + STEP
+        arms, rewards = [], []
+        for arm, held in enumerate(self._held):
+            while held and held[0][0] <= self.now:
+                arms.append(arm)
+                rewards.append(held.popleft()[1])
+        return arms, rewards
+
+
+def play(
+    algorithm: str, means: Floats, manner: Manner, at_once: int, cap: int, seed: int, **asked: Any
+) -> Outcome:
+    """Run to the end with at most ``at_once`` out; what is still out then was paid all the same."""
+    rng = np.random.default_rng(seed)
+    place = rng.permutation(means.size)
+    selector = SELECTORS[algorithm](Problem(means.size, **asked))
+    hands = Hands(means[place], manner, rng)
+    reasons = _drive(selector, hands, at_once, cap, rng)
+    paid = np.empty(means.size, np.int64)
+    paid[place] = selector.state.pulls + hands.pending
+    return Outcome(int(paid.sum()), paid, np.sort(place[selector.selection()]), reasons)
+
+
+def _drive(
+    selector: Selector, hands: Hands, at_once: int, cap: int, rng: np.random.Generator
+) -> tuple[str, ...]:
+    while not (reasons := selector.stop()):
+        if selector.state.pulls.sum() >= cap:
+            return (PULLS_CAP,)
+        pending = hands.pending
+        if (free := at_once - int(pending.sum())) > 0:
+            hands.give(selector.ask(free, pending, hands.room, rng))
+        selector.tell(*hands.wait())
+    return reasons

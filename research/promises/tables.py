@@ -1,0 +1,126 @@
+"""The table of results, as CSV for programs and as Markdown for people."""
+
+import csv
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from itertools import groupby
+from pathlib import Path
+
+from topk import Goal
+
+from .figures import Row
+from .measure import BUDGET_PER_WORKER
+
+CSV, MARKDOWN = "results.csv", "README.md"
+PARSERS = {"int": int, "float": float, "str": str, int: int, float: float, str: str}
+HEAD = (
+    "| algorithm | promises | runs | missed | 99 % interval | answers, mean | 95 % | "
+    "aggregate regret | explore-K regret |\n|---|---|--:|--:|--:|--:|--:|--:|--:|"
+)
+
+ABOUT = f"""# Does it keep its promise, and what does it cost?
+
+Made by `python manage.py validate`; [results.csv](results.csv) has the same figures.
+
+- **promises**: what the algorithm says of its own selection. *aggregate*: the mean accuracy of the
+  K selected is within ε of that of the best K; *explore-k*: everybody selected is within ε of the
+  K-th best; *exact*: the best K; *none*: no promise. All hold for every pool, but *on average*:
+  among pools like this one. On a single fixed pool such an algorithm promises nothing; its misses
+  are counted all the same. The goals differ: compare answers only between algorithms that promise
+  the same. Algorithms that spend a fixed budget get {BUDGET_PER_WORKER} answers a worker and
+  promise nothing; they are judged by their goal all the same.
+- **missed**: runs that missed that goal, of those that ended by themselves, and the exact binomial
+  99 % interval of their rate. **Bold** where the whole interval lies above δ.
+- **answers**: answers used, drawn as the algorithm's paper draws them, so that nobody runs out of
+  questions. *over*: some runs were given up at a cap (column `cap` of the CSV; at the end of the
+  round), which promises nothing and counts neither as kept nor as missed.
+- **regret**: mean over the runs, and the most in parentheses.
+
+Every run draws its pool and its answers from fixed seeds.
+"""
+
+
+def read(folder: Path) -> list[Row]:
+    """The rows of an earlier measurement."""
+    path = folder / CSV
+    if not path.exists():
+        return []
+    kinds = {field.name: PARSERS[field.type] for field in fields(Row)}
+    with path.open(encoding="utf-8", newline="") as file:
+        return [Row(**{k: kinds[k](v) for k, v in line.items()}) for line in csv.DictReader(file)]
+
+
+def write(folder: Path, rows: Sequence[Row]) -> None:
+    """Both forms of the table."""
+    write_csv(folder, rows)
+    (folder / MARKDOWN).write_text(markdown(rows), encoding="utf-8")
+
+
+def write_csv(folder: Path, rows: Sequence[Row]) -> None:
+    with (folder / CSV).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({k: tidy(v) for k, v in asdict(row).items()} for row in rows)
+
+
+def tidy(value: object) -> object:
+    """Six digits are enough."""
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+# -- for people
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    parts = [ABOUT, broken(rows), "![Answers](answers.svg)\n\n![Missed](missed.svg)\n"]
+    parts += [section(list(group)) for _, group in groupby(rows, lambda row: row.case)]
+    return "\n".join(parts)
+
+
+def broken(rows: Iterable[Row]) -> str:
+    """Which promises do not hold, or that all do."""
+    found = [f"- `{row.algorithm}` on {row.case}: {share(row)}" for row in rows if row.broken]
+    return (
+        "\n".join(["## Where more runs missed than δ and chance allow\n", *(found or ["None."])])
+        + "\n"
+    )
+
+
+def section(rows: Sequence[Row]) -> str:
+    one = rows[0]
+    asked = f"n = {one.n}, K = {one.k}, ε = {one.epsilon:g}, δ = {one.delta:g}"
+    lines = [line(row) for row in sorted(rows, key=order) if not row.skipped]
+    skipped = [f"- `{row.algorithm}`: {row.skipped}" for row in rows if row.skipped]
+    left_out = ["\nNot run:\n", *skipped] if skipped else []
+    return "\n".join([f"## {one.title}: {asked}\n", HEAD, *lines, *left_out]) + "\n"
+
+
+def order(row: Row) -> tuple[bool, str, bool, float]:
+    """Promises first, by goal; whatever ended before whatever did not; then by price."""
+    return row.promise == Goal.NONE, row.promise, row.capped > 0, row.answers
+
+
+def line(row: Row) -> str:
+    cells = (
+        f"`{row.algorithm}`",
+        row.promise,
+        row.runs,
+        share(row),
+        "" if math.isnan(row.rate) else f"{row.low:.1%} to {row.high:.1%}",
+        f"{'over ' if row.capped else ''}{row.answers:,.0f}",
+        f"{'over ' if row.capped else ''}{row.answers_95:,.0f}",
+        f"{row.aggregate:.4f} ({row.aggregate_most:.4f})",
+        f"{row.explore_k:.4f} ({row.explore_k_most:.4f})",
+    )
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def share(row: Row) -> str:
+    """Runs missed of those ended; how many did not end."""
+    if not row.ended:
+        return f"all {row.runs} capped"
+    if math.isnan(row.rate):
+        return "no goal"
+    text = f"{row.violations} of {row.ended}"
+    return f"**{text}**" if row.broken else text

@@ -1,0 +1,209 @@
+"""A run's form: it asks for what the chosen algorithm reads, and refuses with one sentence each."""
+
+import json
+import secrets
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from selection.errors import Refused
+from selection.models import Pool, Run, Skill
+from selection.setup import choices, quotas, refusals
+
+from .run_fields import (
+    KEPT,
+    SETTINGS,
+    LearnField,
+    OptionFields,
+    QuotaFields,
+    attribute_choices,
+    learn_choices,
+    options_given,
+    prior_given,
+    quotas_given,
+)
+
+# The settings of a run that have a range; the sentences about them come from refusals.
+RANGES = ("k", "epsilon", "delta", "budget")
+MOST = 2**31 - 1
+
+
+class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
+    """A run, while it is a draft."""
+
+    class Meta:
+        model = Run
+        # The admin writes the first letter large, and ε would read as E.
+        labels = {"epsilon": "Accuracy ε", "delta": "Risk δ"}
+        help_texts = {
+            "budget": "Most assignments to hand out in all. Left empty there is no limit; an "
+            "algorithm that spends a fixed budget needs one."
+        }
+        fields = [
+            "name",
+            "pool",
+            "question_set",
+            "k",
+            "algorithm",
+            "epsilon",
+            "delta",
+            "budget",
+            "slots",
+            "slots_per_worker",
+            "minutes",
+            "recorded_only",
+            "seed",
+        ]
+        computed = ["options", "quotas"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in RANGES:
+            self.fields[name].validators = []
+        self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(choices.needs())
+        self._offer("learn_from", learn_choices(self.instance))
+        self.initial = {**self._stored(), **self.initial}
+        if not self.instance.pk:
+            self.initial.setdefault("seed", secrets.randbelow(2**31))
+        chosen = str(self["quota_attribute"].value() or "")
+        widget = self.fields["quota_attribute"].widget
+        widget.choices = attribute_choices(self._pool_shown(), chosen)
+
+    def _pool_shown(self) -> Pool | None:
+        pk = str(self["pool"].value() or "")
+        return Pool.objects.filter(pk=pk).first() if pk.isdecimal() else None
+
+    def _offer(self, name: str, choices: list[Any]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+    def _stored(self) -> dict[str, Any]:
+        """What the run holds in one column and the form shows in several fields."""
+        asked = self.instance.quotas or {"attribute": "", "limits": {}}
+        shown = {
+            "learn_from": KEPT if "prior" in self.instance.options else "",
+            "quota_attribute": asked["attribute"],
+            "quota_lines": quotas.text_of(asked["limits"]),
+        }
+        options = self.instance.options
+        return shown | {
+            name: options[setting.option.name]
+            for name, setting in SETTINGS.items()
+            if setting.option.name in options
+        }
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        self._refuse_what_has_begun()
+        algorithm = cleaned.get("algorithm", "")
+        self.instance.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
+        self.instance.quotas = quotas_given(cleaned)
+        pool = cleaned.get("pool")
+        if pool is None or not algorithm:
+            return cleaned
+        run = Run(**_given(cleaned), options=self.instance.options)
+        for field, why in refusals.of(run, pool.workers.count()).items():
+            if field == "pool" or field in cleaned:
+                self.add_error(field, why)
+        self._check_quotas(pool)
+        return cleaned
+
+    def _prior(self, algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return prior_given(algorithm, cleaned.get("learn_from", ""), self.instance)
+        except Refused as refusal:
+            self.add_error("learn_from", str(refusal))
+            return {}
+
+    def _check_quotas(self, pool: Pool) -> None:
+        asked, algorithm = self.instance.quotas, self.cleaned_data.get("algorithm", "")
+        if not asked or {"k", "quota_attribute", "quota_lines"} & set(self.errors):
+            return
+        run = Run(k=self.cleaned_data["k"], algorithm=algorithm, quotas=asked)
+        for field, why in refusals.of_quotas(run, pool).items():
+            self.add_error(field, why)
+
+    def _refuse_what_has_begun(self) -> None:
+        """It may have been started in another window; it stays locked until this is saved."""
+        if self.instance.pk is None:
+            return
+        locked = Run.objects.locked(self.instance.pk)
+        if locked is None or locked.status != Run.Status.DRAFT:
+            raise ValidationError("The run has been started meanwhile and cannot be changed now.")
+
+
+class SkillFormSet(forms.BaseInlineFormSet):
+    """The further skills of a run; the run's own form has been looked at before."""
+
+    def clean(self) -> None:
+        super().clean()
+        run = self.instance
+        kept = self._kept()
+        if any(self.errors) or not (run.pool_id and run.question_set_id and run.k):
+            return
+        for why in refusals.of_skills(run, len(kept)).values():
+            raise ValidationError(why)
+        self._check_each(kept)
+        if kept and not any(form.errors for form in kept):
+            self._check_together(kept)
+
+    def _kept(self) -> list[forms.ModelForm]:
+        rows = [form for form in self.forms if form.cleaned_data.get("question_set")]
+        return [form for form in rows if not form.cleaned_data.get("DELETE")]
+
+    def taken(self) -> list[Skill]:
+        """The skills of a new run, whose creation stores them; the admin logs them as added."""
+        self.new_objects = [form.instance for form in self._kept()]
+        self.changed_objects: list[Any] = []
+        self.deleted_objects: list[Any] = []
+        return self.new_objects
+
+    def _check_each(self, kept: list[forms.ModelForm]) -> None:
+        workers = self.instance.pool.workers.count()
+        for form in kept:
+            if form.cleaned_data["question_set"].pk == self.instance.question_set_id:
+                form.add_error("question_set", "This is the run's first question set already.")
+            for why in refusals.of(Run(k=form.cleaned_data["k"]), workers).values():
+                form.add_error("k", why)
+
+    def _check_together(self, kept: list[forms.ModelForm]) -> None:
+        run = self.instance
+        own = Skill(question_set=run.question_set, k=run.k)
+        run.skills = [own, *(form.instance for form in kept)]
+        for why in refusals.of(run, run.pool.workers.count()).values():
+            raise ValidationError(why)
+
+    def save_new(self, form: forms.ModelForm, commit: bool = True) -> Skill:
+        numbers = self.instance.further.values_list("number", flat=True)
+        form.instance.number = max([0, *numbers]) + 1
+        return super().save_new(form, commit)
+
+
+class PromiseForm(OptionFields):
+    """What a promise depends on, as it stands in a run's form: any of it may be missing."""
+
+    pool = forms.ModelChoiceField(Pool.objects.all(), required=False)
+    k = forms.IntegerField(required=False, max_value=MOST)
+    algorithm = forms.ChoiceField(
+        required=False, choices=Run._meta.get_field("algorithm").flatchoices
+    )
+    epsilon = forms.FloatField(required=False)
+    delta = forms.FloatField(required=False)
+    budget = forms.IntegerField(required=False)
+
+    def run(self) -> Run:
+        self.full_clean()
+        options = options_given(self.cleaned_data.get("algorithm", ""), self.cleaned_data)
+        return Run(**_given(self.cleaned_data), options=options)
+
+    def pool_chosen(self) -> Pool | None:
+        return self.cleaned_data.get("pool")
+
+
+def _given(cleaned: dict[str, Any]) -> dict[str, Any]:
+    """The settings a promise depends on, where given; 1 stands for a K not given yet."""
+    names = (*RANGES, "algorithm")
+    given = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
+    return {"k": 1} | given

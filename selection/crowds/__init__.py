@@ -1,1 +1,0 @@
-"""Crowds that play themselves, for replays, samples and tests: over HTTP or in one process."""

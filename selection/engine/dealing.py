@@ -1,0 +1,150 @@
+"""Handing out assignments: which question each worker gets, and answers that are there already."""
+
+from datetime import timedelta
+
+import numpy as np
+from django.utils import timezone
+
+from selection import intake
+from selection.intake import bulk
+from selection.models import Assignment, Question, RecordedAnswer, Run, Skill
+
+from . import deck
+from .arrays import Counts, StepArrays
+
+CHUNK = 2000
+
+
+def deal(arrays: StepArrays) -> None:
+    """Turn the arrays's counts into assignments."""
+    if not arrays.counts.any():
+        return
+    run = arrays.run
+    arms = np.repeat(np.arange(arrays.counts.size), arrays.counts)
+    first = np.repeat(np.cumsum(arrays.counts) - arrays.counts, arrays.counts)
+    positions = arrays.asked[arms] + np.arange(arms.size) - first
+    records = _records(run, arms) if run.has_recorded else {}
+    questions = _questions(arrays, arms, positions, records)
+    bulk.insert(
+        Assignment,
+        {
+            "candidate_id": arrays.ids[arms].tolist(),
+            "position": positions.tolist(),
+            "question_id": questions,
+        },
+        same={"step": run.steps, "due": timezone.now() + timedelta(minutes=run.minutes)},
+    )
+    if records:
+        _answer(run, list(records.values()))
+
+
+def _answer(run: Run, records: list[RecordedAnswer]) -> None:
+    """Give the answers that were made elsewhere and are asked for now."""
+    asked = Assignment.objects.filter(candidate__run=run).open()
+    given = {
+        (assignment.candidate_id, assignment.question_id): assignment
+        for assignment in asked.filter(step=run.steps)
+    }
+    answers = []
+    for record in records:
+        assignment = given[record.candidate_id, record.question_id]
+        assignment.question = record.question
+        answers.append((assignment, record.response))
+    intake.record_many(run, answers)
+    for start in range(0, len(records), CHUNK):
+        used = [record.pk for record in records[start : start + CHUNK]]
+        RecordedAnswer.objects.filter(pk__in=used).delete()
+
+
+# -- which question
+
+
+def _records(run: Run, arms: Counts) -> dict[int, RecordedAnswer]:
+    """By index of assignment, the recorded answer it asks for: a worker's own come first.
+
+    They are taken in a random order of their own, so that no way of collecting them matters.
+    """
+    waiting = RecordedAnswer.objects.filter(
+        candidate__run=run, candidate__arm__in=np.unique(arms).tolist()
+    ).values_list("id", "candidate__arm", "question__number")
+    table = np.array(list(waiting), np.int64).reshape(-1, 3)
+    table = table[np.lexsort((deck.ranks(run.seed, table[:, 1], table[:, 2]), table[:, 1]))]
+    ids, owners = table[:, 0], table[:, 1]
+    turn = np.arange(owners.size) - np.searchsorted(owners, owners)
+    taken = turn < np.bincount(arms, minlength=owners.max(initial=0) + 1)[owners]
+    places = (np.searchsorted(arms, owners) + turn)[taken].tolist()
+    records = RecordedAnswer.objects.select_related("question").in_bulk(ids[taken].tolist())
+    return {i: records[key] for i, key in zip(places, ids[taken].tolist(), strict=True)}
+
+
+def _questions(
+    arrays: StepArrays, arms: Counts, positions: Counts, records: dict[int, RecordedAnswer]
+) -> list[int]:
+    """The id of the question of each assignment."""
+    run = arrays.run
+    fresh = np.array([i for i in range(arms.size) if i not in records], np.int64)
+    numbers = _numbers(arrays, arms[fresh], positions[fresh])
+    if run.has_recorded and fresh.size:
+        numbers = _around_records(arrays, arms, positions, records, fresh, numbers)
+    chosen = np.zeros(arms.size, np.int64)
+    chosen[fresh] = _ids(arrays, arms[fresh], numbers)
+    for i, record in records.items():
+        chosen[i] = record.question_id
+    return chosen.tolist()
+
+
+def _numbers(arrays: StepArrays, arms: Counts, positions: Counts) -> Counts:
+    """The question numbers that the decks have at these positions of these arms."""
+    numbers = np.zeros(arms.size, np.int64)
+    for skill in arrays.run.skills:
+        own = arrays.skill[arms] == skill.number
+        size = skill.deck_size
+        numbers[own] = deck.questions(arrays.run.seed, arms[own], positions[own], size)
+    return numbers
+
+
+def _around_records(
+    arrays: StepArrays,
+    arms: Counts,
+    positions: Counts,
+    records: dict[int, RecordedAnswer],
+    fresh: Counts,
+    numbers: Counts,
+) -> Counts:
+    """Replace questions that a recorded answer used up before their turn.
+
+    Where position p used question q out of turn, the question that the deck has at p takes q's
+    turn: following these swaps always ends at a question not asked yet.
+    """
+    run = arrays.run
+    used: dict[tuple[int, int], int] = {
+        (arm, number): position
+        for arm, number, position in Assignment.objects.filter(
+            candidate__run=run, candidate__arm__in=np.unique(arms[fresh]).tolist()
+        ).values_list("candidate__arm", "question__number", "position")
+    }
+    for i, record in records.items():
+        used[int(arms[i]), record.question.number] = int(positions[i])
+    replaced = numbers.copy()
+    for j, arm in enumerate(arms[fresh].tolist()):
+        while (position := used.get((arm, int(replaced[j])))) is not None:
+            replaced[j] = _numbers(arrays, np.array([arm]), np.array([position]))[0]
+        used[arm, int(replaced[j])] = int(positions[fresh[j]])
+    return replaced
+
+
+def _ids(arrays: StepArrays, arms: Counts, numbers: Counts) -> Counts:
+    """The id of the question of each number, in the question set of its arm's skill."""
+    ids = np.zeros(arms.size, np.int64)
+    for skill in arrays.run.skills:
+        own = arrays.skill[arms] == skill.number
+        known = _ids_of(skill, np.unique(numbers[own]))
+        ids[own] = [known[number] for number in numbers[own].tolist()]
+    return ids
+
+
+def _ids_of(skill: Skill, wanted: Counts) -> dict[int, int]:
+    questions = Question.objects.filter(question_set=skill.question_set_id)
+    if wanted.size < CHUNK:
+        questions = questions.filter(number__in=wanted.tolist())
+    return dict(questions.values_list("number", "id"))

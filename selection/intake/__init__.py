@@ -1,0 +1,23 @@
+"""What comes in: answers one by one and in bulk, workers and questions from files."""
+
+from .answers import (
+    Receipt,
+    Sorting,
+    expire,
+    record,
+    record_many,
+    refuse_response,
+    sort,
+    take,
+)
+
+__all__ = [
+    "Receipt",
+    "Sorting",
+    "expire",
+    "record",
+    "record_many",
+    "refuse_response",
+    "sort",
+    "take",
+]

@@ -1,0 +1,284 @@
+"""How answers come in: one by one, many at a time, or not at all because time was up."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from selection import wake
+from selection.errors import Conflict, NotFound, Refused, TooLate
+from selection.models import Answer, Assignment, Candidate, Question, RecordedAnswer, Run
+
+from . import bulk
+from .files import AnswerRow, BadRow
+
+CHUNK = 2000
+LONGEST = 10_000
+LATE = "Too late: the time to answer this question was up."
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a sender is told: never whether the answer was right."""
+
+    assignment: int
+    duplicate: bool
+
+
+def record(assignment_id: int, response: str, candidate_id: int | None = None) -> Receipt:
+    """Record a worker's response to an assignment, once.
+
+    candidate_id  the assignment must be this candidate's, or of the same worker in another skill
+
+    A response that comes again leaves the first one as it is. Raises NotFound, Refused for an
+    empty or overlong response, TooLate when time was up, Conflict when the run has ended.
+    """
+    slip, now = _slip(assignment_id, candidate_id), timezone.now()
+    if slip.expired is not None:
+        return _again(assignment_id, slip.expired)
+    if slip.due < now and slip.status == Run.Status.RUNNING:
+        raise TooLate(LATE)
+    if slip.status == Run.Status.ENDED:
+        raise Conflict("This run has ended; no more answers are needed.")
+    refuse_response(response)
+    answer = Answer(
+        assignment_id=assignment_id,
+        run_id=slip.run_id,
+        response=response,
+        right=Question.matches(slip.accepted, response),
+        at=now,
+    )
+    if not _insert(answer):
+        return _again(assignment_id, Answer.objects.get(pk=assignment_id).expired)
+    wake.request(slip.run_id)
+    return Receipt(assignment_id, duplicate=False)
+
+
+class _Slip(NamedTuple):
+    """What recording needs to know of an assignment; expired is None while it is open."""
+
+    candidate_id: int
+    run_id: int
+    status: str
+    due: datetime
+    accepted: list[str]
+    expired: bool | None
+
+
+# Columns, not models, and resolved once: half the time of recording an answer went there.
+_SLIPS = Assignment.objects.values_list(
+    "candidate_id",
+    "candidate__run_id",
+    "candidate__run__status",
+    "due",
+    "question__accepted",
+    "answer__expired",
+).order_by()
+
+
+def _slip(assignment_id: int, candidate_id: int | None) -> _Slip:
+    found = next(iter(_SLIPS.filter(pk=assignment_id)), None)
+    if found is None or not (candidate_id in (None, found[0]) or _same(candidate_id, found[0])):
+        raise NotFound("There is no such assignment.")
+    return _Slip(*found)
+
+
+def _same(one: int | None, other: int) -> bool:
+    """Whether both candidates are one worker in one run."""
+    rows = Candidate.objects.filter(pk__in=[one, other]).order_by()
+    workers = list(rows.values_list("run_id", "worker_id"))
+    return len(workers) == 2 and workers[0] == workers[1]
+
+
+def _again(assignment_id: int, expired: bool) -> Receipt:
+    if expired:
+        raise TooLate(LATE)
+    return Receipt(assignment_id, duplicate=True)
+
+
+def _insert(answer: Answer) -> bool:
+    """Whether this answer is the assignment's first."""
+    try:
+        # A savepoint only inside a transaction: alone, one INSERT is a transaction of its own.
+        if transaction.get_connection().in_atomic_block:
+            with transaction.atomic():
+                answer.save(force_insert=True)
+        else:
+            answer.save(force_insert=True)
+    except IntegrityError:
+        return False
+    return True
+
+
+def refuse_response(response: str) -> None:
+    """Raise Refused for a response that cannot be one."""
+    if not response.strip():
+        raise Refused("The response is empty; send the worker's answer as text.")
+    if len(response) > LONGEST or "\0" in response:
+        raise Refused(f"The response must be text of at most {LONGEST} characters.")
+
+
+# -- many at a time
+
+
+def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
+    """Record responses to open assignments of this run in bulk; returns how many were new.
+
+    The assignments carry their questions. Nothing is checked but that each is answered once.
+    """
+    made = bulk.insert(
+        Answer,
+        {
+            "assignment_id": [assignment.pk for assignment, _ in responses],
+            "response": [response for _, response in responses],
+            "right": [assignment.question.grade(response) for assignment, response in responses],
+        },
+        same={"run_id": run.pk, "expired": False, "at": timezone.now(), "applied_in": None},
+        ignore_conflicts=True,
+    )
+    wake.request(run.pk)
+    return made
+
+
+@dataclass
+class Sorting:
+    """What would become of a file's rows.
+
+    answers   to assignments that are out now
+    recorded  kept until the algorithm asks that worker that question
+    problems  refused, each with its line and reason
+    """
+
+    answers: list[tuple[Assignment, str]]
+    recorded: list[RecordedAnswer]
+    problems: list[BadRow]
+
+    @property
+    def taken(self) -> int:
+        return len(self.answers) + len(self.recorded)
+
+
+def sort(run: Run, rows: Iterable[AnswerRow]) -> Sorting:
+    """Say of every row whether it would be taken, and how; changes nothing.
+
+    Raises Conflict when the run takes no answers.
+    """
+    if run.status not in {Run.Status.RUNNING, Run.Status.PAUSED}:
+        raise Conflict(f"The run “{run}” is {run.status}; answers can be imported while it runs.")
+    return _Sorter(run).sort(rows)
+
+
+def take(run: Run, sorting: Sorting) -> None:
+    """Record what ``sort`` found good, all of it or nothing."""
+    with transaction.atomic():
+        record_many(run, sorting.answers)
+        if sorting.recorded:
+            RecordedAnswer.objects.bulk_create(sorting.recorded, CHUNK, ignore_conflicts=True)
+            Run.objects.filter(pk=run.pk).update(has_recorded=True)
+        wake.request(run.pk)
+
+
+class _Sorter:
+    """The lookups that sorting a file needs, made once."""
+
+    def __init__(self, run: Run) -> None:
+        self.now = timezone.now()
+        self.candidates = {
+            (candidate.worker.key, candidate.skill): candidate
+            for candidate in run.candidates.select_related("worker").order_by("arm")
+        }
+        self.workers = {worker for worker, _ in self.candidates}
+        # With one skill, a column of this name is about something else.
+        several = run.skills if run.several else []
+        self.skills = {str(skill): skill.number for skill in several}
+        self.questions: dict[str, dict[int, Question]] = {}
+        for skill in run.skills:
+            for question in skill.question_set.questions.all():
+                self.questions.setdefault(question.key, {})[skill.number] = question
+        asked = Assignment.objects.filter(candidate__run=run)
+        self.closed = set(asked.exclude(answer=None).values_list("candidate_id", "question_id"))
+        self.open = {
+            (assignment.candidate_id, assignment.question_id): assignment
+            for assignment in asked.open().select_related("question")
+        }
+        self.waiting = set(
+            RecordedAnswer.objects.filter(candidate__run=run).values_list(
+                "candidate_id", "question_id"
+            )
+        )
+
+    def sort(self, rows: Iterable[AnswerRow]) -> Sorting:
+        sorting = Sorting([], [], [])
+        for row in rows:
+            try:
+                self._place(row, sorting)
+            except Refused as refusal:
+                sorting.problems.append(BadRow(row.line, str(refusal)))
+        return sorting
+
+    def _place(self, row: AnswerRow, sorting: Sorting) -> None:
+        candidate, question = self._find(row)
+        pair = (candidate.pk, question.pk)
+        if pair in self.closed or pair in self.waiting:
+            raise Refused(f"“{row.worker}” has already answered question “{row.question}”.")
+        refuse_response(row.response)
+        assignment = self.open.get(pair)
+        if assignment is not None and assignment.due < self.now:
+            raise Refused(f"Too late: “{row.worker}” had to answer “{row.question}” before.")
+        if assignment is not None:
+            sorting.answers.append((assignment, row.response))
+        else:
+            sorting.recorded.append(
+                RecordedAnswer(candidate=candidate, question=question, response=row.response)
+            )
+
+    def _find(self, row: AnswerRow) -> tuple[Candidate, Question]:
+        if row.worker not in self.workers:
+            raise Refused(f"There is no worker “{row.worker}” in this run.")
+        skill, question = self._question(row)
+        return self.candidates[row.worker, skill], question
+
+    def _question(self, row: AnswerRow) -> tuple[int, Question]:
+        """The question and its skill, which may go unsaid where one question set alone has it."""
+        named = row.skill if self.skills else ""
+        if named and named not in self.skills:
+            raise Refused(f"There is no skill “{row.skill}” in this run.")
+        having = self.questions.get(row.question, {})
+        if named:
+            own = self.skills[named]
+            having = {own: having[own]} if own in having else {}
+        if not having:
+            where = f"the skill “{named}”" if named else "this run's question set"
+            raise Refused(f"There is no question “{row.question}” in {where}.")
+        if len(having) > 1:
+            raise Refused(f"Several skills have a question “{row.question}”: add a column “skill”.")
+        return next(iter(having.items()))
+
+
+# -- not at all
+
+
+def expire(now: datetime | None = None) -> list[int]:
+    """Close every overdue assignment of a running run as not right; returns the runs touched.
+
+    The estimate is of "right, in time". An answer that arrives in the same moment wins or loses as
+    a whole: an assignment has one answer.
+    """
+    now = now or timezone.now()
+    overdue = list(
+        Assignment.objects.open()
+        .filter(candidate__run__status=Run.Status.RUNNING, due__lt=now)
+        .values_list("id", "candidate__run_id")
+    )
+    closings = [
+        Answer(assignment_id=assignment, run_id=run, right=False, expired=True, at=now)
+        for assignment, run in overdue
+    ]
+    Answer.objects.bulk_create(closings, CHUNK, ignore_conflicts=True)
+    touched = sorted({run for _, run in overdue})
+    for run in touched:
+        wake.request(run)
+    return touched

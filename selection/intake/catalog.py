@@ -1,0 +1,99 @@
+"""What a run is made of: workers and gold questions, imported from files."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import Q
+
+from selection.models import (
+    Assignment,
+    Candidate,
+    Pool,
+    Question,
+    QuestionSet,
+    RecordedAnswer,
+    Run,
+    Worker,
+)
+
+from .files import BadRow, QuestionRow, WorkerRow
+
+CHUNK = 2000
+
+
+@transaction.atomic
+def take_workers(pool: Pool, rows: Sequence[WorkerRow]) -> int:
+    """Add workers; one who is in the pool already gets the new name and attributes."""
+    workers = [
+        Worker(pool=pool, key=row.worker, name=row.name, attributes=row.attributes) for row in rows
+    ]
+    Worker.objects.bulk_create(
+        workers,
+        CHUNK,
+        update_conflicts=True,
+        unique_fields=["pool", "key"],
+        update_fields=["name", "attributes"],
+    )
+    return len(workers)
+
+
+def sort_questions(
+    question_set: QuestionSet, rows: Sequence[QuestionRow]
+) -> tuple[list[QuestionRow], list[BadRow]]:
+    """Refuse to change a question that has been asked: it was graded by the answers it had."""
+    asked = _asked(question_set)
+    good = [row for row in rows if row.question not in asked]
+    bad = [
+        BadRow(row.line, f"“{row.question}” has been asked in a run and cannot be changed.")
+        for row in rows
+        if row.question in asked
+    ]
+    return good, bad
+
+
+@transaction.atomic
+def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> int:
+    """Add questions; one that is in the set already is replaced under its old number."""
+    QuestionSet.objects.select_for_update().get(pk=question_set.pk)
+    numbers = dict(question_set.questions.values_list("key", "number"))
+    following = max(numbers.values(), default=-1) + 1
+    questions = []
+    for row in rows:
+        number = numbers.setdefault(row.question, following)
+        following += number == following
+        questions.append(
+            Question(
+                question_set=question_set,
+                number=number,
+                key=row.question,
+                prompt=row.prompt,
+                accepted=row.accepted,
+                choices=row.choices,
+            )
+        )
+    Question.objects.bulk_create(
+        questions,
+        CHUNK,
+        update_conflicts=True,
+        unique_fields=["question_set", "key"],
+        update_fields=["prompt", "accepted", "choices"],
+    )
+    return len(questions)
+
+
+def _asked(question_set: QuestionSet) -> set[str]:
+    """Keys of the questions that were handed out or have an answer waiting.
+
+    By way of the candidates: no index leads from a question to its assignments.
+    """
+    runs = Run.objects.filter(Q(question_set=question_set) | Q(further__question_set=question_set))
+    candidates = Candidate.objects.filter(run__in=runs)
+    asked = Assignment.objects.filter(candidate__in=candidates).order_by()
+    waiting = RecordedAnswer.objects.filter(candidate__in=candidates)
+    used = {
+        question
+        for rows in (asked, waiting)
+        for question in rows.values_list("question", flat=True).distinct()
+    }
+    questions = question_set.questions.values_list("pk", "key")
+    return {key for pk, key in questions if pk in used}

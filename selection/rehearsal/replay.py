@@ -1,0 +1,188 @@
+"""Replay a recorded crowd: the whole way from a pool to the selection, on answers of the past."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+
+from selection import engine, intake, wake
+from selection.engine import deck
+from selection.errors import Refused
+from selection.intake import bulk, catalog
+from selection.intake.files import QuestionRow, WorkerRow
+from selection.models import Assignment, Pool, Question, QuestionSet, Run
+from selection.setup import choices, refusals, runs
+
+from .crowd import RecordedCrowd, number_of
+
+MOST_DRAWS = 1_000_000
+SLOTS = 500
+RIGHT, WRONG = "right", "wrong"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """name     of the pool, the question set and the run
+    slots    answers asked for at once; None: so few that little is asked in vain
+    redraw   draw each worker's recorded answers with replacement instead of using each once
+    options  of the algorithm, as people write them
+    """
+
+    name: str
+    k: int
+    algorithm: str
+    epsilon: float
+    delta: float
+    budget: int | None
+    seed: int
+    slots: int | None
+    redraw: bool
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Regrets:
+    """How far the selection is from the best one, by the recorded accuracies.
+
+    aggregate  mean accuracy of the best k, less that of the chosen k
+    explore_k  accuracy of the k-th best, less that of the worst chosen; at least 0
+    """
+
+    aggregate: float
+    explore_k: float
+
+
+def check(crowd: RecordedCrowd, plan: Plan) -> None:
+    """Raise Refused for a plan that cannot be run on this crowd."""
+    run = Run(**_settings(plan))
+    for why in refusals.of(run, len(crowd.workers)).values():
+        raise Refused(why)
+
+
+@wake.silence()
+def play(crowd: RecordedCrowd, plan: Plan, told: Callable[[int], object]) -> Run:
+    """Run this plan on this crowd to its end; ``told`` hears how many more answers count."""
+    run = _start(crowd, plan)
+    answer = _Redraw(crowd, run) if plan.redraw else _nothing_more
+    while (step := engine.advance(run.pk)) or answer():
+        if step:
+            told(step.applied)
+            answer()
+    run.refresh_from_db()
+    return run
+
+
+def regrets(accuracy: dict[str, float], chosen: list[str]) -> Regrets:
+    best = sorted(accuracy.values(), reverse=True)[: len(chosen)]
+    taken = [accuracy[worker] for worker in chosen]
+    aggregate = (sum(best) - sum(taken)) / len(chosen)
+    return Regrets(max(0.0, aggregate), max(0.0, best[-1] - min(taken)))
+
+
+# -- what the run is made of
+
+
+@transaction.atomic
+def _start(crowd: RecordedCrowd, plan: Plan) -> Run:
+    slots = plan.slots or _slots(crowd, plan)
+    pool = Pool.objects.create(name=plan.name)
+    catalog.take_workers(pool, [WorkerRow(0, worker, "", {}) for worker in crowd.workers])
+    question_set = QuestionSet.objects.create(name=plan.name)
+    draft = Run(
+        name=plan.name,
+        pool=pool,
+        question_set=question_set,
+        **_settings(plan),
+        slots=slots,
+        slots_per_worker=slots,
+        recorded_only=not plan.redraw,
+    )
+    run = runs.create(draft)
+    if plan.redraw:
+        _make_draws(question_set, _most_draws(plan, len(crowd.workers)))
+    else:
+        catalog.take_questions(question_set, _tasks(crowd))
+    runs.start(run)
+    run.refresh_from_db()
+    if not plan.redraw:
+        intake.take(run, intake.sort(run, crowd.answers))
+    return run
+
+
+def _settings(plan: Plan) -> dict[str, Any]:
+    """The fields of the run that the plan says."""
+    fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed")
+    options = choices.read_options(plan.algorithm, plan.options)
+    return {field: getattr(plan, field) for field in fields} | {"options": options}
+
+
+def _slots(crowd: RecordedCrowd, plan: Plan) -> int:
+    """Few enough that little is asked in vain before the end is seen, many enough to be quick."""
+    return SLOTS if plan.redraw else max(20, min(SLOTS, len(crowd.answers) // 50))
+
+
+def _tasks(crowd: RecordedCrowd) -> list[QuestionRow]:
+    return [QuestionRow(0, task, task, [label], []) for task, label in crowd.gold.items()]
+
+
+def _make_draws(question_set: QuestionSet, size: int) -> None:
+    """Questions that are answered right or wrong by drawing from a worker's recorded answers."""
+    numbers = range(1, size + 1)
+    bulk.insert(
+        Question,
+        {
+            "number": range(size),
+            "key": [f"draw {number}" for number in numbers],
+            "prompt": [f"Draw {number}" for number in numbers],
+        },
+        same={"question_set_id": question_set.pk, "accepted": [RIGHT], "choices": [RIGHT, WRONG]},
+    )
+
+
+def _most_draws(plan: Plan, workers: int) -> int:
+    """As many as any of the algorithms asks one worker for.
+
+    The hungriest is AdaptiveTopK with 4/3 (4/epsilon)^2 ln(2 n r^2 / delta) over its rounds r.
+    """
+    most = plan.budget or MOST_DRAWS
+    if plan.epsilon:
+        most = min(most, math.ceil(22 * math.log(100 * workers / plan.delta) / plan.epsilon**2))
+    return min(most, MOST_DRAWS)
+
+
+# -- who answers
+
+
+def _nothing_more() -> int:
+    """Recorded answers that are used once are given by the engine as it asks for them."""
+    return 0
+
+
+class _Redraw:
+    """Answers what is open by draws that depend on seed, worker and position alone."""
+
+    needed = ("candidate_id", "position", "question__accepted")
+
+    def __init__(self, crowd: RecordedCrowd, run: Run) -> None:
+        self.run = run
+        keys = dict(run.candidates.values_list("id", "worker__key"))
+        self.right = {candidate: crowd.right[key] for candidate, key in keys.items()}
+        self.number = {candidate: number_of(key) for candidate, key in keys.items()}
+
+    def __call__(self) -> int:
+        asked = Assignment.objects.filter(candidate__run=self.run).open()
+        assignments = list(asked.select_related("question").only(*self.needed))
+        given = list(zip(assignments, self._draw(assignments), strict=True))
+        return intake.record_many(self.run, given)
+
+    def _draw(self, assignments: list[Assignment]) -> list[str]:
+        workers = np.array([self.number[asked.candidate_id] for asked in assignments], np.uint64)
+        keys = deck.ranks(self.run.seed, workers, [asked.position for asked in assignments])
+        recorded = [self.right[asked.candidate_id] for asked in assignments]
+        return [
+            RIGHT if right[key % len(right)] else WRONG
+            for right, key in zip(recorded, keys.tolist(), strict=True)
+        ]

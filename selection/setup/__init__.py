@@ -1,0 +1,1 @@
+"""A run before it begins, and its life: what may be chosen, what is refused, start to stop."""

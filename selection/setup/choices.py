@@ -1,0 +1,162 @@
+"""What may be chosen for a run, and what each algorithm would promise for it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from selection import algorithms
+from selection.algorithms import ALGORITHMS
+from selection.errors import Refused
+from selection.models import Run
+from topk import LIKE_THESE, Option, Promise
+
+from . import priors, quotas, refusals
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An algorithm to choose, and what it would promise."""
+
+    name: str
+    title: str
+    group: str
+    promise: str
+    citation: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing that a person may set on some algorithms."""
+
+    option: Option
+    label: str
+    algorithms: tuple[str, ...]
+
+    @property
+    def titles(self) -> list[str]:
+        return [ALGORITHMS[name].title for name in self.algorithms]
+
+
+def own(run: Run, workers: int) -> Choice | None:
+    """This run's own algorithm, with its options; None if it is refused."""
+    if refusals.of(run, workers):
+        return None
+    promise = _as_if_started(run).selector(workers=workers).promise
+    return _choice(run.algorithm, sentence(run, promise, workers))
+
+
+def _as_if_started(run: Run) -> Run:
+    """The run with its quotas filled in, where they can be: they are part of the promise."""
+    if not run.quotas or refusals.of_quotas(run, run.pool):
+        return run
+    started = refusals.copy(run)
+    filled = quotas.option(run.quotas, quotas.values(run.pool, run.quotas["attribute"]))
+    started.options = run.options | {"quotas": filled}
+    return started
+
+
+def every(run: Run, workers: int) -> list[Choice]:
+    """Every algorithm, with what it would promise for this run over so many workers.
+
+    Empty when none could be run on it: ``refusals`` says why.
+    """
+    if refusals.out_of_range(run, workers):
+        return []
+    return [
+        _choice(name, sentence(run, rule.promise, workers))
+        for name, rule in ALGORITHMS.items()
+        if rule.several_skills == run.rule.several_skills
+    ]
+
+
+def sentence(run: Run, promise: Promise, workers: int, reached: float | None = None) -> str:
+    """What is promised for this run, or with the ε that was ``reached`` by now."""
+    if run.rule.several_skills:
+        return "The workers that look best in each skill when the budget is spent; no promise."
+    return promise.sentence(run.problem(workers), reached)
+
+
+def _choice(name: str, promise: str) -> Choice:
+    rule = ALGORITHMS[name]
+    return Choice(name, rule.title, algorithms.group_of(name), promise, rule.promise.citation)
+
+
+def settings() -> list[Setting]:
+    """Every setting that any algorithm has, once."""
+    users: dict[str, list[str]] = {}
+    found: dict[str, Option] = {}
+    for name in ALGORITHMS:
+        for option in algorithms.settings(name):
+            users.setdefault(option.name, []).append(name)
+            found.setdefault(option.name, option)
+    return [
+        Setting(option, algorithms.label(name), tuple(users[name]))
+        for name, option in found.items()
+    ]
+
+
+def needs() -> dict[str, list[str]]:
+    """By algorithm, the fields of a run's form that it reads besides those that all do."""
+    return {
+        name: [
+            *rule.needs,
+            *(f"option_{option.name}" for option in algorithms.settings(name)),
+            *(["quota_attribute", "quota_lines"] if rule.keeps_quotas else []),
+            *(["learn_from"] if rule.learns else []),
+            *(["skills"] if rule.several_skills else []),
+        ]
+        for name, rule in ALGORITHMS.items()
+    }
+
+
+def words(run: Run) -> list[tuple[str, str]]:
+    """What was set besides the usual numbers, for people: (label, value)."""
+    chosen = run.hand_set
+    if run.rule.says_accuracy:
+        chosen = {"accuracy": LIKE_THESE} | chosen
+    said = [(algorithms.label(name), _said(value)) for name, value in chosen.items()]
+    if learned := priors.learned(run):
+        said.append(("Learns from", learned.source))
+    if run.quotas:
+        limits = sorted(run.quotas["limits"].items())
+        each = ", ".join(f"{value} {quotas.words(limit)}" for value, limit in limits)
+        said.append((f"Quotas by {run.quotas['attribute']}", each))
+    return said
+
+
+def accuracy(run: Run) -> str:
+    """What accuracy means in this run's promise, where that could be chosen."""
+    if not run.rule.says_accuracy:
+        return ""
+    chosen = run.options.get("accuracy", LIKE_THESE)
+    return f"Accuracy {chosen} is {algorithms.MEANINGS[chosen]}."
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def read_options(algorithm: str, written: dict[str, str]) -> dict[str, Any]:
+    """Options given as text on a command line. Raises Refused for what cannot be."""
+    known = {option.name: option for option in algorithms.settings(algorithm)}
+    for name in written:
+        if name not in known:
+            there = f"it has {', '.join(known)}" if known else "it has none"
+            raise Refused(f"{ALGORITHMS[algorithm].title} has no option {name}; {there}.")
+    return {name: _read(known[name], text) for name, text in written.items()}
+
+
+def _read(option: Option, text: str) -> Any:
+    readers: dict[str, Callable[[str], Any]] = {
+        "flag": {"yes": True, "no": False}.__getitem__,
+        "integer": int,
+        "number": float,
+    }
+    try:
+        value = readers.get(option.kind, str)(text)
+        option.check(value)
+    except (KeyError, ValueError) as error:
+        raise Refused(f"{option.name} must be {option.wanted}, but it is “{text}”.") from error
+    return value

@@ -1,0 +1,137 @@
+"""What stands in the way of a run, one sentence for each setting, by the field it is about."""
+
+from typing import Any
+
+from selection import algorithms
+from selection.algorithms import ALGORITHMS
+from selection.errors import Refused
+from selection.models import Pool, Run, Skill
+from topk import ProblemError
+
+from . import quotas
+
+# The settings of a run that have a range, each with a value that every algorithm can work with.
+HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
+
+
+def of(run: Run, workers: int) -> dict[str, str]:
+    """One sentence for each setting that cannot be, by field; a pool too small by "pool"."""
+    return (
+        out_of_range(run, workers)
+        or _bad_skills(run, workers)
+        or _bad_options(run)
+        or _refused(run, workers)
+    )
+
+
+def out_of_range(run: Run, workers: int) -> dict[str, str]:
+    found = {"pool": _problem_refusal(Run(k=1), workers)}
+    for field in HARMLESS:
+        probe = Run(k=1)  # all else harmless, so that the sentence is about this field
+        setattr(probe, field, getattr(run, field))
+        found[field] = "" if found["pool"] else _problem_refusal(probe, workers)
+    return {field: why for field, why in found.items() if why}
+
+
+def _bad_skills(run: Run, workers: int) -> dict[str, str]:
+    """About the first further skill whose K cannot be: the core knows skills by number only."""
+    for skill in run.skills[1:]:
+        if why := _problem_refusal(Run(k=skill.k), workers):
+            return {"skills": f"In the skill “{skill}”: {why}"}
+    return {}
+
+
+def _problem_refusal(run: Run, workers: int) -> str:
+    try:
+        run.problem(workers)
+    except ProblemError as error:
+        return str(error)
+    return ""
+
+
+def _bad_options(run: Run) -> dict[str, str]:
+    found = {}
+    for option in algorithms.settings(run.algorithm):
+        try:
+            option.check(run.options.get(option.name, option.default))
+        except ProblemError:
+            words = f"{algorithms.label(option.name)} must be {option.wanted}."
+            found[f"option_{option.name}"] = words
+    return found
+
+
+def _refused(run: Run, workers: int) -> dict[str, str]:
+    """What the algorithm itself says, at the field that would have to change."""
+    why = _refusal(run, workers)
+    if not why:
+        return {}
+    for field, value in HARMLESS.items():
+        probe = copy(run)
+        setattr(probe, field, value)
+        if not _refusal(probe, workers):
+            return {field: why}
+    return {"algorithm": why}
+
+
+def _refusal(run: Run, workers: int) -> str:
+    try:
+        run.selector(workers=workers)
+    except ProblemError as error:
+        return str(error)
+    return ""
+
+
+def of_stored(run: Run, workers: int) -> dict[str, str]:
+    """All that stands in the way of a stored run."""
+    found = of(run, workers) | of_quotas(run, run.pool)
+    found |= of_skills(run, run.further.count())
+    for skill in run.skills:
+        if not skill.question_set.questions.exists():
+            why = f"The question set “{skill}” is empty: import gold questions first."
+            found["question_set"] = why
+    return found
+
+
+def of_skills(run: Run, further: int) -> dict[str, str]:
+    """Whether the algorithm fits the number of further skills, by field."""
+    title, several = run.rule.title, run.rule.several_skills
+    if several and not further:
+        return {"algorithm": f"{title} is for several skills: add at least one more question set."}
+    if further and not several:
+        fitting = [ALGORITHMS[name].title for name in ALGORITHMS if ALGORITHMS[name].several_skills]
+        return {"algorithm": f"{title} tests one skill; {' and '.join(fitting)} test several."}
+    return {}
+
+
+def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
+    """What is wrong with this run's quotas on this pool, by field."""
+    asked = run.quotas
+    if not asked:
+        return {}
+    if not run.rule.keeps_quotas:
+        title = run.rule.title
+        return {"algorithm": f"{title} cannot keep quotas; {_keepers()} can."}
+    if not asked["attribute"]:
+        return {"quota_attribute": "Say which attribute the quotas are about."}
+    if not asked["limits"]:
+        return {"quota_lines": "Say how many there may be of each value."}
+    try:
+        quotas.check(asked, quotas.values(pool, asked["attribute"]), run.k)
+    except Refused as refusal:
+        return {"quota_lines": str(refusal)}
+    return {}
+
+
+def _keepers() -> str:
+    keepers = [rule.title for rule in ALGORITHMS.values() if rule.keeps_quotas]
+    return f"{', '.join(keepers[:-1])} and {keepers[-1]}"
+
+
+def copy(run: Run) -> Run:
+    """A run of the same settings that is not stored, to try others on."""
+    fields = (*HARMLESS, "algorithm", "options")
+    copy = Run(**{field: getattr(run, field) for field in fields})
+    if run.several:
+        own = Skill(k=copy.k, question_set_id=run.question_set_id)
+        copy.skills = [own, *run.skills[1:]]
+    return copy

@@ -1,0 +1,137 @@
+"""The life of a run: create, start, pause, resume, stop; and what may change before."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from selection import wake
+from selection.errors import Conflict, NotFound, Refused
+from selection.models import Assignment, Candidate, Run, Skill
+
+from . import quotas, refusals
+
+Status = Run.Status
+
+
+@transaction.atomic
+def create(run: Run, further: Sequence[Skill] = ()) -> Run:
+    """Store a new run, as a draft. The only way in which a run comes to be.
+
+    further  the skills it tests besides its own question set, in order
+
+    Raises Refused for a run that no algorithm could be run on as it is.
+    """
+    workers = run.pool.workers.count()
+    own = Skill(question_set=run.question_set, k=run.k)
+    run.skills = [own, *further]
+    found = refusals.of(run, workers) | refusals.of_quotas(run, run.pool)
+    found |= refusals.of_skills(run, len(further))
+    for why in found.values():
+        raise Refused(why)
+    run.save(force_insert=True)
+    for number, skill in enumerate(further, 1):
+        skill.run, skill.number = run, number
+        skill.save()
+    del run.skills  # what is stored is read anew
+    return run
+
+
+@transaction.atomic
+def start(run: Run) -> None:
+    """Fix the roster and the deck, and let the run begin.
+
+    Raises Conflict if it has begun, Refused if it cannot be run as it is.
+    """
+    run = _move(run, Status.RUNNING, {Status.DRAFT})
+    workers = list(run.pool.workers.order_by("id").values_list("id", flat=True))
+    run.options.pop("quotas", None)
+    for why in refusals.of_stored(run, len(workers)).values():
+        raise Refused(why)
+    rng, run.started = np.random.default_rng(run.seed), timezone.now()
+    _fix_decks(run)
+    arms = [rng.permutation(len(workers)) for _ in run.skills]
+    if run.quotas:
+        run.options["quotas"] = _quota_option(run, arms[0])
+    run.save()
+    for skill in run.skills:
+        places = arms[skill.number] + skill.number * len(workers)
+        Candidate.objects.bulk_create(
+            Candidate(run=run, worker_id=worker, skill=skill.number, arm=arm)
+            for worker, arm in zip(workers, places.tolist(), strict=True)
+        )
+    wake.request(run.pk)
+
+
+def _fix_decks(run: Run) -> None:
+    """Number the skills without a gap, as arms are, and fix how many questions each has."""
+    for number, skill in enumerate(run.skills):
+        skill.number, skill.deck_size = number, skill.question_set.questions.count()
+        if number:
+            skill.save()
+    run.deck_size = run.skills[0].deck_size
+
+
+def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
+    """The groups as they are now: later changes of a worker's attributes do not matter."""
+    of_workers = quotas.values(run.pool, run.quotas["attribute"])
+    return quotas.option(run.quotas, [of_workers[i] for i in np.argsort(arms)])
+
+
+@transaction.atomic
+def forget(run: Run) -> None:
+    """Let a run that has not begun take nothing over from an earlier one."""
+    run = _move(run, Status.DRAFT, {Status.DRAFT})
+    run.options.pop("prior", None)
+    run.save(update_fields=["options"])
+
+
+@transaction.atomic
+def pause(run: Run) -> None:
+    """Hand nothing out and count nothing until it is resumed. Answers are still taken."""
+    run = _move(run, Status.PAUSED, {Status.RUNNING})
+    run.paused = timezone.now()
+    run.save()
+
+
+@transaction.atomic
+def resume(run: Run) -> None:
+    """Go on. Whoever holds an assignment gets the time of the pause back."""
+    run = _move(run, Status.RUNNING, {Status.PAUSED})
+    if run.paused is not None:
+        held = Assignment.objects.filter(candidate__run=run).open()
+        held.update(due=F("due") + (timezone.now() - run.paused))
+    run.paused = None
+    run.save()
+    wake.request(run.pk)
+
+
+@transaction.atomic
+def stop(run: Run) -> None:
+    """End it by hand, with what it can promise by now."""
+    run = _move(run, Status.ENDED, {Status.RUNNING, Status.PAUSED})
+    end(run, Run.Ending.STOPPED)
+    run.save()
+
+
+def end(run: Run, why: Run.Ending) -> None:
+    """Mark a locked run as ended; the caller saves."""
+    run.status, run.ending, run.ended = Status.ENDED, why, timezone.now()
+
+
+def _move(run: Run, to: Status, allowed: set[Status]) -> Run:
+    """The run, locked and fresh, with its new status set but not saved."""
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        raise NotFound("This run does not exist any more.")
+    if locked.status not in allowed:
+        wanted = " or ".join(sorted(allowed))
+        raise Conflict(
+            f"The run “{locked}” is {locked.status}; only a run that is {wanted} can do that."
+        )
+    locked.status = to
+    return locked

@@ -1,0 +1,90 @@
+"""The worker's page: one question at a time, without JavaScript, cookies or a login."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from selection import intake
+from selection.errors import Conflict, NotFound, Refused, TooLate
+
+from . import links, page
+from .forms import WorkForm
+
+NOTICES = {
+    "late": "Too late: the time for that question was up. It has been put aside.",
+    "empty": "Please give an answer first (at most 10,000 characters).",
+}
+# Answers are taken in together, about half a second after the first: then new questions are out.
+WAIT_SECONDS = {"wait": 3, "paused": 20}
+DAY = 24 * 3600
+
+
+@csrf_exempt  # the secret is in the address, not in a cookie, so nobody else can make it be sent
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def work(request: HttpRequest, token: str) -> HttpResponse:
+    candidate_id = links.candidate_id(token)
+    if candidate_id is None:
+        return _lost(request)
+    if request.method == "POST":
+        return _take(request, token, candidate_id)
+    return _show(request, candidate_id)
+
+
+def _show(request: HttpRequest, candidate_id: int) -> HttpResponse:
+    found = page.of(candidate_id)
+    if found is None:
+        return _lost(request)
+    context = {
+        "desk": found,
+        "notice": NOTICES.get(request.GET.get("notice", "")),
+        "refresh": _refresh(found),
+        "time_left": _time_left(found.question.seconds_left) if found.question else "",
+    }
+    return render(request, "work/page.html", context)
+
+
+def _refresh(found: page.Desk) -> int | None:
+    """Seconds after which the page loads itself anew: when waiting, and when time is up."""
+    if found.question:
+        # Browsers count in 32-bit milliseconds: weeks would come out as "at once".
+        return min(found.question.seconds_left + 1, DAY)
+    return WAIT_SECONDS.get(found.state)
+
+
+def _time_left(seconds: int) -> str:
+    for unit, size in (("day", DAY), ("hour", 3600), ("minute", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}s left to answer"
+    return "Less than 2 minutes left to answer"
+
+
+def _take(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
+    form = WorkForm(request.POST)
+    if not form.is_valid():
+        return _back(token, "empty")
+    try:
+        intake.record(form.cleaned_data["assignment"], form.cleaned_data["response"], candidate_id)
+    except NotFound:
+        return _lost(request)
+    except TooLate:
+        return _back(token, "late")
+    except Conflict:
+        return _back(token)  # the run has ended: the page says so
+    except Refused:
+        return _back(token, "empty")
+    return _back(token)
+
+
+def _back(token: str, notice: str = "") -> HttpResponseRedirect:
+    """To the page itself, so that a reload asks for a question and does not send an answer."""
+    response = redirect("work", token)
+    if notice:
+        response["Location"] += f"?notice={notice}"
+    return response
+
+
+def _lost(request: HttpRequest) -> HttpResponse:
+    return render(request, "work/lost.html", status=404)

@@ -1,0 +1,82 @@
+"""What the tests of the core share: small problems, reward tables, and stepping a selector."""
+
+import json
+from math import comb
+
+import numpy as np
+
+from topk import SELECTORS, Problem, Selector, State
+
+NAMES = sorted(SELECTORS)
+FIXED_BUDGET = [name for name in NAMES if SELECTORS[name].promise.fixed == "budget"]
+FIXED_CONFIDENCE = [name for name in NAMES if name not in FIXED_BUDGET]
+MOST_ROUNDS = 20_000
+
+
+def places(name, k=3):
+    return 1 if name == "lil-ucb" else k
+
+
+def problem(name, n=8, k=3, epsilon=0.25, delta=0.1, budget=400):
+    known = budget if "budget" in SELECTORS[name].needs else None
+    return Problem(n, places(name, k), epsilon, delta, known)
+
+
+def build(name, given=None, state=None, **options):
+    return SELECTORS[name](problem(name) if given is None else given, state, **options)
+
+
+def again(selector: Selector) -> Selector:
+    """The same selector, rebuilt from its state as it would be stored."""
+    stored = json.loads(json.dumps(selector.state.to_json()))
+    return type(selector)(selector.problem, State.from_json(stored), **selector.options)
+
+
+class Table:
+    """Rewards drawn beforehand: the s-th answer of an arm is the same whoever asks, and when."""
+
+    def __init__(self, means, rng, noise=False):
+        self.means, self.rng, self.noise = np.asarray(means, float), rng, noise
+        self.rewards = np.zeros((self.means.size, 0))
+
+    def next(self, pulls, counts):
+        """Arms and rewards, one entry a pull, of the next ``counts`` pulls after ``pulls``."""
+        while (pulls + counts).max() > self.rewards.shape[1]:
+            shape = (self.means.size, max(64, self.rewards.shape[1]))
+            drawn = self.rng.random(shape)
+            fresh = (
+                np.clip(self.means[:, None] + 0.2 * (drawn - 0.5), 0, 1)
+                if self.noise
+                else drawn < self.means[:, None]
+            )
+            self.rewards = np.hstack([self.rewards, fresh])
+        arms = np.repeat(np.arange(counts.size), counts)
+        order = np.concatenate([np.arange(p, p + c) for p, c in zip(pulls, counts, strict=True)])
+        return arms, self.rewards[arms, order.astype(int)]
+
+
+def steps(selector, table, slots=None, seed=0):
+    """Play to the end, yielding the arms and rewards of each step before they are told."""
+    for number in range(MOST_ROUNDS):
+        if selector.stop():
+            return
+        counts = selector.ask(slots, rng=np.random.default_rng([seed, number]))
+        arms, rewards = table.next(selector.state.pulls, counts)
+        assert arms.size, "it neither stops nor asks"
+        yield arms, rewards
+        selector.tell(arms, rewards)
+    raise AssertionError("it does not stop")
+
+
+def finish(selector, table, slots=None, seed=0):
+    for _ in steps(selector, table, slots, seed):
+        pass
+    return selector
+
+
+def too_many(failures, runs, rate, level=1e-4):
+    """Whether so many failures have probability below ``level`` at this rate, exactly."""
+    tail = sum(
+        comb(runs, f) * rate**f * (1 - rate) ** (runs - f) for f in range(failures, runs + 1)
+    )
+    return tail < level

@@ -1,0 +1,49 @@
+"""Top-K arm identification on numpy arrays: no Django, no I/O, no clock.
+
+>>> from topk import SELECTORS, Problem
+>>> selector = SELECTORS["lucb"](Problem(n=3, k=1, epsilon=0.1))
+>>> selector.ask(slots=3).tolist()
+[1, 1, 1]
+>>> selector.tell([0, 1, 2], [1, 0, 1])
+>>> selector.stop()
+()
+"""
+
+from . import simulate
+from .certified import LIKE_THESE, THIS_SET
+from .credible import DOUBT, summary
+from .options import Option
+from .population_summary import PopulationSummary
+from .problem import Problem, ProblemError
+from .promise import ASSUMPTIONS, Goal, Promise
+from .published.multi import MultiProblem
+from .registry import MULTI_SELECTORS, SELECTORS, build
+from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
+from .state import State, Verdict, pack
+
+__all__ = [
+    "ASSUMPTIONS",
+    "BUDGET_SPENT",
+    "DOUBT",
+    "LIKE_THESE",
+    "MULTI_SELECTORS",
+    "PROMISE_KEPT",
+    "SELECTORS",
+    "THIS_SET",
+    "Event",
+    "Goal",
+    "MultiProblem",
+    "Option",
+    "PopulationSummary",
+    "Problem",
+    "ProblemError",
+    "Promise",
+    "Selector",
+    "Standing",
+    "State",
+    "Verdict",
+    "build",
+    "pack",
+    "simulate",
+    "summary",
+]

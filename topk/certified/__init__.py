@@ -1,0 +1,5 @@
+"""``certified``: a proved bound on the regret of the whole selection, valid at any time."""
+
+from .selector import LIKE_THESE, THIS_SET, Certified
+
+__all__ = ["LIKE_THESE", "THIS_SET", "Certified"]

@@ -1,0 +1,222 @@
+"""An upper bound on the regret of any selection, at any time: docs/certified.md, section 3."""
+
+import math
+from dataclasses import dataclass
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topk.best_sets import Quotas
+from topk.problem import Problem
+
+from .supermartingales import KINDS, LONG, LONGEST, nearest, prices, scale_of, threshold, thresholds
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Chosen = NDArray[np.bool_]
+
+SHARE = 0.1  # of delta, for the intervals of section 5; the rest is for the prices
+FIRST_HORIZON, GROWTH = 6.0, 1.25
+SEARCHED, LARGE_POOL = 200, 200
+COARSE = 6  # about so many scales for groups with thresholds of their own
+
+
+@dataclass(frozen=True)
+class Tally:
+    """(n,) answers and how many of them are right, int64, 0 <= right <= pulls."""
+
+    pulls: Counts
+    right: Counts
+
+
+@dataclass(frozen=True)
+class Bound:
+    """total       the bound on K times the regret
+    each        (n,) what each worker adds to it
+    horizon     number of the horizon, with
+    thresholds  of each group, and
+    reference   that sets the scale, and number of the
+    kind        of design
+    """
+
+    total: float
+    each: Floats
+    horizon: int
+    thresholds: tuple[int, ...]
+    reference: int
+    kind: int
+
+
+class Certificate:
+    """The designs of one problem, their weights, and what they certify.
+
+    quotas     which selections are allowed (section 7)
+    questions  0, or how many there are in the set that accuracy means (section 6)
+    """
+
+    def __init__(self, problem: Problem, quotas: Quotas, questions: int) -> None:
+        self.quotas, self.questions = quotas, questions
+        self.horizons = _horizons(questions)
+        self.groups = quotas.sizes.size
+        share = np.log(1 / (problem.delta * (1 - SHARE)))
+        self._weight = share - _log_weights(problem, self.horizons)
+
+    def first(self, pulls: Counts) -> int | None:
+        """The shortest horizon that no worker has passed; None beyond the last."""
+        most = int(pulls.max())
+        return next((i for i, h in enumerate(self.horizons) if h >= most), None)
+
+    def penalty(self, i: int) -> float:
+        """L: ln(1 / (delta w)); kind, thresholds of each group and the scale's paid for (7.2)."""
+        choices = 1 if self.groups == 1 else self.groups + 1
+        count = choices * math.log(thresholds(self.horizons[i])) + math.log(len(KINDS))
+        return float(self._weight[i] + count)
+
+    def bound(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> Bound:
+        """The best bound found on this horizon; every one looked at is valid (3.2).
+
+        A long horizon takes the nearest thresholds: its tables take up to a second each, which
+        only a large pool gives back in answers.
+        """
+        h = self.horizons[i]
+        best = min(self.designs(i, chosen, means, tally), key=attrgetter("total"))
+        worth = h <= (LONG if chosen.size >= LARGE_POOL else SEARCHED)
+        for group in range(self.groups if worth else 0):
+            best = self._descend(best, group, chosen, tally)
+        return best
+
+    def designs(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> list[Bound]:
+        """The bound of each kind with the nearest thresholds."""
+        h = self.horizons[i]
+        borders = _borders(self.quotas, chosen, means)
+        numbers = tuple(nearest(h, border) for border in borders)
+        reference = (
+            numbers[0] if self.groups == 1 else _coarse(h, sorted(numbers)[self.groups // 2])
+        )
+        return [
+            self._bound(i, chosen, tally, numbers, reference, kind) for kind in range(len(KINDS))
+        ]
+
+    def _descend(self, best: Bound, group: int, chosen: Chosen, tally: Tally) -> Bound:
+        """The group's threshold moved step by step, as long as the bound falls."""
+        last = thresholds(self.horizons[best.horizon]) - 2
+        for step in (-1, 1):
+            while 1 <= (at := best.thresholds[group] + step) <= last:
+                numbers = (*best.thresholds[:group], at, *best.thresholds[group + 1 :])
+                reference = at if self.groups == 1 else best.reference
+                other = self._bound(best.horizon, chosen, tally, numbers, reference, best.kind)
+                if other.total >= best.total:
+                    break
+                best = other
+        return best
+
+    def _bound(
+        self,
+        i: int,
+        chosen: Chosen,
+        tally: Tally,
+        numbers: tuple[int, ...],
+        reference: int,
+        kind: int,
+    ) -> Bound:
+        each = self._prices(i, numbers, reference, kind, chosen, tally)
+        h = self.horizons[i]
+        cs = np.array([threshold(h, number) for number in numbers])
+        moved = _most_moved(self.quotas, cs, chosen)
+        total = float(each.sum()) + moved + self.penalty(i) / scale_of(h, reference, kind)
+        return Bound(total, each, i, numbers, reference, kind)
+
+    def again(self, design: Bound, chosen: Chosen, tally: Tally) -> Bound:
+        """The bound of the same design for other tallies."""
+        return self._bound(
+            design.horizon, chosen, tally, design.thresholds, design.reference, design.kind
+        )
+
+    def _prices(
+        self,
+        i: int,
+        numbers: tuple[int, ...],
+        reference: int,
+        kind: int,
+        chosen: Chosen,
+        tally: Tally,
+    ) -> Floats:
+        """(n,) of each worker, in the selection or outside."""
+        h = self.horizons[i]
+        place = tally.pulls * (tally.pulls + 1) // 2 + tally.right
+        each = np.empty(chosen.size)
+        for group, number in enumerate(numbers):
+            table = prices(h, number, reference, kind, self.questions)
+            mine = slice(None) if self.groups == 1 else self.quotas.groups == group
+            at = place[mine]
+            each[mine] = np.where(chosen[mine], table.inside[at], table.outside[at])
+        return each
+
+
+def _coarse(horizon: int, number: int) -> int:
+    """One of few thresholds near this one, so that groups share few tables."""
+    count = thresholds(horizon)
+    step = max(1, count // COARSE)
+    return min(max(round(number / step) * step, 1), count - 2)
+
+
+def _horizons(questions: int) -> list[int]:
+    """About 25 % apart; none beyond the set, and the set itself."""
+    count = int(math.log(LONGEST / FIRST_HORIZON) / math.log(GROWTH)) + 1
+    horizons = [round(FIRST_HORIZON * GROWTH**i) for i in range(count)]
+    if not questions:
+        return horizons
+    whole = [questions] if questions <= LONGEST else []
+    return [h for h in horizons if h < questions] + whole
+
+
+def _log_weights(problem: Problem, horizons: list[int]) -> Floats:
+    """ln w of each horizon: halved with every step from the one that the problem suggests (4.4)."""
+    n, wanted = problem.n, problem.epsilon * problem.k
+    deviation = (math.sqrt(49 + 8 * n * wanted) - 7) / (4 * n)  # 2 n s^2 + 7 s = K epsilon
+    logs = np.log(horizons)
+    guess = int(np.abs(logs - math.log(0.25 / max(deviation, 1e-9) ** 2)).argmin())
+    weights = 0.5 ** np.abs(np.arange(len(horizons)) - guess)
+    return np.asarray(np.log(weights / weights.sum()))
+
+
+def _borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
+    """(m,) a threshold for each group, with which nothing is to be gained between groups (7.3).
+
+    A group that could give a place to another, or take one, has the common threshold.
+    """
+    counts = np.bincount(quotas.groups[chosen], minlength=quotas.sizes.size)
+    gives, takes = counts > quotas.at_least, counts < quotas.at_most
+    common = _between(means[chosen & gives[quotas.groups]], means[~chosen & takes[quotas.groups]])
+    own = np.array(
+        [
+            _between(means[chosen & (quotas.groups == g)], means[~chosen & (quotas.groups == g)])
+            for g in range(counts.size)
+        ]
+    )
+    return np.asarray(np.clip(own, np.where(gives, common, 0.0), np.where(takes, common, 1.0)))
+
+
+def _between(above: Floats, below: Floats) -> float:
+    """Halfway; 1 where nobody is chosen and 0 where all are, so that nobody else loses a thing."""
+    if not above.size:
+        return 1.0
+    return float(above.min() + below.max()) / 2 if below.size else 0.0
+
+
+def _most_moved(quotas: Quotas, cs: Floats, chosen: Chosen) -> float:
+    """The most that other numbers of each group gain, a place being worth its threshold (7.1)."""
+    if cs.size == 1:
+        return 0.0
+    counts = np.bincount(quotas.groups[chosen], minlength=cs.size)
+    best = quotas.at_least.copy()
+    for group in np.argsort(-cs):
+        best[group] += min(quotas.at_most[group] - best[group], quotas.k - best.sum())
+    return float(cs @ (best - counts))
+
+
+def worst_swap(quotas: Quotas, chosen: Chosen, lower: Floats, upper: Floats) -> float:
+    """The most a feasible selection gains over this one, every accuracy in its interval (5.3)."""
+    worth = np.where(chosen, lower, upper)
+    return float(worth[quotas.best(worth)].sum() - worth[chosen].sum())

@@ -1,0 +1,248 @@
+"""Certified: what every worker could still cost, added up (ours; proved in docs/certified.md).
+
+One supermartingale for each worker and accuracy, tuned to the loss instead of the deviation, is
+multiplied over the workers. So the regret of the whole selection is bounded at all times at once
+without a union over selections, whoever is asked next and however late the answers are.
+"""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from topk.best_sets import QUOTAS, Quotas, rivals
+from topk.options import Option
+from topk.problem import Problem, ProblemError
+from topk.promise import ASSUMPTIONS, SET_ASSUMPTIONS, Goal, Promise
+from topk.selector import UNLIMITED, Counts, Floats, Selector, Standing
+from topk.state import State, Verdict
+
+from .certificate import SHARE, Bound, Certificate, Chosen, Tally, worst_swap
+from .confidence_sequences import intervals
+from .look_ahead import Plan, gain, plan
+
+LIKE_THESE, THIS_SET = "on questions like these", "on this question set"
+MOST_QUESTIONS = 1000
+ROUNDING = 1e-9
+
+# Section 8: none of these numbers matters for the promise.
+WARM = 4  # answers of everybody before any is compared
+AIM = 0.9  # plan for this part of what is wanted
+SHARE_OF_POOL = 10  # this part of the pool is asked between two looks
+BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.015  # of its own accord it asks so many at once
+
+ACCURACY = Option(
+    "accuracy",
+    LIKE_THESE,
+    "What is promised about: accuracy on questions like these, or on this very question set.",
+    "choice",
+    (LIKE_THESE, THIS_SET),
+)
+QUESTIONS = Option(
+    "questions",
+    None,
+    f"How many questions there are in the set, if accuracy means {THIS_SET}.",
+    "integer",
+    above=0,
+    most=MOST_QUESTIONS,
+    by_hand=False,
+)
+
+
+class Certified(Selector):
+    """Stops when C <= K epsilon; C / K is the epsilon certified so far.
+
+    Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and nothing is promised
+    then.
+    """
+
+    name = "certified"
+    title = "Certified (ours)"
+    keeps_quotas = True
+    says_accuracy = True
+    promise = Promise(Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md")
+    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS)
+
+    def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
+        super().__init__(problem, state, **options)
+        self.certificate = Certificate(problem, self.quotas, self.questions)
+        self.promise = self._promise()
+        self._judged: tuple[float, Chosen] | None = None
+        self._spread: tuple[Floats, Floats] | None = None
+
+    def _check(self) -> None:
+        n, k, quotas = self.problem.n, self.problem.k, self.options["quotas"]
+        everyone = {"groups": np.zeros(n, np.int64), "at_least": [k], "at_most": [k]}
+        self.quotas = Quotas(n, k, everyone if quotas is None else quotas)
+        self.questions: int = self.options["questions"] or 0
+        if self.options["accuracy"] == LIKE_THESE:
+            self.questions = 0
+        elif not self.questions:
+            raise ProblemError(f"Accuracy {THIS_SET} needs the number of questions in the set.")
+
+    def _promise(self) -> Promise:
+        measure = f"true accuracy {LIKE_THESE}"
+        if self.questions:
+            measure = f"accuracy on this set of {self.questions} questions"
+        within = Quotas.within if self.options["quotas"] is not None else ""
+        assumes = SET_ASSUMPTIONS if self.questions else ASSUMPTIONS
+        return replace(type(self).promise, measure=measure, within=within, assumes=assumes)
+
+    # -- observing
+
+    def _count(self, pulls: Counts, rewards: Floats) -> None:
+        if self.questions and (self.state.pulls + pulls > self.questions).any():
+            raise ValueError(f"A worker answers each of the {self.questions} questions once.")
+        super()._count(pulls, rewards)
+        self._judged = self._spread = None
+
+    @property
+    def _tally(self) -> Tally:
+        right = np.rint(self.state.rewards).astype(np.int64)
+        return Tally(self.state.pulls, np.minimum(right, self.state.pulls))
+
+    # -- judging
+
+    def _chosen(self, means: Floats, tally: Tally) -> Chosen:
+        """(n,) the best means; among equal ones those that more answers speak for."""
+        shrunk = (tally.right + 0.5) / (tally.pulls + 1)
+        return self.quotas.best(np.where(tally.pulls > 0, means, 0.5) + ROUNDING * shrunk)
+
+    def _judgement(self) -> tuple[float, Chosen]:
+        """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
+        if self._judged is None:
+            tally, means = self._tally, np.nan_to_num(self.means, nan=0.5)
+            chosen = self._chosen(means, tally)
+            total = worst_swap(self.quotas, chosen, *self._bounds())
+            i = self.certificate.first(tally.pulls)
+            if i is not None:
+                total = min(total, self.certificate.bound(i, chosen, means, tally).total)
+            self._judged = max(total, 0.0), chosen
+        return self._judged
+
+    def _bounds(self) -> tuple[Floats, Floats]:
+        """(n,) intervals that all hold at once, with probability 1 - SHARE delta."""
+        if self._spread is None:
+            x = float(np.log(self.problem.n / (self.problem.delta * SHARE)))
+            tally = self._tally
+            self._spread = intervals(tally.pulls, tally.right, x, self.questions)
+        return self._spread
+
+    def _done(self) -> bool:
+        return self._judgement()[0] <= self.problem.epsilon * self.problem.k + ROUNDING
+
+    def selection(self) -> Counts:
+        return np.flatnonzero(self._judgement()[1])
+
+    def standing(self) -> Standing:
+        lower, upper = self._bounds()
+        mean = self.means
+        verdict = self._final()
+        settled = np.where(verdict == Verdict.UNDECIDED, self._settled(lower, upper), verdict)
+        return Standing(
+            mean=mean,
+            lower=np.fmin(lower, mean),  # a mean of fractions may lie outside
+            upper=np.fmax(upper, mean),
+            verdict=verdict,
+            settled=settled.astype(np.int8),
+            gap=min(1.0, self._judgement()[0] / self.problem.k),
+            wanted=self.problem.epsilon,
+        )
+
+    def _settled(self, lower: Floats, upper: Floats) -> Counts:
+        """(n,) who is certainly in the best selection, or certainly not (5.4)."""
+        settled = np.zeros(self.problem.n, np.int64)
+        for group, (least, most) in enumerate(
+            zip(self.quotas.at_least, self.quotas.at_most, strict=True)
+        ):
+            mine = np.flatnonzero(self.quotas.groups == group)
+            settled[mine] = _sure(lower[mine], upper[mine], int(least), int(most))
+        return settled
+
+    # -- choosing
+
+    def _ask(
+        self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
+    ) -> Counts:
+        """Outstanding answers count as made, with the means as they are."""
+        made, reach = self.state.pulls + pending, self._reach(pending, room)
+        room, left = np.minimum(room, reach), self._batch()
+        if slots is not None:
+            left = min(slots, max(left, self._lacking(reach + pending)) - int(pending.sum()))
+        counts, way = np.zeros_like(made), np.zeros_like(made)
+        design: Bound | None = None
+        while left > 0:
+            pulls, hands, reach_now = made + counts, room - counts, reach - counts
+            cold = (pulls < WARM) & (reach_now > 0)
+            if not (cold.any() or (np.minimum(way, hands) > 0).any()):
+                found = self._plan(pulls, reach_now)
+                design, way = (None, reach_now) if found is None else (found.design, found.ahead)
+            free = (hands > 0) & (cold if cold.any() else way > 0)
+            if not free.any():
+                break  # the hands of all who are needed are full
+            arms = self._next(design, pulls, reach_now, free)[:left]
+            counts[arms] += 1
+            way[arms] -= 1
+            left -= arms.size
+        return counts
+
+    def _reach(self, pending: Counts, room: Counts) -> Counts:
+        """(n,) answers to plan with: hands that are full now will be empty again."""
+        willing = (room > 0) | (pending > 0)
+        made = self.state.pulls + pending
+        most = np.maximum(self.questions - made, 0) if self.questions else UNLIMITED // 2
+        return np.where(willing, most, 0)
+
+    def _batch(self) -> int:
+        answers = BATCH_OF_ANSWERS * int(self.state.pulls.sum())
+        return max(1, self.problem.n // BATCH_OF_POOL, int(answers))
+
+    def _lacking(self, room: Counts) -> int:
+        """Answers that are foreseen to be needed until the stop (8.4)."""
+        found = self._plan(self.state.pulls, room)
+        known = found is not None and self.state.pulls.min() >= WARM
+        return int(min(found.lacking, UNLIMITED)) if found is not None and known else UNLIMITED
+
+    def _plan(self, pulls: Counts, room: Counts) -> Plan | None:
+        tally, means = self._foreseen(pulls)
+        chosen = self._chosen(means, tally)
+        aim = AIM * self.problem.epsilon * self.problem.k
+        return plan(self.certificate, chosen, means, tally, room, aim)
+
+    def _foreseen(self, pulls: Counts) -> tuple[Tally, Floats]:
+        """Outstanding answers count as made, with the means as they are."""
+        means = np.nan_to_num(self.means, nan=0.5)
+        return Tally(pulls, np.rint(np.minimum(means, 1) * pulls).astype(np.int64)), means
+
+    def _next(self, design: Bound | None, pulls: Counts, reach: Counts, free: Chosen) -> Counts:
+        """Some of the free arms, to be asked once more each before looking again (8.1 to 8.3)."""
+        arms = np.flatnonzero(free)
+        if (pulls[arms] < WARM).any():
+            return arms[np.argsort(pulls[arms], kind="stable")]
+        use = self._gain(design, *self._foreseen(pulls), reach)
+        most = max(1, self.problem.n // SHARE_OF_POOL)
+        return arms[np.argsort(-use[arms], kind="stable")][:most]
+
+    def _gain(self, design: Bound | None, tally: Tally, means: Floats, reach: Counts) -> Floats:
+        """(n,) how much of the certificate an answer takes away."""
+        chosen = self._chosen(means, tally)
+        if design is not None:
+            return gain(self.certificate, design, chosen, tally, reach)
+        # Beyond the last horizon only intervals certify.
+        lower, upper = self._bounds()
+        reach = np.where(chosen, means[chosen].min() - lower, upper - means[~chosen].max())
+        return np.asarray(reach / np.sqrt(tally.pulls + 1.0))
+
+
+def _sure(lower: Floats, upper: Floats, least: int, most: int) -> Counts:
+    """Accepted: among the ``least`` best of its group. Rejected: not among the ``most`` best."""
+    settled = np.zeros(lower.size, np.int64)
+    if most == 0:
+        settled[:] = Verdict.REJECTED
+    elif most < lower.size:
+        settled[upper < rivals(lower, most)] = Verdict.REJECTED
+    if least == lower.size:
+        settled[:] = Verdict.ACCEPTED
+    elif least > 0:
+        settled[lower > rivals(upper, least)] = Verdict.ACCEPTED
+    return settled

@@ -1,0 +1,1 @@
+"""The published algorithms: one file for each family, the bases they share, their kernels."""

@@ -1,0 +1,154 @@
+"""CLUCB: compare the best set with the best set when the first is judged at its worst.
+
+CLUCBPAC  Chen, Lin, King, Lyu, Chen: Combinatorial pure exploration of multi-armed bandits, NIPS
+          2014, Algorithm 1 and appendix B.2
+LilCLUCB  Jiang, Li, Qiao: Practical algorithms for best-K identification, 2017, Algorithms 2 and 3
+
+Both take any family of sets of K arms that an oracle can maximise over: all of them, those within
+quotas, or assignments.
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from topk.best_sets import MATCHING, QUOTAS, Matching, Quotas
+from topk.options import Option
+from topk.problem import Problem, ProblemError
+from topk.promise import Goal, Promise
+from topk.selector import Counts, Floats, drive
+from topk.state import State
+
+from . import kernels
+from .bounds import lil_failure
+from .kernels import Arms, Memo, Rule
+from .lil import GROWTH, PARAMETERS, LilSelector
+from .sequential import SequentialSelector, rule
+
+ROUNDING = 1e-12  # values of two sets that differ by less are equal
+
+
+class OracleSelector(SequentialSelector):
+    """``kernels.look_sets`` for all sets of K; the same in numpy where an oracle says which."""
+
+    def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
+        super().__init__(problem, state, **options)
+        if self.oracle is not None:
+            known = self.promise
+            self.promise = Promise(
+                known.goal, known.fixed, known.citation, known.early, known.note, self.oracle.within
+            )
+
+    def _check(self) -> None:
+        n, k = self.problem.n, self.problem.k
+        quotas, matching = self.options["quotas"], self.options["matching"]
+        if quotas is not None and matching is not None:
+            raise ProblemError(f"{self.title} takes quotas or a matching, not both.")
+        self.oracle: Quotas | Matching | None = None
+        if quotas is not None:
+            self.oracle = Quotas(n, k, quotas)
+        if matching is not None:
+            self.oracle = Matching(n, k, matching)
+
+    def _look(self, arms: Arms, memo: Memo) -> tuple[int, float]:
+        """The arm to pull (-1: none) and the gap, with the oracle's sets."""
+        if self.oracle is None:
+            arm, _, gap = kernels.look(self.rule, arms, memo)
+            return arm, gap
+        kernels.spread(self.rule, arms, memo)
+        first = self.oracle.best(arms[kernels.MEAN])
+        worth = np.where(first, arms[kernels.LOWER], arms[kernels.UPPER])
+        second = self.oracle.best(worth)
+        arms[kernels.HIGH] = np.where(first, -np.inf, np.inf)
+        gap = worth[second & ~first].sum() - worth[first & ~second].sum()
+        width = np.where((first != second) & (arms[kernels.SHUT] == 0), arms[kernels.INNER], -1.0)
+        return int(width.argmax()) if width.max() >= 0 else -1, float(gap)
+
+    def _judgement(self) -> tuple[Arms, Memo, float]:
+        if self._judged is None:
+            arms, memo = self._board(self.state.pulls)
+            self._judged = arms, memo, self._look(arms, memo)[1]
+        return self._judged
+
+    def _plan(
+        self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
+    ) -> Counts:
+        if self.oracle is None:
+            return super()._plan(slots, once, pending, room, rng)
+        pulls, given = self.state.pulls + pending, np.zeros_like(pending)
+        arms, memo = self._board(pulls)
+        arms[kernels.SHUT, (room <= 0) | (pulls < self.rule.warm)] = np.inf
+        left = 1 if once else slots
+        while left > 0 and (arm := self._look(arms, memo)[0]) >= 0:
+            each = min(1 + (left - 1) // kernels.SHARE, int(room[arm] - given[arm]), left)
+            kernels.count(self.rule, arms, memo, arm, each)
+            given[arm] += each
+            left -= each
+            if given[arm] == room[arm]:
+                arms[kernels.SHUT, arm] = np.inf
+        return given
+
+    def _gap(self) -> float:
+        """Per worker selected: the kernel's is of sums."""
+        return min(1.0, self._judgement()[2] / self.problem.k) if self._warm else 1.0
+
+    def selection(self) -> Counts:
+        if self._warm or self.oracle is None:
+            return super().selection()
+        return np.flatnonzero(self.oracle.best(np.nan_to_num(self.means, nan=-1.0)))
+
+    def simulate(
+        self, truth: Floats, cap: int, gaussian: bool, rng: np.random.Generator
+    ) -> tuple[str, ...]:
+        if self.oracle is None:
+            return super().simulate(truth, cap, gaussian, rng)
+        return drive(self, truth, None, cap, gaussian, rng)
+
+
+class CLUCBPAC(OracleSelector):
+    """radius sqrt(ln(4 n t^3 / delta) / (2T)); stop at w(M~) - w(M) <= K epsilon.
+
+    The regret is a sum over K places, so that an average of epsilon is a sum of K epsilon.
+    """
+
+    name = "clucb-pac"
+    title = "CLUCB-PAC"
+    keeps_quotas = True
+    promise = Promise(Goal.AGGREGATE, "confidence", "Chen, Lin, King, Lyu, Chen 2014, appendix B.2")
+    known_options: ClassVar[tuple[Option, ...]] = (QUOTAS, MATCHING)
+
+    def _rule(self) -> Rule:
+        constant = math.log(4 * self.problem.n / self.problem.delta)
+        return rule(
+            self.problem,
+            kernels.SETS,
+            kernels.CLOCK,
+            slack=self.problem.k * self.problem.epsilon + ROUNDING,
+            strict=False,
+            log_constant=constant,
+            log_power=3.0,
+        )
+
+
+class LilCLUCB(OracleSelector, LilSelector):
+    """radius U(T, delta' / n); exact."""
+
+    name = "lil-clucb"
+    title = "lil'CLUCB"
+    keeps_quotas = True
+    promise = Promise(
+        Goal.EXACT, "confidence", "Jiang, Li, Qiao 2017, Theorem 4.1", early=Goal.AGGREGATE
+    )
+    known_options: ClassVar[tuple[Option, ...]] = (PARAMETERS, QUOTAS, MATCHING)
+    sampling = kernels.SETS
+
+    def _level(self) -> float:
+        """(delta n^e / c_e)^(1/(1+e)), so that the failure c_e d^(1+e) / n^e is delta."""
+        if not self.faithful:
+            return self.problem.delta
+        power = self.problem.n**GROWTH / lil_failure(GROWTH)
+        return float((self.problem.delta * power) ** (1 / (1 + GROWTH)))
+
+    def _rule(self) -> Rule:
+        return super()._rule()._replace(slack=ROUNDING)

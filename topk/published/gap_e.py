@@ -1,0 +1,42 @@
+"""Gap-E for K arms: pull the arm whose gap is small or little known.
+
+Bubeck, Wang, Viswanathan: Multiple identifications in multi-armed bandits, ICML 2013, Figure 3, an
+extension of UCB-E. The figure's formula is lost in our copy; this is the form known from Gabillon
+et al. 2011, and the multiplier of the exploration is ours.
+"""
+
+import math
+from typing import ClassVar
+
+from topk.options import Option
+from topk.promise import Goal, Promise
+
+from . import kernels
+from .kernels import Rule
+from .sequential import FixedBudget, rule
+from .ugape import EXPLORATION
+
+
+class GapE(FixedBudget):
+    """Pull argmax of sqrt(a / T) less the empirical gap; a = c Q / H, H estimated if unknown."""
+
+    name = "gap-e"
+    title = "Gap-E"
+    promise = Promise(
+        Goal.EXACT, "budget", "Bubeck, Wang, Viswanathan 2013, Figure 3; no theorem for K arms"
+    )
+    known_options: ClassVar[tuple[Option, ...]] = (
+        EXPLORATION,
+        Option("c", 2.0, "What the estimated exploration Q / H is multiplied by.", above=0),
+    )
+
+    def _rule(self) -> Rule:
+        known = self.options["exploration"]
+        return rule(
+            self.problem,
+            kernels.GAP_INDEX,
+            kernels.ADAPTIVE if known is None else kernels.EXPLORATION,
+            slack=-math.inf,
+            # The kernel's H is of half gaps: four times the sum of gap^-2.
+            exploration=4 * self.options["c"] if known is None else known,
+        )

@@ -1,0 +1,138 @@
+"""Halving and OptMAI: rounds that drop a fixed share of the arms.
+
+Halving  Kalyanakrishnan, Stone: Efficient selection of multiple bandit arms, ICML 2010
+OptMAI   Zhou, Chen, Li: Optimal PAC multiple arm identification with applications to crowdsourcing,
+         ICML 2014
+"""
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from topk.best_sets import ranking
+from topk.options import Option
+from topk.problem import ProblemError
+from topk.promise import Goal, Promise
+from topk.selector import Counts, Floats
+from topk.state import Verdict
+
+from .rounds import RoundSelector, peel
+
+
+class Halving(RoundSelector):
+    """Stage l pulls each arm ceil((2 / eps_l^2) ln(3K / delta_l)) fresh times and keeps half."""
+
+    name = "halving"
+    title = "Halving"
+    promise = Promise(Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Stone 2010; proof rederived")
+    fresh = True
+
+    def _check(self) -> None:
+        if not self.problem.epsilon > 0:
+            raise ProblemError(f"{self.title} needs an epsilon above 0.")
+
+    def _target(self) -> Counts:
+        epsilon = self.problem.epsilon / 4 * 0.75 ** (self.round - 1)
+        delta = self.problem.delta / 2**self.round
+        pulls = math.ceil(2 / epsilon**2 * math.log(3 * self.problem.k / delta))
+        return np.full(self.problem.n, pulls)
+
+    def _close(self) -> None:
+        arms = np.flatnonzero(self.undecided)
+        keep = max(math.ceil(arms.size / 2), self.problem.k)
+        losers = arms[ranking(self.state.memory["means"][arms])[keep:]]
+        self._decide_all(losers, Verdict.REJECTED, f"in the lower half of stage {self.round}")
+        self._settle_the_rest()
+
+    def _score(self) -> Floats:
+        means: Floats = self.state.memory["means"]
+        return means if self.round > 1 else super()._score()
+
+
+BETA = Option(
+    "beta",
+    math.exp(0.2) * 0.75,
+    "Share of the answers that each round leaves to the later ones; the analysis has 0.916.",
+    above=0,
+    most=0.999,
+)
+
+
+class OptMAIBudget(RoundSelector):
+    """Round r spends beta^r (1 - beta) Q on the arms left, then drops a quarter of them.
+
+    While there are more than 4K arms the lowest quarter goes (QE); after that arms are accepted or
+    rejected by gap until a quarter has left (AR). With K above n/2 the n - K worst are sought, the
+    rewards turned round.
+    """
+
+    name = "opt-mai-budget"
+    title = "OptMAI, fixed budget"
+    promise = Promise(Goal.AGGREGATE, "budget", "Zhou, Chen, Li 2014")
+    needs: ClassVar[tuple[str, ...]] = ("budget",)
+    known_options: ClassVar[tuple[Option, ...]] = (BETA,)
+    fresh = True
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether it looks for the worst."""
+        return 2 * self.problem.k > self.problem.n
+
+    def _total(self) -> int:
+        """Q."""
+        return self.problem.budget or 1
+
+    def _target(self) -> Counts:
+        beta, size = self.options["beta"], int(self.undecided.sum())
+        share = beta ** (self.round - 1) * (1 - beta) * self._total()
+        # One pull at least, or a round would judge arms by nothing; Q is an outer bound anyway.
+        return np.full(self.problem.n, max(1, int(share / max(size, 1))))
+
+    def _close(self) -> None:
+        arms, means = np.flatnonzero(self.undecided), self.state.memory["means"]
+        order = arms[ranking(-means[arms] if self.mirrored else means[arms])]
+        left = int(self.undecided.sum()) - self.places if self.mirrored else self.places
+        if arms.size > 4 * left:
+            front, back = 0, arms.size // 4
+        else:
+            values = means[order] * (-1 if self.mirrored else 1)
+            front, back = peel(values, left, math.ceil(arms.size / 4))
+        self._part(order[:front], order[order.size - back :])
+        self._settle_the_rest()
+
+    def _part(self, found: Counts, others: Counts) -> None:
+        good, bad = Verdict.ACCEPTED, Verdict.REJECTED
+        if self.mirrored:
+            good, bad = bad, good
+        self._decide_all(found, good, f"by the largest gap of round {self.round}")
+        self._decide_all(others, bad, f"in the quarter that left in round {self.round}")
+
+
+class OptMAI(OptMAIBudget):
+    """OptMAI with Q = C (n / epsilon^2)(1 + ln(1/delta) / K); C is not known to us."""
+
+    name = "opt-mai"
+    title = "OptMAI"
+    promise = Promise(
+        Goal.NONE,
+        "confidence",
+        "Zhou, Chen, Li 2014, up to its constant",
+        note="the constant of the paper's theorem is not known to us",
+    )
+    needs = ("epsilon", "delta")
+    known_options: ClassVar[tuple[Option, ...]] = (
+        BETA,
+        Option("constant", 2.0, "C in the number of answers; ours, without a proof.", above=0),
+    )
+
+    def _check(self) -> None:
+        if not self.problem.epsilon > 0:
+            raise ProblemError(f"{self.title} needs an epsilon above 0.")
+
+    def _total(self) -> int:
+        n, found = self.problem.n, min(self.problem.k, self.problem.n - self.problem.k)
+        epsilon = self.problem.epsilon * self.problem.k / found
+        worth = 1 + math.log(1 / self.problem.delta) / found
+        constant = float(self.options["constant"])
+        return math.ceil(constant * n / epsilon**2 * worth)

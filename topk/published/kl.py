@@ -1,0 +1,94 @@
+"""KL-LUCB and KL-Racing: the bounds of Bernoulli rewards themselves, narrow near 0 and 1.
+
+Kaufmann, Kalyanakrishnan: Information complexity in bandit subset selection, COLT 2013.
+"""
+
+import math
+
+import numpy as np
+
+from topk.best_sets import ranking
+from topk.promise import Goal, Promise
+from topk.selector import Counts, Floats
+from topk.state import Verdict
+
+from . import bounds, kernels
+from .kernels import Rule
+from .rounds import RoundSelector
+from .sequential import SequentialSelector, rule
+
+
+class KLLUCB(SequentialSelector):
+    """As LUCB1, bounds T d(m, q) <= z + ln z, z = ln(k1 n t^1.1 / delta), k1 = 405.5."""
+
+    name = "kl-lucb"
+    title = "KL-LUCB"
+    promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
+
+    def _rule(self) -> Rule:
+        constant = math.log(405.5 * self.problem.n / self.problem.delta)
+        return rule(
+            self.problem,
+            kernels.KL,
+            kernels.DIVERGENCE,
+            log_constant=constant,
+            log_power=1.1,
+            tick=2,
+        )
+
+    def _bounds(self) -> tuple[Floats, Floats]:
+        arms, memo, _ = self._judgement()
+        z = float(kernels.log_term(self.rule, arms, memo))
+        return bounds.kl_interval(arms[kernels.MEAN], self.state.pulls, z + math.log(z))
+
+
+class KLRacing(RoundSelector):
+    """Every arm in the race is pulled once a round; after it at most one arm leaves."""
+
+    name = "kl-racing"
+    title = "KL-Racing"
+    promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
+
+    def _target(self) -> Counts:
+        return self.undecided.astype(np.int64)
+
+    def _interval(self) -> tuple[Floats, Floats]:
+        level = bounds.kl_racing_log(self.problem.n, self.round, self.problem.delta)
+        means = np.nan_to_num(self.means, nan=0.5)
+        return bounds.kl_interval(means, self.state.pulls, level)
+
+    def _close(self) -> None:
+        lower, upper = self._interval()
+        arms, k = np.flatnonzero(self.undecided), self.places
+        order = arms[ranking(self.means[arms])]
+        inside, outside = order[:k], order[k:]
+        # C1, C2: the best (worst) arm is surely among (outside) the k best, up to epsilon.
+        above = lower[order[0]] - upper[outside].max()
+        below = lower[inside].min() - upper[order[-1]]
+        if max(above, below) > -self.problem.epsilon:
+            self._leave(order, inside, outside, lower, upper)
+        if self.places == 0:
+            self._decide_all(self.undecided, Verdict.REJECTED, "every place is taken")
+        elif self.places == self.undecided.sum():
+            self._decide_all(self.undecided, Verdict.ACCEPTED, "as many are left as places")
+
+    def _leave(
+        self, order: Counts, inside: Counts, outside: Counts, lower: Floats, upper: Floats
+    ) -> None:
+        """Take out the best or the worst arm, whichever is farther from its rival."""
+        rival_above = outside[upper[outside].argmax()]
+        rival_below = inside[lower[inside].argmin()]
+        best, worst = order[0], order[-1]
+        ahead = upper[rival_above] - lower[best] < self.problem.epsilon  # C1
+        behind = upper[worst] - lower[rival_below] < self.problem.epsilon  # C2
+        lead = self.means[best] - self.means[rival_above]
+        lag = self.means[rival_below] - self.means[worst]
+        if ahead and (not behind or lead >= lag):
+            why = f"lower bound {lower[best]:.3f} against {upper[rival_above]:.3f} outside"
+            self._decide(best, Verdict.ACCEPTED, why)
+        else:
+            why = f"upper bound {upper[worst]:.3f} against {lower[rival_below]:.3f} inside"
+            self._decide(worst, Verdict.REJECTED, why)
+
+    def _radius_standing(self) -> tuple[Floats, Floats]:
+        return self._interval()

@@ -1,0 +1,168 @@
+"""Algorithms on bounds from the law of the iterated logarithm, which do not widen with time.
+
+LilUCB        Jamieson, Malloy, Nowak, Bubeck: lil' UCB, COLT 2014 (one arm)
+LilLUCB       Jamieson, Nowak: Best-arm identification algorithms, CISS 2014
+LUCBpp        Simchowitz, Jamieson, Recht: The simulator, COLT 2017
+LilRandLUCB   Jiang, Li, Qiao: Practical algorithms for best-K identification, 2017, Algorithm 1
+(lil'CLUCB, of the last paper, is in clucb.py.)
+
+An arm whose bound was broken early may never be pulled again, as its bound waits for no one: such a
+run need not end. Give it a budget.
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from topk.options import Option
+from topk.problem import Problem, ProblemError
+from topk.promise import Goal, Promise
+from topk.selector import Counts
+from topk.state import State
+
+from . import kernels
+from .bounds import lil_failure
+from .kernels import Rule
+from .sequential import SequentialSelector, rule
+
+GROWTH = 0.01  # e, which the papers leave open: the choice of Jamieson et al. 2014
+PARAMETERS = Option(
+    "parameters",
+    "faithful",
+    "Faithful parameters keep the promise; heuristic ones need fewer answers and promise nothing.",
+    "choice",
+    ("faithful", "heuristic"),
+)
+HEURISTIC = "heuristic parameters are not covered by the proof"
+
+
+def lil_width(growth: float) -> float:
+    """(1 + sqrt e) sqrt(2 sigma^2 (1+e)), sigma = 1/2."""
+    return (1 + math.sqrt(growth)) * math.sqrt((1 + growth) / 2)
+
+
+class LilSelector(SequentialSelector):
+    """U(T, w) with w for arms inside and outside of the best K; exact, stops on >=."""
+
+    needs = ("delta",)
+    known_options: ClassVar[tuple[Option, ...]] = (PARAMETERS,)
+    sampling: ClassVar[int] = kernels.PAIR
+
+    def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
+        super().__init__(problem, state, **options)
+        if not self.faithful:
+            cited = self.promise.citation
+            self.promise = Promise(Goal.NONE, "confidence", cited, note=HEURISTIC)
+
+    @property
+    def faithful(self) -> bool:
+        return bool(self.options["parameters"] == "faithful")
+
+    @property
+    def growth(self) -> float:
+        """e."""
+        return GROWTH if self.faithful else 0.0
+
+    def _level(self) -> float:
+        """The paper's delta, so that the whole fails with probability at most the problem's."""
+        delta = self.problem.delta
+        return delta / lil_failure(GROWTH) if self.faithful else delta
+
+    def _shares(self) -> tuple[float, float]:
+        """What the level is divided by for an arm inside, and outside."""
+        return self.problem.n, self.problem.n
+
+    def _rule(self) -> Rule:
+        inside, outside = self._shares()
+        return rule(
+            self.problem,
+            self.sampling,
+            kernels.ITERATED,
+            slack=0.0,
+            strict=False,
+            growth=self.growth,
+            width=lil_width(self.growth),
+            log_inner=math.log(inside / self._level()),
+            log_outer=math.log(outside / self._level()),
+        )
+
+
+class LilLUCB(LilSelector):
+    name = "lil-lucb"
+    title = "lil'LUCB"
+    promise = Promise(Goal.EXACT, "confidence", "Jamieson, Nowak 2014", early=Goal.EXPLORE_K)
+
+
+class LUCBpp(LilSelector):
+    """An error needs a bad arm to break its lower bound or a good one to break its upper."""
+
+    name = "lucb-plus-plus"
+    title = "LUCB++"
+    promise = Promise(
+        Goal.EXACT, "confidence", "Simchowitz, Jamieson, Recht 2017", early=Goal.EXPLORE_K
+    )
+
+    def _shares(self) -> tuple[float, float]:
+        return 2 * (self.problem.n - self.problem.k), 2 * self.problem.k
+
+
+class LilRandLUCB(LUCBpp):
+    """LUCB++ with one pull a round, of the less pulled arm more often than not."""
+
+    name = "lil-rand-lucb"
+    title = "lil'RandLUCB"
+    promise = Promise(
+        Goal.EXACT, "confidence", "Jiang, Li, Qiao 2017, Theorem 3.1", early=Goal.EXPLORE_K
+    )
+    sampling = kernels.COIN
+
+
+class LilUCB(LilSelector):
+    """Pull the greatest m + (1 + beta) U(T, delta'), until one arm outweighs all the others."""
+
+    name = "lil-ucb"
+    title = "lil'UCB"
+    promise = Promise(Goal.EXACT, "confidence", "Jamieson, Malloy, Nowak, Bubeck 2014")
+
+    def _check(self) -> None:
+        if self.problem.k != 1:
+            raise ProblemError(f"{self.title} selects one worker, so K must be 1.")
+
+    def _level(self) -> float:
+        """Solves 4 sqrt(c d) + 4 c d = delta for d."""
+        delta = self.problem.delta
+        if not self.faithful:
+            return delta / 5
+        return (math.sqrt(1 + delta) - 1) ** 2 / (4 * lil_failure(GROWTH))
+
+    def _rule(self) -> Rule:
+        beta = 1.0 if self.faithful else 0.5
+        dominance = ((2 + beta) / beta) ** 2 if self.faithful else 1 + 10 / self.problem.n
+        log_rate = math.log(1 / self._level())
+        return rule(
+            self.problem,
+            kernels.INDEX,
+            kernels.ITERATED,
+            slack=0.0,
+            strict=False,
+            growth=self.growth,
+            width=(1 + beta) * lil_width(self.growth),
+            log_inner=log_rate,
+            log_outer=log_rate,
+            dominance=dominance,
+        )
+
+    def _plan(
+        self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
+    ) -> Counts:
+        """What has no room is left: given to other arms, it would keep one from outweighing them.
+
+        With little room for each arm and slots for all, no arm would ever do.
+        """
+        wanted = super()._plan(slots, once, pending, np.full_like(room, slots), rng)
+        return np.minimum(wanted, room)
+
+    def selection(self) -> Counts:
+        """The arm pulled most."""
+        return np.array([self.state.pulls.argmax()], np.int64)

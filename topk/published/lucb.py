@@ -1,0 +1,34 @@
+"""LUCB1: pull the weakest of the best k and the strongest of the rest until they part.
+
+Kalyanakrishnan, Tewari, Auer, Stone: PAC subset selection in stochastic multi-armed bandits, ICML
+2012, section 3.
+"""
+
+import math
+
+from topk.promise import Goal, Promise
+
+from . import kernels
+from .kernels import Rule
+from .sequential import SequentialSelector, rule
+
+
+class LUCB(SequentialSelector):
+    """beta(u, t) = sqrt(ln(k1 n t^4 / delta) / (2u)), k1 = 5/4; t is the round of two pulls."""
+
+    name = "lucb"
+    title = "LUCB1"
+    promise = Promise(
+        Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Tewari, Auer, Stone 2012, Theorem 1"
+    )
+
+    def _rule(self) -> Rule:
+        constant = math.log(1.25 * self.problem.n / self.problem.delta)
+        return rule(
+            self.problem,
+            kernels.PAIR,
+            kernels.CLOCK,
+            log_constant=constant,
+            log_power=4.0,
+            tick=2,
+        )

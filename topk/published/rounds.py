@@ -1,0 +1,201 @@
+"""What algorithms share that pull in rounds, and decide arms only when a round is complete."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topk.best_sets import top
+from topk.problem import Problem
+from topk.selector import Counts, Event, Floats, Selector, Standing
+from topk.state import State, Verdict
+from topk.water_filling import level
+
+
+class RoundSelector(Selector):
+    """Each round pulls every undecided arm as often as ``_target`` says.
+
+    It never asks beyond the present round: the promise needs the paper's own sampling, and an arm
+    may be decided at the round's end.
+    """
+
+    fresh: ClassVar[bool] = False  # whether means are of the round's own pulls
+
+    def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
+        super().__init__(problem, state, **options)
+        n = problem.n
+        memory: dict[str, Any] = {
+            "round": 1,
+            "pulls": np.zeros(n, np.int64),
+            "rewards": np.zeros(n),
+            "means": np.full(n, 0.5),
+            "rounds": np.zeros(n, np.int64),
+            "gap": 1.0,
+        } | self.state.memory
+        self.state.memory = memory
+        for field in ("pulls", "rounds"):
+            memory[field] = np.array(memory[field], np.int64)
+        for field in ("rewards", "means"):
+            memory[field] = np.array(memory[field], float)
+        self._advance()
+
+    # -- the state's own words
+
+    @property
+    def round(self) -> int:
+        """The round that is under way, from 1."""
+        return int(self.state.memory["round"])
+
+    @property
+    def undecided(self) -> NDArray[np.bool_]:
+        undecided: NDArray[np.bool_] = self.state.verdict == Verdict.UNDECIDED
+        return undecided
+
+    @property
+    def places(self) -> int:
+        """Arms still to be accepted."""
+        return self.problem.k - int((self.state.verdict == Verdict.ACCEPTED).sum())
+
+    # -- what each algorithm says
+
+    @abstractmethod
+    def _target(self) -> Counts:
+        """(n,) pulls of this round in all; what is said of decided arms does not matter."""
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Decide what the round, now complete, decides. ``memory["means"]`` is up to date."""
+
+    # -- observing
+
+    def _count(self, pulls: Counts, rewards: Floats) -> None:
+        memory = self.state.memory
+        if ((memory["pulls"] + pulls) > self._target())[self.undecided].any():
+            raise ValueError("An arm was told more answers than its round asks.")
+        super()._count(pulls, rewards)
+        memory["pulls"] += pulls
+        memory["rewards"] += rewards
+        self._advance()
+
+    def _advance(self) -> None:
+        """Close every round that is complete; with the budget spent, take the best."""
+        while self.undecided.any() and self._complete():
+            self._close_round()
+        if "budget" in self.needs and self._budget_left(np.zeros(1, np.int64)) <= 0:
+            self._take_the_best("when the budget was spent")
+
+    def _complete(self) -> bool:
+        return bool((self.state.memory["pulls"] >= self._target())[self.undecided].all())
+
+    def _close_round(self) -> None:
+        memory, ran = self.state.memory, self.undecided
+        if self.fresh:
+            ran &= memory["pulls"] > 0
+            memory["means"][ran] = memory["rewards"][ran] / memory["pulls"][ran]
+        else:
+            memory["means"][ran] = np.nan_to_num(self.means, nan=0.5)[ran]
+        memory["rounds"][ran] = self.round
+        self._close()
+        memory["round"] += 1
+        memory["pulls"][:] = 0
+        memory["rewards"][:] = 0
+
+    # -- deciding
+
+    def _decide(self, arm: np.int64 | int, verdict: Verdict, why: str) -> None:
+        self.state.verdict[arm] = verdict
+        self.events.append(Event(int(arm), verdict, why))
+
+    def _decide_all(self, arms: NDArray[Any], verdict: Verdict, why: str) -> None:
+        """Decide these arms, given by number or as flags."""
+        for arm in np.flatnonzero(arms) if arms.dtype == bool else arms:
+            self._decide(arm, verdict, f"mean {self.state.memory['means'][arm]:.3f}, {why}")
+
+    def _take_the_best(self, when: str) -> None:
+        """The places that are left go to the arms that ``selection`` names."""
+        selected = np.isin(np.arange(self.problem.n), self.selection()) & self.undecided
+        rest = self.undecided & ~selected
+        self._decide_all(selected, Verdict.ACCEPTED, f"among the best {self.problem.k} {when}")
+        self._decide_all(rest, Verdict.REJECTED, f"not among the best {self.problem.k} {when}")
+
+    def _settle_the_rest(self) -> None:
+        """When the places or the arms run out the rest is clear."""
+        left = self.undecided
+        if self.places == 0:
+            self._decide_all(left, Verdict.REJECTED, "no place was left")
+        elif self.places == left.sum():
+            self._decide_all(left, Verdict.ACCEPTED, "as many were left as places")
+
+    # -- choosing
+
+    def _ask(
+        self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
+    ) -> Counts:
+        lacking = self._target() - self.state.memory["pulls"] - pending
+        need = np.clip(lacking, 0, room)
+        return need if slots is None else level(need, slots)
+
+    # -- judging
+
+    def _done(self) -> bool:
+        return not self.undecided.any()
+
+    def _score(self) -> Floats:
+        """(n,) what undecided arms are ranked by."""
+        return np.nan_to_num(self.means, nan=-1)
+
+    def selection(self) -> Counts:
+        """The accepted and, in the places left, the undecided arms of best score."""
+        return top(
+            np.where(self.undecided, self._score(), 4.0 * self.state.verdict), self.problem.k
+        )
+
+    def _interval(self) -> tuple[Floats, Floats]:
+        """(n,) bounds of the means; without any, all there is."""
+        return np.zeros(self.problem.n), np.ones(self.problem.n)
+
+    def _gap(self) -> float:
+        if self.promise.fixed == "budget":
+            return max(0.0, 1 - int(self.state.pulls.sum()) / (self.problem.budget or 1))
+        gap = float(self.state.memory["gap"])
+        return min(gap, self.problem.epsilon) if self._done() else gap
+
+    def standing(self) -> Standing:
+        means = self.means
+        lower, upper = (np.clip(bound, 0, 1) for bound in self._interval())
+        return Standing(
+            mean=means,
+            lower=np.fmin(lower, means),
+            upper=np.fmax(upper, means),
+            verdict=self.state.verdict,
+            settled=self.state.verdict,
+            gap=self._gap(),
+            wanted=self.problem.epsilon if "epsilon" in self.needs else 0.0,
+            round_done=self._round_done() if self.promise.fixed == "confidence" else 0.0,
+        )
+
+    def _round_done(self) -> float:
+        asked = self._target()[self.undecided].sum()
+        return float(self.state.memory["pulls"][self.undecided].sum() / asked) if asked else 1.0
+
+
+def peel(values: Floats, k: int, count: int) -> tuple[int, int]:
+    """Take ``count`` arms off the ends of (m,) values in falling order, by largest gap to rank k.
+
+    The gap of the best is to rank k + 1, that of the worst to rank k; when the places (k = 0) or
+    the arms (k = m) run out only one end is left. On equal gaps the worst goes.
+
+    Returns how many were taken from the front (accepted) and from the back (rejected).
+    """
+    front, back = 0, values.size
+    for _ in range(min(count, values.size)):
+        if k == 0:
+            back -= 1
+        elif k == back - front or (
+            values[front] - values[front + k] > values[front + k - 1] - values[back - 1]
+        ):
+            front, k = front + 1, k - 1
+        else:
+            back -= 1
+    return front, values.size - back

@@ -1,0 +1,170 @@
+"""What algorithms share that look at every answer before they choose the next arm."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from topk.best_sets import rivals, top
+from topk.problem import Problem
+from topk.selector import BUDGET_SPENT, PROMISE_KEPT, Counts, Floats, Selector, Standing
+from topk.state import State, Verdict
+
+from . import kernels
+from .kernels import Arms, Memo, Rule
+
+
+def rule(problem: Problem, sampling: int, radius: int, **rest: Any) -> Rule:
+    """A Rule in which what is not named has no effect."""
+    silent: dict[str, Any] = dict.fromkeys(Rule._fields, 0.0) | {
+        "k": problem.k,
+        "warm": 1,
+        "slack": problem.epsilon,
+        "strict": True,
+        "tick": 1,
+        "budget": problem.budget or 0,
+    }
+    return Rule(**silent | {"sampling": sampling, "radius": radius} | rest)
+
+
+class SequentialSelector(Selector):
+    """Pulls every arm once, then the arms that ``kernels.look`` names, over and over.
+
+    Its bounds hold for any sampling strategy, so answers may be batched and late.
+    """
+
+    chosen_row: ClassVar[int] = kernels.HIGH
+
+    def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
+        super().__init__(problem, state, **options)
+        self.rule = self._rule()
+        self._judged: tuple[Arms, Memo, float] | None = None
+
+    @abstractmethod
+    def _rule(self) -> Rule:
+        """The algorithm in numbers."""
+
+    # -- observing
+
+    def _count(self, pulls: Counts, rewards: Floats) -> None:
+        super()._count(pulls, rewards)
+        self._judged = None
+
+    @property
+    def _warm(self) -> bool:
+        """Whether every arm has the pulls that it needs to be compared."""
+        return bool(self.state.pulls.min() >= self.rule.warm)
+
+    def _board(self, pulls: Counts) -> tuple[Arms, Memo]:
+        """A board at these pulls, with the means as they are."""
+        means = np.nan_to_num(self.means, nan=0.5)
+        arms, memo = kernels.board(pulls, self.state.rewards, means, self.problem.k)
+        kernels.refresh_all(self.rule, arms, memo)
+        return arms, memo
+
+    def _judgement(self) -> tuple[Arms, Memo, float]:
+        """The board as it is now, looked at, and the gap."""
+        if self._judged is None:
+            arms, memo = self._board(self.state.pulls)
+            self._judged = arms, memo, kernels.look(self.rule, arms, memo)[2]
+        return self._judged
+
+    # -- choosing
+
+    def _ask(
+        self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
+    ) -> Counts:
+        lacking = np.clip(self.rule.warm - self.state.pulls - pending, 0, room)
+        given = np.minimum(lacking, 1) if slots is None else _first(lacking, slots)
+        left = 2 if slots is None else slots - int(given.sum())
+        if (slots is None and given.any()) or left <= 0:
+            return given
+        rng = np.random.default_rng(int(self.state.pulls.sum())) if rng is None else rng
+        return given + self._plan(left, slots is None, pending + given, room - given, rng)
+
+    def _plan(
+        self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
+    ) -> Counts:
+        pulls = self.state.pulls + pending
+        arms, memo = self._board(pulls)
+        arms[kernels.SHUT, (room <= 0) | (pulls < self.rule.warm)] = np.inf
+        looks = 1 if once else slots
+        return kernels.plan(self.rule, arms, memo, slots, looks, room.copy(), rng)
+
+    # -- judging
+
+    def _done(self) -> bool:
+        return self._warm and bool(kernels.kept(self.rule, self._judgement()[2]))
+
+    def _gap(self) -> float:
+        """What the promise's regret is bounded by now."""
+        return min(1.0, self._judgement()[2]) if self._warm else 1.0
+
+    def selection(self) -> Counts:
+        if not self._warm:
+            return top(self.means, self.problem.k)
+        return np.flatnonzero(self._judgement()[0][self.chosen_row] < 0)
+
+    def _bounds(self) -> tuple[Floats, Floats]:
+        """(n,) lower and upper bounds as they are now."""
+        arms, memo, _ = self._judgement()
+        kernels.spread(self.rule, arms, memo)
+        return arms[kernels.LOWER], arms[kernels.UPPER]
+
+    def standing(self) -> Standing:
+        lower, upper = self._bounds()
+        verdict = self._final()
+        settled = np.zeros(self.problem.n, np.int8)
+        if self.promise.fixed == "confidence":
+            settled[lower > rivals(upper, self.problem.k)] = Verdict.ACCEPTED
+            settled[upper < rivals(lower, self.problem.k)] = Verdict.REJECTED
+        return Standing(
+            mean=self.means,
+            lower=np.clip(lower, 0, 1),
+            upper=np.clip(upper, 0, 1),
+            verdict=verdict,
+            settled=np.where(verdict == Verdict.UNDECIDED, settled, verdict),
+            gap=self._gap(),
+            wanted=self.problem.epsilon if "epsilon" in self.needs else 0.0,
+        )
+
+    # -- simulating
+
+    def simulate(
+        self, truth: Floats, cap: int, gaussian: bool, rng: np.random.Generator
+    ) -> tuple[str, ...]:
+        """The same looks in one compiled loop; goes on from the state as it is."""
+        arms, memo = self._board(self.state.pulls)
+        unlimited = np.iinfo(np.int64).max
+        budget = unlimited if self.problem.budget is None else self.problem.budget
+        kept = kernels.run(self.rule, arms, memo, truth, budget, cap, gaussian, rng)
+        self.state.pulls = arms[kernels.PULLS].astype(np.int64)
+        self.state.rewards = arms[kernels.REWARDS].copy()
+        self._judged = None
+        self._remember(arms, memo)
+        if kept:
+            return (PROMISE_KEPT,)
+        return (BUDGET_SPENT,) if memo[kernels.TOTAL] >= budget else ()
+
+    def _remember(self, arms: Arms, memo: Memo) -> None:
+        """Keep what the run has found besides counts."""
+
+
+def _first(need: Counts, slots: int) -> Counts:
+    """The needs of the first arms, as many as the slots hold."""
+    given: Counts = np.clip(slots - (np.cumsum(need) - need), 0, need)
+    return given
+
+
+class FixedBudget(SequentialSelector):
+    """Has no test to stop: it goes on until the budget is spent."""
+
+    needs: ClassVar[tuple[str, ...]] = ("budget",)
+
+    def _done(self) -> bool:
+        return self._budget_left(np.zeros(1, np.int64)) <= 0
+
+    def _gap(self) -> float:
+        """The share of the budget that is left."""
+        budget = self.problem.budget or 1
+        return max(0.0, 1 - int(self.state.pulls.sum()) / budget)

@@ -1,0 +1,76 @@
+"""Every algorithm by the name it is stored under, and the one way to build it."""
+
+from typing import Any
+
+from .certified import Certified
+from .credible import Credible
+from .problem import Problem
+from .published.adaptive_top_k import AdaptiveTopK, AdaptiveTopKBudget, ImprovedTopK
+from .published.clucb import CLUCBPAC, LilCLUCB
+from .published.gap_e import GapE
+from .published.halving import Halving, OptMAI, OptMAIBudget
+from .published.kl import KLLUCB, KLRacing
+from .published.lil import LilLUCB, LilRandLUCB, LilUCB, LUCBpp
+from .published.lucb import LUCB
+from .published.multi import MultiSAR, MultiUGapE
+from .published.racing import BatchRacing
+from .published.successive_rejects import CSAR, SAR, SR, Uniform
+from .published.ugape import UGapEb, UGapEc, UGapEV
+from .selector import Selector
+from .state import State
+
+_CONFIDENCE: tuple[type[Selector], ...] = (
+    Certified,
+    AdaptiveTopK,
+    ImprovedTopK,
+    LUCB,
+    KLLUCB,
+    KLRacing,
+    UGapEc,
+    UGapEV,
+    Halving,
+    OptMAI,
+    CLUCBPAC,
+    LilUCB,
+    LilLUCB,
+    LUCBpp,
+    LilRandLUCB,
+    LilCLUCB,
+    BatchRacing,
+)
+_AVERAGE: tuple[type[Selector], ...] = (Credible,)
+_BUDGET: tuple[type[Selector], ...] = (
+    Uniform,
+    SR,
+    SAR,
+    CSAR,
+    GapE,
+    UGapEb,
+    AdaptiveTopKBudget,
+    OptMAIBudget,
+)
+
+SELECTORS: dict[str, type[Selector]] = {
+    selector.name: selector for selector in (*_CONFIDENCE, *_AVERAGE, *_BUDGET)
+}
+
+
+MULTI_SELECTORS: dict[str, type[Selector]] = {
+    selector.name: selector for selector in (MultiSAR, MultiUGapE)
+}
+
+
+def build(name: str, problem: Problem, state: State | None = None, **options: Any) -> Selector:
+    """The algorithm of this name, set on this problem as it stands in this state.
+
+    problem  a MultiProblem for the algorithms of MULTI_SELECTORS
+    state    None: before the first pull
+    options  the algorithm's own
+
+    Raises KeyError for an unknown name, with the names there are, and ProblemError for a problem
+    or an option that cannot be.
+    """
+    known = SELECTORS | MULTI_SELECTORS
+    if name not in known:
+        raise KeyError(f"There is no algorithm {name!r}; there are {', '.join(known)}.")
+    return known[name](problem, state, **options)

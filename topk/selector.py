@@ -1,0 +1,261 @@
+"""The ask/tell machine that every algorithm is: whom to test next, and when to stop.
+
+Arms are told apart by number only. Whoever numbers them does so at random, once a run: ties are
+broken by number, and instances are often built with the best arms first.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .options import Option
+from .options import settle as settle_options
+from .population_summary import PopulationSummary
+from .problem import Problem, ProblemError
+from .promise import Promise
+from .state import State, Verdict
+from .water_filling import level
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+PROMISE_KEPT = "promise"
+BUDGET_SPENT = "budget"
+UNLIMITED = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True)
+class Event:
+    """What settled an arm: its number, the Verdict, and the reason in words."""
+
+    arm: int
+    verdict: Verdict
+    why: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where every arm stands. Arrays are (n,).
+
+    mean, lower, upper  in [0, 1]; mean is nan without an answer
+    verdict             a Verdict each, as final as the run is
+    settled             a Verdict each, by the algorithm's bounds as they are now: an arm that is
+                        certainly among the best k, certainly not, or neither
+    gap, wanted         the algorithm stops when gap falls to wanted; gap is also the epsilon that
+                        its promise holds for by now
+    round_done          for algorithms whose gap halves at the end of a round at the earliest: the
+                        share of the present round's answers that are in
+    """
+
+    mean: Floats
+    lower: Floats
+    upper: Floats
+    verdict: NDArray[np.int8]
+    settled: NDArray[np.int8]
+    gap: float
+    wanted: float
+    round_done: float = 0.0
+
+    @property
+    def closed(self) -> float:
+        """How much of the way to the stop is behind, 0 to 1: a guess, to show progress by.
+
+        Radii shrink with the root of the answers, so it is the square of the gaps' ratio.
+        """
+        gap = self.gap * math.pow(2, -self.round_done)
+        return min(1.0, (max(self.wanted, 0.01) / max(gap, 0.01)) ** 2)
+
+
+class Selector(ABC):
+    """Resumable by construction: all it knows is its problem, its options and a State.
+
+    needs           which of "epsilon", "delta", "budget" it uses; all use n and k
+    known_options   what else may be set, as keyword arguments
+    path_dependent  whether its memory depends on how answers were batched, not on their sum alone
+    keeps_quotas    whether at least and at most so many of each group can be asked for
+    learns          whether it can start from what an earlier run saw
+    several_skills  whether it shares one budget among several problems
+    says_accuracy   whether what accuracy means may be chosen
+    interval        what lower and upper of its standing are, for a person
+
+    Raises ProblemError for an option that is unknown or out of range, and for a problem the
+    algorithm cannot be run on.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    promise: Promise
+    needs: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
+    known_options: ClassVar[tuple[Option, ...]] = ()
+    path_dependent: ClassVar[bool] = False
+    keeps_quotas: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
+    several_skills: ClassVar[bool] = False
+    says_accuracy: ClassVar[bool] = False
+    interval: ClassVar[str] = "confidence bounds: where the algorithm takes the accuracy to lie"
+
+    def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
+        self.problem = problem
+        self.options = settle_options(self.title, self.known_options, options)
+        self.state = state if state is not None else State.fresh(problem.n)
+        self.events: list[Event] = []
+        if "budget" in self.needs and problem.budget is None:
+            raise ProblemError(f"{self.title} needs a budget.")
+        self._check()
+
+    def _check(self) -> None:  # noqa: B027 most algorithms take any problem
+        """Raise ProblemError if this algorithm cannot be run on this problem."""
+
+    # -- observing
+
+    def tell(self, arms: ArrayLike, rewards: ArrayLike, pulls: ArrayLike = 1) -> None:
+        """Count rewards, each in [0, 1], of these arms; an arm may be named any number of times.
+
+        arms     (m,) arm numbers
+        rewards  (m,) one reward each, or the sum over ``pulls`` pulls of the arm
+        pulls    how many pulls each entry stands for
+
+        The state afterwards does not depend on how the answers were batched or ordered.
+        Raises ValueError for an arm that does not exist or a reward out of range.
+        """
+        arms, rewards = np.asarray(arms, np.int64), np.asarray(rewards, np.float64)
+        pulls = np.broadcast_to(np.asarray(pulls, np.int64), arms.shape)
+        if arms.size and (arms.min() < 0 or arms.max() >= self.problem.n):
+            raise ValueError(f"Arms are numbered 0 to {self.problem.n - 1}.")
+        if (rewards < 0).any() or (rewards > pulls).any():
+            raise ValueError("A reward lies in 0 to 1.")
+        n = self.problem.n
+        self._count(
+            np.bincount(arms, pulls, n).astype(np.int64),
+            np.bincount(arms, rewards, n).astype(np.float64),
+        )
+
+    def _count(self, pulls: Counts, rewards: Floats) -> None:
+        self.state.pulls += pulls
+        self.state.rewards += rewards
+
+    @property
+    def means(self) -> Floats:
+        """(n,) empirical means; nan where an arm has no pull."""
+        with np.errstate(invalid="ignore"):
+            return self.state.rewards / self.state.pulls
+
+    # -- choosing
+
+    def ask(
+        self,
+        slots: int | None = None,
+        pending: ArrayLike | None = None,
+        room: ArrayLike | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Counts:
+        """How many more pulls each arm should get now; changes nothing.
+
+        slots    most pulls to ask for in all; None asks what the paper would pull next
+        pending  (n,) pulls that are out already: they count as made for choosing, never for judging
+        room     (n,) most pulls each arm may still be asked, beyond the pending ones
+        rng      where an algorithm that flips coins gets them
+
+        Returns int64 (n,), each between 0 and its room, the sum within slots and budget.
+        """
+        n = self.problem.n
+        out = np.zeros(n, np.int64) if pending is None else np.asarray(pending, np.int64)
+        free = np.full(n, UNLIMITED) if room is None else np.asarray(room, np.int64)
+        free = np.where(self.state.verdict == Verdict.UNDECIDED, free, 0)
+        most = min(UNLIMITED if slots is None else slots, self._budget_left(out))
+        if most <= 0 or self.stop():
+            return np.zeros(n, np.int64)
+        wanted = self._ask(None if slots is None else most, out, free, rng)
+        return level(wanted, most)
+
+    @abstractmethod
+    def _ask(
+        self,
+        slots: int | None,
+        pending: Counts,
+        room: Counts,
+        rng: np.random.Generator | None,
+    ) -> Counts:
+        """As ``ask``, with budget and verdicts seen to: room is 0 where an arm is decided."""
+
+    def simulate(
+        self, truth: Floats, cap: int, gaussian: bool, rng: np.random.Generator
+    ) -> tuple[str, ...]:
+        """Pull just as the paper does, on arms of these means, until it stops or ``cap`` pulls.
+
+        Returns the reasons to stop; none at the cap.
+        """
+        return drive(self, truth, None, cap, gaussian, rng)
+
+    def _budget_left(self, pending: Counts) -> int:
+        if self.problem.budget is None:
+            return UNLIMITED
+        return self.problem.budget - int(self.state.pulls.sum()) - int(pending.sum())
+
+    # -- judging
+
+    def stop(self) -> tuple[str, ...]:
+        """Why to stop, or an empty tuple to go on."""
+        if self._done():
+            return (PROMISE_KEPT if self.promise.fixed == "confidence" else BUDGET_SPENT,)
+        if self._budget_left(np.zeros(1, np.int64)) <= 0:
+            return (BUDGET_SPENT,)
+        return ()
+
+    @abstractmethod
+    def _done(self) -> bool:
+        """Whether the promise holds, or for a fixed budget, whether its plan is done."""
+
+    @abstractmethod
+    def selection(self) -> Counts:
+        """The k arms it would name now, in rising order."""
+
+    @abstractmethod
+    def standing(self) -> Standing:
+        """Where every arm stands."""
+
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for a person on what makes the promise doubtful for this pool; mostly none."""
+        return ()
+
+    def fitted(self) -> PopulationSummary | None:
+        """The population fitted to the pool; None for algorithms that need none."""
+        return None
+
+    def _final(self) -> NDArray[np.int8]:
+        """(n,) verdicts: all decided once it is done, the state's own until then."""
+        if not self._done():
+            return self.state.verdict
+        verdict = np.full(self.problem.n, Verdict.REJECTED, np.int8)
+        verdict[self.selection()] = Verdict.ACCEPTED
+        return verdict
+
+
+def drive(
+    selector: Selector,
+    truth: Floats,
+    slots: int | None,
+    cap: int,
+    gaussian: bool,
+    rng: np.random.Generator,
+) -> tuple[str, ...]:
+    """Ask, draw and tell until the selector stops (its reasons) or the cap is reached (none)."""
+    while not (reasons := selector.stop()) and selector.state.pulls.sum() < cap:
+        counts = selector.ask(slots, rng=rng)
+        arms = np.flatnonzero(counts)
+        rewards = draw(truth[arms], counts[arms], gaussian, rng)
+        selector.tell(arms, rewards, counts[arms])
+    return reasons
+
+
+def draw(means: Floats, pulls: Counts, gaussian: bool, rng: np.random.Generator) -> Floats:
+    """Sums of rewards: 0 or 1, or Gaussian of variance 1/4. A uniform each where all pull once."""
+    if gaussian:
+        return means * pulls + 0.5 * np.sqrt(pulls) * rng.standard_normal(means.size)
+    if pulls.max(initial=0) <= 1:
+        return (rng.random(means.size) < means).astype(np.float64)
+    return rng.binomial(pulls, means).astype(np.float64)

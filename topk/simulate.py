@@ -1,0 +1,68 @@
+"""Play an algorithm on arms whose means are known."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .problem import Problem
+from .registry import build
+from .selector import drive
+
+PULLS_CAP = "max-pulls"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """pulls          how many were made in all
+    pulls_per_arm  int64 (n,)
+    selection      (k,) the arms named, in rising order
+    reasons        why it stopped: "promise", "budget", "max-pulls"
+    """
+
+    pulls: int
+    pulls_per_arm: NDArray[np.int64]
+    selection: NDArray[np.int64]
+    reasons: tuple[str, ...]
+
+
+def play(
+    name: str,
+    means: ArrayLike,
+    *,
+    k: int,
+    epsilon: float = 0.0,
+    delta: float = 0.05,
+    budget: int | None = None,
+    slots: int | None = None,
+    max_pulls: int | None = None,
+    seed: int = 0,
+    gaussian: bool = False,
+    **options: Any,
+) -> Outcome:
+    """Run the algorithm of this name to its end on Bernoulli arms.
+
+    means      (n,) in [0, 1]
+    slots      pulls per batch at most; None pulls just as the paper does
+    max_pulls  give up there, at the end of the round, and say so in the reasons
+    gaussian   rewards of variance 1/4 instead of 0 and 1 (Jiang et al. 2017, section 5)
+    options    the algorithm's own
+
+    Arms are numbered at random for the algorithm, so that the order of ``means`` tells it nothing.
+    Raises KeyError for an unknown name and ProblemError for a problem that cannot be run.
+    """
+    rng = np.random.default_rng(seed)
+    truth = np.asarray(means, float)
+    place = rng.permutation(truth.size)
+    problem = Problem(truth.size, k, epsilon, delta, budget)
+    selector = build(name, problem, **options)
+    cap = np.iinfo(np.int64).max if max_pulls is None else max_pulls
+    if slots is None:
+        reasons = selector.simulate(truth[place], cap, gaussian, rng)
+    else:
+        reasons = drive(selector, truth[place], slots, cap, gaussian, rng)
+    pulls = np.empty(truth.size, np.int64)
+    pulls[place] = selector.state.pulls
+    named = np.sort(place[selector.selection()])
+    return Outcome(int(pulls.sum()), pulls, named, reasons or (PULLS_CAP,))
