@@ -24,7 +24,6 @@ HTTPS = PUBLIC_URL.startswith("https://")
 INSTALLED_APPS = [
     "unfold",
     "unfold.contrib.forms",
-    "unfold.contrib.import_export",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -32,7 +31,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
-    "import_export",
     "ninja",
     "selection",
 ]

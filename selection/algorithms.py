@@ -49,7 +49,7 @@ def group_of(name: str) -> str:
 
 def choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """(group, [(name, title)]) of every algorithm, for a list to choose from."""
-    named = [(group_of(name), name, rule.title) for name, rule in ALGORITHMS.items()]
+    named = [(group_of(name), name, kind.title) for name, kind in ALGORITHMS.items()]
     return [
         (group, [(name, title) for own, name, title in named if own == group]) for group in GROUPS
     ]

@@ -1,45 +1,15 @@
-"""Every answer, as an audit: to look at and to export, never to change."""
+"""Every answer, as an audit: to look at, never to change. A run's page has them all as a file."""
 
 from django.contrib import admin
-from django.db.models import F, QuerySet
 from django.http import HttpRequest
-from import_export import fields, resources
-from import_export.admin import ExportMixin
-from import_export.formats import base_formats
 from unfold.admin import ModelAdmin
-from unfold.contrib.import_export.forms import ExportForm
 from unfold.decorators import display
 
 from selection.models import Answer
 
 
-class AnswerResource(resources.ModelResource):
-    run = fields.Field("run_name", "run")
-    worker = fields.Field("worker_key", "worker")
-    question = fields.Field("question_key", "question")
-    position = fields.Field("position", "position")
-
-    class Meta:
-        model = Answer
-        fields = [
-            "run",
-            "worker",
-            "question",
-            "position",
-            "response",
-            "right",
-            "expired",
-            "at",
-            "applied_in",
-        ]
-        export_order = fields
-
-
 @admin.register(Answer)
-class AnswerAdmin(ExportMixin, ModelAdmin):
-    resource_classes = [AnswerResource]
-    export_form_class = ExportForm
-    formats = [base_formats.CSV, base_formats.JSON]
+class AnswerAdmin(ModelAdmin):
     list_display = ["worker", "question", "response", "outcome", "at", "applied_in", "run"]
     list_filter = ["run", "right", "expired"]
     list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]
@@ -50,20 +20,6 @@ class AnswerAdmin(ExportMixin, ModelAdmin):
         "assignment__question__key__exact",
     ]
     search_help_text = "A worker or a question, exactly"
-
-    def get_export_queryset(self, request: HttpRequest) -> QuerySet[Answer]:
-        """One object a row instead of six: this is what makes long exports bearable."""
-        return (
-            super()
-            .get_export_queryset(request)
-            .select_related(None)
-            .annotate(
-                run_name=F("run__name"),
-                worker_key=F("assignment__candidate__worker__key"),
-                question_key=F("assignment__question__key"),
-                position=F("assignment__position"),
-            )
-        )
 
     @display(description="worker")
     def worker(self, answer: Answer) -> str:

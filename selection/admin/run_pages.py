@@ -49,7 +49,7 @@ class RunPage(Page):
         facts = self._draft(run) if run.status == Run.Status.DRAFT else self._begun(run)
         live = run.status == Run.Status.RUNNING
         facts |= {
-            "needs": run.rule.needs,  # a template would call the class
+            "needs": run.selector_class.needs,  # a template would call the class
             "extras": choices.words(run),
             "learned": priors.learned(run),
             "doubt": priors.doubt(run),

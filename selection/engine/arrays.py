@@ -114,6 +114,8 @@ def _answers(run: Run, pulls: Counts) -> tuple[Counts, Counts, Counts, Counts]:
     table = np.array(list(rows), np.int64).reshape(-1, 4)
     table = table[np.lexsort((table[:, 2], table[:, 1]))]
     ids, arms, positions, right = table.T
+    # (a,) the index of the arm's first answer: the j-th of an arm is ripe when its position is
+    # j places behind those that count already, for then none is missing between.
     first = np.searchsorted(arms, arms)
     ripe = positions == pulls[arms] + np.arange(arms.size) - first
     unripe = np.bincount(arms[~ripe], minlength=pulls.size)

@@ -20,6 +20,8 @@ def deal(arrays: StepArrays) -> None:
     if not arrays.counts.any():
         return
     run = arrays.run
+    # (m,) for each assignment its arm, arm by arm; then the index at which the arm's own begin,
+    # so that they get the positions that follow what the arm was asked before.
     arms = np.repeat(np.arange(arrays.counts.size), arrays.counts)
     first = np.repeat(np.cumsum(arrays.counts) - arrays.counts, arrays.counts)
     positions = arrays.asked[arms] + np.arange(arms.size) - first
@@ -67,11 +69,14 @@ def _records(run: Run, arms: Counts) -> dict[int, RecordedAnswer]:
     waiting = RecordedAnswer.objects.filter(
         candidate__run=run, candidate__arm__in=np.unique(arms).tolist()
     ).values_list("id", "candidate__arm", "question__number")
+    # (w, 3) id, arm and question number of all that wait, by arm and then in the arm's own order.
     table = np.array(list(waiting), np.int64).reshape(-1, 3)
     table = table[np.lexsort((deck.ranks(run.seed, table[:, 1], table[:, 2]), table[:, 1]))]
     ids, owners = table[:, 0], table[:, 1]
+    # (w,) 0 for an arm's first recorded answer, 1 for its second; as many are taken as it is dealt.
     turn = np.arange(owners.size) - np.searchsorted(owners, owners)
     taken = turn < np.bincount(arms, minlength=owners.max(initial=0) + 1)[owners]
+    # The assignments stand arm by arm, so an arm's t-th is t behind its first.
     places = (np.searchsorted(arms, owners) + turn)[taken].tolist()
     records = RecordedAnswer.objects.select_related("question").in_bulk(ids[taken].tolist())
     return {i: records[key] for i, key in zip(places, ids[taken].tolist(), strict=True)}

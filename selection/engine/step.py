@@ -71,11 +71,19 @@ def _hands(arrays: StepArrays) -> Counts:
 
 
 def _within_hands(arrays: StepArrays) -> Counts:
-    """What each worker's hands hold of what all their skills ask, the least asked skill first."""
+    """What each worker's hands hold of what all their skills ask, the least asked skill first.
+
+    Every skill has the same workers, so the arms form a table of skills by workers. Each round
+    gives one more question to every worker who wants one and has a hand free.
+    """
+    # (skills, workers) the arm of this worker in this skill; a column is one worker.
     places = np.lexsort((arrays.workers, arrays.skill)).reshape(len(arrays.run.skills), -1)
+    # (skills, workers) what the algorithm asks for now, and all that was asked before.
     wanted, asked = arrays.counts[places], arrays.asked[places]
+    # (workers,) a worker's hands are the same in all skills, so any row of places tells them.
     free, given = _hands(arrays)[places[0]], np.zeros_like(wanted)
     while (takes := (wanted > given) & (free > 0)).any():
+        # (workers,) of the skills that want the worker, the one in which least was asked.
         skill = np.where(takes, asked + given, np.iinfo(np.int64).max).argmin(axis=0)
         workers = np.flatnonzero(takes.any(axis=0))
         given[skill[workers], workers] += 1

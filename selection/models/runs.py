@@ -130,13 +130,13 @@ class Run(models.Model):
         return self.ending == Run.Ending.PROMISE
 
     @property
-    def rule(self) -> type[Selector]:
+    def selector_class(self) -> type[Selector]:
         return ALGORITHMS[self.algorithm]
 
     @property
     def fixed_budget(self) -> bool:
         """Whether the algorithm spends its budget and has no other end."""
-        return self.rule.promise.fixed == "budget"
+        return self.selector_class.promise.fixed == "budget"
 
     @property
     def finished(self) -> bool:
@@ -171,7 +171,7 @@ class Run(models.Model):
         )
         if Run.question_set.is_cached(self):
             own.question_set = self.question_set
-        several = self.pk is not None and self.rule.several_skills
+        several = self.pk is not None and self.selector_class.several_skills
         return [own, *(self.further.select_related("question_set") if several else ())]
 
     @property
@@ -186,7 +186,7 @@ class Run(models.Model):
     def problem(self, workers: int) -> Problem:
         """What is asked of the algorithm. Arms are numbered skill by skill."""
         limits = (self.epsilon, self.delta, self.budget)
-        if not self.rule.several_skills:
+        if not self.selector_class.several_skills:
             return Problem(workers, self.k, *limits)
         parts = np.repeat(np.arange(len(self.skills)), workers)
         return MultiProblem.of(parts.tolist(), [skill.k for skill in self.skills], *limits)

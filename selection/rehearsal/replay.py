@@ -24,7 +24,7 @@ RIGHT, WRONG = "right", "wrong"
 
 
 @dataclass(frozen=True)
-class Plan:
+class Wanted:
     """name     of the pool, the question set and the run
     slots    answers asked for at once; None: so few that little is asked in vain
     redraw   draw each worker's recorded answers with replacement instead of using each once
@@ -55,18 +55,18 @@ class Regrets:
     explore_k: float
 
 
-def check(crowd: RecordedCrowd, plan: Plan) -> None:
-    """Raise Refused for a plan that cannot be run on this crowd."""
-    run = Run(**_settings(plan))
+def check(crowd: RecordedCrowd, wanted: Wanted) -> None:
+    """Raise Refused for settings that cannot be run on this crowd."""
+    run = Run(**_settings(wanted))
     for why in refusals.of(run, len(crowd.workers)).values():
         raise Refused(why)
 
 
 @wake.silence()
-def play(crowd: RecordedCrowd, plan: Plan, told: Callable[[int], object]) -> Run:
-    """Run this plan on this crowd to its end; ``told`` hears how many more answers count."""
-    run = _start(crowd, plan)
-    answer = _Redraw(crowd, run) if plan.redraw else _nothing_more
+def play(crowd: RecordedCrowd, wanted: Wanted, told: Callable[[int], object]) -> Run:
+    """Run these settings on this crowd to its end; ``told`` hears how many more answers count."""
+    run = _start(crowd, wanted)
+    answer = _Redraw(crowd, run) if wanted.redraw else _nothing_more
     while (step := engine.advance(run.pk)) or answer():
         if step:
             told(step.applied)
@@ -86,42 +86,42 @@ def regrets(accuracy: dict[str, float], chosen: list[str]) -> Regrets:
 
 
 @transaction.atomic
-def _start(crowd: RecordedCrowd, plan: Plan) -> Run:
-    slots = plan.slots or _slots(crowd, plan)
-    pool = Pool.objects.create(name=plan.name)
+def _start(crowd: RecordedCrowd, wanted: Wanted) -> Run:
+    slots = wanted.slots or _slots(crowd, wanted)
+    pool = Pool.objects.create(name=wanted.name)
     catalog.take_workers(pool, [WorkerRow(0, worker, "", {}) for worker in crowd.workers])
-    question_set = QuestionSet.objects.create(name=plan.name)
+    question_set = QuestionSet.objects.create(name=wanted.name)
     draft = Run(
-        name=plan.name,
+        name=wanted.name,
         pool=pool,
         question_set=question_set,
-        **_settings(plan),
+        **_settings(wanted),
         slots=slots,
         slots_per_worker=slots,
-        recorded_only=not plan.redraw,
+        recorded_only=not wanted.redraw,
     )
     run = runs.create(draft)
-    if plan.redraw:
-        _make_draws(question_set, _most_draws(plan, len(crowd.workers)))
+    if wanted.redraw:
+        _make_draws(question_set, _most_draws(wanted, len(crowd.workers)))
     else:
         catalog.take_questions(question_set, _tasks(crowd))
     runs.start(run)
     run.refresh_from_db()
-    if not plan.redraw:
+    if not wanted.redraw:
         intake.take(run, intake.sort(run, crowd.answers))
     return run
 
 
-def _settings(plan: Plan) -> dict[str, Any]:
-    """The fields of the run that the plan says."""
+def _settings(wanted: Wanted) -> dict[str, Any]:
+    """The fields of the run that were wanted."""
     fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed")
-    options = choices.read_options(plan.algorithm, plan.options)
-    return {field: getattr(plan, field) for field in fields} | {"options": options}
+    options = choices.read_options(wanted.algorithm, wanted.options)
+    return {field: getattr(wanted, field) for field in fields} | {"options": options}
 
 
-def _slots(crowd: RecordedCrowd, plan: Plan) -> int:
+def _slots(crowd: RecordedCrowd, wanted: Wanted) -> int:
     """Few enough that little is asked in vain before the end is seen, many enough to be quick."""
-    return SLOTS if plan.redraw else max(20, min(SLOTS, len(crowd.answers) // 50))
+    return SLOTS if wanted.redraw else max(20, min(SLOTS, len(crowd.answers) // 50))
 
 
 def _tasks(crowd: RecordedCrowd) -> list[QuestionRow]:
@@ -142,14 +142,14 @@ def _make_draws(question_set: QuestionSet, size: int) -> None:
     )
 
 
-def _most_draws(plan: Plan, workers: int) -> int:
+def _most_draws(wanted: Wanted, workers: int) -> int:
     """As many as any of the algorithms asks one worker for.
 
     The hungriest is AdaptiveTopK with 4/3 (4/epsilon)^2 ln(2 n r^2 / delta) over its rounds r.
     """
-    most = plan.budget or MOST_DRAWS
-    if plan.epsilon:
-        most = min(most, math.ceil(22 * math.log(100 * workers / plan.delta) / plan.epsilon**2))
+    most = wanted.budget or MOST_DRAWS
+    if wanted.epsilon:
+        most = min(most, math.ceil(22 * math.log(100 * workers / wanted.delta) / wanted.epsilon**2))
     return min(most, MOST_DRAWS)
 
 

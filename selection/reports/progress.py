@@ -70,7 +70,7 @@ def progress(run: Run) -> Progress:
 
 
 def _wanted(run: Run) -> float:
-    return run.epsilon if "epsilon" in run.rule.needs else 0.0
+    return run.epsilon if "epsilon" in run.selector_class.needs else 0.0
 
 
 def _closed(run: Run, last: Step | None) -> float:

@@ -36,55 +36,57 @@ def promise_status(run: Run) -> PromiseStatus:
     draft = run.status == Run.Status.DRAFT
     if draft and (refused := refusals.of(run, n)):
         return PromiseStatus(" ".join(refused.values()))
-    rule = run.selector(workers=n).promise
-    assumes = rule.assumes + priors.assumption(run)
+    promise = run.selector(workers=n).promise
+    assumes = promise.assumes + priors.assumption(run)
     if draft:
-        return PromiseStatus(choices.sentence(run, rule, n), assumes=assumes)
-    epsilon = _epsilon(run, rule)
+        return PromiseStatus(choices.sentence(run, promise, n), assumes=assumes)
+    epsilon = _epsilon(run, promise)
     ended = run.status == Run.Status.ENDED
     early = ended and not run.finished
     known = epsilon is not None and not ended
     return PromiseStatus(
-        sentence=_early(run, rule, n) if early else choices.sentence(run, rule, n),
-        so_far="" if ended else _so_far(rule, epsilon),
-        meaning=choices.sentence(run, rule, n, epsilon) if known else "",
+        sentence=_early(run, promise, n) if early else choices.sentence(run, promise, n),
+        so_far="" if ended else _so_far(promise, epsilon),
+        meaning=choices.sentence(run, promise, n, epsilon) if known else "",
         epsilon=epsilon,
-        holds="" if epsilon is None else ON_AVERAGE if rule.average else EVERY_POOL,
+        holds="" if epsilon is None else ON_AVERAGE if promise.average else EVERY_POOL,
         assumes=assumes,
     )
 
 
-def _early(run: Run, rule: Promise, n: int) -> str:
+def _early(run: Run, promise: Promise, n: int) -> str:
     """What a run that ended before its time can say for itself."""
     if run.fixed_budget:
         return f"The {run.total} workers that looked best when it ended early; no promise."
     gap = _gap(run)
-    short = f"ε = {run.epsilon:g} was not reached" if rule.average else "Not certified"
+    short = f"ε = {run.epsilon:g} was not reached" if promise.average else "Not certified"
     if gap is None:
         return f"{short}: there were too few answers to promise anything about these workers."
-    if not rule.average:
-        short += f" as the best {run.k}" if rule.goal is Goal.EXACT else f" for ε = {run.epsilon:g}"
-    return f"{short}. {choices.sentence(run, rule, n, gap)}"
+    if not promise.average:
+        short += (
+            f" as the best {run.k}" if promise.goal is Goal.EXACT else f" for ε = {run.epsilon:g}"
+        )
+    return f"{short}. {choices.sentence(run, promise, n, gap)}"
 
 
-def _so_far(rule: Promise, epsilon: float | None) -> str:
-    if not _bounds(rule):
+def _so_far(promise: Promise, epsilon: float | None) -> str:
+    if not _bounds(promise):
         return ""
-    words = "Reached so far, on average" if rule.average else "Certified so far"
+    words = "Reached so far, on average" if promise.average else "Certified so far"
     reached = "nothing yet, there are too few answers" if epsilon is None else f"ε = {epsilon:g}"
     return f"{words}: {reached}."
 
 
-def _epsilon(run: Run, rule: Promise) -> float | None:
+def _epsilon(run: Run, promise: Promise) -> float | None:
     if run.certified:
-        return 0.0 if rule.goal is Goal.EXACT else run.epsilon
-    return _gap(run) if _bounds(rule) else None
+        return 0.0 if promise.goal is Goal.EXACT else run.epsilon
+    return _gap(run) if _bounds(promise) else None
 
 
-def _bounds(rule: Promise) -> bool:
+def _bounds(promise: Promise) -> bool:
     """Whether its gap bounds anything before it has stopped by itself."""
-    goal = rule.early if rule.goal is Goal.EXACT else rule.goal
-    return rule.fixed == "confidence" and goal is not Goal.NONE
+    goal = promise.early if promise.goal is Goal.EXACT else promise.goal
+    return promise.fixed == "confidence" and goal is not Goal.NONE
 
 
 def _gap(run: Run) -> float | None:
@@ -97,4 +99,4 @@ def interval(run: Run) -> str:
     """What a worker's lower and upper are, in words."""
     if run.fixed_budget:
         return "bounds that the algorithm works with, if it has any: nothing is promised of them"
-    return run.rule.interval
+    return run.selector_class.interval

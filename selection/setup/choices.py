@@ -63,22 +63,22 @@ def every(run: Run, workers: int) -> list[Choice]:
     if refusals.out_of_range(run, workers):
         return []
     return [
-        _choice(name, sentence(run, rule.promise, workers))
-        for name, rule in ALGORITHMS.items()
-        if rule.several_skills == run.rule.several_skills
+        _choice(name, sentence(run, kind.promise, workers))
+        for name, kind in ALGORITHMS.items()
+        if kind.several_skills == run.selector_class.several_skills
     ]
 
 
 def sentence(run: Run, promise: Promise, workers: int, reached: float | None = None) -> str:
     """What is promised for this run, or with the ε that was ``reached`` by now."""
-    if run.rule.several_skills:
+    if run.selector_class.several_skills:
         return "The workers that look best in each skill when the budget is spent; no promise."
     return promise.sentence(run.problem(workers), reached)
 
 
 def _choice(name: str, promise: str) -> Choice:
-    rule = ALGORITHMS[name]
-    return Choice(name, rule.title, algorithms.group_of(name), promise, rule.promise.citation)
+    kind = ALGORITHMS[name]
+    return Choice(name, kind.title, algorithms.group_of(name), promise, kind.promise.citation)
 
 
 def settings() -> list[Setting]:
@@ -99,20 +99,20 @@ def needs() -> dict[str, list[str]]:
     """By algorithm, the fields of a run's form that it reads besides those that all do."""
     return {
         name: [
-            *rule.needs,
+            *kind.needs,
             *(f"option_{option.name}" for option in algorithms.settings(name)),
-            *(["quota_attribute", "quota_lines"] if rule.keeps_quotas else []),
-            *(["learn_from"] if rule.learns else []),
-            *(["skills"] if rule.several_skills else []),
+            *(["quota_attribute", "quota_lines"] if kind.keeps_quotas else []),
+            *(["learn_from"] if kind.learns else []),
+            *(["skills"] if kind.several_skills else []),
         ]
-        for name, rule in ALGORITHMS.items()
+        for name, kind in ALGORITHMS.items()
     }
 
 
 def words(run: Run) -> list[tuple[str, str]]:
     """What was set besides the usual numbers, for people: (label, value)."""
     chosen = run.hand_set
-    if run.rule.says_accuracy:
+    if run.selector_class.says_accuracy:
         chosen = {"accuracy": LIKE_THESE} | chosen
     said = [(algorithms.label(name), _said(value)) for name, value in chosen.items()]
     if learned := priors.learned(run):
@@ -126,7 +126,7 @@ def words(run: Run) -> list[tuple[str, str]]:
 
 def accuracy(run: Run) -> str:
     """What accuracy means in this run's promise, where that could be chosen."""
-    if not run.rule.says_accuracy:
+    if not run.selector_class.says_accuracy:
         return ""
     chosen = run.options.get("accuracy", LIKE_THESE)
     return f"Accuracy {chosen} is {algorithms.MEANINGS[chosen]}."

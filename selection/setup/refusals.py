@@ -94,7 +94,7 @@ def of_stored(run: Run, workers: int) -> dict[str, str]:
 
 def of_skills(run: Run, further: int) -> dict[str, str]:
     """Whether the algorithm fits the number of further skills, by field."""
-    title, several = run.rule.title, run.rule.several_skills
+    title, several = run.selector_class.title, run.selector_class.several_skills
     if several and not further:
         return {"algorithm": f"{title} is for several skills: add at least one more question set."}
     if further and not several:
@@ -108,8 +108,8 @@ def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
     asked = run.quotas
     if not asked:
         return {}
-    if not run.rule.keeps_quotas:
-        title = run.rule.title
+    if not run.selector_class.keeps_quotas:
+        title = run.selector_class.title
         return {"algorithm": f"{title} cannot keep quotas; {_keepers()} can."}
     if not asked["attribute"]:
         return {"quota_attribute": "Say which attribute the quotas are about."}
@@ -123,7 +123,7 @@ def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
 
 
 def _keepers() -> str:
-    keepers = [rule.title for rule in ALGORITHMS.values() if rule.keeps_quotas]
+    keepers = [kind.title for kind in ALGORITHMS.values() if kind.keeps_quotas]
     return f"{', '.join(keepers[:-1])} and {keepers[-1]}"
 
 

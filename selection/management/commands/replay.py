@@ -78,12 +78,12 @@ class Command(BaseCommand):
     def _replay(self, options: dict[str, Any]) -> None:
         check(options)
         past = crowd.read(options["answers"], options["gold"])
-        wanted = plan(options)
+        wanted = wanted_of(options)
         replay.check(past, wanted)
         with nullcontext() if options["keep"] else throwaway_database():
             self._play(past, replace(wanted, name=free_name(wanted.name)), options)
 
-    def _play(self, past: RecordedCrowd, wanted: replay.Plan, options: dict[str, Any]) -> None:
+    def _play(self, past: RecordedCrowd, wanted: replay.Wanted, options: dict[str, Any]) -> None:
         with tqdm(unit=" answers", desc="replay", disable=options["verbosity"] == 0) as bar:
             run = replay.play(past, wanted, bar.update)
         write(options["out"], run)
@@ -122,9 +122,9 @@ def check_out(out: Path) -> None:
         raise Refused(f"{out} cannot be written: the folder {out.parent} is read-only.")
 
 
-def plan(options: dict[str, Any]) -> replay.Plan:
+def wanted_of(options: dict[str, Any]) -> replay.Wanted:
     fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed", "slots")
-    return replay.Plan(
+    return replay.Wanted(
         name=f"Replay of {options['answers'].stem}",
         redraw=options["with_replacement"],
         options=_named(options["option"]),
