@@ -25,7 +25,7 @@ test-sqlite: setup
 
 # What touches the database runs a second time on PostgreSQL.
 test-postgres: setup
-	$(BIN)/python -m tests.postgres $(BIN)/pytest --ignore tests/topk --ignore tests/test_browser.py
+	$(BIN)/python -m tests.postgres $(BIN)/pytest --ignore tests/topk --ignore tests/project/test_browser.py
 
 check: setup
 	$(BIN)/ruff check .

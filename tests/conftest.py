@@ -1,10 +1,12 @@
-"""What every test has: a real Redis, empty."""
+"""What every test has: a real Redis, empty. What many ask for: a token, a requester."""
 
 import subprocess
 from collections.abc import Iterator
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.test import Client
 
 from crowdselect.redis_server import command
 from selection.models import ApiToken
@@ -29,3 +31,10 @@ def empty_redis(redis_server: None) -> None:
 @pytest.fixture
 def token(db: None) -> str:
     return ApiToken.issue("test")
+
+
+@pytest.fixture
+def requester(client: Client) -> Client:
+    """A browser in which a superuser is signed in."""
+    client.force_login(User.objects.create_superuser("requester"))
+    return client

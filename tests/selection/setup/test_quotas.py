@@ -1,26 +1,18 @@
 """Quotas: at least and at most so many from each value of a worker attribute."""
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from selection import reports
 from selection.errors import Refused
 from selection.models import Run
 from selection.setup import quotas, runs
-from tests.test_pages import admin_url, lines_of, run_form, text_of
+from tests.pages import admin_url, lines_of, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
 
 LANGUAGES = ["English", "English", "Spanish"]  # of w0, w1, w2, and again from w3
 ASKED = {"attribute": "language", "limits": {"Spanish": [1, 1], "English": [0, 2]}}
-
-
-@pytest.fixture
-def requester(client: Client) -> Client:
-    client.force_login(User.objects.create_superuser("requester"))
-    return client
 
 
 def quota_run(**fields: object) -> Run:

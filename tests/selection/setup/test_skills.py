@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from selection import engine, intake, reports
 from selection.errors import NotFound, Refused
@@ -12,17 +10,11 @@ from selection.intake.files import AnswerRow, QuestionRow
 from selection.models import Assignment, Run, Skill
 from selection.setup import runs
 from selection.worker import page
-from tests.test_pages import admin_url, lines_of, run_form, text_of
+from tests.pages import admin_url, lines_of, run_form, text_of
 from tests.worlds import Crowd, answer_all, make_pool, make_questions, make_run, open_of, play
 from topk import MULTI_SELECTORS
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def requester(client: Client) -> Client:
-    client.force_login(User.objects.create_superuser("requester"))
-    return client
 
 
 def make_skills_run(start: bool = True, **fields: object) -> Run:

@@ -3,22 +3,15 @@
 import json
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from selection import engine, reports
 from selection.models import Run
 from selection.setup import priors, runs
-from tests.test_pages import admin_url, lines_of, press, run_form, text_of
+from tests.pages import admin_url, lines_of, press, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def requester(client: Client) -> Client:
-    client.force_login(User.objects.create_superuser("requester"))
-    return client
 
 
 @pytest.fixture

@@ -1,24 +1,17 @@
 """What a run says of its own promise: doubts, the fitted population, and what holds so far."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from selection import engine, reports
 from selection.models import Run
 from selection.setup import runs
-from tests.test_pages import admin_url, text_of
+from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_run, play
 
 pytestmark = pytest.mark.django_db
 
 TWO_GROUPS = crowd(3, good=30, high=0.97, low=0.2)
-
-
-@pytest.fixture
-def requester(client: Client) -> Client:
-    client.force_login(User.objects.create_superuser("requester"))
-    return client
 
 
 def odd_run(**fields: object) -> Run:

@@ -4,27 +4,19 @@ import json
 import re
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.test import Client
 
 from selection import algorithms, reports
 from selection.algorithms import ALGORITHMS, GROUPS
 from selection.errors import Refused
 from selection.models import Run
 from selection.setup import choices, runs
+from tests.pages import admin_url, run_form, text_of
 from tests.pasts import write_past
-from tests.test_pages import admin_url, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 from topk import SELECTORS
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def requester(client: Client) -> Client:
-    client.force_login(User.objects.create_superuser("requester"))
-    return client
 
 
 def post(requester, **changes: object):

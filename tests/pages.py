@@ -1,0 +1,57 @@
+"""The requester's pages, for tests: addresses, words, forms, buttons and files."""
+
+import html
+import re
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from selection.models import Pool, QuestionSet, Run
+
+
+def admin_url(name: str, *args: object) -> str:
+    return reverse(f"admin:selection_{name}", args=args)
+
+
+def text_of(response) -> str:
+    """The page's words, without markup, with single spaces."""
+    page = re.sub(r"<(script|style|svg).*?</\1>", " ", response.content.decode(), flags=re.S)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def run_form(pool: Pool, question_set: QuestionSet, **changes: object) -> dict[str, object]:
+    return {
+        "name": "Spring",
+        "pool": pool.pk,
+        "question_set": question_set.pk,
+        "k": 2,
+        "algorithm": "lucb",
+        "epsilon": 0.2,
+        "delta": 0.1,
+        "budget": "",
+        "slots": 10,
+        "slots_per_worker": 2,
+        "minutes": 30,
+        "seed": 11,
+        "further-TOTAL_FORMS": 0,
+        "further-INITIAL_FORMS": 0,
+    } | changes
+
+
+def upload(requester, url: str, text: str | bytes, follow: bool = True):
+    body = text.encode() if isinstance(text, str) else text
+    return requester.post(url, {"file": SimpleUploadedFile("file.csv", body)}, follow=follow)
+
+
+def confirm(requester, preview):
+    return requester.post(preview.request["PATH_INFO"], follow=True)
+
+
+def press(requester, run: Run, verb: str) -> str:
+    response = requester.post(admin_url("run_verb", run.pk, verb), follow=True)
+    run.refresh_from_db()
+    return text_of(response)
+
+
+def lines_of(response) -> list[str]:
+    return response.getvalue().decode("utf-8-sig").splitlines()

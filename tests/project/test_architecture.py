@@ -1,0 +1,26 @@
+"""The import rules, whose table is in pyproject.toml, and where the tests of a room are."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+
+
+def rooms(house: str) -> set[str]:
+    """The folders of a house that hold Python, but for the migrations."""
+    return {file.parent.name for file in (TOP / house).glob("*/*.py")} - {"migrations"}
+
+
+def test_imports_go_one_way():
+    tool = Path(sys.executable).with_name("lint-imports")
+    checked = subprocess.run([tool], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.parametrize("house", ["topk", "selection", "research"])
+def test_every_room_has_its_tests_in_a_folder_of_its_name(house):
+    tested = {file.parent.name for file in (TOP / "tests" / house).glob("*/test_*.py")}
+    assert tested == rooms(house) != set()

@@ -1,0 +1,70 @@
+"""What can be taken away from a run: the selected, links, open questions, answers."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from selection import engine
+from selection.models import Answer, Assignment
+from tests.pages import admin_url, confirm, lines_of, text_of, upload
+from tests.worlds import crowd, make_run, open_of, play
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_exports_the_selected_as_csv_and_json(requester):
+    run = make_run(questions=3000)
+    play(run, crowd(1, 2))
+    table = requester.get(admin_url("run_selected_csv", run.pk))
+    header, *rows = lines_of(table)
+    assert header.startswith("rank,worker,name,verdict,answers,right,mean,lower,upper")
+    assert len(rows) == 2
+    assert "attachment" in table["Content-Disposition"]
+    document = json.loads(requester.get(admin_url("run_selected_json", run.pk)).content)
+    assert [row["rank"] for row in document["workers"]] == [1, 2]
+    assert document["certified"] is True
+
+
+def test_it_gives_every_worker_a_link_of_their_own(requester, client):
+    run = make_run()
+    header, *rows = lines_of(requester.get(admin_url("run_links_csv", run.pk)))
+    assert header == "worker,name,link"
+    links = [row.rsplit(",", 1)[1] for row in rows]
+    assert len(set(links)) == 6
+    path = links[0][links[0].index("/work/") :]
+    assert client.get(path).status_code == 200
+
+
+def test_open_questions_can_be_answered_elsewhere_and_come_back(requester):
+    run = make_run()
+    engine.advance(run.pk)
+    header, *rows = lines_of(requester.get(admin_url("run_open_csv", run.pk)))
+    assert header == "worker,question,prompt,choices,assignment,due"
+    assert len(rows) == len(open_of(run)) > 0
+    answered = "\n".join([header + ",response", *(row + ",yes" for row in rows)])
+    confirm(requester, upload(requester, admin_url("run_import", run.pk), answered))
+    assert Answer.objects.count() == len(rows)
+
+
+def test_overdue_questions_are_not_handed_on(requester):
+    run = make_run()
+    engine.advance(run.pk)
+    Assignment.objects.update(due=timezone.now() - timedelta(minutes=1))
+    assert len(lines_of(requester.get(admin_url("run_open_csv", run.pk)))) == 1
+
+
+def test_every_answer_of_a_run_can_be_downloaded(requester):
+    run = make_run()
+    play(run, crowd(1, 2), most=2)
+    header, *rows = lines_of(requester.get(admin_url("run_answers_csv", run.pk)))
+    assert header == "worker,question,position,response,outcome,at,counted_in"
+    assert len(rows) == Answer.objects.count() > 0
+    assert {row.split(",")[4] for row in rows} == {"right", "not right"}
+
+
+def test_a_draft_has_nothing_to_download(requester):
+    run = make_run(start=False)
+    response = requester.get(admin_url("run_selected_csv", run.pk), follow=True)
+    assert "nothing to download before" in text_of(response)

@@ -1,0 +1,139 @@
+"""Files that a requester brings: a preview first, then the import."""
+
+import pytest
+
+from selection import engine
+from selection.models import Answer, Pool, RecordedAnswer, Upload
+from tests.pages import admin_url, confirm, text_of, upload
+from tests.worlds import make_pool, make_questions, make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_leads_from_a_new_pool_to_its_import(requester):
+    response = requester.post(admin_url("pool_add"), {"name": "Crowd"})
+    assert response["Location"] == admin_url("pool_import", Pool.objects.get().pk)
+
+
+def test_it_imports_workers_after_a_preview(requester):
+    pool = make_pool(1)
+    preview = upload(
+        requester,
+        admin_url("pool_import", pool.pk),
+        "\ufeffworker,name,country\r\nada,Ada,UK\r\nw0,New name,\r\n,nobody,\r\n",
+    )
+    words = text_of(preview)
+    assert "1 new worker would join" in words
+    assert "and 1 who are in it already" in words
+    assert "1 row would not be taken" in words
+    assert "4 The column “worker” is empty." in words
+    assert pool.workers.count() == 1  # nothing yet
+    done = text_of(confirm(requester, preview))
+    assert "2 workers imported." in done
+    assert "1 line not taken." in done
+    assert pool.workers.get(key="ada").attributes == {"country": "UK"}
+    assert pool.workers.get(key="w0").name == "New name"
+    assert not Upload.objects.exists()
+
+
+def test_it_imports_pasted_questions(requester):
+    question_set = make_questions(0)
+    pasted = "question,prompt,answer,choices\nq1,A bird?,yes,yes|no\nq2,Capital?,Paris|paris city,"
+    preview = requester.post(
+        admin_url("questionset_import", question_set.pk), {"pasted": pasted}, follow=True
+    )
+    assert "2 new questions would join" in text_of(preview)
+    confirm(requester, preview)
+    assert question_set.questions.get(key="q2").accepted == ["Paris", "paris city"]
+    assert question_set.questions.get(key="q1").choices == ["yes", "no"]
+
+
+def test_it_names_questions_that_were_asked_and_leaves_them(requester):
+    run = make_run(questions=20)
+    engine.advance(run.pk)
+    asked = open_of(run)[0].question
+    preview = upload(
+        requester,
+        admin_url("questionset_import", run.question_set_id),
+        f"question,prompt,answer\n{asked.key},Other,no\n",
+    )
+    assert "has been asked in a run and cannot be changed" in text_of(preview)
+    assert "nothing in this file to import" in text_of(preview)
+
+
+def test_it_previews_which_answers_count_and_which_wait(requester):
+    run = make_run(questions=50)
+    engine.advance(run.pk)
+    out = open_of(run)[0]
+    keys = {a.question.key for a in open_of(run) if a.candidate_id == out.candidate_id}
+    other = next(q.key for q in run.question_set.questions.all() if q.key not in keys)
+    worker = out.candidate.worker.key
+    text = (
+        "worker,question,response\n"
+        f"{worker},{out.question.key},yes\n"
+        f"{worker},{other},no\n"
+        f"stranger,{other},no\n"
+    )
+    preview = upload(requester, admin_url("run_import", run.pk), text)
+    words = text_of(preview)
+    assert "1 answer to questions that are out now would count at once" in words
+    assert "1 answer would wait until the algorithm asks" in words
+    assert "4 There is no worker “stranger” in this run." in words
+    assert not Answer.objects.exists()
+    assert not RecordedAnswer.objects.exists()
+    confirm(requester, preview)
+    assert Answer.objects.get().assignment_id == out.pk
+    assert RecordedAnswer.objects.get().question.key == other
+
+
+def test_confirming_twice_imports_once(requester):
+    pool = make_pool(0)
+    preview = upload(requester, admin_url("pool_import", pool.pk), "worker\nada\n")
+    confirm(requester, preview)
+    again = text_of(confirm(requester, preview))
+    assert "imported or put aside already" in again
+    assert pool.workers.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("name\nAda\n", "there is no column “worker”"),
+        ("", "is empty"),
+        (b"worker\n\xff\xfe\xfa\n", "this is not UTF-8 text"),
+        (b"worker\nab\0c\n", "NUL character"),
+    ],
+)
+def test_it_refuses_a_bad_file_in_one_sentence_on_the_form(requester, text, why):
+    response = upload(requester, admin_url("pool_import", make_pool(0).pk), text)
+    assert response.request["PATH_INFO"].endswith("/import/")
+    assert text_of(response).count(why) == 1
+    assert not Upload.objects.exists()
+
+
+def test_it_asks_for_a_file_or_a_text(requester):
+    response = requester.post(admin_url("pool_import", make_pool(0).pk), {"pasted": " "})
+    assert "Choose a file or paste its lines" in text_of(response)
+
+
+def test_it_refuses_answers_for_a_run_that_has_not_begun(requester):
+    run = make_run(start=False)
+    response = upload(
+        requester, admin_url("run_import", run.pk), "worker,question,response\nw0,q0,yes\n"
+    )
+    assert "answers can be imported while it runs" in text_of(response)
+
+
+def test_the_bad_rows_can_be_downloaded(requester):
+    preview = upload(requester, admin_url("pool_import", make_pool(0).pk), "worker\nada\nada\n")
+    file = requester.get(preview.request["PATH_INFO"] + "?problems=csv")
+    assert '3,"This worker is there already, in line 2."' in file.getvalue().decode()
+
+
+def test_a_file_for_one_pool_cannot_be_taken_into_another(requester):
+    pool, other = make_pool(0), make_pool(0)
+    preview = upload(requester, admin_url("pool_import", pool.pk), "worker\nada\n")
+    moved = preview.request["PATH_INFO"].replace(f"/{pool.pk}/", f"/{other.pk}/")
+    assert requester.get(moved).status_code == 404
+    requester.post(moved)
+    assert other.workers.count() == 0

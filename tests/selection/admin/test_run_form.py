@@ -1,0 +1,73 @@
+"""A run's form: what it offers, stores and refuses."""
+
+import re
+
+import pytest
+
+from selection.models import Run
+from tests.pages import admin_url, run_form, text_of
+from tests.worlds import make_pool, make_questions, make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_creates_a_draft_and_shows_its_page(requester):
+    pool, question_set = make_pool(5), make_questions(5)
+    response = requester.post(admin_url("run_add"), run_form(pool, question_set), follow=True)
+    run = Run.objects.get()
+    assert response.request["PATH_INFO"] == admin_url("run_page", run.pk)
+    assert (run.status, run.seed, run.budget) == ("draft", 11, None)
+    assert "within 0.2 of the 2nd best" in text_of(response)
+
+
+def test_it_offers_a_random_seed(requester):
+    pages = [requester.get(admin_url("run_add")).content.decode() for _ in range(2)]
+    seeds = [int(re.search(r'name="seed" value="(\d+)"', page)[1]) for page in pages]
+    assert seeds[0] != seeds[1]
+    assert max(seeds) < 2**31
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"k": 5}, "K must be at least 1 and less than the number of workers (5), but it is 5."),
+        ({"k": 0}, "K must be at least 1 and less than the number of workers (5), but it is 0."),
+        ({"k": -3}, "but it is -3."),
+        ({"epsilon": 1}, "Epsilon must be at least 0 and below 1, but it is 1.0."),
+        ({"epsilon": -0.1}, "Epsilon must be at least 0 and below 1, but it is -0.1."),
+        ({"delta": 0}, "Delta must be above 0 and below 1, but it is 0.0."),
+        ({"delta": "nan"}, "Enter a number."),
+        ({"budget": 0}, "The budget must be at least 1 answer, but it is 0."),
+        ({"slots": 0}, "greater than or equal to 1"),
+    ],
+)
+def test_it_refuses_a_bad_setting_in_one_sentence(requester, changes, why):
+    pool, question_set = make_pool(5), make_questions(5)
+    form = run_form(pool, question_set, **changes)
+    response = requester.post(admin_url("run_add"), form)
+    assert text_of(response).count(why) == 1
+    assert not Run.objects.exists()
+
+
+def test_it_refuses_a_pool_of_one(requester):
+    response = requester.post(admin_url("run_add"), run_form(make_pool(1), make_questions(5), k=1))
+    assert "There must be at least 2 workers to choose from, not 1." in text_of(response)
+
+
+def test_it_promises_for_the_numbers_in_the_form(requester):
+    asked = {"pool": make_pool(5).pk, "k": 3, "epsilon": 0.25, "delta": 0.2}
+    answer = requester.get(admin_url("run_promises"), asked).json()["html"]
+    assert "With probability at least 0.8" in answer
+    assert "within 0.25 of the 3rd best" in answer
+    refused = requester.get(admin_url("run_promises"), asked | {"k": 9}).json()["html"]
+    assert "K must be at least 1" in refused
+    assert requester.get(admin_url("run_promises"), {"pool": "x"}).status_code == 200
+
+
+def test_a_run_that_has_begun_cannot_be_changed(requester):
+    run = make_run()
+    form = run_form(run.pool, run.question_set, name="Other")
+    response = requester.post(admin_url("run_change", run.pk), form, follow=True)
+    assert "cannot be changed" in text_of(response)
+    run.refresh_from_db()
+    assert (run.name != "Other", run.status) == (True, "running")
