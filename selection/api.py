@@ -10,6 +10,7 @@ from ninja import Field, NinjaAPI, Query, Schema, Status
 from ninja.errors import AuthenticationError, ValidationError
 from ninja.security import HttpBearer
 
+from selection.intake import presence
 from selection.intake.files import AnswerRow
 
 from . import intake, reports
@@ -86,13 +87,16 @@ class AssignmentOut(Schema):
     question: str
     prompt: str
     choices: list[str]
-    due: datetime
+    due: datetime | None = Field(
+        description="When time is up; it runs from when this question was first fetched."
+    )
 
 
 class OpenQuery(Schema):
     worker: str | None = Field(None, description="Only this worker's.")
     limit: int = Field(100, ge=1, le=1000)
     after: int = Field(0, ge=0, description="Only assignments with a greater id.")
+    peek: bool = Field(False, description="Only look: nobody's time to answer begins.")
 
 
 class ResponseIn(Schema):
@@ -215,8 +219,18 @@ def show_selection(request: HttpRequest, run_id: int) -> dict[str, Any]:
     "/runs/{run_id}/assignments", response={200: list[AssignmentOut], **ERRORS}, tags=["answers"]
 )
 def list_open(request: HttpRequest, run_id: int, query: Query[OpenQuery]) -> list[dict[str, Any]]:
-    """Open assignments, oldest first; page on with ``after``."""
+    """Open assignments, oldest first; page on with ``after``.
+
+    Fetching a question is showing it: from then its time to answer runs, unless you only peek.
+    """
     run = get_object_or_404(Run, pk=run_id)
+    if query.worker and not query.peek:
+        own = run.candidates.filter(worker__key=query.worker)
+        presence.note(run, list(own.values_list("pk", flat=True)))
+    found = reports.open_assignments(run, query.worker, query.limit, query.after)
+    if query.peek or not any(row["due"] is None for row in found):
+        return found
+    presence.show(run, [row["id"] for row in found])
     return reports.open_assignments(run, query.worker, query.limit, query.after)
 
 

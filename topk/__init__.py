@@ -19,7 +19,7 @@ from .promise import ASSUMPTIONS, Goal, Promise
 from .published.multi import MultiProblem
 from .registry import MULTI_SELECTORS, SELECTORS, build
 from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
-from .state import State, Verdict, pack
+from .state import Memory, State, Verdict, pack
 
 __all__ = [
     "ASSUMPTIONS",
@@ -32,6 +32,7 @@ __all__ = [
     "THIS_SET",
     "Event",
     "Goal",
+    "Memory",
     "MultiProblem",
     "Option",
     "PopulationSummary",

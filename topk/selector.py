@@ -17,7 +17,7 @@ from .options import settle as settle_options
 from .population_summary import PopulationSummary
 from .problem import Problem, ProblemError
 from .promise import Promise
-from .state import State, Verdict
+from .state import Memory, State, Verdict
 from .water_filling import level
 
 Counts = NDArray[np.int64]
@@ -75,6 +75,8 @@ class Selector(ABC):
 
     needs           which of "epsilon", "delta", "budget" it uses; all use n and k
     known_options   what else may be set, as keyword arguments
+    epsilon_moves   whether ε may be changed while it runs: it is read only in order to stop
+    open_roster     whether arms may join while it runs
     path_dependent  whether its memory depends on how answers were batched, not on their sum alone
     keeps_quotas    whether at least and at most so many of each group can be asked for
     learns          whether it can start from what an earlier run saw
@@ -91,6 +93,8 @@ class Selector(ABC):
     promise: Promise
     needs: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
     known_options: ClassVar[tuple[Option, ...]] = ()
+    epsilon_moves: ClassVar[bool] = True
+    open_roster: ClassVar[bool] = True
     path_dependent: ClassVar[bool] = False
     keeps_quotas: ClassVar[bool] = False
     learns: ClassVar[bool] = False
@@ -133,6 +137,15 @@ class Selector(ABC):
             np.bincount(arms, pulls, n).astype(np.int64),
             np.bincount(arms, rewards, n).astype(np.float64),
         )
+
+    def takes(self) -> Counts:
+        """(n,) how many more answers of each arm can be told now."""
+        return np.full(self.problem.n, UNLIMITED)
+
+    @classmethod
+    def remembered(cls, memory: Memory, keep: NDArray[np.bool_]) -> Memory:
+        """What is still of use of a stored memory when only these arms are left, keep (n,)."""
+        return {}
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         self.state.pulls += pulls

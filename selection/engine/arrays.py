@@ -1,66 +1,137 @@
 """A run's arrays, as one step of the engine needs them."""
 
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
+from django.db.models import F
+from django.utils import timezone
 from numpy.typing import NDArray
 
-from selection.models import Answer, Run
-from topk import Selector, State
+from selection.models import Answer, Assignment, Run
+from selection.models.roster import Roster
+from topk import Selector
 
 Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+# Whoever was seen within this time is taken to be there.
+THERE = timedelta(minutes=15)
+
+
+@dataclass
+class Answers:
+    """Those that were not counted yet, in order of arm and position. All are (a,).
+
+    ids, arms  of assignment, and by the run's numbers
+    right      1 or 0
+    void       whether the question was retired
+    ripe       whether all earlier positions are closed
+    """
+
+    ids: Counts
+    arms: Counts
+    right: Counts
+    void: Flags
+    ripe: Flags
+    at: NDArray[np.float64]
+
+    def per_arm(self, which: Flags, n: int, weights: Any = None) -> Counts:
+        """(n,) how many of these, or the sum of their weights."""
+        chosen = None if weights is None else weights[which]
+        return np.bincount(self.arms[which], chosen, n).astype(np.int64)
 
 
 @dataclass
 class StepArrays:
-    """A run's arrays while a step is made of it. All are (n,), by arm.
+    """A run's arrays while a step is made of it. All are (n,), by the run's arms.
 
-    ids, asked, pulls    as stored in Candidate, before this step
-    verdict              before this step
-    ripe, ripe_arms      ids and arms of the answers that count now
-    unripe               answers that are in but wait for an earlier position
-    counts               how many assignments to deal
+    roster    the arms that the algorithm knows; it numbers them anew
+    selector  None while there are too few to choose from
+    ids, workers, skill, asked, pulls, void, rewards, verdict, seen
+              as stored in Candidate, before this step; seen is -inf where never
+    answers   those that are not counted yet
+    unseen    assignments out that the worker has not been shown
+    shown     assignments out whose clock runs
+    counts    how many assignments to deal
     """
 
     run: Run
-    selector: Selector
+    roster: Roster
+    selector: Selector | None
     ids: Counts
     workers: Counts
+    skill: Counts
     asked: Counts
     pulls: Counts
+    void: Counts
+    rewards: NDArray[np.float64]
     verdict: Counts
+    seen: NDArray[np.float64]
+    gone: Flags
     decided_in: dict[int, tuple[int | None, str]]
-    ripe: Counts
-    ripe_arms: Counts
-    ripe_right: Counts
-    unripe: Counts
+    answers: Answers
+    unseen: Counts
+    shown: Counts
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     ending: Run.Ending | None = None
 
-    @property
-    def changed(self) -> bool:
-        return bool(self.ripe.size or self.counts.any() or self.ending)
+    def __post_init__(self) -> None:
+        self.counted = np.zeros(self.answers.ids.size, bool)
+        self.counts = np.zeros(self.ids.size, np.int64)
 
     @property
-    def skill(self) -> Counts:
-        """The skill that each arm is tested in."""
-        skills = len(self.run.skills)
-        return np.repeat(np.arange(skills), self.ids.size // skills)
+    def changed(self) -> bool:
+        orphaned = (self.gone & (self.unseen > 0)).any()
+        return bool(self.counted.any() or self.counts.any() or self.ending or orphaned)
 
     @property
     def decks(self) -> Counts:
         """How many questions each arm's skill has."""
         return np.array([skill.deck_size for skill in self.run.skills])[self.skill]
 
+    # -- after what was counted in this step
+
+    @property
+    def new_pulls(self) -> Counts:
+        return self.answers.per_arm(self.counted & ~self.answers.void, self.ids.size)
+
+    @property
+    def new_void(self) -> Counts:
+        return self.answers.per_arm(self.counted & self.answers.void, self.ids.size)
+
+    @property
+    def new_rewards(self) -> Counts:
+        which = self.counted & ~self.answers.void
+        return self.answers.per_arm(which, self.ids.size, self.answers.right)
+
+    @property
+    def closed(self) -> Counts:
+        """Positions from the first that are closed without a gap."""
+        return self.pulls + self.void + self.new_pulls + self.new_void
+
+    @property
+    def waiting(self) -> Counts:
+        """Answers that are in and wait for an earlier position; void ones too."""
+        return self.answers.per_arm(~self.counted, self.ids.size)
+
     @property
     def pending(self) -> Counts:
-        """Asked and not yet counted."""
-        return self.asked - self.selector.state.pulls
+        """Asked and not yet counted, of those that will count."""
+        void = self.answers.per_arm(~self.counted & self.answers.void, self.ids.size)
+        return self.asked - self.closed - void
 
     @property
     def out(self) -> Counts:
         """With the crowd: asked and not yet answered."""
-        return self.pending - self.unripe
+        return self.asked - self.closed - self.waiting
+
+    @property
+    def spent(self) -> int:
+        """Assignments handed out, but those whose question was retired."""
+        void = self.void.sum() + self.answers.void.sum()
+        return int(self.asked.sum() - void)
 
     @property
     def held(self) -> Counts:
@@ -70,37 +141,69 @@ class StepArrays:
         _, worker = np.unique(self.workers, return_inverse=True)
         return np.bincount(worker, self.out).astype(np.int64)[worker]
 
+    # -- who is there
+
+    @property
+    def there(self) -> Flags:
+        """Whose worker is there now; everybody, where everybody is waited for."""
+        if self.run.hours_to_come is None or self.run.recorded_only:
+            return ~self.gone
+        since = (timezone.now() - THERE).timestamp()
+        there = (self.seen > since) | (self.shown > 0)
+        return np.isin(self.workers, self.workers[there]) & ~self.gone
+
+
+COLUMNS = ("id", "worker_id", "skill", "asked", "pulls", "void", "rewards", "verdict")
+
 
 def load(run: Run) -> StepArrays:
-    rows = run.candidates.order_by("arm").values_list(
-        "id", "worker_id", "asked", "pulls", "rewards", "verdict"
-    )
-    table = np.array(list(rows), np.float64).reshape(-1, 6).T
-    ids, workers, asked, pulls, verdict = table[[0, 1, 2, 3, 5]].astype(np.int64)
-    state = State(pulls.copy(), table[4].copy(), verdict.astype(np.int8), dict(run.memory))
-    decided = run.candidates.exclude(decided_in=None)
-    ripe, arms, right, unripe = _answers(run, pulls)
+    rows = list(run.candidates.order_by("arm").values_list(*COLUMNS, "gone", "seen"))
+    table = np.array([row[: len(COLUMNS)] for row in rows], np.float64).reshape(-1, len(COLUMNS)).T
+    ids, workers, skill, asked, pulls, void = table[:6].astype(np.int64)
+    rewards, verdict = table[6], table[7].astype(np.int64)
+    gone = np.array([bool(row[-2]) for row in rows], bool)
+    roster = Roster.of(run, skill, gone, pulls)
+    state = roster.state(pulls, rewards, verdict, run.memory)
+    answers = _answers(run, pulls + void)
+    unseen, shown = _out(run, gone)
     return StepArrays(
         run=run,
-        selector=run.selector(state),
+        roster=roster,
+        selector=roster.selector(run, state) if roster.enough(run) else None,
         ids=ids,
         workers=workers,
+        skill=skill,
         asked=asked,
         pulls=pulls,
+        void=void,
+        rewards=rewards,
         verdict=verdict,
-        decided_in={
-            arm: (step, why)
-            for arm, step, why in decided.values_list("arm", "decided_in", "decided_why")
-        },
-        ripe=ripe,
-        ripe_arms=arms,
-        ripe_right=right,
-        unripe=unripe,
+        seen=_seen([row[-1] for row in rows], answers),
+        gone=gone,
+        decided_in=_decided(run),
+        answers=answers,
+        unseen=unseen,
+        shown=shown,
     )
 
 
-def _answers(run: Run, pulls: Counts) -> tuple[Counts, Counts, Counts, Counts]:
-    """The answers not yet counted: ripe ones, and how many per arm are not.
+def _decided(run: Run) -> dict[int, tuple[int | None, str]]:
+    decided = run.candidates.exclude(decided_in=None)
+    return {
+        arm: (step, why)
+        for arm, step, why in decided.values_list("arm", "decided_in", "decided_why")
+    }
+
+
+def _seen(stored: list[datetime | None], answers: Answers) -> NDArray[np.float64]:
+    """(n,) seconds; an answer shows that its worker was there."""
+    seen = np.array([-np.inf if at is None else at.timestamp() for at in stored], float)
+    np.maximum.at(seen, answers.arms, answers.at)
+    return seen
+
+
+def _answers(run: Run, closed: Counts) -> Answers:
+    """The answers that are not counted yet.
 
     An answer is ripe when all earlier positions of its worker are closed, so that slow answers,
     right or wrong, count as soon as quick ones.
@@ -110,13 +213,33 @@ def _answers(run: Run, pulls: Counts) -> tuple[Counts, Counts, Counts, Counts]:
         "assignment__candidate__arm",
         "assignment__position",
         "right",
+        "void",
+        "expired",
+        "at",
     )
-    table = np.array(list(rows), np.int64).reshape(-1, 4)
+    # Whoever let their time run out was not there.
+    flat = [(*row[:5], -np.inf if row[5] else row[6].timestamp()) for row in rows]
+    table = np.array(flat, np.float64).reshape(-1, 6)
     table = table[np.lexsort((table[:, 2], table[:, 1]))]
-    ids, arms, positions, right = table.T
+    ids, arms, positions, right, void = table[:, :5].astype(np.int64).T
     # (a,) the index of the arm's first answer: the j-th of an arm is ripe when its position is
-    # j places behind those that count already, for then none is missing between.
+    # j places behind those that are closed already, for then none is missing between.
     first = np.searchsorted(arms, arms)
-    ripe = positions == pulls[arms] + np.arange(arms.size) - first
-    unripe = np.bincount(arms[~ripe], minlength=pulls.size)
-    return ids[ripe], arms[ripe], right[ripe], unripe
+    ripe = positions == closed[arms] + np.arange(arms.size) - first
+    return Answers(ids, arms, right, void.astype(bool), ripe, table[:, 5])
+
+
+def _out(run: Run, gone: Flags) -> tuple[Counts, Counts]:
+    """(n,) assignments out that were not shown yet, and those that were; where it matters."""
+    n = gone.size
+    if run.recorded_only or (run.hours_to_come is None and not gone.any()):
+        return np.zeros(n, np.int64), np.zeros(n, np.int64)
+    behind = F("candidate__pulls") + F("candidate__void")
+    rows = (
+        Assignment.objects.open()
+        .filter(candidate__run=run, candidate__asked__gt=behind)
+        .values_list("candidate__arm", "due")
+    )
+    arms = np.array([arm for arm, _ in rows], np.int64)
+    unseen = np.array([due is None for _, due in rows], bool)
+    return np.bincount(arms[unseen], minlength=n), np.bincount(arms[~unseen], minlength=n)

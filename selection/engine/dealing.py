@@ -1,9 +1,6 @@
 """Handing out assignments: which question each worker gets, and answers that are there already."""
 
-from datetime import timedelta
-
 import numpy as np
-from django.utils import timezone
 
 from selection import intake
 from selection.intake import bulk
@@ -17,13 +14,13 @@ CHUNK = 2000
 
 def deal(arrays: StepArrays) -> None:
     """Turn the arrays's counts into assignments."""
-    if not arrays.counts.any():
+    run, counts = arrays.run, arrays.counts.clip(0)
+    if not counts.any():
         return
-    run = arrays.run
     # (m,) for each assignment its arm, arm by arm; then the index at which the arm's own begin,
     # so that they get the positions that follow what the arm was asked before.
-    arms = np.repeat(np.arange(arrays.counts.size), arrays.counts)
-    first = np.repeat(np.cumsum(arrays.counts) - arrays.counts, arrays.counts)
+    arms = np.repeat(np.arange(counts.size), counts)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
     positions = arrays.asked[arms] + np.arange(arms.size) - first
     records = _records(run, arms) if run.has_recorded else {}
     questions = _questions(arrays, arms, positions, records)
@@ -34,7 +31,7 @@ def deal(arrays: StepArrays) -> None:
             "position": positions.tolist(),
             "question_id": questions,
         },
-        same={"step": run.steps, "due": timezone.now() + timedelta(minutes=run.minutes)},
+        same={"step": run.steps},
     )
     if records:
         _answer(run, list(records.values()))

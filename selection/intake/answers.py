@@ -39,7 +39,7 @@ def record(assignment_id: int, response: str, candidate_id: int | None = None) -
     slip, now = _slip(assignment_id, candidate_id), timezone.now()
     if slip.expired is not None:
         return _again(assignment_id, slip.expired)
-    if slip.due < now and slip.status == Run.Status.RUNNING:
+    if slip.due is not None and slip.due < now and slip.status == Run.Status.RUNNING:
         raise TooLate(LATE)
     if slip.status == Run.Status.ENDED:
         raise Conflict("This run has ended; no more answers are needed.")
@@ -63,7 +63,7 @@ class _Slip(NamedTuple):
     candidate_id: int
     run_id: int
     status: str
-    due: datetime
+    due: datetime | None
     accepted: list[str]
     expired: bool | None
 
@@ -136,7 +136,13 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
             "response": [response for _, response in responses],
             "right": [assignment.question.grade(response) for assignment, response in responses],
         },
-        same={"run_id": run.pk, "expired": False, "at": timezone.now(), "applied_in": None},
+        same={
+            "run_id": run.pk,
+            "expired": False,
+            "void": False,
+            "at": timezone.now(),
+            "applied_in": None,
+        },
         ignore_conflicts=True,
     )
     wake.request(run.pk)
@@ -226,7 +232,8 @@ class _Sorter:
             raise Refused(f"“{row.worker}” has already answered question “{row.question}”.")
         refuse_response(row.response)
         assignment = self.open.get(pair)
-        if assignment is not None and assignment.due < self.now:
+        due = None if assignment is None else assignment.due
+        if due is not None and due < self.now:
             raise Refused(f"Too late: “{row.worker}” had to answer “{row.question}” before.")
         if assignment is not None:
             sorting.answers.append((assignment, row.response))
@@ -262,7 +269,9 @@ class _Sorter:
 
 
 def expire(now: datetime | None = None) -> list[int]:
-    """Close every overdue assignment of a running run as not right; returns the runs touched.
+    """Close every overdue assignment of a running run as lapsed; returns the runs touched.
+
+    Only what was shown has a time to answer.
 
     The estimate is of "right, in time". An answer that arrives in the same moment wins or loses as
     a whole: an assignment has one answer.

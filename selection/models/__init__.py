@@ -2,6 +2,7 @@
 
 from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .crowd import Pool, Worker
+from .events import Event
 from .questions import Question, QuestionSet, plain
 from .runs import Run, Skill, Step
 from .tokens import ApiToken
@@ -12,6 +13,7 @@ __all__ = [
     "ApiToken",
     "Assignment",
     "Candidate",
+    "Event",
     "Pool",
     "Question",
     "QuestionSet",

@@ -17,10 +17,21 @@ class Candidate(models.Model):
     ``arm`` is its number in the run: skill by skill, and within a skill dealt at random, because
     ties are broken by it.
 
-    asked    assignments handed out
-    pulls    answers counted: always those of positions 0 to pulls - 1
-    rewards  how many of these were right
+    asked    assignments handed out: those of positions 0 to asked - 1
+    pulls    answers counted in the statistics
+    void     answers passed over because their question was retired; positions 0 to
+             pulls + void - 1 are closed
+    rewards  how many of those counted were right
+    seen     when the worker was last there: on the page, by the API, or by an answer
+    gone     why the worker is no longer to be tested, if so; such a one is neither accepted nor
+             rejected, and the promise is about the others
+    by_hand  the requester's own verdict, which stands beside the algorithm's
     """
+
+    class Gone(models.TextChoices):
+        ABSENT = "absent", "never came"
+        LEFT = "left", "left"
+        WITHDRAWN = "withdrawn", "withdrawn"
 
     class Verdicts(models.IntegerChoices):
         REJECTED = Verdict.REJECTED.value, "rejected"
@@ -33,7 +44,13 @@ class Candidate(models.Model):
     arm = models.PositiveIntegerField()
     asked = models.PositiveIntegerField(default=0)
     pulls = models.PositiveIntegerField(default=0)
+    void = models.PositiveIntegerField(default=0)
     rewards = models.FloatField(default=0)
+    seen = models.DateTimeField(null=True)
+    gone = models.CharField(max_length=10, choices=Gone, blank=True, default="")
+    gone_at = models.DateTimeField(null=True)
+    by_hand = models.SmallIntegerField(choices=Verdicts, null=True)
+    by_hand_why = models.CharField(max_length=300, blank=True, default="")
     verdict = models.SmallIntegerField(choices=Verdicts, default=Verdicts.UNDECIDED)
     decided_in = models.PositiveIntegerField("decided in step", null=True)
     decided_why = models.CharField(max_length=300, blank=True)
@@ -51,17 +68,23 @@ class Candidate(models.Model):
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open(self) -> "AssignmentQuerySet":
-        """Without an answer. Positions below ``pulls`` are closed, so few rows are looked at."""
-        return self.filter(position__gte=F("candidate__pulls"), answer=None)
+        """Without an answer. Positions that were counted are closed, so few rows are looked at."""
+        counted = F("candidate__pulls") + F("candidate__void")
+        return self.filter(position__gte=counted, answer=None)
 
     def answerable(self) -> "AssignmentQuerySet":
-        """Open and in time. Nobody's time runs while the run is paused."""
-        in_time = Q(due__gt=timezone.now()) | Q(candidate__run__status=Run.Status.PAUSED)
-        return self.open().filter(in_time)
+        """Open and in time. Nobody's time runs before they have seen it, nor in a pause."""
+        unseen, in_time = Q(due=None), Q(due__gt=timezone.now())
+        paused = Q(candidate__run__status=Run.Status.PAUSED)
+        return self.open().filter(unseen | in_time | paused)
 
 
 class Assignment(models.Model):
-    """One question handed to one worker. It is open until it has an Answer."""
+    """One question handed to one worker. It is open until it has an Answer.
+
+    The clock runs from when the worker was shown it: until then ``shown`` and ``due`` are empty,
+    and the engine may take it back.
+    """
 
     candidate = models.ForeignKey(
         Candidate, models.CASCADE, related_name="assignments", db_index=False
@@ -69,7 +92,8 @@ class Assignment(models.Model):
     position = models.PositiveIntegerField()
     question = models.ForeignKey(Question, models.PROTECT, related_name="+", db_index=False)
     step = models.PositiveIntegerField("dealt in step")
-    due = models.DateTimeField()
+    shown = models.DateTimeField(null=True)
+    due = models.DateTimeField(null=True)
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -87,6 +111,8 @@ class Assignment(models.Model):
 class Answer(models.Model):
     """What closed an assignment: a response, or that time was up. Not right if it was.
 
+    expired     it lapsed: shown and not answered in time
+    void        its question was retired: it says nothing about the worker
     applied_in  number of the Step that counted it; null until then, so this is queue and audit
     """
 
@@ -95,6 +121,7 @@ class Answer(models.Model):
     response = models.TextField(blank=True)
     right = models.BooleanField()
     expired = models.BooleanField(default=False)
+    void = models.BooleanField(default=False)
     at = models.DateTimeField()
     applied_in = models.PositiveIntegerField(null=True)
 

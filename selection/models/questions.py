@@ -18,7 +18,11 @@ class QuestionSet(models.Model):
 
 
 class Question(models.Model):
-    """A gold question. ``number`` counts from 0 within the set; a deck deals numbers."""
+    """A gold question. ``number`` counts from 0 within the set; a deck deals numbers.
+
+    grading  how responses are compared with the accepted answers, where not as plain text
+    retired  when it was found to be no good: nobody is asked it any more, and it does not count
+    """
 
     question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="questions")
     number = models.PositiveIntegerField()
@@ -26,6 +30,9 @@ class Question(models.Model):
     prompt = models.TextField()
     accepted = models.JSONField("accepted answers", default=list)
     choices = models.JSONField(default=list, blank=True)
+    grading = models.JSONField(default=dict, blank=True)
+    retired = models.DateTimeField(null=True, editable=False)
+    retired_why = models.CharField(max_length=300, blank=True, default="", editable=False)
 
     class Meta:
         ordering = ["number"]

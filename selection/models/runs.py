@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
-from topk import THIS_SET, Goal, MultiProblem, Problem, Selector, State, build
+from topk import THIS_SET, Goal, MultiProblem, Problem, Selector, build
 
 from .crowd import Pool
 from .questions import QuestionSet
@@ -30,7 +30,14 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """One selection: the best k of a pool, by one algorithm, on one question set."""
+    """One selection: the best k of a pool, by one algorithm, on one question set.
+
+    called     from when a worker's absence is counted: the start, moved by every pause
+    joined     workers who came to the roster after the start
+    proof      the least ε that was proved so far, and the arms of the selection it was proved for
+    concluded  when the requester had seen its end and put it aside
+    regraded   when a gold answer was corrected after its end
+    """
 
     class Status(models.TextChoices):
         DRAFT = "draft"
@@ -43,6 +50,7 @@ class Run(models.Model):
         BUDGET = "budget", "the budget is spent"
         QUESTIONS = "questions", "the questions are used up"
         STOPPED = "stopped", "it was stopped by hand"
+        ROSTER = "roster", "no more workers are left than are wanted"
 
     name = models.CharField(max_length=200, unique=True)
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="runs")
@@ -86,7 +94,32 @@ class Run(models.Model):
         "minutes to answer",
         default=60,
         validators=[MinValueValidator(1), MaxValueValidator(60 * 24 * 365)],
-        help_text="An assignment that is not answered by then counts as not right.",
+        help_text="Counted from when the worker is shown the question. What is not answered by "
+        "then counts as not right.",
+    )
+    hours_to_come = models.FloatField(
+        "hours to come",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.05), MaxValueValidator(24 * 365)],
+        help_text="A worker of whom nothing is seen for so long is taken as gone and not tested "
+        "any more. Empty: everybody is waited for.",
+    )
+    enrolling = models.BooleanField(
+        "open roster",
+        default=False,
+        help_text="Workers who arrive may join until the roster is closed; only then is anybody "
+        "accepted or rejected.",
+    )
+    enrol_until = models.DateTimeField(
+        "closes at", null=True, blank=True, help_text="When the roster closes by itself."
+    )
+    enrol_most = models.PositiveIntegerField(
+        "closes with",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(2)],
+        help_text="With how many workers the roster closes by itself.",
     )
     recorded_only = models.BooleanField(
         "only answers made elsewhere",
@@ -107,6 +140,11 @@ class Run(models.Model):
     started = models.DateTimeField(null=True, editable=False)
     paused = models.DateTimeField(null=True, editable=False)
     ended = models.DateTimeField(null=True, editable=False)
+    called = models.DateTimeField(null=True, editable=False)
+    joined = models.PositiveIntegerField(default=0, editable=False)
+    concluded = models.DateTimeField(null=True, editable=False)
+    regraded = models.DateTimeField(null=True, editable=False)
+    proof = models.JSONField(default=dict, editable=False)
 
     objects = RunQuerySet.as_manager()
 
@@ -175,6 +213,15 @@ class Run(models.Model):
         return [own, *(self.further.select_related("question_set") if several else ())]
 
     @property
+    def state(self) -> str:
+        """Where it stands, by what the requester would do next."""
+        if self.status == Run.Status.RUNNING and self.enrolling:
+            return "enrolling"
+        if self.status == Run.Status.ENDED:
+            return "concluded" if self.concluded else "ready for review"
+        return self.status
+
+    @property
     def several(self) -> bool:
         return len(self.skills) > 1
 
@@ -183,21 +230,20 @@ class Run(models.Model):
         """How many are selected in all skills together."""
         return sum(skill.k for skill in self.skills)
 
-    def problem(self, workers: int) -> Problem:
-        """What is asked of the algorithm. Arms are numbered skill by skill."""
-        limits = (self.epsilon, self.delta, self.budget)
+    def problem(self, workers: int, share: float = 1.0) -> Problem:
+        """What is asked of the algorithm. Arms are numbered skill by skill.
+
+        share  of δ that is left to those who are still to be chosen from
+        """
+        limits = (self.epsilon, self.delta * share, self.budget)
         if not self.selector_class.several_skills:
             return Problem(workers, self.k, *limits)
         parts = np.repeat(np.arange(len(self.skills)), workers)
         return MultiProblem.of(parts.tolist(), [skill.k for skill in self.skills], *limits)
 
-    def selector(self, state: State | None = None, workers: int = 0) -> Selector:
-        """The algorithm as it stands in this state; without one, before it asks so many workers.
-
-        Raises ProblemError where it cannot be run.
-        """
-        n = workers if state is None else len(state.pulls) // len(self.skills)
-        return build(self.algorithm, self.problem(n), state, **self.all_options())
+    def selector(self, workers: int) -> Selector:
+        """The algorithm before it asks so many workers. Raises ProblemError if it cannot be run."""
+        return build(self.algorithm, self.problem(workers), **self.all_options())
 
     def all_options(self) -> dict[str, Any]:
         """What was set, and the size of the question set where the promise is about that set."""

@@ -138,7 +138,14 @@ def _make_draws(question_set: QuestionSet, size: int) -> None:
             "key": [f"draw {number}" for number in numbers],
             "prompt": [f"Draw {number}" for number in numbers],
         },
-        same={"question_set_id": question_set.pk, "accepted": [RIGHT], "choices": [RIGHT, WRONG]},
+        same={
+            "question_set_id": question_set.pk,
+            "accepted": [RIGHT],
+            "choices": [RIGHT, WRONG],
+            "grading": {},
+            "retired": None,
+            "retired_why": "",
+        },
     )
 
 

@@ -11,6 +11,14 @@ from selection.models import Assignment, Candidate, Run
 ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
 
 
+# By whether it lapsed and whether it was right.
+OUTCOMES = {
+    (False, True): "right",
+    (False, False): "not right",
+    (True, False): "too late",
+}
+
+
 def answer_columns(run: Run) -> list[str]:
     return [*ANSWER_COLUMNS, *(["skill"] if run.several else [])]
 
@@ -27,11 +35,12 @@ def answer_rows(run: Run) -> Iterator[list[Any]]:
         "at",
         "applied_in",
         "assignment__candidate__skill",
+        "void",
     )
     names = [[str(skill)] if run.several else [] for skill in run.skills]
     for row in rows.iterator(5000):
-        worker, question, position, response, right, expired, at, step, skill = row
-        outcome = "too late" if expired else "right" if right else "not right"
+        worker, question, position, response, right, expired, at, step, skill, void = row
+        outcome = OUTCOMES[expired, right] if not void else "question retired"
         when = at.isoformat(" ", "seconds")
         yield [worker, question, position, response, outcome, when, step, *names[skill]]
 
@@ -73,7 +82,7 @@ def open_table(run: Run) -> list[dict[str, Any]]:
         | {
             "skill": names[row["skill"]],
             "choices": "|".join(row["choices"]),
-            "due": row["due"].isoformat(" ", "seconds"),
+            "due": row["due"].isoformat(" ", "seconds") if row["due"] else "",
         }
         for row in table
     ]

@@ -13,7 +13,19 @@ from selection.setup import priors
 from .promise_status import ON_AVERAGE, interval, promise_status
 from .workers import Line, look, quota_lines, skill_lines
 
-COLUMNS = ["rank", "worker", "name", "verdict", "answers", "right", "mean", "lower", "upper"]
+COLUMNS = [
+    "rank",
+    "worker",
+    "name",
+    "verdict",
+    "answers",
+    "right",
+    "mean",
+    "lower",
+    "upper",
+]
+# What happened to each besides: answers not given in time, whether they came, her own verdict.
+LIFE = ["lapsed", "presence", "by_hand"]
 
 
 def export(run: Run) -> dict[str, Any]:
@@ -31,6 +43,7 @@ def export(run: Run) -> dict[str, Any]:
         "promise": promised.sentence,
         "epsilon_reached": promised.epsilon,
         "holds": promised.holds,
+        "over": promised.over,
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "assumptions": promised.assumes,
@@ -89,7 +102,7 @@ def _quotas_of(run: Run, lines: list[Line]) -> dict[str, Any] | None:
 def columns(run: Run) -> list[str]:
     """What there is to say of each worker of this run."""
     skill, group = (["skill"] if run.several else []), (["group"] if run.quotas else [])
-    return [*COLUMNS, *group, *skill]
+    return [*COLUMNS, *group, *skill, *LIFE]
 
 
 def _export_row(run: Run, rank: int, line: Line) -> dict[str, Any]:

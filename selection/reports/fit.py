@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from selection.models import Candidate, Run
-from topk import PopulationSummary, Selector, State
+from selection.models.roster import Roster
+from topk import PopulationSummary, Selector
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,21 @@ class Fit:
 def fit(run: Run) -> Fit:
     """Without the bounds of each worker, which may take longer than all the rest."""
     rows = list(run.candidates.order_by("arm"))
-    return Fit.of(restored(run, rows)) if rows else Fit()
+    _, selector = restored(run, rows)
+    return Fit.of(selector) if selector else Fit()
 
 
-def restored(run: Run, rows: list[Candidate]) -> Selector:
-    """The algorithm as it stands, from the candidates in order of their arms."""
-    state = State(
-        np.array([row.pulls for row in rows], np.int64),
-        np.array([row.rewards for row in rows], float),
-        np.array([row.verdict for row in rows], np.int8),
-        dict(run.memory),
-    )
-    return run.selector(state)
+def restored(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]:
+    """Who is chosen from, and the algorithm as it stands; none with too few to choose from.
+
+    rows  the candidates in order of their arms
+    """
+    pulls = np.array([row.pulls for row in rows], np.int64)
+    skill = np.array([row.skill for row in rows], np.int64)
+    gone = np.array([bool(row.gone) for row in rows], bool)
+    roster = Roster.of(run, skill, gone, pulls)
+    if not roster.enough(run):
+        return roster, None
+    rewards = np.array([row.rewards for row in rows], float)
+    verdict = np.array([row.verdict for row in rows], np.int8)
+    return roster, roster.selector(run, roster.state(pulls, rewards, verdict, run.memory))

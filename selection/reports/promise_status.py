@@ -1,5 +1,6 @@
 """What a run promises, and what holds by now, in words and as a number."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from selection.models import Run
@@ -8,6 +9,10 @@ from topk import ASSUMPTIONS, Goal, Promise
 
 from .progress import rounded_up
 
+GONE = {"absent": "never came", "left": "left", "withdrawn": "were withdrawn"}
+STAYING = (
+    " That a worker came or stayed away is assumed to have nothing to do with how good they are."
+)
 EVERY_POOL, ON_AVERAGE = "for every pool", "on average over pools like this one"
 
 
@@ -21,6 +26,7 @@ class PromiseStatus:
     epsilon   of the promise that holds by now, or held at the end; None where there is none
     holds     where that is: for every pool, or on average over pools
     assumes   what all of it rests on
+    over      whom it is about, where that is not the whole pool; empty otherwise
     """
 
     sentence: str
@@ -29,13 +35,18 @@ class PromiseStatus:
     epsilon: float | None = None
     holds: str = ""
     assumes: str = ASSUMPTIONS
+    over: str = ""
 
 
 def promise_status(run: Run) -> PromiseStatus:
-    n = run.candidates.filter(skill=0).count() or run.pool.workers.count()
     draft = run.status == Run.Status.DRAFT
+    counts = Counter(run.candidates.filter(skill=0).values_list("gone", flat=True))
+    n = run.pool.workers.count() if draft else counts[""]
     if draft and (refused := refusals.of(run, n)):
         return PromiseStatus(" ".join(refused.values()))
+    over = _over(run, counts)
+    if n <= max(skill.k for skill in run.skills):
+        return PromiseStatus(_too_few(run, n), over=over)
     promise = run.selector(workers=n).promise
     assumes = promise.assumes + priors.assumption(run)
     if draft:
@@ -50,8 +61,38 @@ def promise_status(run: Run) -> PromiseStatus:
         meaning=choices.sentence(run, promise, n, epsilon) if known else "",
         epsilon=epsilon,
         holds="" if epsilon is None else ON_AVERAGE if promise.average else EVERY_POOL,
-        assumes=assumes,
+        assumes=assumes + (STAYING if counts.total() > n else ""),
+        over=over,
     )
+
+
+def _over(run: Run, counts: Counter[str]) -> str:
+    """Whom the promise is about, where some are gone or may still come."""
+    said = [f"{counts[why]} {words}" for why, words in GONE.items() if counts[why]]
+    parts = []
+    if said:
+        total = counts.total()
+        parts.append(
+            f"Of the {total} workers {' and '.join(said)}: not tested to the end, they are neither "
+            f"accepted nor rejected. All that is said here is about the other {counts['']}."
+        )
+    if run.enrolling:
+        parts.append(
+            f"The roster is open, with {counts['']} workers so far. Nobody is accepted or rejected "
+            "before it is closed; the promise is then about those who are on it."
+        )
+    return " ".join(parts)
+
+
+def _too_few(run: Run, n: int) -> str:
+    if run.enrolling:
+        return f"More than {run.k} workers must join before there is anything to choose."
+    if run.ending == Run.Ending.ROSTER:
+        return (
+            f"No more than the {n} selected were left of the workers, so there was nothing to "
+            f"choose and nothing is promised of how good they are. {run.k} were wanted."
+        )
+    return f"Only {n} workers are left; more than {run.k} are needed for a promise."
 
 
 def _early(run: Run, promise: Promise, n: int) -> str:
@@ -90,7 +131,9 @@ def _bounds(promise: Promise) -> bool:
 
 
 def _gap(run: Run) -> float | None:
-    """The gap as it is shown; None while it says nothing."""
+    """The gap as it is shown, the least that was ever proved; None while it says nothing."""
+    if run.proof:
+        return rounded_up(run.proof["epsilon"])
     last = run.history.order_by("-number").first()
     return None if last is None or last.gap >= 1 else rounded_up(last.gap)
 

@@ -4,13 +4,19 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+from django.db.models import Count
+from numpy.typing import NDArray
+
 from selection.models import Candidate, Run, Skill
+from selection.models.roster import Roster
 from selection.setup import quotas
 from topk import Selector, Standing, Verdict
 
 from .fit import Fit, restored
 
 WORDS = {Verdict.ACCEPTED: "accepted", Verdict.REJECTED: "rejected", Verdict.UNDECIDED: "undecided"}
+NOT_TESTED = "not tested"
 SETTLED = {Verdict.ACCEPTED: "settled in", Verdict.REJECTED: "settled out"}
 
 
@@ -19,6 +25,9 @@ class Line:
     """One worker in a run. Means and bounds are in [0, 1]; mean is None without an answer.
 
     verdict  accepted, rejected, undecided, or settled in / settled out by the present bounds
+    presence invited (nothing was seen of them yet), active, or why they are gone
+    lapsed   answers, of those counted, that were shown and not given in time
+    by_hand  the requester's own verdict, if she gave one
     group    the value of the attribute that quotas are about
     skill    in a run of several: its name; its number is 0 in others
     """
@@ -36,6 +45,10 @@ class Line:
     selected: bool
     decided_in: int | None
     why: str
+    presence: str = "active"
+    lapsed: int = 0
+    by_hand: str = ""
+    by_hand_why: str = ""
     group: str = ""
     skill: str = ""
     number: int = 0
@@ -54,8 +67,8 @@ def look(run: Run) -> Look:
     rows = list(run.candidates.select_related("worker").order_by("arm"))
     if not rows:
         return Look([], Fit())
-    selector = restored(run, rows)
-    return Look(_lines(run, rows, selector), Fit.of(selector))
+    roster, selector = restored(run, rows)
+    return Look(_lines(run, rows, roster, selector), Fit.of(selector) if selector else Fit())
 
 
 def standings(run: Run) -> list[Line]:
@@ -63,13 +76,21 @@ def standings(run: Run) -> list[Line]:
     return look(run).lines
 
 
-def _lines(run: Run, rows: list[Candidate], selector: Selector) -> list[Line]:
-    standing, selected = selector.standing(), set(selector.selection().tolist())
-    group = _groups(run)
+def _lines(
+    run: Run, rows: list[Candidate], roster: Roster, selector: Selector | None
+) -> list[Line]:
+    standing = selector.standing() if selector else _nothing_known(roster)
+    lower, upper = roster.spread(standing.lower, 0.0), roster.spread(standing.upper, 1.0)
+    settled = roster.spread(standing.settled, 0)
+    chosen = set(selected_arms(run, roster, selector).tolist())
+    group, lapsed = _groups(run), _lapsed(run)
     names = [str(skill) for skill in run.skills] if run.several else [""]
     lines = [
         replace(
-            _line(row, standing, row.arm in selected),
+            _line(row, settled[row.arm], row.arm in chosen),
+            lower=float(lower[row.arm]),
+            upper=float(upper[row.arm]),
+            lapsed=lapsed.get(row.pk, 0),
             group=group(row.arm),
             skill=names[row.skill],
             number=row.skill,
@@ -79,25 +100,67 @@ def _lines(run: Run, rows: list[Candidate], selector: Selector) -> list[Line]:
     return sorted(lines, key=_merit)
 
 
-def _line(row: Candidate, standing: Standing, selected: bool) -> Line:
-    arm, verdict = row.arm, Verdict(row.verdict)
+def selected_arms(run: Run, roster: Roster, selector: Selector | None) -> NDArray[np.int64]:
+    """The run's numbers of the arms that are selected by now, or were at the end."""
+    if selector is None:
+        # Too few are left to choose from: all of them, once the run has ended so.
+        return roster.arms if run.ending == Run.Ending.ROSTER else roster.arms[:0]
+    if run.status == Run.Status.ENDED and not run.finished and run.proof:
+        return np.array(run.proof["arms"], np.int64)  # whom the ε that is stated was proved for
+    return roster.arms[selector.selection()]
+
+
+def _nothing_known(roster: Roster) -> Standing:
+    size = roster.arms.size
+    nobody = np.zeros(size, np.int8)
+    return Standing(
+        mean=np.full(size, np.nan),
+        lower=np.zeros(size),
+        upper=np.ones(size),
+        verdict=nobody,
+        settled=nobody,
+        gap=1.0,
+        wanted=0.0,
+    )
+
+
+def _lapsed(run: Run) -> dict[int, int]:
+    """By candidate, the answers that were not given in time."""
+    rows = run.answers.filter(expired=True, void=False).order_by()
+    found = rows.values_list("assignment__candidate").annotate(count=Count("pk"))
+    return dict(found)
+
+
+def presence(row: Candidate) -> str:
+    if row.gone:
+        return row.get_gone_display()
+    return "active" if row.seen or row.pulls else "invited"
+
+
+def _line(row: Candidate, settled: int, selected: bool) -> Line:
+    verdict = Verdict(row.verdict)
     word = WORDS[verdict]
-    if verdict == Verdict.UNDECIDED:
-        word = SETTLED.get(Verdict(int(standing.settled[arm])), word)
+    if row.gone and verdict == Verdict.UNDECIDED:
+        word = NOT_TESTED
+    elif verdict == Verdict.UNDECIDED:
+        word = SETTLED.get(Verdict(int(settled)), word)
     return Line(
         candidate=row.pk,
         worker=row.worker.key,
         name=row.worker.name,
         answers=row.pulls,
-        out=row.asked - row.pulls,
+        out=row.asked - row.pulls - row.void,
         right=row.rewards,
         mean=row.rewards / row.pulls if row.pulls else None,
-        lower=float(standing.lower[arm]),
-        upper=float(standing.upper[arm]),
+        lower=0.0,
+        upper=1.0,
         verdict=word,
         selected=selected,
         decided_in=row.decided_in,
         why=row.decided_why,
+        presence=presence(row),
+        by_hand="" if row.by_hand is None else WORDS[Verdict(row.by_hand)],
+        by_hand_why=row.by_hand_why,
     )
 
 

@@ -53,6 +53,7 @@ def start(run: Run) -> None:
     for why in refusals.of_stored(run, len(workers)).values():
         raise Refused(why)
     rng, run.started = np.random.default_rng(run.seed), timezone.now()
+    run.called = run.started
     _fix_decks(run)
     arms = [rng.permutation(len(workers)) for _ in run.skills]
     if run.quotas:
@@ -103,8 +104,11 @@ def resume(run: Run) -> None:
     """Go on. Whoever holds an assignment gets the time of the pause back."""
     run = _move(run, Status.RUNNING, {Status.PAUSED})
     if run.paused is not None:
+        pause = timezone.now() - run.paused
         held = Assignment.objects.filter(candidate__run=run).open()
-        held.update(due=F("due") + (timezone.now() - run.paused))
+        held.update(due=F("due") + pause)
+        run.candidates.update(seen=F("seen") + pause)
+        run.called = run.called and run.called + pause
     run.paused = None
     run.save()
     wake.request(run.pk)

@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from django.utils import timezone
 
+from selection.intake import presence
 from selection.models import Answer, Assignment, Candidate, Run
 
-State = Literal["question", "wait", "paused", "done"]
+State = Literal["question", "wait", "paused", "gone", "done"]
 
 
 @dataclass(frozen=True)
-class Desk:
+class WorkPage:
     """question is the one to answer now: set if and only if state is "question"."""
 
     state: State
@@ -33,19 +34,23 @@ class OpenQuestion:
         return max(0, int((self.due - timezone.now()).total_seconds()))
 
 
-def of(candidate_id: int) -> Desk | None:
-    """The desk of this candidate's worker, in all skills; None if there is no such one any more."""
+def visit(candidate_id: int) -> WorkPage | None:
+    """This candidate's worker looks at their page, in all skills; None if there is no such one.
+
+    It notes that they are there, and starts the clock of the question that it shows.
+    """
     own = (
         Candidate.objects.select_related("run__question_set")
-        .defer("run__memory")
+        .defer("run__memory", "run__proof")
         .filter(pk=candidate_id)
         .first()
     )
     if own is None:
         return None
     run, candidates = own.run, _in_all_skills(own)
+    presence.note(run, [one.pk for one in candidates], own.seen)
     found = _next_question(run, candidates)
-    return Desk(
+    return WorkPage(
         state="question" if found else _idle(run, candidates),
         instructions=run.skills[found[0] if found else 0].question_set.instructions,
         answered=Answer.objects.filter(assignment__candidate__in=candidates, expired=False).count(),
@@ -59,27 +64,40 @@ def _in_all_skills(own: Candidate) -> list[Candidate]:
     return list(Candidate.objects.filter(run=own.run_id, worker=own.worker_id))
 
 
-def _undecided(run: Run, candidates: list[Candidate]) -> list[Candidate]:
+def _asked(run: Run, candidates: list[Candidate]) -> list[Candidate]:
     """The skills in which this worker may still be asked."""
     if run.status == Run.Status.ENDED or run.recorded_only:
         return []
-    return [one for one in candidates if one.verdict == Candidate.Verdicts.UNDECIDED]
+    undecided = Candidate.Verdicts.UNDECIDED
+    return [one for one in candidates if one.verdict == undecided and not one.gone]
 
 
 def _next_question(run: Run, candidates: list[Candidate]) -> tuple[int, OpenQuestion] | None:
     """The oldest question out with this worker, also in a pause: answers are taken then too."""
-    row = (
+    asked = _asked(run, candidates)
+    row = _oldest(asked)
+    if row is not None and row[4] is None:
+        presence.show(run, [row[1]])
+        row = _oldest(asked)  # it may have been taken back in this very moment
+    if row is None or row[4] is None:
+        return None
+    return row[0], OpenQuestion(row[1], row[2], row[3], row[4])
+
+
+def _oldest(candidates: list[Candidate]) -> tuple[int, int, str, Any, datetime | None] | None:
+    return (
         Assignment.objects.answerable()
-        .filter(candidate__in=_undecided(run, candidates))
+        .filter(candidate__in=candidates)
         .order_by("step", "position", "id")
         .values_list("candidate__skill", "id", "question__prompt", "question__choices", "due")
         .first()
     )
-    return (row[0], OpenQuestion(*row[1:])) if row else None
 
 
 def _idle(run: Run, candidates: list[Candidate]) -> State:
-    undecided = _undecided(run, candidates)
-    if all(one.asked >= run.skills[one.skill].deck_size for one in undecided):
+    asked = _asked(run, candidates)
+    if not asked and run.status != Run.Status.ENDED and any(one.gone for one in candidates):
+        return "gone"
+    if all(one.asked >= run.skills[one.skill].deck_size for one in asked):
         return "done"
     return "paused" if run.status == Run.Status.PAUSED else "wait"

@@ -13,7 +13,8 @@ from . import links, page
 from .forms import WorkForm
 
 NOTICES = {
-    "late": "Too late: the time for that question was up. It has been put aside.",
+    "late": "Too late: the time for that question was up, so it counts as not answered in time.",
+    "ended": "This test ended before your answer came in, so that answer was not kept.",
     "empty": "Please give an answer first (at most 10,000 characters).",
 }
 # Answers are taken in together, about half a second after the first: then new questions are out.
@@ -34,11 +35,11 @@ def work(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _show(request: HttpRequest, candidate_id: int) -> HttpResponse:
-    found = page.of(candidate_id)
+    found = page.visit(candidate_id)
     if found is None:
         return _lost(request)
     context = {
-        "desk": found,
+        "page": found,
         "notice": NOTICES.get(request.GET.get("notice", "")),
         "refresh": _refresh(found),
         "time_left": _time_left(found.question.seconds_left) if found.question else "",
@@ -46,7 +47,7 @@ def _show(request: HttpRequest, candidate_id: int) -> HttpResponse:
     return render(request, "work/page.html", context)
 
 
-def _refresh(found: page.Desk) -> int | None:
+def _refresh(found: page.WorkPage) -> int | None:
     """Seconds after which the page loads itself anew: when waiting, and when time is up."""
     if found.question:
         # Browsers count in 32-bit milliseconds: weeks would come out as "at once".
@@ -72,7 +73,7 @@ def _take(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
     except TooLate:
         return _back(token, "late")
     except Conflict:
-        return _back(token)  # the run has ended: the page says so
+        return _back(token, "ended")
     except Refused:
         return _back(token, "empty")
     return _back(token)

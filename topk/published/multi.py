@@ -174,6 +174,7 @@ class MultiUGapE(Selector):
         Option("eta", 1.0, "What the estimated exploration is multiplied by.", above=0, most=1000),
     )
     path_dependent = True
+    open_roster = False
     problem: MultiProblem
 
     def __init__(self, problem: MultiProblem, state: State | None = None, **options: Any) -> None:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from topk.best_sets import top
 from topk.problem import Problem
-from topk.selector import Counts, Event, Floats, Selector, Standing
-from topk.state import State, Verdict
+from topk.selector import UNLIMITED, Counts, Event, Floats, Selector, Standing
+from topk.state import Memory, State, Verdict
 from topk.water_filling import level
 
 
@@ -20,6 +20,7 @@ class RoundSelector(Selector):
     may be decided at the round's end.
     """
 
+    open_roster = False  # a round is everybody's
     fresh: ClassVar[bool] = False  # whether means are of the round's own pulls
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
@@ -69,9 +70,22 @@ class RoundSelector(Selector):
 
     # -- observing
 
+    def takes(self) -> Counts:
+        """An undecided arm's round may be complete while others' is not."""
+        lacking = np.maximum(self._target() - self.state.memory["pulls"], 0)
+        return np.where(self.undecided, lacking, UNLIMITED)
+
+    @classmethod
+    def remembered(cls, memory: Memory, keep: NDArray[np.bool_]) -> Memory:
+        """The round goes on with those who are left."""
+        fields = ("pulls", "rewards", "means", "rounds")
+        kept = {name: np.asarray(memory[name])[keep] for name in fields if name in memory}
+        return {**memory, **kept}
+
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         memory = self.state.memory
-        if ((memory["pulls"] + pulls) > self._target())[self.undecided].any():
+        beyond = (memory["pulls"] + pulls > self._target()) & (pulls > 0)
+        if beyond[self.undecided].any():
             raise ValueError("An arm was told more answers than its round asks.")
         super()._count(pulls, rewards)
         memory["pulls"] += pulls

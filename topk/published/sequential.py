@@ -160,6 +160,7 @@ class FixedBudget(SequentialSelector):
     """Has no test to stop: it goes on until the budget is spent."""
 
     needs: ClassVar[tuple[str, ...]] = ("budget",)
+    open_roster = False
 
     def _done(self) -> bool:
         return self._budget_left(np.zeros(1, np.int64)) <= 0

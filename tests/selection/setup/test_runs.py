@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from selection import engine
 from selection.errors import Conflict, Refused
+from selection.intake import presence
 from selection.models import Candidate, Run
 from selection.setup import runs
 from tests.worlds import make_run, open_of
@@ -72,6 +73,7 @@ def test_stopping_ends_the_run_and_says_it_was_by_hand():
 def test_a_pause_takes_no_time_from_those_who_hold_an_assignment():
     run = make_run()
     engine.advance(run.pk)
+    presence.show(run, [assignment.pk for assignment in open_of(run)])
     before = {assignment.pk: assignment.due for assignment in open_of(run)}
     runs.pause(run)
     Run.objects.filter(pk=run.pk).update(paused=timezone.now() - timedelta(hours=3))

@@ -154,7 +154,7 @@ def test_a_worker_s_page_shows_the_questions_of_all_skills():
     engine.advance(run.pk)
     link = run.candidates.get(skill=0, worker__key="w0").pk
     seen = set()
-    while (found := page.of(link)) and found.question:
+    while (found := page.visit(link)) and found.question:
         seen.add(found.instructions)
         intake.record(found.question.assignment, "yes", link)
     assert seen == {"Skill 0.", "Skill 1."}

@@ -1,0 +1,30 @@
+"""What was done to a run by people, or happened to its roster: the history beside the steps."""
+
+from django.db import models
+
+from .runs import Run
+
+
+class Event(models.Model):
+    """One thing that was done to a run.
+
+    who   the requester's login name, "token NAME" for a program, "" for the run itself
+    kind  what was done, as the code calls it: start, budget, withdraw, regrade, …
+    what  what changed and what that does to the promise, in words
+    why   the reason given
+    step  the run's last step before it
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    who = models.CharField(max_length=150, blank=True)
+    kind = models.CharField(max_length=20)
+    what = models.TextField()
+    why = models.CharField(max_length=300, blank=True)
+    step = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.run}"

@@ -1,0 +1,97 @@
+"""Who of a run's workers is to be chosen from, as the algorithm knows them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topk import Memory, ProblemError, Selector, State, build
+
+from .runs import Run
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The arms that an algorithm is run on: all of a run but those of workers who are gone.
+
+    The algorithm numbers them anew, 0 to r - 1: skill by skill, and within a skill in an order that
+    has nothing to do with when they came.
+
+    arms   (r,) the run's numbers of these arms
+    n      arms of the run in all
+    share  of δ that is left to them. Who left after giving answers may have left because of them;
+           with δ shared evenly among all who were tested, every single bound is as it was, so that
+           it does not matter why they left (docs/absence.md)
+    """
+
+    arms: Counts
+    n: int
+    share: float
+
+    @classmethod
+    def of(cls, run: Run, skill: Counts, gone: NDArray[np.bool_], pulls: Counts) -> "Roster":
+        """skill, gone, pulls are (n,), by arm."""
+        here = np.flatnonzero(~gone)
+        # The first numbers of a stream stay the same however many are drawn.
+        mixed = np.random.default_rng([run.seed, 1]).random(gone.size) if run.joined else here
+        key = mixed[here] if run.joined else here
+        left = int((gone & (pulls > 0)).sum())
+        share = here.size / (here.size + left) if left else 1.0
+        return cls(here[np.lexsort((key, skill[here]))], gone.size, share)
+
+    def enough(self, run: Run) -> bool:
+        """Whether there are more to choose from than are wanted, in every skill."""
+        workers = self.arms.size // len(run.skills)
+        return all(skill.k < workers for skill in run.skills)
+
+    def selector(self, run: Run, state: State) -> Selector:
+        """The algorithm on these arms. Raises ProblemError where it cannot be run on them."""
+        workers = self.arms.size // len(run.skills)
+        options = run.all_options()
+        if "quotas" in options:
+            options["quotas"] = among(options["quotas"], self.arms)
+        return build(run.algorithm, run.problem(workers, self.share), state, **options)
+
+    def state(self, pulls: Counts, rewards: Any, verdict: Any, memory: Memory) -> State:
+        """Of (n,) columns by arm, the rows of these arms."""
+        return State(
+            pulls[self.arms].astype(np.int64),
+            np.asarray(rewards[self.arms], float),
+            verdict[self.arms].astype(np.int8),
+            dict(memory),
+        )
+
+    def spread(self, values: Any, rest: Any) -> NDArray[Any]:
+        """(n,) by the run's arms, of (r,) values of these; ``rest`` stands for the others."""
+        spread = np.full(self.n, rest, dtype=np.asarray(values).dtype)
+        spread[self.arms] = values
+        return spread
+
+    def places(self, arms: Counts) -> Counts:
+        """The algorithm's numbers of these arms of the run; -1 for those who are gone."""
+        return self.spread(np.arange(self.arms.size), -1)[arms]
+
+
+def among(option: dict[str, Any], arms: Sequence[int] | Counts) -> dict[str, Any]:
+    """The option ``quotas`` for these arms: of a group that has shrunk no more can be wanted."""
+    groups = np.asarray(option["groups"], np.int64)[np.asarray(arms, np.int64)]
+    sizes = np.bincount(groups, minlength=len(option["at_most"]))
+    return {
+        "groups": groups.tolist(),
+        "at_least": np.minimum(option["at_least"], sizes).tolist(),
+        "at_most": np.minimum(option["at_most"], sizes).tolist(),
+        "names": option["names"],
+    }
+
+
+def fits(run: Run, roster: Roster, state: State) -> bool:
+    """Whether the algorithm can be run on this roster."""
+    try:
+        roster.selector(run, state)
+    except ProblemError:
+        return False
+    return True
