@@ -4,7 +4,7 @@ Whoever plays on them numbers the arms at random; the order leaks the answer.
 
 Bubeck, Wang, Viswanathan 2013 (``SAR_EXPERIMENTS``; the settings are those of Audibert, Bubeck,
 Munos 2010, as the paper gives titles only, and so are the budgets, its own being illegible), Chen,
-Li, Qiao 2017 (n = 1000) and Jiang, Li, Qiao 2017 (Gaussian arms of variance 1/4).
+Chen, Zhang, Zhou 2017 (n = 1000) and Jiang, Li, Qiao 2017 (Gaussian arms of variance 1/4).
 """
 
 from dataclasses import dataclass

@@ -71,7 +71,7 @@ def beta(a: float, b: float, n: int, k: int, epsilon: float, delta: float) -> Ca
 
 
 def published() -> list[Case]:
-    """The instances of Chen, Li, Qiao 2017."""
+    """The instances of Chen, Chen, Zhang, Zhou 2017."""
     return [
         fixed("two-group-n100", "TwoGroup, .7 and .3", two_group(100, 20), 20, 0.1, 0.01),
         fixed("uniform-n100", "UNIFORM, evenly from 0 to .99", uniform(100), 20, 0.1, 0.01),

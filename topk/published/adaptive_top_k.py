@@ -1,7 +1,7 @@
 """AdaptiveTopK: rounds of doubling accuracy that accept and reject as they go.
 
-Chen, Li, Qiao: Nearly instance optimal sample complexity bounds for top-k arm selection, AISTATS
-2017, Algorithm 1. Comments give its line numbers.
+Chen, Chen, Zhang, Zhou: Adaptive multiple-arm identification, ICML 2017, Algorithm 1.
+Comments give its line numbers.
 """
 
 import math
@@ -46,7 +46,9 @@ class AdaptiveTopK(RoundSelector):
 
     name = "adaptive-top-k"
     title = "AdaptiveTopK"
-    promise = Promise(Goal.AGGREGATE, "confidence", "Chen, Li, Qiao 2017, Theorems 1 and 4")
+    promise = Promise(
+        Goal.AGGREGATE, "confidence", "Chen, Chen, Zhang, Zhou 2017, Theorems 1 and 4"
+    )
     known_options: ClassVar[tuple[Option, ...]] = (CUMULATIVE, HALF, C_ROUND)
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
@@ -92,15 +94,17 @@ class AdaptiveTopK(RoundSelector):
         arms, k = np.flatnonzero(self.undecided), self.places
         means = self.state.memory["means"][arms]
         order = ranking(means)
+        # (m,) lead over the (k+1)-th mean, m_a, and lag behind the k-th, m_b; infinite where there
+        # is nobody outside, or no place left.
         above = means - (means[order[k]] if k < arms.size else -np.inf)  # m_x - m_a
         below = (means[order[k - 1]] if k > 0 else np.inf) - means  # m_b - m_x
-        rule = f"more than {threshold:g}, in round {self.round}"
+        test = f"more than {threshold:g}, in round {self.round}"
         for i in np.flatnonzero(above > threshold):
             lead = f"{above[i]:.3f} above the best one outside" if k < arms.size else "unrivalled"
-            self._decide(arms[i], Verdict.ACCEPTED, f"mean {means[i]:.3f}, {lead}, {rule}")
+            self._decide(arms[i], Verdict.ACCEPTED, f"mean {means[i]:.3f}, {lead}, {test}")
         for i in np.flatnonzero((below > threshold) & ~(above > threshold)):
             lag = f"{below[i]:.3f} below the last one inside" if k > 0 else "no place is left"
-            self._decide(arms[i], Verdict.REJECTED, f"mean {means[i]:.3f}, {lag}, {rule}")
+            self._decide(arms[i], Verdict.REJECTED, f"mean {means[i]:.3f}, {lag}, {test}")
 
     def _score(self) -> Floats:
         """The means of the last completed round, line 16; before one, of all pulls."""
@@ -124,7 +128,9 @@ class AdaptiveTopKBudget(AdaptiveTopK):
 
     name = "adaptive-top-k-budget"
     title = "AdaptiveTopK, fixed budget"
-    promise = Promise(Goal.AGGREGATE, "budget", "Chen, Li, Qiao 2017, experiments; no theorem")
+    promise = Promise(
+        Goal.AGGREGATE, "budget", "Chen, Chen, Zhang, Zhou 2017, experiments; no theorem"
+    )
     needs = ("delta", "budget")
 
     @property
@@ -153,7 +159,8 @@ class ImprovedTopK(AdaptiveTopK):
     promise = Promise(
         Goal.AGGREGATE,
         "confidence",
-        "Ours, in the spirit of Chen, Li, Qiao 2017, Theorem 2; not the paper's ImprovedTopK",
+        "Ours, in the spirit of Chen, Chen, Zhang, Zhou 2017, Theorem 2; "
+        "not the paper's ImprovedTopK",
     )
     known_options: ClassVar[tuple[Option, ...]] = ()
 
