@@ -35,23 +35,6 @@ class State:
     def fresh(cls, n: int) -> "State":
         return cls(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int8))
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "pulls": self.pulls.tolist(),
-            "rewards": self.rewards.tolist(),
-            "verdict": self.verdict.tolist(),
-            "memory": pack(self.memory),
-        }
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> "State":
-        return cls(
-            np.array(stored["pulls"], np.int64),
-            np.array(stored["rewards"], np.float64),
-            np.array(stored["verdict"], np.int8),
-            dict(stored["memory"]),
-        )
-
 
 def pack(memory: Memory) -> Memory:
     """The memory with every numpy array as a list and every numpy number as Python's."""

@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 
-from topk import SELECTORS, Problem, Selector, State
+from topk import SELECTORS, Problem, Selector, State, pack
 
 NAMES = sorted(SELECTORS)
 FIXED_BUDGET = [name for name in NAMES if SELECTORS[name].promise.fixed == "budget"]
@@ -26,10 +26,31 @@ def build(name, given=None, state=None, **options):
     return SELECTORS[name](problem(name) if given is None else given, state, **options)
 
 
+def stored(state):
+    """The state as the app keeps it: arrays as lists, and nothing that JSON does not know."""
+    return json.loads(
+        json.dumps(vars(state) | {"memory": pack(state.memory)}, default=np.ndarray.tolist)
+    )
+
+
+def restored(kept):
+    """A state from what was kept of it."""
+    pulls, verdict = np.array(kept["pulls"], np.int64), np.array(kept["verdict"], np.int8)
+    return State(pulls, np.array(kept["rewards"]), verdict, kept["memory"])
+
+
 def again(selector: Selector) -> Selector:
     """The same selector, rebuilt from its state as it would be stored."""
-    stored = json.loads(json.dumps(selector.state.to_json()))
-    return type(selector)(selector.problem, State.from_json(stored), **selector.options)
+    state = restored(stored(selector.state))
+    return type(selector)(selector.problem, state, **selector.options)
+
+
+def as_if_made(selector, pending):
+    """The selector as it would be had these pulls been made: counts up, means unchanged."""
+    other = again(selector)
+    means = np.nan_to_num(other.means, nan=0.5)
+    other.tell(np.arange(pending.size), means * pending, pending)
+    return other
 
 
 class Table:

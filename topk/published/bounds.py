@@ -1,9 +1,4 @@
-"""Confidence radii and sequences for rewards in [0, 1]. Each takes pulls (n,) and gives (n,).
-
-The half inside each root is Hoeffding's: a reward in [0, 1] is 1/2-sub-Gaussian. An arm without a
-pull has an infinite radius. The compiled kernels compute the radii of the algorithms on their own;
-a test holds the two together.
-"""
+"""Confidence bounds for rewards in [0, 1] that algorithms use outside of the compiled kernels."""
 
 import math
 
@@ -16,71 +11,9 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def hoeffding(pulls: Counts, log_term: float) -> Floats:
-    """sqrt(log_term / (2 pulls)): a mean strays this far on one side with probability e^-log_term.
-
-    Hoeffding, Probability inequalities for sums of bounded random variables (1963), theorem 2.
-    """
-    with np.errstate(divide="ignore"):
-        return np.sqrt(log_term / (2 * pulls))
-
-
-def lucb_log(n: int, t: int, delta: float) -> float:
-    """ln(k1 n t^4 / delta), k1 = 5/4 (Kalyanakrishnan et al. 2012, section 3.1)."""
-    return math.log(1.25 * n * t**4 / delta)
-
-
-def ugape_log(n: int, pulled: int, delta: float) -> float:
-    """ln(4 n (t-1)^3 / delta) after ``pulled`` = t - 1 pulls (Gabillon et al. 2012, section 3).
-
-    CLUCB's is the same, its t being the pulls made (Chen et al. 2014, Algorithm 1).
-    """
-    return math.log(4 * n * pulled**3 / delta)
-
-
-def bernstein(pulls: Counts, variance: Floats, log_term: float) -> Floats:
-    """sqrt(2 V x / T) + 7 x / (3 (T-1)), V unbiased; each side fails with probability 2 e^-x.
-
-    Maurer, Pontil: Empirical Bernstein bounds, COLT 2009. Needs two pulls.
-    """
-    return np.sqrt(2 * variance * log_term / pulls) + 7 * log_term / (3 * (pulls - 1))
-
-
-# -- one arm, all times at once
-
-
-def lil(pulls: Counts, w: float, growth: float) -> Floats:
-    """(1 + sqrt e) sqrt((1 + e) ln(ln((1+e) T + 2) / w) / (2T)), for all T on one side.
-
-    Jamieson et al. 2014, with the +2 of Jiang et al. 2017, section 5, which keeps the inner
-    logarithm positive. Fails with probability at most ``lil_failure(growth) w^(1+e)`` for e in
-    (0, 1) and w < ln(1+e) / exp(1).
-    """
-    inner = np.log(np.log((1 + growth) * pulls + 2) / w)
-    radius: Floats = np.sqrt((1 + growth) * inner / (2 * pulls))
-    return (1 + math.sqrt(growth)) * radius
-
-
 def lil_failure(growth: float) -> float:
     """c_e = ((2+e)/e) (1/ln(1+e))^(1+e) (Jiang et al. 2017, Lemma 2.1)."""
     return (2 + growth) / growth * math.pow(math.log1p(growth), -(1 + growth))
-
-
-def stitched(pulls: Counts, alpha: float) -> Floats:
-    """0.85 sqrt((ln ln(2T) + 0.72 ln(5.2 / alpha)) / T), one side, all T >= 1.
-
-    Howard, Ramdas, McAuliffe, Sekhon: Time-uniform confidence sequences (2021).
-    """
-    inner = np.log(np.log(2 * pulls)) + 0.72 * math.log(5.2 / alpha)
-    return 0.85 * np.sqrt(inner / pulls)
-
-
-def simchowitz(pulls: Counts, alpha: float) -> Floats:
-    """sqrt((x + 3 ln x + 1.5 ln ln(e T)) / (2T)), x = ln(1 / alpha): LUCB++'s own, alpha <= 0.1."""
-    x = math.log(1 / alpha)
-    scaled = x + 3 * math.log(x) + 1.5 * np.log(np.log(math.e * pulls))
-    radius: Floats = np.sqrt(scaled / (2 * pulls))
-    return radius
 
 
 def jun(pulls: Counts, w: float) -> Floats:
@@ -91,18 +24,6 @@ def jun(pulls: Counts, w: float) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         radius = np.sqrt(4 * np.log(np.log2(2 * pulls) / w) / pulls)
     return np.where(pulls > 0, radius, np.inf)
-
-
-# -- Bernoulli divergence
-
-
-def divergence(p: Floats, q: Floats) -> Floats:
-    """d(p, q) = p ln(p/q) + (1-p) ln((1-p)/(1-q)), 0 ln 0 = 0."""
-    p, q = np.asarray(p, float), np.asarray(q, float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        one = np.where(p > 0, p * np.log(p / q), 0.0)
-        other = np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - q)), 0.0)
-    return one + other
 
 
 def kl_interval(means: Floats, pulls: Counts, level: float) -> tuple[Floats, Floats]:
@@ -116,56 +37,6 @@ def kl_interval(means: Floats, pulls: Counts, level: float) -> tuple[Floats, Flo
     return np.where(pulls > 0, lower, 0.0), np.where(pulls > 0, upper, 1.0)
 
 
-def kl_lucb_log(n: int, t: int, delta: float) -> float:
-    """z + ln z, z = ln(k1 n t^1.1 / delta), k1 = 405.5 (Kaufmann, Kalyanakrishnan 2013)."""
-    z = math.log(405.5 * n * t**1.1 / delta)
-    return z + math.log(z)
-
-
 def kl_racing_log(n: int, t: int, delta: float) -> float:
     """ln(k1 n t^1.1 / delta), k1 = 11.1 > 1 + 1 / 0.1 (Kaufmann, Kalyanakrishnan 2013)."""
     return math.log(11.1 * n * t**1.1 / delta)
-
-
-def kaufmann_koolen(pulls: Counts, alpha: float) -> Floats:
-    """(n,) levels: T d(mean, mu) stays below them at all T with probability 1 - alpha, two sides.
-
-    3 ln(1 + ln T) + C(ln(1 / alpha)). Kaufmann, Koolen: Mixture martingales revisited, JMLR 2021.
-    """
-    levels: Floats = 3 * np.log(1 + np.log(pulls)) + _threshold(math.log(1 / alpha))
-    return levels
-
-
-def _threshold(x: float) -> float:
-    """C(x) = 2 h~((h^-1(1 + x) + ln(2 zeta(2))) / 2), h(u) = u - ln u, h~ with z = 3/2."""
-    y = (_inverse(1 + x) + math.log(math.pi**2 / 3)) / 2
-    joint = math.log(1.5)
-    if y >= 1 / joint + math.log(joint):  # h(1 / ln z)
-        u = _inverse(y)
-        return 2 * math.exp(1 / u) * u
-    return 2 * 1.5 * (y - math.log(joint))
-
-
-def _inverse(x: float) -> float:
-    """u >= 1 with u - ln u = x, by Newton's steps from right of it."""
-    u = x + math.log(x) + 1.0
-    for _ in range(50):
-        u -= (u - math.log(u) - x) / (1 - 1 / u) if u > 1 else 0.0
-    return u
-
-
-def beta_binomial_excludes(
-    sums: Floats, pulls: Counts, p: float, alpha: float
-) -> NDArray[np.bool_]:
-    """(n,) whether p is outside the uniform-mixture confidence sequence, two sides, all T.
-
-    T d(m, p) >= ln(1/alpha) + ln((T+1) C(T, S) m^S (1-m)^(T-S)) (Robbins 1970). Sums need not be
-    whole numbers.
-    """
-    failed = pulls - sums
-    mixture = _log_gamma(sums + 1) + _log_gamma(failed + 1) - _log_gamma(pulls + 2.0)
-    null = sums * math.log(p) + failed * math.log1p(-p)
-    return np.asarray(mixture - null >= math.log(1 / alpha))
-
-
-_log_gamma = np.vectorize(math.lgamma, otypes=[float])

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from tests.topk.harness import FIXED_CONFIDENCE, NAMES, too_many
-from topk import SELECTORS, Problem, ProblemError, State
+from tests.topk.harness import FIXED_CONFIDENCE, NAMES, restored, stored, too_many
+from topk import SELECTORS, Problem, ProblemError
 from topk.credible import selector as module
 from topk.credible.goodness_of_fit import chi_square_tail
 from topk.credible.population import Grid, Prior, summary
@@ -180,8 +180,7 @@ def test_one_step_judges_once(monkeypatch):
 def test_a_rebuilt_selector_judges_bit_for_bit_the_same():
     options = json.loads(json.dumps({"prior": told(pool(7), 20).summary(10)}))
     one = told(pool(8), 8, **options)
-    stored = json.loads(json.dumps(one.state.to_json()))
-    other = Credible(one.problem, State.from_json(stored), **options)
+    other = Credible(one.problem, restored(stored(one.state)), **options)
     assert other.standing().gap == one.standing().gap
     assert (other.standing().lower == one.standing().lower).all()
     assert (other.ask(30) == one.ask(30)).all()

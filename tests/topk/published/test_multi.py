@@ -1,12 +1,10 @@
 """Several problems on one budget."""
 
-import json
-
 import numpy as np
 import pytest
 
-from tests.topk.harness import Table, finish
-from topk import MULTI_SELECTORS, MultiProblem, ProblemError, State, Verdict
+from tests.topk.harness import Table, finish, restored, stored
+from topk import MULTI_SELECTORS, MultiProblem, ProblemError, Verdict
 
 PARTS = [0] * 4 + [1] * 5 + [2] * 3
 MEANS = [0.9, 0.5, 0.45, 0.4, 0.8, 0.75, 0.4, 0.4, 0.3, 0.6, 0.55, 0.1]
@@ -36,8 +34,7 @@ def test_it_names_k_of_every_part_and_keeps_the_budget(name, slots):
 def test_rebuilding_changes_nothing(name):
     straight, rebuilt, answers = build(name), build(name), table()
     for _ in range(40):
-        stored = State.from_json(json.loads(json.dumps(rebuilt.state.to_json())))
-        rebuilt = build(name, state=stored)
+        rebuilt = build(name, state=restored(stored(rebuilt.state)))
         counts = straight.ask(13)
         assert counts.tolist() == rebuilt.ask(13).tolist()
         told = answers.next(straight.state.pulls, counts)
@@ -45,7 +42,7 @@ def test_rebuilding_changes_nothing(name):
         rebuilt.tell(*told)
         if straight.stop():
             break
-    assert straight.state.to_json() == rebuilt.state.to_json()
+    assert stored(straight.state) == stored(rebuilt.state)
 
 
 @every
