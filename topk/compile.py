@@ -1,6 +1,6 @@
 """Compile the inner loops once, so that nobody waits for it later: numba keeps them on disk.
 
-``python -m selection.bandit.compile``, as ``make setup`` does.
+``python -m topk.compile``, as ``make setup`` does.
 """
 
 from .registry import SELECTORS

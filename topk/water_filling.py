@@ -14,7 +14,7 @@ def level(need: Counts, slots: int) -> Counts:
     if slots >= need.sum():
         return need
     line = _water_line(need, slots)
-    given = np.maximum(need - line, 0)
+    given = np.maximum(need - line, 0)  # all that stands above the line; the spare goes one each
     spare = slots - int(given.sum())
     given[np.flatnonzero(need >= line)[:spare]] += 1
     return given

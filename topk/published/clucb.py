@@ -22,9 +22,9 @@ from topk.state import State
 
 from . import kernels
 from .bounds import lil_failure
-from .kernels import Arms, Memo, Rule
+from .kernels import Arms, Memo, Strategy
 from .lil import GROWTH, PARAMETERS, LilSelector
-from .sequential import SequentialSelector, rule
+from .sequential import SequentialSelector, strategy_for
 
 ROUNDING = 1e-12  # values of two sets that differ by less are equal
 
@@ -54,14 +54,16 @@ class OracleSelector(SequentialSelector):
     def _look(self, arms: Arms, memo: Memo) -> tuple[int, float]:
         """The arm to pull (-1: none) and the gap, with the oracle's sets."""
         if self.oracle is None:
-            arm, _, gap = kernels.look(self.rule, arms, memo)
+            arm, _, gap = kernels.look(self.strategy, arms, memo)
             return arm, gap
-        kernels.spread(self.rule, arms, memo)
+        kernels.spread(self.strategy, arms, memo)
         first = self.oracle.best(arms[kernels.MEAN])
         worth = np.where(first, arms[kernels.LOWER], arms[kernels.UPPER])
         second = self.oracle.best(worth)
         arms[kernels.HIGH] = np.where(first, -np.inf, np.inf)
+        # w(M~) - w(M), each arm worth its lower bound in M and its upper one outside.
         gap = worth[second & ~first].sum() - worth[first & ~second].sum()
+        # Pull the widest arm on which the two sets differ and that may be pulled.
         width = np.where((first != second) & (arms[kernels.SHUT] == 0), arms[kernels.INNER], -1.0)
         return int(width.argmax()) if width.max() >= 0 else -1, float(gap)
 
@@ -71,18 +73,18 @@ class OracleSelector(SequentialSelector):
             self._judged = arms, memo, self._look(arms, memo)[1]
         return self._judged
 
-    def _plan(
+    def _look_ahead(
         self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
     ) -> Counts:
         if self.oracle is None:
-            return super()._plan(slots, once, pending, room, rng)
+            return super()._look_ahead(slots, once, pending, room, rng)
         pulls, given = self.state.pulls + pending, np.zeros_like(pending)
         arms, memo = self._board(pulls)
-        arms[kernels.SHUT, (room <= 0) | (pulls < self.rule.warm)] = np.inf
+        arms[kernels.SHUT, (room <= 0) | (pulls < self.strategy.warm)] = np.inf
         left = 1 if once else slots
         while left > 0 and (arm := self._look(arms, memo)[0]) >= 0:
-            each = min(1 + (left - 1) // kernels.SHARE, int(room[arm] - given[arm]), left)
-            kernels.count(self.rule, arms, memo, arm, each)
+            each = min(1 + (left - 1) // kernels.PORTIONS, int(room[arm] - given[arm]), left)
+            kernels.count(self.strategy, arms, memo, arm, each)
             given[arm] += each
             left -= each
             if given[arm] == room[arm]:
@@ -118,9 +120,9 @@ class CLUCBPAC(OracleSelector):
     promise = Promise(Goal.AGGREGATE, "confidence", "Chen, Lin, King, Lyu, Chen 2014, appendix B.2")
     known_options: ClassVar[tuple[Option, ...]] = (QUOTAS, MATCHING)
 
-    def _rule(self) -> Rule:
+    def _strategy(self) -> Strategy:
         constant = math.log(4 * self.problem.n / self.problem.delta)
-        return rule(
+        return strategy_for(
             self.problem,
             kernels.SETS,
             kernels.CLOCK,
@@ -150,5 +152,5 @@ class LilCLUCB(OracleSelector, LilSelector):
         power = self.problem.n**GROWTH / lil_failure(GROWTH)
         return float((self.problem.delta * power) ** (1 / (1 + GROWTH)))
 
-    def _rule(self) -> Rule:
-        return super()._rule()._replace(slack=ROUNDING)
+    def _strategy(self) -> Strategy:
+        return super()._strategy()._replace(slack=ROUNDING)

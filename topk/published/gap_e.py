@@ -12,8 +12,8 @@ from topk.options import Option
 from topk.promise import Goal, Promise
 
 from . import kernels
-from .kernels import Rule
-from .sequential import FixedBudget, rule
+from .kernels import Strategy
+from .sequential import FixedBudget, strategy_for
 from .ugape import EXPLORATION
 
 
@@ -30,9 +30,9 @@ class GapE(FixedBudget):
         Option("c", 2.0, "What the estimated exploration Q / H is multiplied by.", above=0),
     )
 
-    def _rule(self) -> Rule:
+    def _strategy(self) -> Strategy:
         known = self.options["exploration"]
-        return rule(
+        return strategy_for(
             self.problem,
             kernels.GAP_INDEX,
             kernels.ADAPTIVE if known is None else kernels.EXPLORATION,

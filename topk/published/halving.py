@@ -80,7 +80,7 @@ class OptMAIBudget(RoundSelector):
         return 2 * self.problem.k > self.problem.n
 
     def _total(self) -> int:
-        """Q."""
+        """Q, the answers that all rounds together may take."""
         return self.problem.budget or 1
 
     def _target(self) -> Counts:
@@ -92,6 +92,8 @@ class OptMAIBudget(RoundSelector):
     def _close(self) -> None:
         arms, means = np.flatnonzero(self.undecided), self.state.memory["means"]
         order = arms[ranking(-means[arms] if self.mirrored else means[arms])]
+        # order: from the most wanted to the least; left: places still to be filled, or, looking for
+        # the worst, arms still to be rejected.
         left = int(self.undecided.sum()) - self.places if self.mirrored else self.places
         if arms.size > 4 * left:
             front, back = 0, arms.size // 4

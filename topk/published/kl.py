@@ -13,9 +13,9 @@ from topk.selector import Counts, Floats
 from topk.state import Verdict
 
 from . import bounds, kernels
-from .kernels import Rule
+from .kernels import Strategy
 from .rounds import RoundSelector
-from .sequential import SequentialSelector, rule
+from .sequential import SequentialSelector, strategy_for
 
 
 class KLLUCB(SequentialSelector):
@@ -25,9 +25,9 @@ class KLLUCB(SequentialSelector):
     title = "KL-LUCB"
     promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
 
-    def _rule(self) -> Rule:
+    def _strategy(self) -> Strategy:
         constant = math.log(405.5 * self.problem.n / self.problem.delta)
-        return rule(
+        return strategy_for(
             self.problem,
             kernels.KL,
             kernels.DIVERGENCE,
@@ -38,7 +38,7 @@ class KLLUCB(SequentialSelector):
 
     def _bounds(self) -> tuple[Floats, Floats]:
         arms, memo, _ = self._judgement()
-        z = float(kernels.log_term(self.rule, arms, memo))
+        z = float(kernels.log_term(self.strategy, arms, memo))
         return bounds.kl_interval(arms[kernels.MEAN], self.state.pulls, z + math.log(z))
 
 
@@ -89,6 +89,3 @@ class KLRacing(RoundSelector):
         else:
             why = f"upper bound {upper[worst]:.3f} against {lower[rival_below]:.3f} inside"
             self._decide(worst, Verdict.REJECTED, why)
-
-    def _radius_standing(self) -> tuple[Floats, Floats]:
-        return self._interval()

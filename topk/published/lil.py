@@ -23,8 +23,8 @@ from topk.state import State
 
 from . import kernels
 from .bounds import lil_failure
-from .kernels import Rule
-from .sequential import SequentialSelector, rule
+from .kernels import Strategy
+from .sequential import SequentialSelector, strategy_for
 
 GROWTH = 0.01  # e, which the papers leave open: the choice of Jamieson et al. 2014
 PARAMETERS = Option(
@@ -61,7 +61,7 @@ class LilSelector(SequentialSelector):
 
     @property
     def growth(self) -> float:
-        """e."""
+        """e of the radius: how fast its epochs grow; 0 is the heuristic's."""
         return GROWTH if self.faithful else 0.0
 
     def _level(self) -> float:
@@ -73,9 +73,9 @@ class LilSelector(SequentialSelector):
         """What the level is divided by for an arm inside, and outside."""
         return self.problem.n, self.problem.n
 
-    def _rule(self) -> Rule:
+    def _strategy(self) -> Strategy:
         inside, outside = self._shares()
-        return rule(
+        return strategy_for(
             self.problem,
             self.sampling,
             kernels.ITERATED,
@@ -136,11 +136,11 @@ class LilUCB(LilSelector):
             return delta / 5
         return (math.sqrt(1 + delta) - 1) ** 2 / (4 * lil_failure(GROWTH))
 
-    def _rule(self) -> Rule:
+    def _strategy(self) -> Strategy:
         beta = 1.0 if self.faithful else 0.5
         dominance = ((2 + beta) / beta) ** 2 if self.faithful else 1 + 10 / self.problem.n
         log_rate = math.log(1 / self._level())
-        return rule(
+        return strategy_for(
             self.problem,
             kernels.INDEX,
             kernels.ITERATED,
@@ -153,14 +153,14 @@ class LilUCB(LilSelector):
             dominance=dominance,
         )
 
-    def _plan(
+    def _look_ahead(
         self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
     ) -> Counts:
         """What has no room is left: given to other arms, it would keep one from outweighing them.
 
         With little room for each arm and slots for all, no arm would ever do.
         """
-        wanted = super()._plan(slots, once, pending, np.full_like(room, slots), rng)
+        wanted = super()._look_ahead(slots, once, pending, np.full_like(room, slots), rng)
         return np.minimum(wanted, room)
 
     def selection(self) -> Counts:

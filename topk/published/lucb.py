@@ -9,8 +9,8 @@ import math
 from topk.promise import Goal, Promise
 
 from . import kernels
-from .kernels import Rule
-from .sequential import SequentialSelector, rule
+from .kernels import Strategy
+from .sequential import SequentialSelector, strategy_for
 
 
 class LUCB(SequentialSelector):
@@ -22,9 +22,9 @@ class LUCB(SequentialSelector):
         Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Tewari, Auer, Stone 2012, Theorem 1"
     )
 
-    def _rule(self) -> Rule:
+    def _strategy(self) -> Strategy:
         constant = math.log(1.25 * self.problem.n / self.problem.delta)
-        return rule(
+        return strategy_for(
             self.problem,
             kernels.PAIR,
             kernels.CLOCK,

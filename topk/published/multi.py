@@ -24,8 +24,8 @@ from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
 
 from . import kernels
-from .kernels import Arms, Memo, Rule
-from .sequential import rule
+from .kernels import Arms, Memo, Strategy
+from .sequential import strategy_for
 from .successive_rejects import PhaseSelector
 from .ugape import EXPLORATION
 
@@ -126,7 +126,7 @@ class MultiSAR(PhaseSelector):
 
 @dataclass
 class _Part:
-    """The active arms of one problem from best to worst, their means, and the places left."""
+    """The active arms of one part from best to worst, their means (m,), and the places left."""
 
     arms: Counts
     means: Floats
@@ -195,20 +195,20 @@ class MultiUGapE(Selector):
             for arms, k in zip(self.arms_of, self.problem.ks, strict=True)
         ]
 
-    def _rules(self, boards: list[tuple[Arms, Memo]]) -> list[Rule]:
+    def _strategies(self, boards: list[tuple[Arms, Memo]]) -> list[Strategy]:
         problem, known = self.problem, self.options["exploration"]
-        rules = [
-            rule(problem, kernels.GAPS, kernels.EXPLORATION, k=k, accuracy=problem.epsilon)
+        strategies = [
+            strategy_for(problem, kernels.GAPS, kernels.EXPLORATION, k=k, accuracy=problem.epsilon)
             for k in problem.ks
         ]
-        for each, (arms, memo) in zip(rules, boards, strict=True):
+        for each, (arms, memo) in zip(strategies, boards, strict=True):
             kernels.refresh_all(each, arms, memo)
         if known is None:
             # a = eta (Q - n) / (4 H), H the sum over all problems.
-            pairs = zip(rules, boards, strict=True)
+            pairs = zip(strategies, boards, strict=True)
             hardness = sum(float(kernels.hardness(each, arms)) for each, (arms, _) in pairs)
             known = self.options["eta"] * (problem.budget or 0) / (4 * hardness)
-        return [each._replace(exploration=known) for each in rules]
+        return [each._replace(exploration=known) for each in strategies]
 
     # -- observing
 
@@ -218,7 +218,9 @@ class MultiUGapE(Selector):
             return
         boards = self._boards(self.state.pulls)
         best, gaps = self.state.memory["best"], self.state.memory["best_gaps"]
-        for p, (each, (arms, memo)) in enumerate(zip(self._rules(boards), boards, strict=True)):
+        for p, (each, (arms, memo)) in enumerate(
+            zip(self._strategies(boards), boards, strict=True)
+        ):
             gap = float(kernels.look(each, arms, memo)[2])
             if gaps[p] is None or gap < gaps[p]:
                 gaps[p], best[p] = gap, np.flatnonzero(arms[kernels.CHOSEN] < 0).tolist()
@@ -234,26 +236,27 @@ class MultiUGapE(Selector):
         left = 1 if slots is None else slots - int(given.sum())
         if left <= 0 or (slots is None and given.any()):
             return given
-        return given + self._plan(left, pending + given, room - given)
+        return given + self._look_ahead(left, pending + given, room - given)
 
-    def _plan(self, slots: int, pending: Counts, room: Counts) -> Counts:
+    def _look_ahead(self, slots: int, pending: Counts, room: Counts) -> Counts:
         pulls, given = self.state.pulls + pending, np.zeros_like(pending)
         boards = self._boards(pulls)
-        rules = self._rules(boards)
+        strategies = self._strategies(boards)
         for arms, (board, _) in zip(self.arms_of, boards, strict=True):
             board[kernels.SHUT, (room[arms] <= 0) | (pulls[arms] < 1)] = np.inf
-        looks = [kernels.look(each, *board) for each, board in zip(rules, boards, strict=True)]
+        looks = [kernels.look(each, *board) for each, board in zip(strategies, boards, strict=True)]
+        # looks[p]: the arm part p would pull, and its B_J. The open part of largest B_J goes next.
         while slots > 0 and any(look[0] >= 0 for look in looks):
             p = max(range(len(looks)), key=lambda p: (looks[p][0] >= 0, looks[p][2]))
             arm, (board, memo) = looks[p][0], boards[p]
             place = self.arms_of[p][arm]
-            each = min(1 + (slots - 1) // kernels.SHARE, int(room[place] - given[place]), slots)
-            kernels.count(rules[p], board, memo, arm, each)
+            each = min(1 + (slots - 1) // kernels.PORTIONS, int(room[place] - given[place]), slots)
+            kernels.count(strategies[p], board, memo, arm, each)
             given[place] += each
             slots -= each
             if given[place] == room[place]:
                 board[kernels.SHUT, arm] = np.inf
-            looks[p] = kernels.look(rules[p], board, memo)
+            looks[p] = kernels.look(strategies[p], board, memo)
         return given
 
     # -- judging

@@ -43,6 +43,7 @@ class BatchRacing(RoundSelector):
 
     def _target(self) -> Counts:
         """Level the pulls at the batch's start up from below, each by at most ``repeat``."""
+        # (n,) pulls when the batch began; decided arms are far above any water line.
         start = np.where(self.undecided, self.state.pulls - self.state.memory["pulls"], 2**60)
         repeat = int(self.options["repeat"])
         batch = self.options["batch"] or self.problem.n
@@ -53,6 +54,8 @@ class BatchRacing(RoundSelector):
             middle = (low + high) // 2
             cheap = np.clip(middle - start, 0, repeat).sum() <= batch
             low, high = (middle, high) if cheap else (low, middle)
+        # Up to the line low for everyone, and one more, as far as the batch goes, for arms that
+        # have reached it and may take one.
         target: Counts = np.clip(low - start, 0, repeat)
         able = np.flatnonzero((start + target == low) & (target < repeat))
         target[able[: batch - int(target.sum())]] += 1
@@ -66,6 +69,7 @@ class BatchRacing(RoundSelector):
     def _close(self) -> None:
         arms, k = np.flatnonzero(self.undecided), self.places
         lower, upper = (bound[arms] for bound in self._interval())
+        # An arm is in when at most k - 1 others could be above it, out when k others surely are.
         next_upper, kth_lower = np.sort(upper)[::-1][k], np.sort(lower)[::-1][k - 1]
         sure = f"the bounds in batch {self.round}"
         self._decide_all(arms[lower > next_upper], Verdict.ACCEPTED, sure)

@@ -105,7 +105,7 @@ class RoundSelector(Selector):
     def _close_round(self) -> None:
         memory, ran = self.state.memory, self.undecided
         if self.fresh:
-            ran &= memory["pulls"] > 0
+            ran &= memory["pulls"] > 0  # (n,) who was in the round; no answer leaves the old mean
             memory["means"][ran] = memory["rewards"][ran] / memory["pulls"][ran]
         else:
             memory["means"][ran] = np.nan_to_num(self.means, nan=0.5)[ran]
@@ -202,6 +202,7 @@ def peel(values: Floats, k: int, count: int) -> tuple[int, int]:
 
     Returns how many were taken from the front (accepted) and from the back (rejected).
     """
+    # values[front:back] are the arms left; rank k among them is values[front + k - 1].
     front, back = 0, values.size
     for _ in range(min(count, values.size)):
         if k == 0:

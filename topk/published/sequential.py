@@ -11,12 +11,12 @@ from topk.selector import BUDGET_SPENT, PROMISE_KEPT, Counts, Floats, Selector, 
 from topk.state import State, Verdict
 
 from . import kernels
-from .kernels import Arms, Memo, Rule
+from .kernels import Arms, Memo, Strategy
 
 
-def rule(problem: Problem, sampling: int, radius: int, **rest: Any) -> Rule:
-    """A Rule in which what is not named has no effect."""
-    silent: dict[str, Any] = dict.fromkeys(Rule._fields, 0.0) | {
+def strategy_for(problem: Problem, sampling: int, radius: int, **rest: Any) -> Strategy:
+    """A Strategy in which what is not named has no effect."""
+    silent: dict[str, Any] = dict.fromkeys(Strategy._fields, 0.0) | {
         "k": problem.k,
         "warm": 1,
         "slack": problem.epsilon,
@@ -24,7 +24,7 @@ def rule(problem: Problem, sampling: int, radius: int, **rest: Any) -> Rule:
         "tick": 1,
         "budget": problem.budget or 0,
     }
-    return Rule(**silent | {"sampling": sampling, "radius": radius} | rest)
+    return Strategy(**silent | {"sampling": sampling, "radius": radius} | rest)
 
 
 class SequentialSelector(Selector):
@@ -37,11 +37,11 @@ class SequentialSelector(Selector):
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
-        self.rule = self._rule()
+        self.strategy = self._strategy()
         self._judged: tuple[Arms, Memo, float] | None = None
 
     @abstractmethod
-    def _rule(self) -> Rule:
+    def _strategy(self) -> Strategy:
         """The algorithm in numbers."""
 
     # -- observing
@@ -53,20 +53,20 @@ class SequentialSelector(Selector):
     @property
     def _warm(self) -> bool:
         """Whether every arm has the pulls that it needs to be compared."""
-        return bool(self.state.pulls.min() >= self.rule.warm)
+        return bool(self.state.pulls.min() >= self.strategy.warm)
 
     def _board(self, pulls: Counts) -> tuple[Arms, Memo]:
         """A board at these pulls, with the means as they are."""
         means = np.nan_to_num(self.means, nan=0.5)
         arms, memo = kernels.board(pulls, self.state.rewards, means, self.problem.k)
-        kernels.refresh_all(self.rule, arms, memo)
+        kernels.refresh_all(self.strategy, arms, memo)
         return arms, memo
 
     def _judgement(self) -> tuple[Arms, Memo, float]:
         """The board as it is now, looked at, and the gap."""
         if self._judged is None:
             arms, memo = self._board(self.state.pulls)
-            self._judged = arms, memo, kernels.look(self.rule, arms, memo)[2]
+            self._judged = arms, memo, kernels.look(self.strategy, arms, memo)[2]
         return self._judged
 
     # -- choosing
@@ -74,27 +74,30 @@ class SequentialSelector(Selector):
     def _ask(
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
-        lacking = np.clip(self.rule.warm - self.state.pulls - pending, 0, room)
+        lacking = np.clip(self.strategy.warm - self.state.pulls - pending, 0, room)
         given = np.minimum(lacking, 1) if slots is None else _first(lacking, slots)
         left = 2 if slots is None else slots - int(given.sum())
         if (slots is None and given.any()) or left <= 0:
             return given
         rng = np.random.default_rng(int(self.state.pulls.sum())) if rng is None else rng
-        return given + self._plan(left, slots is None, pending + given, room - given, rng)
+        return given + self._look_ahead(left, slots is None, pending + given, room - given, rng)
 
-    def _plan(
+    def _look_ahead(
         self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
     ) -> Counts:
         pulls = self.state.pulls + pending
         arms, memo = self._board(pulls)
-        arms[kernels.SHUT, (room <= 0) | (pulls < self.rule.warm)] = np.inf
+        arms[kernels.SHUT, (room <= 0) | (pulls < self.strategy.warm)] = np.inf
         looks = 1 if once else slots
-        return kernels.plan(self.rule, arms, memo, slots, looks, room.copy(), rng)
+        given: Counts = kernels.look_ahead(
+            self.strategy, arms, memo, slots, looks, room.copy(), rng
+        )
+        return given
 
     # -- judging
 
     def _done(self) -> bool:
-        return self._warm and bool(kernels.kept(self.rule, self._judgement()[2]))
+        return self._warm and bool(kernels.kept(self.strategy, self._judgement()[2]))
 
     def _gap(self) -> float:
         """What the promise's regret is bounded by now."""
@@ -108,7 +111,7 @@ class SequentialSelector(Selector):
     def _bounds(self) -> tuple[Floats, Floats]:
         """(n,) lower and upper bounds as they are now."""
         arms, memo, _ = self._judgement()
-        kernels.spread(self.rule, arms, memo)
+        kernels.spread(self.strategy, arms, memo)
         return arms[kernels.LOWER], arms[kernels.UPPER]
 
     def standing(self) -> Standing:
@@ -137,7 +140,7 @@ class SequentialSelector(Selector):
         arms, memo = self._board(self.state.pulls)
         unlimited = np.iinfo(np.int64).max
         budget = unlimited if self.problem.budget is None else self.problem.budget
-        kept = kernels.run(self.rule, arms, memo, truth, budget, cap, gaussian, rng)
+        kept = kernels.run(self.strategy, arms, memo, truth, budget, cap, gaussian, rng)
         self.state.pulls = arms[kernels.PULLS].astype(np.int64)
         self.state.rewards = arms[kernels.REWARDS].copy()
         self._judged = None

@@ -16,8 +16,8 @@ from topk.selector import Counts, Floats
 from topk.state import State
 
 from . import kernels
-from .kernels import Arms, Memo, Rule
-from .sequential import FixedBudget, SequentialSelector, rule
+from .kernels import Arms, Memo, Strategy
+from .sequential import FixedBudget, SequentialSelector, strategy_for
 
 
 class UGapEc(SequentialSelector):
@@ -30,9 +30,11 @@ class UGapEc(SequentialSelector):
     )
     chosen_row = kernels.CHOSEN
 
-    def _rule(self) -> Rule:
+    def _strategy(self) -> Strategy:
         constant = math.log(4 * self.problem.n / self.problem.delta)
-        return rule(self.problem, kernels.GAPS, kernels.CLOCK, log_constant=constant, log_power=3.0)
+        return strategy_for(
+            self.problem, kernels.GAPS, kernels.CLOCK, log_constant=constant, log_power=3.0
+        )
 
 
 class UGapEV(SequentialSelector):
@@ -51,9 +53,9 @@ class UGapEV(SequentialSelector):
     )
     chosen_row = kernels.CHOSEN
 
-    def _rule(self) -> Rule:
+    def _strategy(self) -> Strategy:
         constant = math.log(8 * self.problem.n / self.problem.delta)
-        return rule(
+        return strategy_for(
             self.problem,
             kernels.GAPS,
             kernels.BERNSTEIN,
@@ -95,9 +97,9 @@ class UGapEb(FixedBudget):
         self.state.memory.setdefault("best", [])
         self.state.memory.setdefault("best_gap", None)
 
-    def _rule(self) -> Rule:
+    def _strategy(self) -> Strategy:
         known = self.options["exploration"]
-        return rule(
+        return strategy_for(
             self.problem,
             kernels.GAPS,
             kernels.ADAPTIVE if known is None else kernels.EXPLORATION,
@@ -110,7 +112,7 @@ class UGapEb(FixedBudget):
         super()._count(pulls, rewards)
         if self._warm:
             arms, memo, gap = self._judgement()
-            kernels.remember(self.rule, arms, memo, gap)
+            kernels.remember(self.strategy, arms, memo, gap)
             self._remember(arms, memo)
 
     def _remember(self, arms: Arms, memo: Memo) -> None:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.topk import formulas
 from tests.topk.harness import too_many
 from tests.topk.readable import kl_bisected
 from topk import SELECTORS, Problem
@@ -21,26 +22,26 @@ def one_by_one(radius):
 
 
 TABLE = {
-    "lil heuristic": (bounds.lil(PULLS, ALPHA, 0.0), (0.214, 0.0690, 0.0222)),
-    "stitched": (bounds.stitched(PULLS, ALPHA), (0.245, 0.0792, 0.0254)),
+    "lil heuristic": (formulas.lil(PULLS, ALPHA, 0.0), (0.214, 0.0690, 0.0222)),
+    "stitched": (formulas.stitched(PULLS, ALPHA), (0.245, 0.0792, 0.0254)),
     "lil faithful": (
-        bounds.lil(PULLS, (DELTA * N**0.01 / bounds.lil_failure(0.01)) ** (1 / 1.01) / N, 0.01),
+        formulas.lil(PULLS, (DELTA * N**0.01 / bounds.lil_failure(0.01)) ** (1 / 1.01) / N, 0.01),
         (0.340, 0.1087, 0.0346),
     ),
     "Kaufmann-Koolen": (
-        np.sqrt(bounds.kaufmann_koolen(PULLS, ALPHA) / (2 * PULLS)),
+        np.sqrt(formulas.kaufmann_koolen(PULLS, ALPHA) / (2 * PULLS)),
         (0.344, 0.1112, 0.0357),
     ),
     "KL-LUCB": (
-        one_by_one(lambda t, u: bounds.hoeffding(t, bounds.kl_lucb_log(N, 10 * u, DELTA))),
+        one_by_one(lambda t, u: formulas.hoeffding(t, formulas.kl_lucb_log(N, 10 * u, DELTA))),
         (0.348, 0.1160, 0.0384),
     ),
     "UGapE, CLUCB": (
-        one_by_one(lambda t, u: bounds.hoeffding(t, bounds.ugape_log(N, 20 * u, DELTA))),
+        one_by_one(lambda t, u: formulas.hoeffding(t, formulas.ugape_log(N, 20 * u, DELTA))),
         (0.399, 0.1391, 0.0478),
     ),
     "LUCB1": (
-        one_by_one(lambda t, u: bounds.hoeffding(t, bounds.lucb_log(N, 10 * u, DELTA))),
+        one_by_one(lambda t, u: formulas.hoeffding(t, formulas.lucb_log(N, 10 * u, DELTA))),
         (0.421, 0.1494, 0.0519),
     ),
     "BatchRacing": (bounds.jun(PULLS, math.sqrt(DELTA / (6 * N))), (0.519, 0.1684, 0.0542)),
@@ -56,28 +57,28 @@ def test_radii_have_the_size_the_reference_measured(name):
 def test_the_beta_binomial_sequence_has_the_size_the_reference_measured():
     for pulls, wanted in zip(PULLS, (0.220, 0.0736, 0.0245), strict=True):
         grid = 0.5 + np.linspace(0, 0.3, 3001)
-        out = [bounds.beta_binomial_excludes(pulls / 2, pulls, p, ALPHA) for p in grid]
-        level = pulls * bounds.divergence(np.array(0.5), grid[np.argmax(out)])
+        out = [formulas.beta_binomial_excludes(pulls / 2, pulls, p, ALPHA) for p in grid]
+        level = pulls * formulas.divergence(np.array(0.5), grid[np.argmax(out)])
         assert math.sqrt(level / (2 * pulls)) == pytest.approx(wanted, rel=0.01)
 
 
 @pytest.mark.parametrize(("x", "wanted"), [(10, 11.35), (100, 14.66), (1000, 17.66)])
 def test_the_threshold_of_kaufmann_and_koolen(x, wanted):
-    assert bounds.kaufmann_koolen(np.array([1]), 1 / x)[0] == pytest.approx(wanted, abs=0.01)
+    assert formulas.kaufmann_koolen(np.array([1]), 1 / x)[0] == pytest.approx(wanted, abs=0.01)
 
 
 def test_half_is_inside_the_root():
     """Trap T7: sigma = 1/2. With sigma = 1 radii are twice as wide and runs four times as long."""
-    assert bounds.hoeffding(np.array([50]), 4.0)[0] == pytest.approx(0.2)
-    assert bounds.lil(np.array([1000]), 0.01, 0.0)[0] == pytest.approx(
+    assert formulas.hoeffding(np.array([50]), 4.0)[0] == pytest.approx(0.2)
+    assert formulas.lil(np.array([1000]), 0.01, 0.0)[0] == pytest.approx(
         math.sqrt(math.log(math.log(1002) / 0.01) / 2000)
     )
 
 
 def test_lil_radii_are_finite_from_the_first_pull():
     """Trap T8: ln ln((1+e) 1) is not a number, ln ln(3 + e) is."""
-    assert np.isfinite(bounds.lil(np.array([1]), 0.5, 0.0)).all()
-    assert np.isfinite(bounds.stitched(np.array([1]), 0.1)).all()
+    assert np.isfinite(formulas.lil(np.array([1]), 0.5, 0.0)).all()
+    assert np.isfinite(formulas.stitched(np.array([1]), 0.1)).all()
 
 
 def test_kl_bounds_are_exact_to_nine_digits():
@@ -94,8 +95,8 @@ def test_kl_bounds_are_exact_to_nine_digits():
 def test_kl_bounds_are_never_wider_than_pinsker():
     means, pulls = np.linspace(0, 1, 101), np.full(101, 40)
     lower, upper = bounds.kl_interval(means, pulls, 5.0)
-    assert (upper <= means + bounds.hoeffding(pulls, 5.0) + 1e-12).all()
-    assert (lower >= means - bounds.hoeffding(pulls, 5.0) - 1e-12).all()
+    assert (upper <= means + formulas.hoeffding(pulls, 5.0) + 1e-12).all()
+    assert (lower >= means - formulas.hoeffding(pulls, 5.0) - 1e-12).all()
 
 
 @pytest.mark.parametrize(
@@ -115,17 +116,17 @@ def test_the_compiled_radii_are_those_of_the_formulas(name, inner, outer):
     selector = SELECTORS[name](Problem(20, 5, 0.1, 0.05))
     selector.tell(np.arange(20), np.floor(pulls * rng.random(20)), pulls)
     arms, memo, _ = selector._judgement()
-    kernels.spread(selector.rule, arms, memo)
+    kernels.spread(selector.strategy, arms, memo)
     t = int(pulls.sum())
     if inner is not None:
         level = 0.05 / bounds.lil_failure(0.01)
-        down = bounds.lil(pulls, level / inner, 0.01)
-        up = bounds.lil(pulls, level / outer, 0.01)
+        down = formulas.lil(pulls, level / inner, 0.01)
+        up = formulas.lil(pulls, level / outer, 0.01)
     elif name == "lucb":
         rounds = max(1 + (t - 20 + 1) // 2, pulls.max())
-        down = up = bounds.hoeffding(pulls, bounds.lucb_log(20, int(rounds), 0.05))
+        down = up = formulas.hoeffding(pulls, formulas.lucb_log(20, int(rounds), 0.05))
     else:
-        down = up = bounds.hoeffding(pulls, bounds.ugape_log(20, t, 0.05))
+        down = up = formulas.hoeffding(pulls, formulas.ugape_log(20, t, 0.05))
     assert arms[kernels.LOWER] == pytest.approx(selector.means - down, rel=1e-12)
     assert arms[kernels.UPPER] == pytest.approx(selector.means + up, rel=1e-12)
 
@@ -135,11 +136,11 @@ def test_bernstein_follows_the_formula():
     selector = SELECTORS["ugape-v"](Problem(3, 1, 0.1, 0.05))
     selector.tell([0, 1, 2], sums, pulls)
     arms, memo, _ = selector._judgement()
-    kernels.spread(selector.rule, arms, memo)
+    kernels.spread(selector.strategy, arms, memo)
     means = sums / pulls
     variance = means * (1 - means) * pulls / (pulls - 1)
     x = math.log(8 * 3 * int(pulls.sum()) ** 3 / 0.05)
-    radius = bounds.bernstein(pulls, variance, x)
+    radius = formulas.bernstein(pulls, variance, x)
     assert arms[kernels.UPPER] - means == pytest.approx(radius, rel=1e-12)
 
 
@@ -149,17 +150,17 @@ RUNS, LENGTH, LEVEL = 200, 3000, 0.1
 T = np.arange(1, LENGTH + 1)
 
 SEQUENCES = {
-    "stitched, one side": lambda s, p: p - s / T > bounds.stitched(T, LEVEL),
-    "stitched, two sides": lambda s, p: abs(s / T - p) > bounds.stitched(T, LEVEL / 2),
+    "stitched, one side": lambda s, p: p - s / T > formulas.stitched(T, LEVEL),
+    "stitched, two sides": lambda s, p: abs(s / T - p) > formulas.stitched(T, LEVEL / 2),
     "lil, one side": lambda s, p: (
-        s / T - p > bounds.lil(T, (LEVEL / bounds.lil_failure(0.01)) ** (1 / 1.01), 0.01)
+        s / T - p > formulas.lil(T, (LEVEL / bounds.lil_failure(0.01)) ** (1 / 1.01), 0.01)
     ),
-    "Simchowitz, one side": lambda s, p: s / T - p > bounds.simchowitz(T, LEVEL),
+    "Simchowitz, one side": lambda s, p: s / T - p > formulas.simchowitz(T, LEVEL),
     "Jun, two sides": lambda s, p: abs(s / T - p) > bounds.jun(T, math.sqrt(LEVEL / 6)),
     "Kaufmann-Koolen": lambda s, p: (
-        T * bounds.divergence(s / T, np.full(LENGTH, p)) > bounds.kaufmann_koolen(T, LEVEL)
+        T * formulas.divergence(s / T, np.full(LENGTH, p)) > formulas.kaufmann_koolen(T, LEVEL)
     ),
-    "beta-binomial": lambda s, p: bounds.beta_binomial_excludes(s, T, p, LEVEL),
+    "beta-binomial": lambda s, p: formulas.beta_binomial_excludes(s, T, p, LEVEL),
     "LUCB1's": lambda s, p: (
         abs(s / T - p) > np.sqrt(np.log(1.25 * 2 * T.astype(float) ** 4 / LEVEL) / (2 * T))
     ),
@@ -180,5 +181,5 @@ def test_a_fixed_time_radius_used_at_all_times_breaks_too_often():
     rng, broken = np.random.default_rng(5), 0
     for _ in range(RUNS):
         sums = np.cumsum(rng.random(LENGTH) < 0.5)
-        broken += bool((abs(sums / T - 0.5) > bounds.hoeffding(T, math.log(2 / LEVEL))).any())
+        broken += bool((abs(sums / T - 0.5) > formulas.hoeffding(T, math.log(2 / LEVEL))).any())
     assert too_many(broken, RUNS, LEVEL)

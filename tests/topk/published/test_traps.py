@@ -103,10 +103,10 @@ def test_clucb_stops_at_k_epsilon_in_sum():
 
 def test_clucb_compares_values_not_sets():
     """Two arms tie at the border for good, all pulls being equal: other sets of the same value."""
-    rule = SELECTORS["clucb-pac"](Problem(4, 2, 0.0)).rule
-    assert kernels.kept(rule, 0.0)
-    assert kernels.kept(rule, 1e-15)
-    assert not kernels.kept(rule, 1e-6)
+    strategy = SELECTORS["clucb-pac"](Problem(4, 2, 0.0)).strategy
+    assert kernels.kept(strategy, 0.0)
+    assert kernels.kept(strategy, 1e-15)
+    assert not kernels.kept(strategy, 1e-6)
 
 
 def test_clucb_follows_the_paper():
@@ -217,18 +217,18 @@ def test_who_stops_at_equality_and_who_does_not():
     stops_below = ["lucb", "kl-lucb", "ugape-c", "ugape-v"]
     stops_at = ["lil-lucb", "lucb-plus-plus", "lil-rand-lucb", "lil-clucb"]
     for name in stops_below:
-        rule = SELECTORS[name](Problem(4, 2, 0.25)).rule
-        assert not kernels.kept(rule, 0.25)
-        assert kernels.kept(rule, 0.2499)
+        strategy = SELECTORS[name](Problem(4, 2, 0.25)).strategy
+        assert not kernels.kept(strategy, 0.25)
+        assert kernels.kept(strategy, 0.2499)
     for name in stops_at:
-        assert kernels.kept(SELECTORS[name](Problem(4, 2, 0.25)).rule, 0.0)
+        assert kernels.kept(SELECTORS[name](Problem(4, 2, 0.25)).strategy, 0.0)
 
 
 # -- T11 and defects of public code
 
 
 def test_the_logarithm_of_lucb_knows_how_many_arms_there_are():
-    few, many = (SELECTORS["lucb"](Problem(n, 2)).rule.log_constant for n in (4, 400))
+    few, many = (SELECTORS["lucb"](Problem(n, 2)).strategy.log_constant for n in (4, 400))
     assert many - few == pytest.approx(math.log(100))
 
 

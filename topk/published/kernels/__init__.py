@@ -1,0 +1,99 @@
+"""The inner loop of every algorithm that looks at each answer: one definition, compiled.
+
+``look`` names the arms an algorithm would pull and how far it is from stopping. The live selectors
+(``look_ahead``) and the simulator (``run``) call the same ``look``, so that what is simulated is
+what is run. Every pass over the arms is plain arithmetic without branches, which the compiler turns
+into vector instructions; sets such as "the K best means" are kept from call to call and mended
+where they no longer hold.
+
+layout      the board, and one algorithm in numbers (Strategy)
+compiled    how all this is compiled and kept on disk
+sets        the K arms of largest key
+divergence  bounds of Bernoulli rewards
+radii       all other bounds
+looks       the arms that hold an algorithm up, and by how much
+loops       looking ahead for a crowd, and playing a whole run
+
+Comments name papers by their first author: Kalyanakrishnan 2012 (LUCB1), Gabillon 2012 (UGapE),
+Kaufmann 2013 (KL-LUCB), Chen 2014 (CLUCB), Jamieson 2014 (lil'), Jiang 2017 (lil'RandLUCB).
+"""
+
+from .divergence import kl_bounds
+from .layout import (
+    ADAPTIVE,
+    BERNSTEIN,
+    BEST,
+    CHOSEN,
+    CLOCK,
+    COIN,
+    DIVERGENCE,
+    EXPLORATION,
+    GAP_INDEX,
+    GAPS,
+    HIGH,
+    INDEX,
+    INNER,
+    ITERATED,
+    KL,
+    LOWER,
+    MEAN,
+    PAIR,
+    PULLS,
+    RECORD,
+    REWARDS,
+    SETS,
+    SHUT,
+    TOTAL,
+    UPPER,
+    Arms,
+    Memo,
+    Strategy,
+    board,
+)
+from .looks import look
+from .loops import PORTIONS, kept, look_ahead, remember, run
+from .radii import count, hardness, log_term, refresh_all, spread
+
+__all__ = [
+    "ADAPTIVE",
+    "BERNSTEIN",
+    "BEST",
+    "CHOSEN",
+    "CLOCK",
+    "COIN",
+    "DIVERGENCE",
+    "EXPLORATION",
+    "GAPS",
+    "GAP_INDEX",
+    "HIGH",
+    "INDEX",
+    "INNER",
+    "ITERATED",
+    "KL",
+    "LOWER",
+    "MEAN",
+    "PAIR",
+    "PORTIONS",
+    "PULLS",
+    "RECORD",
+    "REWARDS",
+    "SETS",
+    "SHUT",
+    "TOTAL",
+    "UPPER",
+    "Arms",
+    "Memo",
+    "Strategy",
+    "board",
+    "count",
+    "hardness",
+    "kept",
+    "kl_bounds",
+    "log_term",
+    "look",
+    "look_ahead",
+    "refresh_all",
+    "remember",
+    "run",
+    "spread",
+]
