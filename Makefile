@@ -4,7 +4,7 @@ BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
 
-.PHONY: setup run test test-sqlite test-postgres check bench screenshot
+.PHONY: setup run test test-sqlite test-postgres check bench wheel screenshot
 
 setup: .venv/installed
 
@@ -36,6 +36,11 @@ check: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# A wheel in var/wheel. What setuptools leaves in build/ would go into the next one, gone or not.
+wheel: setup
+	rm -rf build
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir var/wheel .
 
 # While `make run` is going: the picture in README.md.
 screenshot: setup

@@ -10,6 +10,8 @@ from django.urls import reverse_lazy
 from . import embedded
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# Templates and static files lie beside manage.py; in a wheel they lie in this package.
+FILES = BASE_DIR if (BASE_DIR / "manage.py").exists() else BASE_DIR / "crowdselect"
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
@@ -52,7 +54,7 @@ WSGI_APPLICATION = "crowdselect.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [FILES / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -126,7 +128,7 @@ TIME_ZONE = env("TIME_ZONE", default="UTC")
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [FILES / "static"]
 VAR_DIR = embedded.VAR
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {

@@ -186,7 +186,8 @@ class Run(models.Model):
         """Whether it ended with a promise: some algorithms have none, some options cost it."""
         if not self.kept:
             return False
-        smallest = build(self.algorithm, Problem(2, 1, 0.5), **self.hand_set)
+        options = self.hand_set | self._set_size()
+        smallest = build(self.algorithm, Problem(2, 1, 0.5), **options)
         return smallest.promise.goal is not Goal.NONE
 
     @property
@@ -247,10 +248,16 @@ class Run(models.Model):
 
     def all_options(self) -> dict[str, Any]:
         """What was set, and the size of the question set where the promise is about that set."""
-        options = dict(self.options)
-        if options.get("accuracy") == THIS_SET:
-            options["questions"] = self.deck_size or self.question_set.questions.count()
-        return options
+        return {**self.options, **self._set_size()}
+
+    def _set_size(self) -> dict[str, Any]:
+        """One question stands for a set that is empty, or not chosen yet: any may be tried on."""
+        if self.options.get("accuracy") != THIS_SET:
+            return {}
+        size = self.deck_size
+        if not size and self.question_set_id:
+            size = self.question_set.questions.count()
+        return {"questions": size or 1}
 
     def step_rng(self) -> np.random.Generator:
         """The random stream of the next step."""

@@ -1,0 +1,141 @@
+"""The recipes of CONTRIBUTING.md work as they are written: followed in a copy of the project."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.settings import SQLITE
+
+TOP = Path(__file__).parents[2]
+BLOCK = re.compile(
+    r'(?ms)^   ```(?:python|text) (file|in)=(\S+)(?: ([\w-]+)(?:="(.*?)")?)?\n(.*?)^   ```$'
+)
+NEEDED = ["topk", "selection", "research", "crowdselect", "templates", "static", "tests"]
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "data")
+
+pytestmark = pytest.mark.skipif(not SQLITE, reason="recipes do not depend on the database")
+
+FOLLOWED = '''
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from research.describe import page
+from selection import algorithms, engine
+from selection.models import Answer, ApiToken, RecordedAnswer
+from tests.worlds import answer_all, make_run
+from topk import SELECTORS, simulate
+
+pytestmark = pytest.mark.django_db
+
+
+def test_algorithm_is_known(requester):
+    assert SELECTORS["evenly"].title == "Evenly"
+    assert simulate.play("evenly", [0.9, 0.1], k=1, epsilon=0.2).selection.tolist() == [0]
+    assert ("evenly", "Evenly") in [one for _, group in algorithms.choices() for one in group]
+    form = requester.get(reverse("admin:selection_run_add")).content.decode()
+    assert '<option value="evenly">Evenly</option>' in form
+    assert 'name="option_each"' in form
+    assert "| `evenly` | Evenly |" in page()
+
+
+def test_algorithm_takes_a_run_to_its_end():
+    run = make_run(n=3, k=1, algorithm="evenly", epsilon=0.7, questions=300, slots=60)
+    while engine.advance(run.pk):
+        answer_all(run, lambda slip: "yes" if slip.candidate.worker.key == "w0" else "no")
+    run.refresh_from_db()
+    assert run.ending == "promise"
+
+
+def test_format_is_read(requester):
+    run = make_run(algorithm="evenly")  # no kernels: nothing to compile anew for the copy
+    text = """{"worker": "w1", "question": "q1", "response": "yes"}\\n[]"""
+    file = SimpleUploadedFile("more.jsonl", text.encode())
+    address = reverse("admin:selection_run_import", args=[run.pk])
+    preview = requester.post(address, {"file": file}, follow=True)
+    assert b"This is no object with worker, question and response." in preview.content
+    requester.post(preview.request["PATH_INFO"], follow=True)
+    assert RecordedAnswer.objects.get().response == "yes"
+
+
+def test_endpoint_answers(token):
+    run = make_run(algorithm="evenly")  # no kernels: nothing to compile anew for the copy
+    engine.advance(run.pk)
+    address = f"/api/runs/{run.pk}/steps"
+    steps = Client().get(address, headers={"authorization": f"Bearer {token}"})
+    assert [step["number"] for step in steps.json()] == [1]
+    assert Client().get(address).status_code == 401
+    assert "/api/runs/{run_id}/steps" in Client().get("/api/openapi.json").json()["paths"]
+'''
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project after all recipes were followed."""
+    folder = tmp_path_factory.mktemp("followed")
+    for name in NEEDED:
+        shutil.copytree(TOP / name, folder / name, ignore=LEFT_OUT)
+    for name in ("manage.py", "pyproject.toml"):
+        shutil.copy(TOP / name, folder)
+    blocks = BLOCK.findall((TOP / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert len(blocks) == 7
+    for kind, path, how, where, code in blocks:
+        follow(folder / path, kind, how, where, textwrap.dedent(code) if kind == "file" else code)
+    (folder / "tests" / "test_followed.py").write_text(FOLLOWED)
+    return folder
+
+
+def follow(path: Path, kind: str, how: str, where: str, code: str) -> None:
+    """Do what one block says; the places it names must be there once."""
+    if kind == "file":
+        assert not path.exists()
+        path.write_text(code, encoding="utf-8")
+        return
+    text, code = path.read_text(encoding="utf-8"), re.sub(r"(?m)^   ", "", code)
+    if how == "at-the-end":
+        path.write_text(f"{text}\n\n{code}", encoding="utf-8")
+        return
+    assert text.count(f"\n{where}\n") == 1, f"{path.name} has no line {where!r}"
+    kept = f"{where}\n" if how == "after" else ""
+    path.write_text(text.replace(f"\n{where}\n", f"\n{kept}{code}"), encoding="utf-8")
+
+
+def run(copy: Path, *command: str) -> str:
+    """What a command prints in the copy, with a database and a Redis of its own."""
+    own = ("DATABASE_URL", "REDIS_URL", "DJANGO_", "PYTEST_", "PYTHONPATH", "COV_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=copy, env=kept, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def passed(copy: Path) -> list[str]:
+    """The tests that pass in the copy, if all do: what must work now, and the contract."""
+    chosen = "test_algorithm or test_format or test_endpoint or evenly"
+    files = ("tests/test_followed.py", "tests/topk/test_contract.py")
+    out = run(copy, "pytest", "-rp", "-p", "no:cacheprovider", *files, "-k", chosen)
+    return re.findall(r"(?m)^PASSED (\S+)", out)
+
+
+@pytest.mark.parametrize("recipe", ["algorithm", "format", "endpoint"])
+def test_a_recipe_that_was_followed_works(passed, recipe):
+    assert any(f"test_followed.py::test_{recipe}_" in name for name in passed)
+
+
+def test_the_contract_tests_run_over_a_new_algorithm(passed):
+    assert sum("test_contract.py" in name and "evenly" in name for name in passed) >= 5
+
+
+def test_what_the_recipes_say_is_in_the_style_of_the_rest(copy):
+    run(copy, "ruff", "check", "topk", "selection")
+    run(copy, "ruff", "format", "--check", "topk", "selection")
