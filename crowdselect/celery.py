@@ -1,4 +1,4 @@
-"""The Celery application. Tasks are found in ``selection.tasks``."""
+"""The Celery application. Tasks are found in ``selection.tasks`` and ``research.tasks``."""
 
 import os
 
@@ -6,6 +6,6 @@ from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 
-app = Celery("crowdselect")
+app = Celery("crowdselect", include=["research.tasks"])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

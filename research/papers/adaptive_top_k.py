@@ -8,9 +8,10 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from research.cells import Floats
 from topk import instances
 
-from .cells import Cell, Floats
+from .cells import Cell
 from .claims import (
     ALWAYS,
     MOSTLY,
@@ -23,7 +24,7 @@ from .claims import (
     telling,
 )
 from .plots import Figure, Panel, by_series
-from .table import Row
+from .rows import Row
 
 RUNS = 200
 QUICK_RUNS = 5
@@ -66,7 +67,8 @@ def means_of(family: str, k: int) -> Floats:
 
 
 def _instance(family: str, k: int, budgets: tuple[int, ...], runs: int) -> list[Cell]:
-    cell = partial(Cell, family, means=means_of(family, k), k=k, runs=runs, tolerance=EPSILON)
+    means = tuple(means_of(family, k).tolist())
+    cell = partial(Cell, family, means=means, k=k, runs=runs, tolerance=EPSILON)
     return [
         cell(series=series, algorithm=name, budgets=(budget,), options=options)
         for series, name, options in PLAYERS

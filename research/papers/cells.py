@@ -1,10 +1,11 @@
-"""A cell: one algorithm on one instance, played many times. What is resumed is whole cells."""
+"""One algorithm on one instance of a paper, as a cell of the table."""
 
 import json
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +15,14 @@ from topk import Problem
 from topk.registry import build
 from topk.simulate import PULLS_CAP, play
 
-from .table import Row
+from .rows import Row
 
 NONE = -1  # the budget of an algorithm that stops of itself
 CAP_PER_ARM = 20_000  # some of these algorithms need not end: beyond this they are given up
 ROUNDING = 1e-9
 
-Floats = NDArray[np.float64]
 
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Cell:
     """budgets    one, or for ``anytime`` several, at which the same play is looked at
     anytime    its choices do not depend on the budget, so that one play serves all budgets
@@ -33,7 +32,7 @@ class Cell:
     experiment: str
     series: str
     algorithm: str
-    means: Floats
+    means: tuple[float, ...]
     k: int
     runs: int
     delta: float = 0.01
@@ -43,15 +42,36 @@ class Cell:
     gaussian: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def read(cls, sent: Mapping[str, Any]) -> Self:
+        """From what ``asdict`` made of it, and JSON of that."""
+        lists = {name: tuple(sent[name]) for name in ("means", "budgets")}
+        return cls(**{**sent, **lists})
+
     @property
     def n(self) -> int:
-        return self.means.size
+        return len(self.means)
 
     @property
     def seed(self) -> int:
-        """Fixed by what is played, and also the name under which a finished cell is found."""
+        """Fixed by what is played."""
         what = [self.experiment, self.series, self.algorithm, self.n, self.k, *self.budgets]
         return zlib.crc32(json.dumps([what, self.options]).encode())
+
+    @property
+    def title(self) -> str:
+        return f"{self.series} on {self.experiment}"
+
+    @property
+    def key(self) -> str:
+        return f"{self.seed}, {self.runs}"
+
+    def play(self) -> list[Row]:
+        """A row for each budget."""
+        once = partial(_anytime, self) if self.anytime else partial(_single, self)
+        plays = [once((self.seed << 20) + number) for number in range(self.runs)]
+        looks = zip(*plays, strict=True)
+        return [_row(self, budget, look) for budget, look in zip(self.budgets, looks, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -59,14 +79,6 @@ class Play:
     pulls: int
     failed: bool
     finished: bool
-
-
-def play_cell(cell: Cell) -> list[Row]:
-    """All plays of a cell, as a row for each budget."""
-    once = partial(_anytime, cell) if cell.anytime else partial(_single, cell)
-    plays = [once((cell.seed << 20) + number) for number in range(cell.runs)]
-    looks = zip(*plays, strict=True)
-    return [_row(cell, budget, look) for budget, look in zip(cell.budgets, looks, strict=True)]
 
 
 def _single(cell: Cell, seed: int) -> list[Play]:
@@ -91,12 +103,12 @@ def _single(cell: Cell, seed: int) -> list[Play]:
 def _anytime(cell: Cell, seed: int) -> list[Play]:
     """One play, and what it would name at each of the budgets; epsilon 0 leaves no test to stop."""
     rng = np.random.default_rng(seed)
-    place = rng.permutation(cell.n)
+    means, place = np.array(cell.means), rng.permutation(cell.n)
     problem = Problem(cell.n, cell.k, 0.0, cell.delta, None)
     selector = build(cell.algorithm, problem, **cell.options)
     plays = []
     for budget in cell.budgets:
-        selector.simulate(cell.means[place], budget, cell.gaussian, rng)
+        selector.simulate(means[place], budget, cell.gaussian, rng)
         failed = falls_short(cell, place[selector.selection()])
         plays.append(Play(int(selector.state.pulls.sum()), failed, True))
     return plays
@@ -104,8 +116,9 @@ def _anytime(cell: Cell, seed: int) -> list[Play]:
 
 def falls_short(cell: Cell, selection: NDArray[np.int64]) -> bool:
     """By the mean of the set: with tied arms every best set is right."""
-    best = np.sort(cell.means)[-cell.k :].mean()
-    return bool(best - cell.means[selection].mean() > cell.tolerance + ROUNDING)
+    means = np.array(cell.means)
+    best = np.sort(means)[-cell.k :].mean()
+    return bool(best - means[selection].mean() > cell.tolerance + ROUNDING)
 
 
 def _row(cell: Cell, budget: int, plays: tuple[Play, ...]) -> Row:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from .table import Row
+from .rows import Row
 
 RULE = """\
 A claim is read as comparisons, one at each point of the plots. A comparison speaks **for** the

@@ -7,12 +7,13 @@ them are lost.
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from research.cells import Floats
 from topk import instances
 
-from .cells import Cell, Floats
+from .cells import Cell
 from .claims import ALWAYS, Claim, Outcome, below, exactly, faced, pulls_alike, pulls_less, ratio
 from .plots import Figure, Panel, by_series
-from .table import Row
+from .rows import Row
 
 RUNS = {10: 300, 20: 300, 50: 300, 100: 150, 200: 40, 500: 15}  # for each N, by what a play costs
 QUICK_RUNS = {10: 40, 50: 16, 200: 4}
@@ -62,7 +63,8 @@ def means_of(family: str, n: int, k: int) -> Floats:
 
 def _point(family: str, k: str, parameters: str, n: int, runs: int) -> list[Cell]:
     places = {ONE: 1, TWO: 2, HALF: n // 2}[k]
-    means, title = means_of(family, n, places), experiment(family, k, parameters)
+    means = tuple(means_of(family, n, places).tolist())
+    title = experiment(family, k, parameters)
     lil = dict(ITERATED)
     if k == ONE and (parameters == HEURISTIC or n <= LIL_UCB_SIZE):
         lil[LIL_UCB] = "lil-ucb"

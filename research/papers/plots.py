@@ -4,7 +4,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,17 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator, NullLocator
-from PIL import Image
 
-from .table import Row
+from research.plots import save
+
+from .rows import Row
 
 MARKERS = "osD^vPX"
-COLOURS = 256  # in a PNG, for half of the size
+DOTS = 80
 STYLE: Any = {
     "font.size": 8,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "svg.hashsalt": "crowdselect",  # the same numbers give the same file
-    "svg.fonttype": "none",
 }
 
 
@@ -70,16 +68,10 @@ def _point(row: Row, x: str, y: str) -> Point:
     return Point(getattr(row, x), value, low, high)
 
 
-def draw(figure: Figure, stem: Path) -> list[Path]:
-    """Write stem-name.png and .svg."""
-    png, svg = (stem.with_name(f"{stem.name}-{figure.name}.{kind}") for kind in ("png", "svg"))
-    pixels = BytesIO()
+def draw(figure: Figure, stem: Path) -> Path:
+    """Write stem-name.png."""
     with mpl.rc_context(STYLE):
-        canvas = _canvas(figure)
-        canvas.savefig(svg, metadata={"Date": None})
-        canvas.savefig(pixels, format="png", dpi=80)
-    Image.open(pixels).convert("RGB").quantize(COLOURS).save(png, optimize=True)
-    return [png, svg]
+        return save(_canvas(figure), stem.with_name(f"{stem.name}-{figure.name}.png"), DOTS)
 
 
 def _canvas(figure: Figure) -> Canvas:

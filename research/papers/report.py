@@ -1,19 +1,20 @@
 """The claims of a paper with their verdicts, as a table for machines and one for people."""
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
+
+from research import tables
 
 from .claims import RULE, Claim, Outcome
 
 COLUMNS = ("claim", "reading", "for", "against", "open", "verdict")
+ENDS = "\r\n"  # of a line of these tables, as ever
 
 
 def write(stem: Path, title: str, claims: Sequence[Claim]) -> list[Path]:
     """stem-claims.csv and stem-claims.md."""
     table, page = (stem.with_name(f"{stem.name}-claims.{kind}") for kind in ("csv", "md"))
-    with table.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([COLUMNS, *map(line, claims)])
+    tables.write(table, COLUMNS, map(line, claims), ENDS)
     page.write_text(f"# Claims of {title}\n\n{markdown(claims)}\n{RULE}", encoding="utf-8")
     return [table, page]
 
@@ -25,7 +26,7 @@ def line(claim: Claim) -> tuple[str, ...]:
 
 def markdown(claims: Sequence[Claim]) -> str:
     lines = [COLUMNS, ("---",) * len(COLUMNS), *(line(claim) for claim in claims)]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return "".join(map(tables.line, lines))
 
 
 def summary(claims: Sequence[Claim]) -> list[str]:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from research.cells import Floats
 from topk.instances import SAR_EXPERIMENTS, Experiment
 
-from .cells import Cell, Floats
+from .cells import Cell
 from .claims import ALWAYS, MOSTLY, OFTEN, Claim, Reach, errs_less, errs_less_on_average
 from .plots import Figure, Panel, by_series
-from .table import Row
+from .rows import Row
 
 RUNS = 1000
 QUICK_RUNS = 40
@@ -59,8 +60,8 @@ def middle_m(n: int) -> int:
 
 
 def _point(number: int, experiment: Experiment, m: int, budget: int, runs: int) -> list[Cell]:
-    means = np.array(experiment.means)
-    rate = budget / hardness(means, m)
+    means = tuple(experiment.means)
+    rate = budget / hardness(np.array(means), m)
     players: list[tuple[str, str, dict[str, Any]]] = [
         (UNIFORM, "uniform", {}),
         (SR_PLAIN, "sr", {"schedule": "plain"}),

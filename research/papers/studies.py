@@ -1,32 +1,42 @@
 """The papers that can be reproduced, and the whole way from playing to tables and plots."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from . import adaptive_top_k, lil_rand_lucb, plots, report, running, sar
+from research import tables
+from research.cells import Study
+
+from . import adaptive_top_k, lil_rand_lucb, plots, report, sar
 from .cells import Cell
 from .claims import Claim
-from .table import Row
+from .rows import Row
 
 
 @dataclass(frozen=True)
-class Study:
+class Experiments:
+    """What a paper played and claimed, and how it is drawn.
+
+    cells  of few points and plays or all, with so many plays each; None for the paper's own number
+    """
+
     title: str
     cells: Callable[[bool, int | None], list[Cell]]
     claims: Callable[[Sequence[Row]], list[Claim]]
     figures: Callable[[Sequence[Row]], list[plots.Figure]]
 
 
-STUDIES = {
-    "sar": Study("Bubeck, Wang, Viswanathan 2013", sar.cells, sar.claims, sar.figures),
-    "adaptive-top-k": Study(
+PAPERS = {
+    "sar": Experiments("Bubeck, Wang, Viswanathan 2013", sar.cells, sar.claims, sar.figures),
+    "adaptive-top-k": Experiments(
         "Chen, Chen, Zhang, Zhou 2017",
         adaptive_top_k.cells,
         adaptive_top_k.claims,
         adaptive_top_k.figures,
     ),
-    "lil-rand-lucb": Study(
+    "lil-rand-lucb": Experiments(
         "Jiang, Li, Qiao 2017",
         lil_rand_lucb.cells,
         lil_rand_lucb.claims,
@@ -35,45 +45,33 @@ STUDIES = {
 }
 
 
-@dataclass(frozen=True)
-class Plan:
-    """quick  fewer points and plays, in files of their own
-    runs   plays of each cell; None for the study's own number
-    """
-
-    study: str
-    out: Path
-    quick: bool = False
-    runs: int | None = None
-    processes: int = 1
-
-    @property
-    def stem(self) -> Path:
-        return self.out / (f"{self.study}-quick" if self.quick else self.study)
+def study(paper: str, out: Path, quick: bool = False, runs: int | None = None) -> Study[Row]:
+    """A quick one has files of its own; cells that the table has with as many plays are known."""
+    stem = out / (f"{paper}-quick" if quick else paper)
+    cells = PAPERS[paper].cells(quick, runs)
+    known = finished(cells, tables.read(stem.with_suffix(".csv"), Row))
+    journal = stem.with_suffix(".unfinished.jsonl")
+    return Study(cells, Row, journal, partial(_write, PAPERS[paper], stem), known)
 
 
-@dataclass(frozen=True)
-class Result:
-    files: list[Path]
-    summary: list[str]
+def finished(cells: Sequence[Cell], rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The rows of each cell that is there in full, by the cell's key."""
+    found: dict[tuple[int, int], dict[int, Row]] = defaultdict(dict)
+    for row in rows:
+        found[row.seed, row.runs][row.budget] = row
+    complete = {}
+    for cell in cells:
+        have = found[cell.seed, cell.runs]
+        if all(budget in have for budget in cell.budgets):
+            complete[cell.key] = [have[budget] for budget in cell.budgets]
+    return complete
 
 
-def size(plan: Plan) -> int:
-    """How many cells there are to play, or to find played."""
-    return len(_cells(plan))
-
-
-def reproduce(plan: Plan, told: Callable[[int], object]) -> Result:
-    """Play what is missing, then write the table, the plots and the verdicts anew."""
-    plan.out.mkdir(parents=True, exist_ok=True)
-    study, table = STUDIES[plan.study], plan.stem.with_suffix(".csv")
-    rows = running.run(_cells(plan), table, plan.processes, told)
-    claims = study.claims(rows)
-    files = [table, *report.write(plan.stem, study.title, claims)]
-    for figure in study.figures(rows):
-        files += plots.draw(figure, plan.stem)
-    return Result(files, report.summary(claims))
-
-
-def _cells(plan: Plan) -> list[Cell]:
-    return STUDIES[plan.study].cells(plan.quick, plan.runs)
+def _write(paper: Experiments, stem: Path, new: Sequence[Row]) -> list[str]:
+    """The table, the plots and the verdicts anew."""
+    table = stem.with_suffix(".csv")
+    rows = tables.keep(table, new, Row, report.ENDS)
+    claims = paper.claims(rows)
+    pages = report.write(stem, paper.title, claims)
+    pictures = [plots.draw(figure, stem) for figure in paper.figures(rows)]
+    return [*report.summary(claims), "", *map(str, [table, *pages, *pictures])]

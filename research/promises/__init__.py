@@ -1,13 +1,15 @@
 """Whether the algorithms keep their promises, and at what price: measured on made-up pools.
 
 cases    the pools that are played on
-measure  one algorithm on one case, run after run
-figures  what the runs come to
-journal  what is measured already, so that an interrupted measurement goes on
-tables   CSV and Markdown
-plots    pictures of the tables
-chart    answers needed against the size of the pool
+crowds   pools of recorded crowds
 late     a crowd that takes its time
+measure  one algorithm on one case, run after run
+rows     what the runs come to: a row of the table
+cells    an algorithm on a case, as a cell
+report   the table in Markdown
+plots    pictures of the table
+suite    every algorithm on every case
+chart    answers needed against the size of the pool
 delays   what many assignments out at once cost
-suite    all of it together, which is what the command calls
+command  python -m research validate
 """

@@ -5,30 +5,30 @@ algorithms meet the same pools.
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from research.cells import Floats
 from selection.errors import Refused
-from selection.rehearsal import crowd
 from topk.instances import two_group, uniform
 
-Floats = NDArray[np.float64]
-Draw = Callable[[np.random.Generator], Floats]
+from .late import Manner
 
 POPULATIONS = ((6, 2), (12, 3), (2, 2), (1, 1), (20, 5))
 JUST_OVER = 1.01
 CHANCE = 0.5
-ENOUGH_ANSWERS = 50
-GOLD = "_gold.csv"
 
 
 @dataclass(frozen=True)
 class Case:
-    """Select the best ``k`` of a pool; ``draw`` gives the true accuracy of each of its workers."""
+    """Select the best ``k`` of a pool of ``n`` workers.
+
+    fixed    true accuracies that are the same in every run; they come last in the pool
+    a, b     the others are drawn anew for every run, from Beta(a, b)
+    manner   how the crowd answers, with ``at_once`` assignments out at most; None: at once
+    """
 
     name: str
     title: str
@@ -36,17 +36,21 @@ class Case:
     k: int
     epsilon: float
     delta: float
-    draw: Draw
+    fixed: Sequence[float] = ()
+    a: float = 1.0
+    b: float = 1.0
+    manner: Manner | None = None
+    at_once: int = 1
 
     def means(self, run: int) -> Floats:
         """(n,) the pool of this run."""
-        return self.draw(np.random.default_rng([zlib.crc32(self.name.encode()), run]))
+        rng = np.random.default_rng([zlib.crc32(self.name.encode()), run])
+        return np.append(rng.beta(self.a, self.b, self.n - len(self.fixed)), self.fixed)
 
 
-def suite(crowds: Path | None = None) -> list[Case]:
-    """Every case there is; recorded crowds if their folder is named."""
-    recorded = recorded_crowds(crowds) if crowds else []
-    return [*populations(), *published(), *adversarial(), spammers(), *recorded]
+def suite() -> list[Case]:
+    """Every case there is without anybody's records."""
+    return [*populations(), *published(), *adversarial(), spammers()]
 
 
 def named(cases: list[Case], names: Sequence[str]) -> list[Case]:
@@ -67,7 +71,7 @@ def beta(a: float, b: float, n: int, k: int, epsilon: float, delta: float) -> Ca
     """Accuracies from a Beta population, drawn anew for every run."""
     title = f"Accuracies from Beta({a:g},{b:g})"
     name = f"beta-{a:g}-{b:g}-n{n}-k{k}-e{epsilon:g}"
-    return Case(name, title, n, k, epsilon, delta, lambda rng: rng.beta(a, b, n))
+    return Case(name, title, n, k, epsilon, delta, a=a, b=b)
 
 
 def published() -> list[Case]:
@@ -99,40 +103,12 @@ def raised(n: int, many: int, by: float) -> Floats:
 
 def spammers() -> Case:
     """Every tenth worker answers by chance."""
-
-    def draw(rng: np.random.Generator) -> Floats:
-        return np.append(rng.beta(6, 2, 90), np.full(10, CHANCE))
-
-    return Case("spammers", "Beta(6,2) and 10 % spammers at .5", 100, 20, 0.05, 0.05, draw)
+    title = "Beta(6,2) and 10 % spammers at .5"
+    return Case("spammers", title, 100, 20, 0.05, 0.05, (CHANCE,) * 10, a=6, b=2)
 
 
 def fixed(
     name: str, title: str, means: Floats, k: int, epsilon: float = 0.05, delta: float = 0.05
 ) -> Case:
     """The same pool in every run."""
-    return Case(name, title, means.size, k, epsilon, delta, lambda rng: means)
-
-
-# -- recorded crowds
-
-
-def recorded_crowds(folder: Path) -> list[Case]:
-    """A case for every NAME.csv with a NAME_gold.csv beside it. Raises Refused."""
-    golds = sorted(folder.glob(f"*{GOLD}"))
-    if not golds:
-        raise Refused(f"{folder} has no crowd: no NAME.csv with NAME{GOLD}.")
-    return [recorded(gold.name.removesuffix(GOLD), gold) for gold in golds]
-
-
-def recorded(name: str, gold: Path) -> Case:
-    """Recorded answers drawn with replacement: each is right as often as in the record."""
-    past = crowd.read(gold.with_name(f"{name}.csv"), gold)
-    means = np.array(list(enough(past.right.values())))
-    if means.size < 10:
-        raise Refused(f"{name} has fewer than 10 workers with {ENOUGH_ANSWERS} answers.")
-    return fixed(f"crowd-{name}", f"Recorded crowd {name}", means, means.size // 5)
-
-
-def enough(right: Iterable[list[bool]]) -> Iterable[float]:
-    """The recorded accuracy of everybody with answers enough to have one."""
-    return (sum(answers) / len(answers) for answers in right if len(answers) >= ENOUGH_ANSWERS)
+    return Case(name, title, means.size, k, epsilon, delta, tuple(means.tolist()))

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from topk import SELECTORS
+from research import plots
+from research.cells import Study
 
-from . import plots, tables
 from .cases import beta
-from .figures import Row, row_of
-from .journal import Journal
-from .suite import Plan, Told, cells, together
+from .plots import DOTS, TIGHT
+from .rows import Row
+from .suite import Wanted, study_of
 
 SIZES = (25, 50, 100, 200, 400)
 EPSILONS = (0.05, 0.1)
@@ -27,28 +28,20 @@ LINES = (
     "credible",
 )
 OURS = ("certified", "credible")
-FOLDER, NAME = "chart", "pool-size"
+FOLDER, PICTURE = "chart", "pool-size.png"
 CAP = 30_000_000
 
 
-def plan(wanted: Plan) -> Plan:
-    """As was asked for, on growing pools; algorithms that are not there yet are left out."""
+def study(wanted: Wanted) -> Study[Row]:
+    """As was asked for, by the algorithms of the chart and on growing pools."""
     pools = [beta(6, 2, n, n // 5, epsilon, 0.05) for epsilon in EPSILONS for n in SIZES]
-    lines = [name for name in LINES if name in wanted.algorithms and name in SELECTORS]
+    lines = [name for name in LINES if name in wanted.algorithms]
     effort = replace(wanted.effort, cap=max(CAP, wanted.effort.cap))
-    return Plan(pools, lines, effort, wanted.out / FOLDER)
+    return study_of(Wanted(pools, lines, effort, wanted.out / FOLDER), _show)
 
 
-def run(plan: Plan, told: Told = print) -> list[Row]:
-    """Measure, and write the chart with its table."""
-    plan.out.mkdir(parents=True, exist_ok=True)
-    journal = Journal(plan.out, plan.effort)
-    new = [row_of(cell, case) for cell, case in cells(plan, journal, told)]
-    rows = together(new, tables.read(plan.out))
-    tables.write_csv(plan.out, rows)
-    plots.save(draw(rows), plan.out.parent / NAME)
-    journal.forget({(row.case, row.algorithm) for row in new})
-    return rows
+def _show(folder: Path, rows: Sequence[Row]) -> None:
+    plots.save(draw(rows), folder.parent / PICTURE, DOTS, **TIGHT)
 
 
 def draw(rows: Sequence[Row]) -> Figure:

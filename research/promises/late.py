@@ -1,7 +1,7 @@
 """A crowd that takes its time, with many assignments out at once, as the app meets it.
 
 A worker answers the questions it holds one after the other. Answers count in the order in which
-they were asked; one that is not given in time counts as not right (selection/engine.py does both).
+they were asked; one that is not given in time counts as not right (``selection.engine`` does both).
 """
 
 from collections import deque
@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from research.cells import Floats
 from topk import SELECTORS, Problem, Selector
 from topk.simulate import PULLS_CAP, Outcome
-
-from .cases import Floats
 
 STEP = 0.02  # between two steps of the engine; the unit is what an answer takes on average
 DUE = 30.0  # an assignment is given up so long after it was handed out: an hour, at two minutes

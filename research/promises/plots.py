@@ -7,9 +7,12 @@ import numpy as np
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
-from .figures import Row
+from research.plots import save
+
+from .rows import Row
 
 DOTS = 90
+TIGHT = {"bbox_inches": "tight"}
 Value = Callable[[Row], float]
 Words = Callable[[Row], str]
 
@@ -18,14 +21,8 @@ def draw(folder: Path, rows: Sequence[Row]) -> None:
     """Both pictures of the algorithms that promise something."""
     promising = [row for row in rows if row.promise != "none" and not row.skipped]
     if promising:
-        save(answers(promising), folder / "answers")
-        save(missed(promising), folder / "missed")
-
-
-def save(figure: Figure, path: Path) -> None:
-    """As SVG, and as PNG for whoever cannot show that; the same bytes for the same figures."""
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None}, bbox_inches="tight")
-    figure.savefig(path.with_suffix(".png"), dpi=DOTS, bbox_inches="tight")
+        save(answers(promising), folder / "answers.png", DOTS, **TIGHT)
+        save(missed(promising), folder / "missed.png", DOTS, **TIGHT)
 
 
 def answers(rows: Sequence[Row]) -> Figure:

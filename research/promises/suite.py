@@ -2,32 +2,32 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from research import tables
+from research.cells import Study
 from selection.errors import Refused
 from topk import SELECTORS
 
-from . import plots, tables
+from . import plots, report
 from .cases import Case
-from .figures import Row, row_of
-from .journal import Journal
-from .measure import Cell, Effort, Played, at_leisure, measure
+from .cells import Cell
+from .measure import Effort
+from .rows import Row
 
-Told = Callable[[str], object]
+TABLE, UNFINISHED = "results.csv", "unfinished.jsonl"
+Show = Callable[[Path, Sequence[Row]], None]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Wanted:
     """What to measure, how hard, and into which folder."""
 
     cases: Sequence[Case]
     algorithms: Sequence[str]
     effort: Effort
     out: Path
-
-    @property
-    def size(self) -> int:
-        return len(self.cases) * len(self.algorithms)
 
 
 def algorithms(only: Iterable[str] = ()) -> list[str]:
@@ -38,38 +38,31 @@ def algorithms(only: Iterable[str] = ()) -> list[str]:
     return list(only) or list(SELECTORS)
 
 
-def plan(wanted: Plan) -> Plan:
+def study(wanted: Wanted) -> Study[Row]:
     """Just what was asked for."""
-    return wanted
+    return study_of(wanted, _show)
 
 
-def run(plan: Plan, told: Told = print) -> list[Row]:
-    """Measure, and write table and plots; ``told`` hears of every cell.
-
-    Rows that the folder's table has of other algorithms or cases stay.
-    """
-    plan.out.mkdir(parents=True, exist_ok=True)
-    journal = Journal(plan.out, plan.effort)
-    new = [row_of(cell, case) for cell, case in cells(plan, journal, told)]
-    rows = together(new, tables.read(plan.out))
-    tables.write(plan.out, rows)
-    plots.draw(plan.out, rows)
-    journal.forget({(row.case, row.algorithm) for row in new})
-    return rows
+def _show(folder: Path, rows: Sequence[Row]) -> None:
+    report.write(folder, report.markdown(rows))
+    plots.draw(folder, rows)
 
 
-def cells(
-    plan: Plan, journal: Journal, told: Told, played: Played = at_leisure
-) -> Iterable[tuple[Cell, Case]]:
-    """Every cell of the plan: from the journal, or measured and kept there."""
-    for case in plan.cases:
-        for algorithm in plan.algorithms:
-            cell = journal.get(case.name, algorithm)
-            if cell is None:
-                cell = measure(case, algorithm, plan.effort, played)
-                journal.add(cell)
-            told(f"{algorithm} on {case.name}")
-            yield cell, case
+def study_of(wanted: Wanted, show: Show) -> Study[Row]:
+    """A table of every algorithm on every case, and what ``show`` makes of it beside it."""
+    cells = [Cell(case, name, wanted.effort) for case in wanted.cases for name in wanted.algorithms]
+    write = partial(_write, wanted.out, show)
+    return Study(cells, Row, wanted.out / UNFINISHED, write)
+
+
+def _write(folder: Path, show: Show, new: Sequence[Row]) -> list[str]:
+    """Rows that the folder's table has of other algorithms or cases stay."""
+    path = folder / TABLE
+    rows = tables.keep(path, together(new, tables.read(path, Row)), Row)
+    show(folder, rows)
+    broken = [row for row in rows if row.broken]
+    said = [f"Broken: {row.algorithm} on {row.case}, {row.rate:.1%} missed." for row in broken]
+    return [*said, f"Written to {folder}."]
 
 
 def together(new: Sequence[Row], old: Sequence[Row]) -> list[Row]:

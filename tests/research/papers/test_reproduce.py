@@ -1,20 +1,20 @@
 """The command that plays the papers' experiments again."""
 
 import csv
+import json
 import math
-from dataclasses import replace
-from io import StringIO
-from itertools import chain
+import shutil
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from django.conf import settings
-from django.core.management import CommandError, call_command
 
-from research import intervals
-from research.papers import STUDIES, adaptive_top_k, lil_rand_lucb, report, running, sar, table
-from research.papers.cells import NONE, Cell, falls_short, play_cell
+from research import intervals, tables
+from research.__main__ import main
+from research.papers import adaptive_top_k, lil_rand_lucb, report, sar, studies
+from research.papers.cells import NONE, Cell, falls_short
 from research.papers.claims import (
     ALWAYS,
     MOSTLY,
@@ -32,7 +32,8 @@ from research.papers.claims import (
     pulls_alike,
     pulls_less,
 )
-from research.papers.table import Row
+from research.papers.rows import Row
+from research.papers.studies import PAPERS
 
 DOCS = Path(settings.BASE_DIR) / "docs" / "reproduction"
 FOR, AGAINST, OPEN = Outcome.FOR, Outcome.AGAINST, Outcome.OPEN
@@ -48,18 +49,13 @@ def tiny(monkeypatch):
     monkeypatch.setattr(lil_rand_lucb, "QUICK_RUNS", {6: 2, 8: 2})
 
 
-def reproduce(study, out, *options, runs=2):
-    said = StringIO()
-    numbers = ["--runs", str(runs), "--out", str(out)]
-    call_command("reproduce", study, "--quick", *numbers, *options, stdout=said)
-    return said.getvalue()
+def reproduce(paper, out, *options):
+    numbers = ["--runs", "2", "--processes", "1", "--out", str(out)]
+    return main(["reproduce", paper, "--quick", *numbers, *options])
 
 
-@pytest.fixture
-def some():
-    """A few cells."""
-    means = np.array([0.7, 0.5, 0.3])
-    return [Cell("x", "SAR", "sar", means, k, 3, budgets=(q,)) for k in (1, 2) for q in (12, 30)]
+def read(path):
+    return tables.read(path, Row)
 
 
 def row(series="a", failures=0, runs=100, pulls=1000.0, pulls_se=1.0, k=2, budget=NONE, seed=0):
@@ -89,18 +85,18 @@ def row(series="a", failures=0, runs=100, pulls=1000.0, pulls_se=1.0, k=2, budge
 # -- the whole way
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("paper", PAPERS)
 @pytest.mark.usefixtures("tiny")
-def test_it_writes_table_plots_and_verdicts(study, tmp_path):
-    said = reproduce(study, tmp_path)
+def test_it_writes_table_plots_and_verdicts(paper, tmp_path, capsys):
+    assert reproduce(paper, tmp_path) == 0
+    said = capsys.readouterr().out
     names = {path.name for path in tmp_path.iterdir()}
-    figures = STUDIES[study].figures([])
-    plots = {f"{study}-quick-{plot.name}.{kind}" for plot in figures for kind in ("png", "svg")}
-    assert names == plots | {f"{study}-quick{end}" for end in (".csv", "-claims.csv", "-claims.md")}
-    rows, wanted = table.read(tmp_path / f"{study}-quick.csv"), STUDIES[study].cells(True, 2)
+    plots = {f"{paper}-quick-{plot.name}.png" for plot in PAPERS[paper].figures([])}
+    assert names == plots | {f"{paper}-quick{end}" for end in (".csv", "-claims.csv", "-claims.md")}
+    rows, wanted = read(tmp_path / f"{paper}-quick.csv"), PAPERS[paper].cells(True, 2)
     assert [row.seed for row in rows] == [cell.seed for cell in wanted for _ in cell.budgets]
     assert all(row.error_low <= row.error <= row.error_high for row in rows)
-    with (tmp_path / f"{study}-quick-claims.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / f"{paper}-quick-claims.csv").open(encoding="utf-8", newline="") as file:
         verdicts = [line["verdict"] for line in csv.DictReader(file)]
     assert verdicts
     assert set(verdicts) <= set(Verdict)
@@ -108,100 +104,81 @@ def test_it_writes_table_plots_and_verdicts(study, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--runs", "--processes"])
-def test_numbers_below_one_are_refused(option, tmp_path):
-    with pytest.raises(CommandError, match=option):
-        call_command("reproduce", "sar", option, "0", "--out", str(tmp_path))
+def test_numbers_below_one_are_refused(option, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["reproduce", "sar", option, "0", "--out", str(tmp_path)])
+    assert f"argument {option}: must be at least 1, but it is 0" in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
+def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path, capsys):
     (tmp_path / "file").touch()
-    with pytest.raises(CommandError, match="file"):
-        reproduce("sar", tmp_path / "file" / "below")
+    assert reproduce("sar", tmp_path / "file" / "below", "--quiet") == 2
+    assert capsys.readouterr().err == f"{tmp_path / 'file' / 'below'}: Not a directory.\n"
 
 
 @pytest.mark.parametrize("quick", [True, False])
-@pytest.mark.parametrize("study", STUDIES)
-def test_no_two_cells_share_a_seed(study, quick):
-    seeds = [cell.seed for cell in STUDIES[study].cells(quick, None)]
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_two_cells_share_a_seed(paper, quick):
+    seeds = [cell.seed for cell in PAPERS[paper].cells(quick, None)]
     assert len(set(seeds)) == len(seeds)
 
 
-# -- going on after an interruption
+# -- going on
 
 
-def test_what_was_finished_is_not_played_again(some, tmp_path, monkeypatch):
-    played = []
-
-    def until_interrupted(cell):
-        if len(played) == 2:
-            raise KeyboardInterrupt
-        return noted(cell)
-
-    def noted(cell):
-        played.append(cell.seed)
-        return play_cell(cell)
-
-    whole = running.run(some, tmp_path / "whole.csv", 1, int)
-    monkeypatch.setattr(running, "play_cell", until_interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        running.run(some, tmp_path / "broken.csv", 1, int)
-    assert not (tmp_path / "broken.csv").exists()
-    monkeypatch.setattr(running, "play_cell", noted)
-    assert running.run(some, tmp_path / "broken.csv", 1, int) == whole
-    assert sorted(played) == sorted(cell.seed for cell in some)
-    assert (tmp_path / "whole.csv").read_bytes() == (tmp_path / "broken.csv").read_bytes()
-    assert {path.name for path in tmp_path.iterdir()} == {"whole.csv", "broken.csv"}
+@pytest.mark.usefixtures("tiny")
+def test_a_finished_table_is_not_played_again(tmp_path, monkeypatch):
+    reproduce("adaptive-top-k", tmp_path, "--quiet")
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.setattr(Cell, "play", None)
+    assert reproduce("adaptive-top-k", tmp_path, "--quiet") == 0
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
-def test_an_interrupted_command_says_that_it_can_go_on(tmp_path, monkeypatch):
-    def interrupted(cell):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(running, "play_cell", interrupted)
-    with pytest.raises(CommandError, match="goes on from there"):
-        reproduce("sar", tmp_path)
-
-
-def test_several_processes_find_the_same(some, tmp_path):
-    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
-    assert running.run(some, one, 1, int) == running.run(some, two, 2, int)
-
-
-def test_a_finished_table_is_not_played_again(some, tmp_path, monkeypatch):
-    rows = running.run(some, tmp_path / "rows.csv", 1, int)
-    monkeypatch.setattr(running, "play_cell", None)
-    assert running.run(some, tmp_path / "rows.csv", 1, int) == rows
-
-
-def test_another_number_of_runs_is_played_anew(some, tmp_path):
-    running.run(some, tmp_path / "rows.csv", 1, int)
-    more = [replace(cell, runs=cell.runs + 1) for cell in some]
-    assert {row.runs for row in running.run(more, tmp_path / "rows.csv", 1, int)} == {4}
+@pytest.mark.usefixtures("tiny")
+def test_another_number_of_runs_is_played_anew(tmp_path):
+    reproduce("adaptive-top-k", tmp_path, "--quiet")
+    reproduce("adaptive-top-k", tmp_path, "--quiet", "--runs", "3")
+    assert {row.runs for row in read(tmp_path / "adaptive-top-k-quick.csv")} == {3}
 
 
 def test_torn_lines_and_cells_are_played_again(tmp_path):
-    cell = Cell("x", "a", "clucb-pac", np.array([0.9, 0.1]), 1, 3, budgets=(9, 20), anytime=True)
+    means, path = (0.9, 0.1), tmp_path / "rows.csv"
+    cell = Cell("x", "a", "clucb-pac", means, 1, 3, budgets=(9, 20), anytime=True)
     other = replace(cell, series="b")
-    path, told = tmp_path / "rows.csv", []
-    table.write(path, chain(play_cell(cell), play_cell(other)))
+    tables.keep(path, [*cell.play(), *other.play()], Row)
     path.write_text(path.read_text()[:-40])
-    assert list(running.finished([cell, other], table.read(path))) == [cell.seed]
-    running.run([cell, other], path, 1, told.append)
-    assert told == [1, 1]
-    assert [row.budget for row in table.read(path)] == [9, 20, 9, 20]
+    assert list(studies.finished([cell, other], read(path))) == [cell.key]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_committed_tables_are_gone_on_with_and_give_the_committed_files(
+    paper, tmp_path, monkeypatch
+):
+    shutil.copy(DOCS / f"{paper}.csv", tmp_path)
+    monkeypatch.setattr(Cell, "play", None)
+    assert main(["reproduce", paper, "--out", str(tmp_path), "--quiet"]) == 0
+    for end in (".csv", "-claims.csv", "-claims.md"):
+        assert (tmp_path / f"{paper}{end}").read_bytes() == (DOCS / f"{paper}{end}").read_bytes()
+
+
+def test_a_cell_is_the_same_after_a_way_through_json():
+    for paper in PAPERS.values():
+        cell = paper.cells(True, 1)[-1]
+        assert Cell.read(json.loads(json.dumps(asdict(cell)))) == cell
 
 
 # -- one cell
 
 
 def test_a_cell_gives_the_same_rows_each_time():
-    cell = Cell("x", "SAR", "sar", np.array([0.5, 0.4, 0.4]), 2, 20, budgets=(60,))
-    assert play_cell(cell) == play_cell(cell)
-    assert play_cell(cell)[0].seed != replace(cell, k=1).seed
+    cell = Cell("x", "SAR", "sar", (0.5, 0.4, 0.4), 2, 20, budgets=(60,))
+    assert cell.play() == cell.play()
+    assert cell.play()[0].seed != replace(cell, k=1).seed
 
 
 def test_any_best_set_counts_as_right_and_the_tolerance_is_of_the_mean():
-    cell = Cell("x", "SAR", "sar", np.array([0.5, 0.4, 0.4, 0.3]), 2, 1)
+    cell = Cell("x", "SAR", "sar", (0.5, 0.4, 0.4, 0.3), 2, 1)
     assert not falls_short(cell, np.array([0, 2]))
     assert falls_short(cell, np.array([0, 3]))
     assert not falls_short(replace(cell, tolerance=0.05), np.array([0, 3]))
@@ -209,15 +186,15 @@ def test_any_best_set_counts_as_right_and_the_tolerance_is_of_the_mean():
 
 
 def test_an_anytime_play_spends_each_budget():
-    means = np.linspace(0.6, 0.4, 10)
+    means = tuple(np.linspace(0.6, 0.4, 10).tolist())
     cell = Cell("x", "a", "clucb-pac", means, 3, 2, budgets=(15, 40, 90), anytime=True)
-    rows = play_cell(cell)
+    rows = cell.play()
     assert [(row.budget, row.pulls) for row in rows] == [(15, 15), (40, 40), (90, 90)]
 
 
 def test_a_play_that_does_not_end_is_a_failure_and_left_out_of_the_mean(monkeypatch):
     monkeypatch.setattr("research.papers.cells.CAP_PER_ARM", 5)
-    (found,) = play_cell(Cell("x", "LUCB", "lucb", np.array([0.5, 0.5, 0.5]), 1, 4))
+    (found,) = Cell("x", "LUCB", "lucb", (0.5, 0.5, 0.5), 1, 4).play()
     assert (found.failures, found.unfinished) == (4, 4)
     assert math.isnan(found.pulls)
 
@@ -322,19 +299,19 @@ def test_pulls_are_compared_by_their_intervals():
 # -- what is committed
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_the_page_says_what_the_tables_say(study):
-    rows = table.read(DOCS / f"{study}.csv")
-    claims = report.markdown(STUDIES[study].claims(rows))
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_says_what_the_tables_say(paper):
+    rows = read(DOCS / f"{paper}.csv")
+    claims = report.markdown(PAPERS[paper].claims(rows))
     assert claims in (DOCS / "README.md").read_text(encoding="utf-8")
-    assert claims in (DOCS / f"{study}-claims.md").read_text(encoding="utf-8")
+    assert claims in (DOCS / f"{paper}-claims.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_the_tables_are_those_of_the_full_runs(study):
-    rows = table.read(DOCS / f"{study}.csv")
-    known = running.finished(STUDIES[study].cells(False, None), rows)
-    assert len(known) == len(STUDIES[study].cells(False, None))
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_tables_are_those_of_the_full_runs(paper):
+    rows = read(DOCS / f"{paper}.csv")
+    known = studies.finished(PAPERS[paper].cells(False, None), rows)
+    assert len(known) == len(PAPERS[paper].cells(False, None))
 
 
 def test_the_page_gives_the_rule():

@@ -1,27 +1,25 @@
-"""The table of results, as CSV for programs and as Markdown for people."""
+"""The table of results for people, in Markdown."""
 
-import csv
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
 from itertools import groupby
 from pathlib import Path
 
+from research import tables
 from topk import Goal
 
-from .figures import Row
 from .measure import BUDGET_PER_WORKER
+from .rows import Row
 
-CSV, MARKDOWN = "results.csv", "README.md"
-PARSERS = {"int": int, "float": float, "str": str, int: int, float: float, str: str}
+PAGE = "README.md"
 HEAD = (
     "| algorithm | promises | runs | missed | 99 % interval | answers, mean | 95 % | "
-    "aggregate regret | explore-K regret |\n|---|---|--:|--:|--:|--:|--:|--:|--:|"
+    "aggregate regret | explore-K regret |\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n"
 )
 
 ABOUT = f"""# Does it keep its promise, and what does it cost?
 
-Made by `python manage.py validate`; [results.csv](results.csv) has the same figures.
+Made by `python -m research validate`; [results.csv](results.csv) has the same figures.
 
 - **promises**: what the algorithm says of its own selection. *aggregate*: the mean accuracy of the
   K selected is within ε of that of the best K; *explore-k*: everybody selected is within ε of the
@@ -41,39 +39,13 @@ Every run draws its pool and its answers from fixed seeds.
 """
 
 
-def read(folder: Path) -> list[Row]:
-    """The rows of an earlier measurement."""
-    path = folder / CSV
-    if not path.exists():
-        return []
-    kinds = {field.name: PARSERS[field.type] for field in fields(Row)}
-    with path.open(encoding="utf-8", newline="") as file:
-        return [Row(**{k: kinds[k](v) for k, v in line.items()}) for line in csv.DictReader(file)]
-
-
-def write(folder: Path, rows: Sequence[Row]) -> None:
-    """Both forms of the table."""
-    write_csv(folder, rows)
-    (folder / MARKDOWN).write_text(markdown(rows), encoding="utf-8")
-
-
-def write_csv(folder: Path, rows: Sequence[Row]) -> None:
-    with (folder / CSV).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({k: tidy(v) for k, v in asdict(row).items()} for row in rows)
-
-
-def tidy(value: object) -> object:
-    """Six digits are enough."""
-    return f"{value:.6g}" if isinstance(value, float) else value
-
-
-# -- for people
+def write(folder: Path, page: str) -> None:
+    """The page that is shown with the folder."""
+    (folder / PAGE).write_text(page, encoding="utf-8")
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    parts = [ABOUT, broken(rows), "![Answers](answers.svg)\n\n![Missed](missed.svg)\n"]
+    parts = [ABOUT, broken(rows), "![Answers](answers.png)\n\n![Missed](missed.png)\n"]
     parts += [section(list(group)) for _, group in groupby(rows, lambda row: row.case)]
     return "\n".join(parts)
 
@@ -92,8 +64,8 @@ def section(rows: Sequence[Row]) -> str:
     asked = f"n = {one.n}, K = {one.k}, ε = {one.epsilon:g}, δ = {one.delta:g}"
     lines = [line(row) for row in sorted(rows, key=order) if not row.skipped]
     skipped = [f"- `{row.algorithm}`: {row.skipped}" for row in rows if row.skipped]
-    left_out = ["\nNot run:\n", *skipped] if skipped else []
-    return "\n".join([f"## {one.title}: {asked}\n", HEAD, *lines, *left_out]) + "\n"
+    left_out = "\n".join(["\nNot run:\n", *skipped, ""]) if skipped else ""
+    return "".join([f"## {one.title}: {asked}\n\n", HEAD, *lines, left_out])
 
 
 def order(row: Row) -> tuple[bool, str, bool, float]:
@@ -113,7 +85,7 @@ def line(row: Row) -> str:
         f"{row.aggregate:.4f} ({row.aggregate_most:.4f})",
         f"{row.explore_k:.4f} ({row.explore_k_most:.4f})",
     )
-    return f"| {' | '.join(map(str, cells))} |"
+    return tables.line(cells)
 
 
 def share(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""What the runs of a cell come to."""
+"""What the runs of an algorithm on a case come to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from research.intervals import of_share
 from topk import SELECTORS, Goal
 
 from .cases import Case
-from .measure import Cell, Run
+from .measure import Played
 
 ROUNDING = 1e-9
 AVERAGE = "on average"
@@ -65,27 +65,33 @@ class Row:
         return self.promise != Goal.NONE and self.low > self.delta
 
 
-def row_of(cell: Cell, case: Case) -> Row:
-    """The line of this cell."""
+def row_of(case: Case, algorithm: str, runs: Sequence[Played], cap: int) -> Row:
+    """The line of these runs, of which there is one at least."""
+    row = replace(_named(case, algorithm), runs=len(runs), cap=cap)
+    return replace(row, **_misses(runs, goal_of(algorithm), case.epsilon), **_sizes(runs))
+
+
+def row_without_runs(case: Case, algorithm: str, why: str) -> Row:
+    """The line of an algorithm that cannot be run on this case."""
+    return replace(_named(case, algorithm), skipped=why)
+
+
+def _named(case: Case, algorithm: str) -> Row:
     asked = (case.name, case.title, case.n, case.k, case.epsilon, case.delta)
-    if not cell.runs:
-        return Row(*asked, cell.algorithm, promised(cell.algorithm), skipped=cell.skipped)
-    row = Row(*asked, cell.algorithm, promised(cell.algorithm), len(cell.runs), cap=cell.cap)
-    return replace(row, **_misses(cell, case), **_sizes(cell.runs))
+    return Row(*asked, algorithm, promised(algorithm))
 
 
-def _misses(cell: Cell, case: Case) -> dict[str, Any]:
-    goal = goal_of(cell.algorithm)
-    ended = [run for run in cell.runs if not run.capped]
-    counts: dict[str, Any] = {"capped": len(cell.runs) - len(ended)}
+def _misses(runs: Sequence[Played], goal: Goal, epsilon: float) -> dict[str, Any]:
+    ended = [run for run in runs if not run.capped]
+    counts: dict[str, Any] = {"capped": len(runs) - len(ended)}
     if not ended or goal is Goal.NONE:
         return counts
-    wrong = sum(missed(run, goal, case.epsilon) for run in ended)
+    wrong = sum(missed(run, goal, epsilon) for run in ended)
     low, high = of_share(wrong, len(ended))
     return counts | {"violations": wrong, "rate": wrong / len(ended), "low": low, "high": high}
 
 
-def _sizes(runs: Sequence[Run]) -> dict[str, Any]:
+def _sizes(runs: Sequence[Played]) -> dict[str, Any]:
     answers = np.array([run.answers for run in runs])
     aggregate = np.array([run.aggregate for run in runs])
     explore_k = np.array([run.explore_k for run in runs])
@@ -111,7 +117,7 @@ def promised(algorithm: str) -> str:
     return f"{goal}, {AVERAGE}" if getattr(promise, "average", False) else goal.value
 
 
-def missed(run: Run, goal: Goal, epsilon: float) -> bool:
+def missed(run: Played, goal: Goal, epsilon: float) -> bool:
     """Whether the selection is further off than the goal allows.
 
     The exact best is any selection of the best sum, so that ties are nobody's fault.

@@ -1,0 +1,72 @@
+"""python -m research validate|reproduce: they play, they tell, and an interrupted one goes on."""
+
+import signal
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+from tqdm import tqdm
+
+from selection.errors import Refused
+
+from . import options, processes, workers
+from .cells import carry_out
+from .papers import command as reproduce
+from .promises import command as validate
+
+COMMANDS = {"validate": validate, "reproduce": reproduce}
+GOES_ON = "An interrupted one goes on when the same command is given again."
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The status to exit with: 0, 2 if refused, 130 if interrupted."""
+    asked = parser().parse_args(arguments)
+    try:
+        _play(asked)
+    except Refused as refusal:
+        return _fail(str(refusal), 2)
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}." if error.filename else str(error), 2)
+    except KeyboardInterrupt:
+        why = "Interrupted; what was finished is kept, and the same command goes on from there."
+        return _fail(why, 130)
+    return 0
+
+
+def parser() -> ArgumentParser:
+    made = ArgumentParser("python -m research", description="Measure algorithms. " + GOES_ON)
+    commands = made.add_subparsers(metavar="COMMAND", required=True)
+    for name, command in COMMANDS.items():
+        one = commands.add_parser(
+            name,
+            help=command.HELP,
+            description=f"{command.HELP.capitalize()}. {GOES_ON}",
+            parents=[options.shared()],
+        )
+        command.add(one)
+        one.set_defaults(study=command.study)
+    return made
+
+
+def _play(asked: Namespace) -> None:
+    study = asked.study(asked)
+    player = workers.by_celery if asked.celery else processes.player(asked.processes)
+    with tqdm(total=len(study.cells), unit=" cells", disable=asked.quiet) as bar:
+
+        def told(more: int, title: str) -> None:
+            bar.set_description(title, refresh=False)
+            bar.update(more)
+
+        said = carry_out(study, player, told)
+    if not asked.quiet:
+        sys.stdout.write("\n".join([*said, ""]))
+
+
+def _fail(why: str, status: int) -> int:
+    sys.stderr.write(f"{why}\n")
+    return status
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no orphans stay behind
+    sys.exit(main())

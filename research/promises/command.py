@@ -1,0 +1,51 @@
+"""python -m research validate"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from research.cells import Study
+from research.options import ROOT, above_zero, at_least_one
+
+from . import cases, chart, crowds, delays, suite
+from .measure import FULL, QUICK
+from .rows import Row
+
+HELP = "measure promise and cost of every algorithm: a table and plots"
+DOCS, QUICK_OUT = ROOT / "docs" / "validation", ROOT / "var" / "validation"
+BIG = 500
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    say = parser.add_argument
+    say("--quick", action="store_true", help="few and short runs on pools below 500, in a minute")
+    runs = f"runs a cell at most (default: {FULL.runs}, or {QUICK.runs} if quick)"
+    say("--runs", type=at_least_one, metavar="N", help=runs)
+    seconds = f"processor time a cell, about (default: {FULL.seconds:g}, or no end if quick)"
+    say("--seconds", type=above_zero, metavar="S", help=seconds)
+    say("--only", nargs="+", default=[], metavar="NAME", help="these algorithms (default: all)")
+    say("--cases", nargs="+", default=[], metavar="NAME", help="on these pools (default: all)")
+    recorded = f"folder of recorded crowds, NAME.csv and NAME{crowds.GOLD} (default: none)"
+    say("--crowds", type=Path, metavar="FOLDER", help=recorded)
+    out = f"folder for the results (default: {DOCS}, or {QUICK_OUT} if quick)"
+    say("--out", type=Path, metavar="FOLDER", help=out)
+    kind = parser.add_mutually_exclusive_group()
+    growing = "answers against the size of the pool instead"
+    kind.add_argument(
+        "--chart", dest="kind", action="store_const", const=chart, default=suite, help=growing
+    )
+    late = "what many assignments out at once cost instead, slow and lost ones too"
+    kind.add_argument("--delays", dest="kind", action="store_const", const=delays, help=late)
+
+
+def study(options: argparse.Namespace) -> Study[Row]:
+    """What was asked for. Raises Refused."""
+    base, out = (QUICK, QUICK_OUT) if options.quick else (FULL, DOCS)
+    given = {"runs": options.runs, "seconds": options.seconds}
+    effort = replace(base, **{name: value for name, value in given.items() if value is not None})
+    recorded = crowds.recorded_crowds(options.crowds) if options.crowds else []
+    known = [case for case in [*cases.suite(), *recorded] if not options.quick or case.n < BIG]
+    pools, names = cases.named(known, options.cases), suite.algorithms(options.only)
+    made: Study[Row] = options.kind.study(suite.Wanted(pools, names, effort, options.out or out))
+    return made

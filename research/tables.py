@@ -1,0 +1,57 @@
+"""Tables of results: CSV for programs, Markdown for people."""
+
+import csv
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+# A row: a flat dataclass of int, float and str.
+R = TypeVar("R", bound="DataclassInstance")
+R_co = TypeVar("R_co", bound="DataclassInstance", covariant=True)
+
+
+def read(path: Path, kind: type[R]) -> list[R]:
+    """The rows of a table, none if there is no table; a line that was torn is left out."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return [row for line in csv.DictReader(file) if (row := _parsed(line, kind)) is not None]
+
+
+def _parsed(line: dict[str, Any], kind: type[R]) -> R | None:
+    try:
+        return kind(**{field.name: field.type(line[field.name]) for field in fields(kind)})  # type: ignore[operator]
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def keep(path: Path, rows: Iterable[R], kind: type[R], ends: str = "\n") -> list[R]:
+    """Write these rows, and give them as they can be read: rounded, whoever played them when."""
+    columns = [field.name for field in fields(kind)]
+    write(path, columns, (map(_tidy, asdict(row).values()) for row in rows), ends)
+    return read(path, kind)
+
+
+def write(
+    path: Path, columns: Sequence[str], lines: Iterable[Iterable[object]], ends: str = "\n"
+) -> None:
+    """The whole table or nothing; ``ends`` ends each line."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with draft.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator=ends).writerows([columns, *lines])
+    draft.replace(path)
+
+
+def _tidy(value: object) -> object:
+    """Six digits are enough."""
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def line(cells: Iterable[object]) -> str:
+    """A line of a table in Markdown."""
+    return f"| {' | '.join(map(str, cells))} |\n"

@@ -1,0 +1,22 @@
+"""The Celery task that plays a cell: ``crowdselect.celery`` names this module to every worker."""
+
+from dataclasses import asdict
+from typing import Any
+
+from celery import shared_task
+
+from .papers.cells import Cell as PapersCell
+from .papers.rows import Row as PapersRow
+from .promises.cells import Cell as PromisesCell
+from .promises.rows import Row as PromisesRow
+
+QUEUE = "research"  # of its own: a run's next step never waits behind a long cell
+CELLS: dict[str, Any] = {"papers": PapersCell, "promises": PromisesCell}
+ROWS: dict[str, Any] = {"papers": PapersRow, "promises": PromisesRow}
+Stored = dict[str, Any]
+
+
+@shared_task(name="research.play", ignore_result=False)
+def play(room: str, cell: Stored) -> list[Stored]:
+    """The rows of a cell of this room; a cell that is played twice gives the same ones."""
+    return [asdict(row) for row in CELLS[room].read(cell).play()]
