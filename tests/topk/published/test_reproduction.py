@@ -1,4 +1,4 @@
-"""Mean pulls of our first, independent prototypes (algorithms.md, section 9), within noise."""
+"""Mean pulls, within noise, of a first implementation written apart from this one."""
 
 import numpy as np
 import pytest
