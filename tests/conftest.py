@@ -1,7 +1,7 @@
 """What every test has: a real Redis, empty. What many ask for: a token, a requester."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,6 +12,18 @@ from crowdselect.redis_server import command
 from selection.models import ApiToken
 from tests.processes import wait_until
 from tests.settings import REDIS_SOCKET
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--full", action="store_true", help="Let statistical tests draw their full samples."
+    )
+
+
+@pytest.fixture
+def sample(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """``sample(ordinary, full)``: how much a statistical test draws, the second with ``--full``."""
+    return lambda ordinary, full: full if request.config.getoption("full") else ordinary
 
 
 @pytest.fixture(scope="session", autouse=True)
