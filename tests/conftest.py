@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
+from hypothesis import HealthCheck, settings
 
 from crowdselect.redis_server import command
 from selection.models import ApiToken
@@ -18,6 +19,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--full", action="store_true", help="Let statistical tests draw their full samples."
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Random problems are the same in every run: a find is never lost."""
+    settings.register_profile(
+        "crowdselect",
+        max_examples=100 if config.getoption("full") else 8,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("crowdselect")
 
 
 @pytest.fixture
