@@ -3,8 +3,11 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
+# A process on every core. The order is shuffled; the first line tells the seed, and
+# `make test-sqlite ARGS=--randomly-seed=...` repeats it.
+TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
-.PHONY: setup run test test-sqlite test-postgres check bench wheel screenshot
+.PHONY: setup run test test-all test-sqlite test-postgres coverage check bench wheel screenshot
 
 setup: .venv/installed
 
@@ -20,12 +23,19 @@ run: setup
 
 test: test-sqlite test-postgres
 
-test-sqlite: setup
-	$(BIN)/pytest
+# Statistical tests draw their full samples, not a part of them.
+test-all: TESTS += --full
+test-all: test
 
-# What touches the database runs a second time on PostgreSQL.
+test-sqlite: setup
+	$(TESTS)
+
+# What touches the database runs a second time on PostgreSQL. (A browser sees no difference.)
 test-postgres: setup
-	$(BIN)/python -m tests.postgres $(BIN)/pytest --ignore tests/topk --ignore tests/project/test_browser.py
+	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m django_db --ignore tests/project/test_browser.py
+
+coverage: setup
+	$(TESTS) --cov --cov-report term:skip-covered
 
 check: setup
 	$(BIN)/ruff check .
@@ -33,6 +43,7 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
+	@test ! -f .coverage || echo "Covered when last measured: $$($(BIN)/coverage report --format=total) %"
 
 bench: setup
 	$(BIN)/python -m benchmarks

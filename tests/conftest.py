@@ -1,17 +1,42 @@
 """What every test has: a real Redis, empty. What many ask for: a token, a requester."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
+from hypothesis import HealthCheck, settings
 
 from crowdselect.redis_server import command
 from selection.models import ApiToken
 from tests.processes import wait_until
 from tests.settings import REDIS_SOCKET
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--full", action="store_true", help="Let statistical tests draw their full samples."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Random problems are the same in every run: a find is never lost."""
+    settings.register_profile(
+        "crowdselect",
+        max_examples=100 if config.getoption("full") else 8,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("crowdselect")
+
+
+@pytest.fixture
+def sample(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """``sample(ordinary, full)``: how much a statistical test draws, the second with ``--full``."""
+    return lambda ordinary, full: full if request.config.getoption("full") else ordinary
 
 
 @pytest.fixture(scope="session", autouse=True)

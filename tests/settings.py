@@ -7,8 +7,11 @@ import os
 import tempfile
 from pathlib import Path
 
-PLACE = Path(tempfile.mkdtemp(prefix="crowdselect-test-"))
+# Each process that tests has its own, and it goes with the process.
+_FOLDER = tempfile.TemporaryDirectory(prefix="crowdselect-test-", ignore_cleanup_errors=True)
+PLACE = Path(_FOLDER.name)
 REDIS_SOCKET = PLACE / "redis.sock"
+os.environ["SECRET_KEY"] = "the same in every run of the tests, so that links are too"
 os.environ["REDIS_URL"] = f"unix://{REDIS_SOCKET}"
 os.environ.setdefault("DATABASE_URL", f"sqlite:///{PLACE / 'unused.sqlite3'}")
 

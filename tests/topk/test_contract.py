@@ -217,19 +217,20 @@ def test_the_standing_is_within_its_ranges(name):
 
 
 @pytest.mark.parametrize("name", FIXED_CONFIDENCE)
-def test_errors_are_as_rare_as_promised(name):
+def test_errors_are_as_rare_as_promised(sample, name):
     """No power against a bound that is merely too narrow: proved methods hardly ever err.
 
     The radii, pull counts and violation rates are tested on their own. This one would see a bound
-    that is not there at all.
+    that is not there at all. 20 runs: fails at 9, exact chance 6 in 100,000 at the promised 10 %,
+    power 0.94 against 60 %. 100 in full: fails at 24, 4 in 100,000, power 0.92 against 30 %.
     """
-    k, failures = places(name), 0
+    k, failures, runs = places(name), 0, sample(20, 100)
     truth = np.array(means(name))
-    for seed in range(30):
+    for seed in range(runs):
         outcome = play(name, truth, k=k, epsilon=0.25, delta=0.1, seed=seed, max_pulls=400_000)
         best = np.sort(truth)[::-1][:k].mean()
         failures += best - truth[outcome.selection].mean() > 0.25 or outcome.reasons != ("promise",)
-    assert not too_many(failures, 30, 0.1)
+    assert not too_many(failures, runs, 0.1)
 
 
 @pytest.mark.parametrize("name", FIXED_BUDGET)

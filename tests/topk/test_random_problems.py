@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.topk.harness import FIXED_BUDGET, FIXED_CONFIDENCE, Table
@@ -12,12 +12,6 @@ from topk.best_sets import Matching, Quotas
 from topk.published.rounds import peel
 from topk.simulate import play
 
-often = settings(
-    max_examples=8,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
 MEAN = st.sampled_from([0.0, 0.25, 0.5, 0.5, 0.75, 1.0]) | st.floats(0, 1)
 
 
@@ -28,7 +22,6 @@ def problems(draw):
 
 
 @pytest.mark.parametrize("name", FIXED_BUDGET)
-@often
 @given(problems(), st.integers(1, 40), st.integers(1, 60) | st.none(), st.booleans())
 def test_fixed_budget(name, problem, per_arm, slots, noise):
     means, k = problem
@@ -37,7 +30,6 @@ def test_fixed_budget(name, problem, per_arm, slots, noise):
 
 
 @pytest.mark.parametrize("name", FIXED_CONFIDENCE)
-@often
 @given(problems(), st.integers(1, 60) | st.none(), st.booleans())
 def test_fixed_confidence(name, problem, slots, noise):
     means, k = problem
@@ -60,7 +52,6 @@ def play_out(name, means, problem, slots, noise, budget):
     selector.standing()
 
 
-@often
 @given(problems(), st.integers(2, 30))
 def test_peeling_is_one_arm_of_largest_gap_after_another(problem, count):
     means, k = problem
@@ -76,7 +67,6 @@ def test_peeling_is_one_arm_of_largest_gap_after_another(problem, count):
     assert peel(values, problem[1], count) == (front, back)
 
 
-@often
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 2)), min_size=4, max_size=9), st.data())
 def test_quotas_choose_the_best_feasible_set(arms, data):
     values = np.array([value for value, _ in arms])
@@ -122,12 +112,11 @@ def test_quotas_are_kept(name):
     problem = Problem(6, 3, 0.1, 0.1)
     selector, table = (
         SELECTORS[name](problem, quotas=option),
-        Table([0.9, 0.85, 0.8, 0.5, 0.2, 0.1], np.random.default_rng(1)),
+        Table([0.95, 0.7, 0.65, 0.6, 0.4, 0.1], np.random.default_rng(1)),
     )
     while not selector.stop():
         selector.tell(*table.next(selector.state.pulls, selector.ask(20)))
-    assert (selector.selection() >= 3).sum() == 2
-    assert selector.selection()[1] == 3
+    assert selector.selection().tolist() == [0, 3, 4]
     assert "quotas" in selector.promise.sentence(problem)
 
 

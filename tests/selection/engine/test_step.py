@@ -160,7 +160,5 @@ def test_a_promise_about_this_question_set_knows_the_set_s_size():
     run = make_run(algorithm="certified", options={"accuracy": "on this question set"})
     assert run.all_options()["questions"] == 200
     assert engine.advance(run.pk).dealt == 12
-    assert (
-        "200 questions" in reports.promise_status(run).sentence
-        or "question set" in reports.promise_status(run).sentence
-    )
+    sentence = reports.promise_status(run).sentence
+    assert "accuracy on this set of 200 questions" in sentence

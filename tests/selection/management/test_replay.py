@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -21,7 +20,6 @@ from tests.pasts import write_past
 pytestmark = pytest.mark.django_db
 
 ACCURACIES = [0.95, 0.9, 0.95, 0.4, 0.5, 0.3]
-BLUEBIRD = Path(settings.BASE_DIR).parent / "shared" / "data" / "bluebird.csv"
 
 
 @pytest.fixture
@@ -260,9 +258,8 @@ def test_recorded_accuracies_are_over_tasks_with_gold(past):
     assert known.accuracy["w1"] > 0.85 > 0.6 > known.accuracy["w6"]
 
 
-@pytest.mark.skipif(not BLUEBIRD.exists(), reason="the recorded crowds are not here")
-def test_bluebird_can_be_replayed(out):
-    past = BLUEBIRD, BLUEBIRD.with_name("bluebird_gold.csv")
+def test_a_large_crowd_can_be_replayed(tmp_path, out):
+    past = write_past(tmp_path, [0.9] * 7 + [0.3] * 32, 100)
     said = replay(past, out, "--with-replacement", "--algorithm", "lucb", k=7, epsilon=0.5)
     assert "the promise holds" in said
     assert "recorded by 39 workers" in said

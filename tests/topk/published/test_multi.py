@@ -58,7 +58,7 @@ def test_it_stays_within_room(name):
 
 def test_hard_problems_get_more_answers():
     means = [0.9, 0.1, 0.1, 0.1, 0.55, 0.5, 0.45, 0.4]
-    problem = MultiProblem.of([0] * 4 + [1] * 4, [1, 1], 0.0, 0.1, 4000)
+    problem = MultiProblem.of([0] * 4 + [1] * 4, [1, 1], 0.0, 0.1, 1500)
     for name in MULTI_SELECTORS:
         selector = finish(MULTI_SELECTORS[name](problem), Table(means, np.random.default_rng(2)))
         assert selector.state.pulls[4:].sum() > selector.state.pulls[:4].sum()

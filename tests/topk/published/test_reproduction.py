@@ -1,4 +1,4 @@
-"""Mean pulls of our first, independent prototypes (algorithms.md, section 9), within noise."""
+"""Mean pulls, within noise, of a first implementation written apart from this one."""
 
 import numpy as np
 import pytest
@@ -72,13 +72,13 @@ def test_lil_ucb_is_far_behind_with_faithful_parameters():
     assert best["lil-ucb"].pulls > 3 * best["lil-rand-lucb"].pulls
 
 
-def test_sar_beats_uniform_where_gaps_differ():
+def test_sar_beats_uniform_where_gaps_differ(sample):
     experiment = SAR_EXPERIMENTS[5]
     wrong = {
         name: sum(
             set(play(name, experiment.means, k=4, budget=experiment.budget, seed=seed).selection)
             != set(range(4))
-            for seed in range(150)
+            for seed in range(sample(60, 300))
         )
         for name in ("uniform", "sar", "sr")
     }
