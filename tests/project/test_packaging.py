@@ -112,7 +112,7 @@ def imported(house: str) -> set[str]:
     known = packages_distributions()
     return {
         canonicalize_name(distribution)
-        for name in names - set(sys.stdlib_module_names) - set(HOUSES)
+        for name in names - set(sys.stdlib_module_names) - set(HOUSES) - {"_typeshed"}
         for distribution in known[name]
     }
 
