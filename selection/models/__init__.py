@@ -2,9 +2,10 @@
 
 from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .crowd import Pool, Worker
-from .events import Event
+from .history import Event, Step
 from .questions import Question, QuestionSet, plain
-from .runs import Run, Skill, Step
+from .runs import Run
+from .skills import Skill
 from .tokens import ApiToken
 from .uploads import Upload
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topk import Memory, ProblemError, Selector, State, build
+from topk import Memory, Selector, State, build
 
 from .runs import Run
 
@@ -86,12 +86,3 @@ def among(option: dict[str, Any], arms: Sequence[int] | Counts) -> dict[str, Any
         "at_most": np.minimum(option["at_most"], sizes).tolist(),
         "names": option["names"],
     }
-
-
-def fits(run: Run, roster: Roster, state: State) -> bool:
-    """Whether the algorithm can be run on this roster."""
-    try:
-        roster.selector(run, state)
-    except ProblemError:
-        return False
-    return True

@@ -1,4 +1,4 @@
-"""A run: its settings, how far it is, its further skills, and the history of its steps."""
+"""A run: its settings, how far it is, and what its algorithm is asked."""
 
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from topk import THIS_SET, Goal, MultiProblem, Problem, Selector, build
 
 from .crowd import Pool
 from .questions import QuestionSet
+from .skills import Skill
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -203,7 +204,7 @@ class Run(models.Model):
         return self.get_ending_display()
 
     @cached_property
-    def skills(self) -> list["Skill"]:
+    def skills(self) -> list[Skill]:
         """What the workers are tested in: the run's own question set, then the further ones."""
         own = Skill(
             run=self, question_set_id=self.question_set_id, k=self.k, deck_size=self.deck_size
@@ -262,50 +263,3 @@ class Run(models.Model):
     def step_rng(self) -> np.random.Generator:
         """The random stream of the next step."""
         return np.random.default_rng([self.seed, self.steps])
-
-
-class Skill(models.Model):
-    """A question set of a run, with a K of its own, where a run covers several on one budget.
-
-    Stored are the further ones, numbered from 1: number 0 is the run's own question set and K.
-    """
-
-    run = models.ForeignKey(Run, models.CASCADE, related_name="further")
-    number = models.PositiveSmallIntegerField(default=0, editable=False)
-    question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="skills")
-    k = models.PositiveIntegerField("K", help_text="How many workers to select in this skill.")
-    deck_size = models.PositiveIntegerField(default=0, editable=False)
-
-    class Meta:
-        ordering = ["number"]
-        constraints = [
-            models.UniqueConstraint(fields=["run", "number"], name="skill_number_once_in_run"),
-            models.UniqueConstraint(
-                fields=["run", "question_set"], name="question_set_once_in_run"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return str(self.question_set)
-
-
-class Step(models.Model):
-    """One turn of the engine, and how the run stood after it."""
-
-    run = models.ForeignKey(Run, models.CASCADE, related_name="history", db_index=False)
-    number = models.PositiveIntegerField()
-    at = models.DateTimeField()
-    applied = models.PositiveIntegerField()
-    dealt = models.PositiveIntegerField()
-    accepted = models.PositiveIntegerField()
-    rejected = models.PositiveIntegerField()
-    gap = models.FloatField()
-    wanted = models.FloatField()
-    closed = models.FloatField(default=0)
-
-    class Meta:
-        ordering = ["number"]
-        constraints = [models.UniqueConstraint(fields=["run", "number"], name="step_once")]
-
-    def __str__(self) -> str:
-        return f"step {self.number} of {self.run}"

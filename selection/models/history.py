@@ -1,4 +1,4 @@
-"""What was done to a run by people, or happened to its roster: the history beside the steps."""
+"""The history of a run: the engine's steps, and what was done to it by people."""
 
 from django.db import models
 
@@ -28,3 +28,25 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.run}"
+
+
+class Step(models.Model):
+    """One turn of the engine, and how the run stood after it."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="history", db_index=False)
+    number = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    applied = models.PositiveIntegerField()
+    dealt = models.PositiveIntegerField()
+    accepted = models.PositiveIntegerField()
+    rejected = models.PositiveIntegerField()
+    gap = models.FloatField()
+    wanted = models.FloatField()
+    closed = models.FloatField(default=0)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="step_once")]
+
+    def __str__(self) -> str:
+        return f"step {self.number} of {self.run}"

@@ -1,0 +1,123 @@
+"""How many assignments each worker gets in a step, within slots, hands, budget and questions."""
+
+import numpy as np
+from django.db.models import Count
+
+from selection.models import RecordedAnswer, Run
+
+from .arrays import Counts, Flags, StepArrays
+
+FIRST = 3  # questions for each of those who come before there are enough to choose from
+
+
+def ask(arrays: StepArrays) -> None:
+    """Decide how many assignments each worker gets, within slots, budget and questions.
+
+    Those who are there are asked first, and nothing that is out with others who were never shown
+    it keeps them from it. Others are called only for what is left.
+    """
+    if arrays.ending:
+        return
+    there = arrays.there
+    unseen = np.where(there, 0, arrays.unseen)
+    left = _questions_left(arrays)
+    free = arrays.run.slots - int(arrays.out.sum() - unseen.sum())
+    arrays.counts = _asked(arrays, there, left, free)
+    free -= int(arrays.counts.sum() + unseen.sum())
+    if not there.all() and free > 0:
+        arrays.counts = arrays.counts + _asked(arrays, ~there & ~arrays.gone, left, free)
+    if not arrays.counts.any() and not arrays.run.enrolling and _stuck(arrays, left):
+        spent = arrays.run.budget is not None and _budget_left(arrays) <= 0
+        arrays.ending = Run.Ending.BUDGET if spent else Run.Ending.QUESTIONS
+
+
+def _asked(arrays: StepArrays, among: Flags, left: Counts, free: int) -> Counts:
+    """How many assignments each of these workers gets, beyond what the step gives already."""
+    if not among.any():
+        return np.zeros_like(arrays.counts)
+    room = np.where(among, np.minimum(left, _hands(arrays)), 0) - arrays.counts
+    room, slots = np.maximum(room, 0), min(free, _budget_left(arrays))
+    if arrays.selector is None:
+        return _introduced(arrays, room, slots)
+    roster = arrays.roster
+    counts = arrays.selector.ask(
+        slots=slots,
+        pending=(arrays.pending + arrays.counts)[roster.arms],
+        room=room[roster.arms],
+        rng=arrays.run.step_rng(),
+    )
+    spread = roster.spread(counts, 0)
+    if arrays.run.several and not arrays.run.recorded_only:
+        return _within_hands(arrays, spread)
+    return spread
+
+
+def _introduced(arrays: StepArrays, room: Counts, slots: int) -> Counts:
+    """The first questions, while fewer have come than are wanted: any algorithm asks them."""
+    if not arrays.run.selector_class.open_roster:
+        return np.zeros_like(room)
+    wanted = np.clip(FIRST - arrays.asked, 0, room)
+    given: Counts = np.clip(slots - (np.cumsum(wanted) - wanted), 0, wanted)
+    return given
+
+
+def _budget_left(arrays: StepArrays) -> int:
+    """Assignments that may still be handed out, with those to workers who are gone."""
+    if arrays.run.budget is None:
+        return int(np.iinfo(np.int64).max)
+    return arrays.run.budget - arrays.spent - int(arrays.counts.sum())
+
+
+def _hands(arrays: StepArrays) -> Counts:
+    """How many more assignments each worker may hold. Recorded answers take no time to give."""
+    if arrays.run.recorded_only:
+        return np.full(arrays.ids.size, arrays.run.slots)
+    return arrays.run.slots_per_worker - arrays.held
+
+
+def _within_hands(arrays: StepArrays, counts: Counts) -> Counts:
+    """What each worker's hands hold of what all their skills ask, the least asked skill first.
+
+    Every skill has the same workers, so the arms form a table of skills by workers. Each round
+    gives one more question to every worker who wants one and has a hand free.
+    """
+    # (skills, workers) the arm of this worker in this skill; a column is one worker.
+    places = np.lexsort((arrays.workers, arrays.skill)).reshape(len(arrays.run.skills), -1)
+    # (skills, workers) what the algorithm asks for now, and all that was asked before.
+    wanted, asked = counts[places], arrays.asked[places]
+    # (workers,) a worker's hands are the same in all skills, so any row of places tells them.
+    free, given = _hands(arrays)[places[0]], np.zeros_like(wanted)
+    while (takes := (wanted > given) & (free > 0)).any():
+        # (workers,) of the skills that want the worker, the one in which least was asked.
+        skill = np.where(takes, asked + given, np.iinfo(np.int64).max).argmin(axis=0)
+        workers = np.flatnonzero(takes.any(axis=0))
+        given[skill[workers], workers] += 1
+        free[workers] -= 1
+    kept = np.zeros_like(counts)
+    kept[places] = given
+    return kept
+
+
+def _questions_left(arrays: StepArrays) -> Counts:
+    if not arrays.run.recorded_only:
+        return arrays.decks - arrays.asked
+    waiting = RecordedAnswer.objects.filter(candidate__run=arrays.run)
+    left = np.zeros(arrays.ids.size, np.int64)
+    for arm, count in waiting.values_list("candidate__arm").annotate(count=Count("id")).order_by():
+        left[arm] = count
+    return left
+
+
+def _stuck(arrays: StepArrays, left: Counts) -> bool:
+    """Whether nothing is out and none of the workers that the algorithm needs has a question left.
+
+    Only questions and money count here: full hands are empty again soon.
+    """
+    if arrays.run.recorded_only and not arrays.run.has_recorded:
+        return False  # the answers are still to be imported
+    if arrays.pending[arrays.roster.arms].any() or arrays.selector is None:
+        return False
+    if _budget_left(arrays) <= 0:
+        return True
+    room = left[arrays.roster.arms]
+    return not arrays.selector.ask(room=room, rng=arrays.run.step_rng()).any()
