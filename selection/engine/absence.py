@@ -8,16 +8,22 @@ from selection.models import Assignment
 from .arrays import Counts, StepArrays
 
 
-def take_back(arrays: StepArrays) -> None:
-    """Take back what the absent were never shown, where it stands in the way of others.
+def in_the_way(arrays: StepArrays) -> Counts:
+    """Arms whose workers are not there and hold what they were never shown: it is to go back.
 
-    That is: of those who are gone, always; of those who are away, when the step gives others
-    something or the budget is out with them. Lowers ``asked`` by as much.
+    That is: of those who are gone, always; of those who are away, when others get something.
     """
-    away = ~arrays.there & ((arrays.counts == 0) if arrays.counts.any() else arrays.gone)
-    arms = np.flatnonzero(away & (arrays.unseen > 0))
+    given = (arrays.counts > 0).any()
+    away = ~arrays.there & (arrays.counts == 0) & (given | arrays.gone)
+    return np.flatnonzero(away & (arrays.unseen > 0))
+
+
+def take_back(arrays: StepArrays, arms: Counts) -> None:
+    """Take back what the workers of these arms were never shown, as if it had not been asked."""
     if arms.size:
-        arrays.counts = arrays.counts - _delete(arrays, arms)
+        taken = _delete(arrays, arms)
+        arrays.taken, arrays.asked = arrays.taken + taken, arrays.asked - taken
+        arrays.unseen = arrays.unseen - taken
 
 
 def _delete(arrays: StepArrays, arms: Counts) -> Counts:

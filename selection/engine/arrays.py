@@ -55,6 +55,7 @@ class StepArrays:
     unseen    assignments out that the worker has not been shown
     shown     assignments out whose clock runs
     counts    how many assignments to deal
+    taken     how many were taken back in this step; ``asked`` and ``unseen`` are without them
     """
 
     run: Run
@@ -80,11 +81,13 @@ class StepArrays:
     def __post_init__(self) -> None:
         self.counted = np.zeros(self.answers.ids.size, bool)
         self.counts = np.zeros(self.ids.size, np.int64)
+        self.taken = np.zeros(self.ids.size, np.int64)
 
     @property
     def changed(self) -> bool:
         orphaned = (self.gone & (self.unseen > 0)).any()
-        return bool(self.counted.any() or self.counts.any() or self.ending or orphaned)
+        moved = self.counted.any() or self.counts.any() or self.taken.any()
+        return bool(moved or self.ending or orphaned)
 
     @property
     def decks(self) -> Counts:

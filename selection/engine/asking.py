@@ -5,6 +5,7 @@ from django.db.models import Count
 
 from selection.models import RecordedAnswer, Run
 
+from .absence import take_back
 from .arrays import Counts, Flags, StepArrays
 
 FIRST = 3  # questions for each of those who come before there are enough to choose from
@@ -22,6 +23,9 @@ def ask(arrays: StepArrays) -> None:
     unseen = np.where(there, 0, arrays.unseen)
     left = _questions_left(arrays)
     free = arrays.run.slots - int(arrays.out.sum() - unseen.sum())
+    if there.any() and unseen.any() and _budget_left(arrays) < free:
+        take_back(arrays, np.flatnonzero(unseen > 0))  # the money that is out with the absent
+        unseen = np.where(there, 0, arrays.unseen)
     arrays.counts = _asked(arrays, there, left, free)
     free -= int(arrays.counts.sum() + unseen.sum())
     if not there.all() and free > 0:

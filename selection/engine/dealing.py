@@ -14,7 +14,7 @@ CHUNK = 2000
 
 def deal(arrays: StepArrays) -> None:
     """Turn the arrays's counts into assignments."""
-    run, counts = arrays.run, arrays.counts.clip(0)
+    run, counts = arrays.run, arrays.counts
     if not counts.any():
         return
     # (m,) for each assignment its arm, arm by arm; then the index at which the arm's own begin,

@@ -10,7 +10,7 @@ from selection.models import Answer, Candidate, Run, Step
 from selection.setup import runs
 from topk import Standing, Verdict, pack
 
-from .absence import take_back
+from .absence import in_the_way, take_back
 from .arrays import StepArrays
 from .dealing import deal
 from .proofs import remember
@@ -31,7 +31,7 @@ def save(arrays: StepArrays) -> Step:
     verdict = _verdicts(arrays, standing)
     run.save(update_fields=["steps", "memory", "proof", "status", "ending", "ended"])
     _count_answers(arrays)
-    take_back(arrays)
+    take_back(arrays, in_the_way(arrays))
     _save_candidates(arrays, verdict, standing)
     deal(arrays)
     return Step.objects.create(
@@ -39,7 +39,7 @@ def save(arrays: StepArrays) -> Step:
         number=run.steps,
         at=timezone.now(),
         applied=int(arrays.counted.sum()),
-        dealt=int(arrays.counts.clip(0).sum()),
+        dealt=int(arrays.counts.sum()),
         accepted=int((verdict == Verdict.ACCEPTED).sum()),
         rejected=int((verdict == Verdict.REJECTED).sum()),
         gap=standing.gap if standing else 1.0,
@@ -75,7 +75,9 @@ def _save_candidates(
     decided, skills = verdict != arrays.verdict, arrays.skill.tolist()
     pulls, void = arrays.pulls + arrays.new_pulls, arrays.void + arrays.new_void
     rewards, asked = arrays.rewards + arrays.new_rewards, arrays.asked + arrays.counts
-    changed = decided | (arrays.counts != 0) | (pulls + void != arrays.pulls + arrays.void)
+    changed = (
+        decided | (arrays.counts + arrays.taken > 0) | (pulls + void != arrays.pulls + arrays.void)
+    )
     _say_why(arrays, verdict, standing, np.flatnonzero(decided).tolist())
     unsettled: tuple[int | None, str] = (None, "")
     rows = [

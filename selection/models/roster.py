@@ -53,7 +53,7 @@ class Roster:
         workers = self.arms.size // len(run.skills)
         options = run.all_options()
         if "quotas" in options:
-            options["quotas"] = among(options["quotas"], self.arms)
+            options["quotas"] = among(options["quotas"], self.arms, run.k)
         return build(run.algorithm, run.problem(workers, self.share), state, **options)
 
     def state(self, pulls: Counts, rewards: Any, verdict: Any, memory: Memory) -> State:
@@ -76,13 +76,17 @@ class Roster:
         return self.spread(np.arange(self.arms.size), -1)[arms]
 
 
-def among(option: dict[str, Any], arms: Sequence[int] | Counts) -> dict[str, Any]:
-    """The option ``quotas`` for these arms: of a group that has shrunk no more can be wanted."""
+def among(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:
+    """The option ``quotas`` for these arms: of a group that has shrunk no more can be wanted.
+
+    Where the greatest numbers then leave fewer than k, nobody is kept out by them any more.
+    """
     groups = np.asarray(option["groups"], np.int64)[np.asarray(arms, np.int64)]
     sizes = np.bincount(groups, minlength=len(option["at_most"]))
+    most = np.minimum(option["at_most"], sizes)
     return {
         "groups": groups.tolist(),
         "at_least": np.minimum(option["at_least"], sizes).tolist(),
-        "at_most": np.minimum(option["at_most"], sizes).tolist(),
+        "at_most": (most if most.sum() >= k else sizes).tolist(),
         "names": option["names"],
     }

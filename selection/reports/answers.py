@@ -63,7 +63,7 @@ def open_table(run: Run) -> list[dict[str, Any]]:
         return []
     rows = (
         Assignment.objects.answerable()
-        .filter(candidate__run=run)
+        .filter(candidate__run=run, candidate__gone="")
         .order_by("candidate__worker__key", "position")
         .values_list(
             "candidate__worker__key",
@@ -98,7 +98,7 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
     candidates = {"candidate__in": _candidates_of(run, worker)} if worker else {}
     rows = (
         Assignment.objects.answerable()
-        .filter(candidate__run=run, id__gt=after, **candidates)
+        .filter(candidate__run=run, candidate__gone="", id__gt=after, **candidates)
         .order_by("id")
         .values(
             "id",

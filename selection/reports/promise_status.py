@@ -4,8 +4,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from selection.models import Run
+from selection.models.roster import among
 from selection.setup import choices, priors, refusals
-from topk import ASSUMPTIONS, Goal, Promise
+from topk import ASSUMPTIONS, Goal, Promise, build
 
 from .progress import rounded_up
 
@@ -47,7 +48,7 @@ def promise_status(run: Run) -> PromiseStatus:
     over = _over(run, counts)
     if n <= max(skill.k for skill in run.skills):
         return PromiseStatus(_too_few(run, n), over=over)
-    promise = run.selector(workers=n).promise
+    promise = _promise(run, n)
     assumes = promise.assumes + priors.assumption(run)
     if draft:
         return PromiseStatus(choices.sentence(run, promise, n), assumes=assumes)
@@ -64,6 +65,16 @@ def promise_status(run: Run) -> PromiseStatus:
         assumes=assumes + (STAYING if counts.total() > n else ""),
         over=over,
     )
+
+
+def _promise(run: Run, n: int) -> Promise:
+    """What the algorithm promises over so many workers: those who are left, once it has begun."""
+    options = run.all_options()
+    if "quotas" in options and n != len(options["quotas"]["groups"]):
+        here = run.candidates.filter(gone="", skill=0).order_by("arm")
+        arms = list(here.values_list("arm", flat=True))
+        options["quotas"] = among(options["quotas"], arms, run.k)
+    return build(run.algorithm, run.problem(n), **options).promise
 
 
 def _over(run: Run, counts: Counter[str]) -> str:

@@ -3,15 +3,16 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import Sum
 from django.test import Client
 from django.utils import timezone
 
 from selection import engine, intake, reports
 from selection.intake import presence
 from selection.models import Answer, Assignment, Candidate, Run
-from selection.setup import roster
+from selection.setup import roster, runs
 from selection.worker import links
-from tests.worlds import crowd, make_run, open_of
+from tests.worlds import answer_all, crowd, make_run, open_of
 
 pytestmark = pytest.mark.django_db
 
@@ -183,8 +184,9 @@ def test_what_is_shown_in_the_moment_it_is_taken_back_stays():
     own = open_of(run)[0]
     presence.show(run, [own.pk])
     arm = own.candidate.arm
-    taken = engine.absence._delete(arrays, arrays.roster.arms)
-    assert taken[arm] == 0
+    engine.absence.take_back(arrays, arrays.roster.arms)
+    assert arrays.taken[arm] == 0
+    assert arrays.taken.sum() == 3
     assert Assignment.objects.filter(pk=own.pk).exists()
 
 
@@ -205,3 +207,46 @@ def test_the_best_proof_is_kept_with_its_selection():
     known = reports.promise_status(run).epsilon
     assert least <= known <= least + 0.001
     assert Candidate.objects.filter(run=run, arm__in=run.proof["arms"]).count() == 1
+
+
+def test_money_that_is_out_with_the_absent_goes_to_those_who_are_there():
+    run = make_run(n=4, slots=8, slots_per_worker=2, hours_to_come=48, budget=8)
+    engine.advance(run.pk)
+    assert Assignment.objects.count() == 8  # all the money is out, with nobody there yet
+    for _ in range(9):
+        answer_of(run, {"w0", "w1"}, crowd(1, good=2))
+        engine.advance(run.pk)
+        handed = Assignment.objects.filter(candidate__run=run).count()
+        assert handed <= 8, "the budget is never overrun"
+        asked = run.candidates.aggregate(asked=Sum("asked"))["asked"]
+        assert asked == handed
+    run.refresh_from_db()
+    assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.BUDGET)
+    assert Answer.objects.count() == 8
+    assert {answer.assignment.candidate.worker.key for answer in Answer.objects.all()} == {
+        "w0",
+        "w1",
+    }
+
+
+def test_quotas_go_on_with_those_who_are_left():
+    groups = {"w0": "a", "w1": "a", "w2": "a", "w3": "b", "w4": "b", "w5": "b"}
+    run = make_run(n=6, k=3, start=False, algorithm="certified", epsilon=0.3, slots=30)
+    for key, group in groups.items():
+        run.pool.workers.filter(key=key).update(attributes={"group": group})
+    run.quotas = {"attribute": "group", "limits": {"a": [1, 1], "b": [2, 2]}}
+    run.save()
+    runs.start(run)
+    run.refresh_from_db()
+    engine.advance(run.pk)
+    roster.withdraw(run, ["w4", "w5"])
+    for _ in range(200):
+        engine.advance(run.pk)
+        run.refresh_from_db()
+        if run.status == Run.Status.ENDED:
+            break
+        answer_all(run, crowd(3, good=1, high=0.99, low=0.1))
+    assert run.ending == Run.Ending.PROMISE
+    chosen = {line["worker"] for line in reports.export(run)["workers"]}
+    assert {"w0", "w3"} <= chosen, "of the two wanted of b one is left"
+    assert len(chosen) == 3
