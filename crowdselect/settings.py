@@ -127,6 +127,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = env("TIME_ZONE", default="UTC")
 USE_TZ = True
+FORMAT_MODULE_PATH = ["crowdselect.formats"]
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [FILES / "static"]

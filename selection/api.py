@@ -49,10 +49,21 @@ class SkillOut(Schema):
     k: int
 
 
+class NeedOut(Schema):
+    """kind: stuck, gold, quiet, joins, paused, fit or review."""
+
+    kind: str
+    words: str
+
+
 class RunOut(Schema):
     id: int
     name: str
     status: str
+    state: str = Field(
+        description="By what is to be done next: draft, enrolling, running, paused, ready for "
+        "review, concluded."
+    )
     ending: str
     algorithm: str
     k: int
@@ -76,6 +87,7 @@ class RunOut(Schema):
         "workers are expected to exceed, the p-value of the check."
     )
     progress: dict[str, Any]
+    needs: list[NeedOut] = Field(description="What a person should see to; mostly nothing.")
 
 
 class AssignmentOut(Schema):
@@ -180,6 +192,7 @@ def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "progress": vars(reports.progress(run)),
+        "needs": [vars(need) for need in reports.needs(run, fit)],
     }
 
 

@@ -10,7 +10,7 @@ from selection.models import Answer
 
 @admin.register(Answer)
 class AnswerAdmin(ModelAdmin):
-    list_display = ["worker", "question", "response", "outcome", "at", "applied_in", "run"]
+    list_display = ["worker", "question", "response", "outcome", "at", "counted", "run"]
     list_filter = ["run", "right", "expired"]
     list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]
     list_per_page = 100
@@ -29,11 +29,15 @@ class AnswerAdmin(ModelAdmin):
     def question(self, answer: Answer) -> str:
         return answer.assignment.question.key
 
-    @display(description="graded", label={"right": "success", "too late": "warning"})
+    @display(description="graded", label={"right": "success", "not in time": "warning"})
     def outcome(self, answer: Answer) -> str:
         if answer.expired:
-            return "too late"
-        return "right" if answer.right else "not right"
+            return "not in time"
+        return "right" if answer.right else "wrong"
+
+    @display(description="counted in step", ordering="applied_in")
+    def counted(self, answer: Answer) -> int | None:
+        return answer.applied_in
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -54,8 +54,8 @@ def _across(history: Sequence[Step]) -> list[float]:
 
 
 def _points(across: Sequence[float], down: Sequence[float]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
+    return " ".join(f"{x:.0f},{y:.1f}" for x, y in zip(across, down, strict=True))
 
 
 def _area(across: Sequence[float], down: Sequence[float], base: float) -> str:
-    return f"{across[0]:.1f},{base} {_points(across, down)} {across[-1]:.1f},{base}"
+    return f"{across[0]:.0f},{base} {_points(across, down)} {across[-1]:.0f},{base}"

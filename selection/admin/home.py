@@ -1,4 +1,4 @@
-"""The first page after signing in: runs that go on, or how to begin."""
+"""The first page after signing in: what needs a decision, what goes on, or how to begin."""
 
 from typing import Any
 
@@ -8,25 +8,38 @@ from selection import reports
 from selection.models import Pool, QuestionSet, Run
 
 SHOWN = 6
+# So many of those that go on are looked at: whoever has more has a list of them.
+MOST = 50
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add to the index page's context what its template shows."""
     active = Run.objects.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
-    ended = Run.objects.filter(status=Run.Status.ENDED).order_by("-ended")
+    ended = Run.objects.filter(status=Run.Status.ENDED).order_by("-ended").select_related("pool")
+    cards = [_card(run) for run in active.select_related("pool")[:MOST]]
+    cards.sort(key=lambda card: not card["needs"])  # stable: the newest first among equals
     return context | {
         "title": "Overview",
-        "cards": [_card(run) for run in active.select_related("pool")[:SHOWN]],
+        "cards": cards[:SHOWN],
         "more": max(0, active.count() - SHOWN),
+        "review": ended.filter(concluded=None)[:SHOWN],
+        "more_review": max(0, ended.filter(concluded=None).count() - SHOWN),
         "drafts": Run.objects.filter(status=Run.Status.DRAFT)[:SHOWN],
-        "ended": reports.with_counts(ended.select_related("pool"))[:SHOWN],
+        "ended": ended.exclude(concluded=None)[:SHOWN],
         "steps": _steps(),
     }
 
 
 def _card(run: Run) -> dict[str, Any]:
+    """What the algorithm makes of its answers is asked of running runs alone: it takes time."""
     progress = reports.progress(run)
-    return {"run": run, "progress": progress, "percent": round(100 * progress.closed)}
+    fit = reports.fit(run) if run.status == Run.Status.RUNNING else None
+    return {
+        "run": run,
+        "progress": progress,
+        "percent": round(100 * progress.closed),
+        "needs": reports.needs(run, fit),
+    }
 
 
 def _steps() -> dict[str, bool]:

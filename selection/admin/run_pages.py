@@ -15,8 +15,10 @@ from selection.models import Run
 from selection.setup import choices, priors, refusals, runs
 from selection.worker import links
 
-from . import chart, population, table
+from . import live, table
+from .live import LiveView
 from .page import Page, csv_response, csv_stream, json_response, object_url
+from .worker_page import WorkerPage
 
 VERBS = {
     "start": runs.start,
@@ -35,26 +37,20 @@ DONE = {
 
 
 class RunPage(Page):
-    """The page, or with ``?fragment`` only its parts that change."""
+    """How the run stands. While it goes on, live.js asks for what changed (LiveView)."""
 
     permission_required = ["selection.view_run"]
-
-    def get_template_names(self) -> list[str]:
-        if "fragment" in self.request.GET:
-            return ["selection/run_live.html"]
-        return ["selection/run.html"]
+    template_name = "selection/run.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run: Run = self.object
         facts = self._draft(run) if run.status == Run.Status.DRAFT else self._begun(run)
-        live = run.status == Run.Status.RUNNING
         facts |= {
+            "run": run,
             "needs": run.selector_class.needs,  # a template would call the class
             "extras": choices.words(run),
-            "learned": priors.learned(run),
-            "doubt": priors.doubt(run),
         }
-        return super().get_context_data(run=run, live=live, **facts)
+        return super().get_context_data(**facts)
 
     def _draft(self, run: Run) -> dict[str, Any]:
         workers = run.pool.workers.count()
@@ -65,27 +61,18 @@ class RunPage(Page):
             "refusals": list(refusals.of_stored(run, workers).values()),
             "own": choices.own(run, workers),
             "accuracy": choices.accuracy(run),
+            "learned": priors.learned(run),
+            "doubt": priors.doubt(run),
         }
 
     def _begun(self, run: Run) -> dict[str, Any]:
-        seen = reports.look(run)
-        lines, fit = seen.lines, seen.fit
-        progress = reports.progress(run)
-        return {
-            "progress": progress,
-            "percent": 100 if run.finished else min(99, round(100 * progress.closed)),
-            "settled_in": sum(line.verdict == "settled in" for line in lines),
-            "settled_out": sum(line.verdict == "settled out" for line in lines),
-            "workers": len(lines) // len(run.skills),
-            "skills": reports.skill_lines(run, lines),
-            "quotas": reports.quota_lines(run, lines),
-            "promised": reports.promise_status(run),
-            "warnings": fit.warnings,
-            "population": population.draw(fit.population) if fit.population else None,
-            "interval": reports.interval(run),
-            "accuracy": choices.accuracy(run),
-            "chart": chart.draw(reports.history(run), len(lines)),
-            "table": table.build(lines, self.request.GET),
+        facts = live.context(run, self.request.GET)
+        pieces = live.cut(facts)
+        live.remember(run, pieces)
+        return facts | {
+            "pieces": pieces,
+            "attributes": table.attributes(run),
+            "join": links.join(run) if run.enrolling and hasattr(links, "join") else "",
         }
 
 
@@ -174,14 +161,17 @@ FILES = {
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
-    page, verb, download = (
-        wrap(view.as_view(model_admin=model_admin)) for view in (RunPage, RunVerb, Download)
+    page, changes, worker, verb, download = (
+        wrap(view.as_view(model_admin=model_admin))
+        for view in (RunPage, LiveView, WorkerPage, RunVerb, Download)
     )
     downloads = [
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
     ]
     return [
         path("<int:pk>/", page, name="selection_run_page"),
+        path("<int:pk>/live/", changes, name="selection_run_live"),
+        path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),
         path("<int:pk>/do/<slug:verb>/", verb, name="selection_run_verb"),
         *downloads,
     ]

@@ -100,12 +100,17 @@ class RunAdmin(DeletedWhole, ModelAdmin):
         return RunList
 
     @display(
-        description="status",
+        description="state",
         ordering="status",
-        label={"running": "success", "paused": "warning", "ended": "info"},
+        label={
+            "enrolling": "success",
+            "running": "success",
+            "paused": "warning",
+            "ready for review": "info",
+        },
     )
     def state(self, run: Run) -> tuple[str, str]:
-        return run.status, run.get_status_display()
+        return run.state, run.state.capitalize()
 
     @display(description="accepted / rejected / undecided")
     def counts(self, run: Any) -> str:

@@ -3,36 +3,47 @@
 from topk import DOUBT, PopulationSummary
 
 from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
+from .card import Card, Point, card
 from .exports import COLUMNS, export, export_table
 from .fit import Fit, fit
+from .needs import Need, needs
 from .progress import Progress, history, progress, with_counts
-from .promise_status import PromiseStatus, interval, promise_status
+from .promise_status import Proof, PromiseStatus, interval, promise_status, proof
+from .words import duration
 from .workers import Line, Look, Quota, SkillLine, look, quota_lines, skill_lines, standings
 
 __all__ = [
     "COLUMNS",
     "DOUBT",
+    "Card",
     "Fit",
     "Line",
     "Look",
+    "Need",
+    "Point",
     "PopulationSummary",
     "Progress",
     "PromiseStatus",
+    "Proof",
     "Quota",
     "SkillLine",
     "answer_columns",
     "answer_rows",
+    "card",
+    "duration",
     "export",
     "export_table",
     "fit",
     "history",
     "interval",
     "look",
+    "needs",
     "open_assignments",
     "open_columns",
     "open_table",
     "progress",
     "promise_status",
+    "proof",
     "quota_lines",
     "skill_lines",
     "standings",

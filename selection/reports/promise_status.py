@@ -1,6 +1,7 @@
 """What a run promises, and what holds by now, in words and as a number."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from selection.models import Run
@@ -9,6 +10,7 @@ from selection.setup import choices, priors, refusals
 from topk import ASSUMPTIONS, Goal, Promise, build
 
 from .progress import rounded_up
+from .workers import Line
 
 GONE = {"absent": "never came", "left": "left", "withdrawn": "were withdrawn"}
 STAYING = (
@@ -147,6 +149,27 @@ def _gap(run: Run) -> float | None:
         return rounded_up(run.proof["epsilon"])
     last = run.history.order_by("-number").first()
     return None if last is None or last.gap >= 1 else rounded_up(last.gap)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The least ε that was proved so far, when, and for how many who are not selected by now."""
+
+    epsilon: float
+    step: int
+    others: int
+
+
+def proof(run: Run, lines: Sequence[Line]) -> Proof | None:
+    """None before anything is proved, and once the run has ended: then its promise says it all.
+
+    lines  of all workers, with whom it would select by now
+    """
+    if not run.proof or run.status == Run.Status.ENDED:
+        return None
+    arms = run.candidates.filter(arm__in=run.proof["arms"]).values_list("pk", flat=True)
+    others = {line.candidate for line in lines if line.selected}.symmetric_difference(arms)
+    return Proof(rounded_up(run.proof["epsilon"]), run.proof["step"], len(others) // 2)
 
 
 def interval(run: Run) -> str:

@@ -53,6 +53,11 @@ class Line:
     skill: str = ""
     number: int = 0
 
+    @property
+    def wrong(self) -> int:
+        """Answers that were given in time and not right."""
+        return self.answers - round(self.right) - self.lapsed
+
 
 @dataclass(frozen=True)
 class Look:
@@ -63,7 +68,10 @@ class Look:
 
 
 def look(run: Run) -> Look:
-    """Lines come skill by skill: the selected first, best mean first. A draft has none."""
+    """Lines come skill by skill: the selected, the others, the not tested; best mean first.
+
+    A draft has none.
+    """
     rows = list(run.candidates.select_related("worker").order_by("arm"))
     if not rows:
         return Look([], Fit())
@@ -164,10 +172,11 @@ def _line(row: Candidate, settled: int, selected: bool) -> Line:
     )
 
 
-def _merit(line: Line) -> tuple[int, bool, float, int]:
+def _merit(line: Line) -> tuple[int, bool, bool, float, int]:
     return (
         line.number,
         not line.selected,
+        line.verdict == NOT_TESTED,
         -1.0 if line.mean is None else -line.mean,
         line.candidate,
     )

@@ -1,15 +1,21 @@
-// Keeps a running run's page fresh: every part is exchanged for the server's present one.
+// Keeps a running run's page fresh: the server names what changed since the state that is shown.
 "use strict";
 
 const EVERY = 2000;
+const live = document.getElementById("live");
+let tag = live?.dataset.live;
 
-async function fetchParts() {
-  const address = new URL(location.href);
-  address.searchParams.set("fragment", "1");
-  const response = await fetch(address, { redirect: "error" });
+// Null when nothing changed.
+async function fetchChanges() {
+  const headers = { "If-None-Match": `"${tag}"` };
+  const response = await fetch(live.dataset.url + location.search, { headers, redirect: "error" });
+  if (response.status === 304) return null;
   if (!response.ok) throw new Error(response.status);
-  return new DOMParser().parseFromString(await response.text(), "text/html");
+  const changes = await response.json();
+  return { ...changes, tag: response.headers.get("ETag").replace(/^W\/|"/g, "") };
 }
+
+const partOf = (name) => document.getElementById(`live-${name}`);
 
 // A click under way, or words being marked to copy them, must not be cut short.
 function busy(part) {
@@ -17,35 +23,52 @@ function busy(part) {
   return part.matches(":active") || (!marked.isCollapsed && part.contains(marked.anchorNode));
 }
 
-function purpose(element) {
-  const { tagName, dataset } = element;
-  return [tagName, dataset.copy, element.getAttribute("href"), element.getAttribute("formaction")].join();
-}
-
 // Somebody who goes from link to link by keyboard keeps their place.
-function focusAgain(part, wanted) {
-  const found = [...part.querySelectorAll("a, button")].find((one) => purpose(one) === wanted);
-  found?.focus({ preventScroll: true });
+function keepingPlace(change) {
+  const focus = document.activeElement;
+  const address = focus.getAttribute("href");
+  change();
+  if (focus.isConnected || !address) return focus.focus({ preventScroll: true });
+  const same = [...document.querySelectorAll(".cs a")].find((one) => one.getAttribute("href") === address);
+  same?.focus({ preventScroll: true });
 }
 
-function exchange(fresh) {
-  for (const part of fresh.querySelectorAll("[data-part]")) {
-    const present = document.getElementById(part.id);
-    if (!present || busy(present)) continue;
-    const wanted = present.contains(document.activeElement) && purpose(document.activeElement);
-    present.replaceWith(part);
-    showCopyButtons(part);
-    if (wanted) focusAgain(part, wanted);
+function rowOf(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content.firstElementChild;
+}
+
+function exchangeRows(fresh, order) {
+  const body = document.getElementById("live-rows");
+  for (const [id, html] of Object.entries(fresh)) {
+    const present = document.getElementById(id);
+    if (present) present.replaceWith(rowOf(html));
+    else body.append(rowOf(html));
   }
+  if (!order) return;
+  body.replaceChildren(...order.map((id) => document.getElementById(id)).filter(Boolean));
+  body.parentElement.hidden = !order.length;
+}
+
+// False where something is in use: then all of it is asked for again.
+function exchange({ parts, rows, order }) {
+  const found = Object.entries(parts).map(([name, html]) => [partOf(name), html]);
+  if (found.some(([part]) => busy(part)) || busy(document.getElementById("live-rows"))) return false;
+  keepingPlace(() => {
+    for (const [part, html] of found) part.innerHTML = html;
+    exchangeRows(rows, order);
+  });
+  return true;
 }
 
 async function refresh() {
   try {
     if (!document.hidden) {
-      const fresh = await fetchParts();
+      const changes = await fetchChanges();
       // It was paused or has ended: the whole page looks different now.
-      if (!fresh.querySelector("#live-top[data-live]")) return location.reload();
-      exchange(fresh);
+      if (changes && !changes.live) return location.reload();
+      if (changes && exchange(changes)) tag = changes.tag;
     }
     document.body.classList.remove("cs-lost");
   } catch {
@@ -54,4 +77,4 @@ async function refresh() {
   setTimeout(refresh, EVERY);
 }
 
-if (document.querySelector("#live-top[data-live]")) setTimeout(refresh, EVERY);
+if (live) setTimeout(refresh, EVERY);

@@ -1,0 +1,122 @@
+"""What a run needs a person to see to, and why: at most a few sentences, the most urgent first."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Max, Q
+from django.utils import timezone
+
+from selection.models import Assignment, Candidate, Run
+
+from .fit import Fit
+from .words import duration, many
+
+# Nothing out and no step for so long: nobody can answer, and nothing hands out.
+STUCK = timedelta(minutes=10)
+# Nobody answered or came to their page for so long.
+QUIET = timedelta(hours=6)
+# The roster is open, and nobody came for so long; or the run is paused for so long.
+LONG = timedelta(hours=24)
+# A worker is short of gold when at most this share of the questions is left, or a single one.
+SHORT = 0.1
+
+
+@dataclass(frozen=True)
+class Need:
+    """kind   stuck, gold, quiet, joins, paused, fit or review: for programs
+    words  what is the matter, for people
+    """
+
+    kind: str
+    words: str
+
+
+def needs(run: Run, fit: Fit | None = None, now: datetime | None = None) -> list[Need]:
+    """Empty for most runs. What the algorithm doubts is among it where its ``fit`` is given."""
+    now = now or timezone.now()
+    if run.state == "ready for review":
+        return [Need("review", f"It has ended because {run.why_ended}: look at whom it selected.")]
+    if run.status == Run.Status.PAUSED:
+        return _paused(run, now)
+    if run.status != Run.Status.RUNNING:
+        return []
+    found = _enrolling(run, now) if run.enrolling else [*_still(run, now), *_gold(run)]
+    return [*found, *(Need("fit", words) for words in (fit.warnings if fit else ()))]
+
+
+def _paused(run: Run, now: datetime) -> list[Need]:
+    if run.paused is None or now - run.paused < LONG:
+        return []
+    span = duration(now - run.paused)
+    return [Need("paused", f"It has been paused for {span}: nothing goes out until it goes on.")]
+
+
+def _enrolling(run: Run, now: datetime) -> list[Need]:
+    """The roster is open and nobody comes."""
+    span = now - _last_seen(run)
+    if span < LONG:
+        return []
+    size = run.candidates.filter(skill=0, gone="").count()
+    words = f"The roster is open with {many(size, 'worker')}, and nobody came for {duration(span)}."
+    if size <= run.k:
+        words += f" More than {run.k} are needed before there is anything to choose."
+    return [Need("joins", words)]
+
+
+def _still(run: Run, now: datetime) -> list[Need]:
+    """Nothing moves: for want of answers to import, of work given out, or of people."""
+    if run.recorded_only:
+        if run.has_recorded:
+            return []
+        return [Need("stuck", "It uses only answers made elsewhere, and none are imported yet.")]
+    last = run.history.order_by("-number").values_list("at", flat=True).first()
+    moved = now - max(filter(None, (last, run.called, run.started)))
+    if moved >= STUCK and not Assignment.objects.filter(candidate__run=run).open().exists():
+        return [
+            Need(
+                "stuck",
+                f"No question is out, and nothing moved for {duration(moved)}: see whether the "
+                "part that works in the background is up.",
+            )
+        ]
+    return _quiet(run, now - _last_seen(run))
+
+
+def _quiet(run: Run, span: timedelta) -> list[Need]:
+    if span < QUIET:
+        return []
+    words, here = f"No answer and no visit for {duration(span)}", run.candidates.filter(gone="")
+    size = here.filter(skill=0).count()
+    came = here.filter(Q(seen__isnull=False) | Q(pulls__gt=0)).values("worker").distinct().count()
+    if came < size:
+        have = "has" if size - came == 1 else "have"
+        words += f"; {size - came} of {many(size, 'worker')} {have} not opened their link"
+    return [Need("quiet", f"{words}.")]
+
+
+def _last_seen(run: Run) -> datetime:
+    """When anybody was last there, or the run began to wait for them."""
+    seen = run.candidates.aggregate(last=Max("seen"))["last"]
+    found: datetime = max(filter(None, (seen, run.called, run.started)))
+    return found
+
+
+def _gold(run: Run) -> list[Need]:
+    """Workers who are still to be told apart have been asked nearly every question."""
+    if run.fixed_budget or run.recorded_only:
+        return []
+    wanted = run.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
+    short, size = 0, 0
+    for skill in run.skills:
+        own, left = wanted.filter(skill=skill.number), max(1, int(SHORT * skill.deck_size))
+        size += own.count()
+        short += own.filter(asked__gte=skill.deck_size - left).count()
+    if not short:
+        return []
+    return [
+        Need(
+            "gold",
+            f"The gold questions are nearly used up for {short} of the {size} workers who are "
+            "undecided: it may end before its promise holds.",
+        )
+    ]
