@@ -1,7 +1,7 @@
 """A run's arrays, as one step of the engine needs them."""
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ Flags = NDArray[np.bool_]
 
 # Whoever was seen within this time is taken to be there.
 THERE = timedelta(minutes=15)
+MANY = 2000  # rows are read all together beyond that
 
 
 @dataclass
@@ -157,11 +158,12 @@ COLUMNS = ("id", "worker_id", "skill", "asked", "pulls", "void", "rewards", "ver
 
 
 def load(run: Run) -> StepArrays:
-    rows = list(run.candidates.order_by("arm").values_list(*COLUMNS, "gone", "seen"))
-    table = np.array([row[: len(COLUMNS)] for row in rows], np.float64).reshape(-1, len(COLUMNS)).T
+    rows = list(run.candidates.order_by("arm").values_list(*COLUMNS, "gone"))
+    *columns, gone_for = zip(*rows, strict=True) if rows else [()] * (len(COLUMNS) + 1)
+    table = np.array(columns, np.float64)
     ids, workers, skill, asked, pulls, void = table[:6].astype(np.int64)
     rewards, verdict = table[6], table[7].astype(np.int64)
-    gone = np.array([bool(row[-2]) for row in rows], bool)
+    gone = np.array([bool(why) for why in gone_for], bool)
     roster = Roster.of(run, skill, gone, pulls)
     state = roster.state(pulls, rewards, verdict, run.memory)
     answers = _answers(run, pulls + void)
@@ -178,7 +180,7 @@ def load(run: Run) -> StepArrays:
         void=void,
         rewards=rewards,
         verdict=verdict,
-        seen=_seen([row[-1] for row in rows], answers),
+        seen=_seen(run, ids, answers),
         gone=gone,
         decided_in=_decided(run),
         answers=answers,
@@ -195,9 +197,18 @@ def _decided(run: Run) -> dict[int, tuple[int | None, str]]:
     }
 
 
-def _seen(stored: list[datetime | None], answers: Answers) -> NDArray[np.float64]:
-    """(n,) seconds; an answer shows that its worker was there."""
-    seen = np.array([-np.inf if at is None else at.timestamp() for at in stored], float)
+def _seen(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:
+    """(n,) seconds; an answer shows that its worker was there.
+
+    Where everybody is waited for, only of those who answered: the rest is not looked at.
+    """
+    known = run.candidates.order_by()
+    answered = np.unique(answers.arms)
+    if run.hours_to_come is None and answered.size < MANY:
+        known = known.filter(pk__in=ids[answered].tolist())
+    seen = np.full(ids.size, -np.inf)
+    for arm, at in known.values_list("arm", "seen"):
+        seen[arm] = at.timestamp() if at else -np.inf
     np.maximum.at(seen, answers.arms, answers.at)
     return seen
 

@@ -8,6 +8,7 @@ from django.db.models import Count
 from django.utils import timezone
 from numpy.typing import NDArray
 
+from selection.intake import bulk
 from selection.models import Answer, Candidate, RecordedAnswer, Run, Step
 from selection.setup import runs
 from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, Verdict, pack
@@ -245,47 +246,28 @@ def _count_answers(arrays: StepArrays) -> None:
 def _save_candidates(
     arrays: StepArrays, verdict: NDArray[np.int8], standing: Standing | None
 ) -> None:
-    """Write the rows that changed: one upsert, because thousands may."""
-    run = arrays.run
-    decided, skills = verdict != arrays.verdict, arrays.skill.tolist()
+    """Write the rows that changed, of which there may be thousands."""
+    decided = verdict != arrays.verdict
     pulls, void = arrays.pulls + arrays.new_pulls, arrays.void + arrays.new_void
     rewards, asked = arrays.rewards + arrays.new_rewards, arrays.asked + arrays.counts
     changed = decided | (arrays.counts != 0) | (pulls + void != arrays.pulls + arrays.void)
     _say_why(arrays, verdict, standing, np.flatnonzero(decided).tolist())
+    arms = np.flatnonzero(changed)
     unsettled: tuple[int | None, str] = (None, "")
-    rows = [
-        Candidate(
-            id=arrays.ids[arm].item(),
-            run=run,
-            worker_id=arrays.workers[arm].item(),
-            skill=skills[arm],
-            arm=arm,
-            asked=asked[arm].item(),
-            pulls=pulls[arm].item(),
-            void=void[arm].item(),
-            rewards=rewards[arm].item(),
-            seen=moment(arrays.seen[arm].item()),
-            verdict=int(verdict[arm]),
-            decided_in=arrays.decided_in.get(arm, unsettled)[0],
-            decided_why=arrays.decided_in.get(arm, unsettled)[1],
-        )
-        for arm in np.flatnonzero(changed).tolist()
-    ]
-    Candidate.objects.bulk_create(
-        rows,
-        CHUNK,
-        update_conflicts=True,
-        unique_fields=["id"],
-        update_fields=[
-            "asked",
-            "pulls",
-            "void",
-            "rewards",
-            "seen",
-            "verdict",
-            "decided_in",
-            "decided_why",
-        ],
+    reasons = [arrays.decided_in.get(arm, unsettled) for arm in arms.tolist()]
+    bulk.update(
+        Candidate,
+        arrays.ids[arms].tolist(),
+        {
+            "asked": asked[arms].tolist(),
+            "pulls": pulls[arms].tolist(),
+            "void": void[arms].tolist(),
+            "rewards": rewards[arms].tolist(),
+            "seen": [moment(seconds) for seconds in arrays.seen[arms].tolist()],
+            "verdict": verdict[arms].tolist(),
+            "decided_in": [step for step, _ in reasons],
+            "decided_why": [why for _, why in reasons],
+        },
     )
 
 
