@@ -12,6 +12,7 @@ import numpy as np
 from django.db import connection
 
 from selection import engine
+from selection.engine import step
 from selection.models import Run
 from tests.worlds import Crowd, answer_all, crowd, make_run
 
@@ -71,9 +72,9 @@ class Timed:
 
     def __enter__(self) -> dict[str, float]:
         self.spent: dict[str, float] = defaultdict(float)
-        self.originals = {name: getattr(engine, name) for name in PARTS}
+        self.originals = {name: getattr(step, name) for name in PARTS}
         for name, original in self.originals.items():
-            setattr(engine, name, self._watch(original, PARTS[name]))
+            setattr(step, name, self._watch(original, PARTS[name]))
         return self.spent
 
     def _watch(self, work: Callable[..., Any], part: str) -> Callable[..., Any]:
@@ -88,4 +89,4 @@ class Timed:
 
     def __exit__(self, *error: object) -> None:
         for name, original in self.originals.items():
-            setattr(engine, name, original)
+            setattr(step, name, original)

@@ -1,7 +1,7 @@
 """A run's arrays, as one step of the engine needs them."""
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ Flags = NDArray[np.bool_]
 
 # Whoever was seen within this time is taken to be there.
 THERE = timedelta(minutes=15)
+MANY = 2000  # rows are read all together beyond that
 
 
 @dataclass
@@ -49,8 +50,9 @@ class StepArrays:
 
     roster    the arms that the algorithm knows; it numbers them anew
     selector  None while there are too few to choose from
-    ids, workers, skill, asked, pulls, void, rewards, verdict, seen
-              as stored in Candidate, before this step; seen is -inf where never
+    ids, workers, skill, asked, pulls, void, rewards, verdict, noted
+              as stored in Candidate, before this step; noted is when the worker was last seen,
+              -inf where never
     answers   those that are not counted yet
     unseen    assignments out that the worker has not been shown
     shown     assignments out whose clock runs
@@ -69,7 +71,7 @@ class StepArrays:
     void: Counts
     rewards: NDArray[np.float64]
     verdict: Counts
-    seen: NDArray[np.float64]
+    noted: NDArray[np.float64]
     gone: Flags
     decided_in: dict[int, tuple[int | None, str]]
     answers: Answers
@@ -82,6 +84,9 @@ class StepArrays:
         self.counted = np.zeros(self.answers.ids.size, bool)
         self.counts = np.zeros(self.ids.size, np.int64)
         self.taken = np.zeros(self.ids.size, np.int64)
+        # An answer shows that its worker was there.
+        self.seen = self.noted.copy()
+        np.maximum.at(self.seen, self.answers.arms, self.answers.at)
 
     @property
     def changed(self) -> bool:
@@ -160,11 +165,12 @@ COLUMNS = ("id", "worker_id", "skill", "asked", "pulls", "void", "rewards", "ver
 
 
 def load(run: Run) -> StepArrays:
-    rows = list(run.candidates.order_by("arm").values_list(*COLUMNS, "gone", "seen"))
-    table = np.array([row[: len(COLUMNS)] for row in rows], np.float64).reshape(-1, len(COLUMNS)).T
+    rows = list(run.candidates.order_by("arm").values_list(*COLUMNS, "gone"))
+    *columns, gone_for = zip(*rows, strict=True) if rows else [()] * (len(COLUMNS) + 1)
+    table = np.array(columns, np.float64)
     ids, workers, skill, asked, pulls, void = table[:6].astype(np.int64)
     rewards, verdict = table[6], table[7].astype(np.int64)
-    gone = np.array([bool(row[-2]) for row in rows], bool)
+    gone = np.array([bool(why) for why in gone_for], bool)
     roster = Roster.of(run, skill, gone, pulls)
     state = roster.state(pulls, rewards, verdict, run.memory)
     answers = _answers(run, pulls + void)
@@ -181,7 +187,7 @@ def load(run: Run) -> StepArrays:
         void=void,
         rewards=rewards,
         verdict=verdict,
-        seen=_seen([row[-1] for row in rows], answers),
+        noted=_noted(run, ids, answers),
         gone=gone,
         decided_in=_decided(run),
         answers=answers,
@@ -198,11 +204,19 @@ def _decided(run: Run) -> dict[int, tuple[int | None, str]]:
     }
 
 
-def _seen(stored: list[datetime | None], answers: Answers) -> NDArray[np.float64]:
-    """(n,) seconds; an answer shows that its worker was there."""
-    seen = np.array([-np.inf if at is None else at.timestamp() for at in stored], float)
-    np.maximum.at(seen, answers.arms, answers.at)
-    return seen
+def _noted(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:
+    """(n,) seconds at which each was last noted to be there.
+
+    Where everybody is waited for, only of those who answered: the rest is not looked at.
+    """
+    known = run.candidates.order_by()
+    answered = np.unique(answers.arms)
+    if run.hours_to_come is None and answered.size < MANY:
+        known = known.filter(pk__in=ids[answered].tolist())
+    noted = np.full(ids.size, -np.inf)
+    for arm, at in known.values_list("arm", "seen"):
+        noted[arm] = at.timestamp() if at else -np.inf
+    return noted
 
 
 def _answers(run: Run, closed: Counts) -> Answers:

@@ -6,6 +6,8 @@ import numpy as np
 from django.utils import timezone
 from numpy.typing import NDArray
 
+from selection.intake import bulk
+from selection.intake.presence import NOTED_EVERY
 from selection.models import Answer, Candidate, Run, Step
 from selection.setup import runs
 from topk import Standing, Verdict, pack
@@ -33,6 +35,7 @@ def save(arrays: StepArrays) -> Step:
     _count_answers(arrays)
     take_back(arrays, in_the_way(arrays))
     _save_candidates(arrays, verdict, standing)
+    _save_seen(arrays)
     deal(arrays)
     return Step.objects.create(
         run=run,
@@ -70,50 +73,36 @@ def _count_answers(arrays: StepArrays) -> None:
 def _save_candidates(
     arrays: StepArrays, verdict: NDArray[np.int8], standing: Standing | None
 ) -> None:
-    """Write the rows that changed: one upsert, because thousands may."""
-    run = arrays.run
-    decided, skills = verdict != arrays.verdict, arrays.skill.tolist()
-    pulls, void = arrays.pulls + arrays.new_pulls, arrays.void + arrays.new_void
-    rewards, asked = arrays.rewards + arrays.new_rewards, arrays.asked + arrays.counts
-    changed = (
-        decided | (arrays.counts + arrays.taken > 0) | (pulls + void != arrays.pulls + arrays.void)
-    )
+    """Write the rows that changed, of which there may be thousands."""
+    decided = verdict != arrays.verdict
+    closed = arrays.new_pulls + arrays.new_void
+    changed = decided | (arrays.counts + arrays.taken + closed > 0)
     _say_why(arrays, verdict, standing, np.flatnonzero(decided).tolist())
+    arms = np.flatnonzero(changed)
     unsettled: tuple[int | None, str] = (None, "")
-    rows = [
-        Candidate(
-            id=arrays.ids[arm].item(),
-            run=run,
-            worker_id=arrays.workers[arm].item(),
-            skill=skills[arm],
-            arm=arm,
-            asked=asked[arm].item(),
-            pulls=pulls[arm].item(),
-            void=void[arm].item(),
-            rewards=rewards[arm].item(),
-            seen=moment(arrays.seen[arm].item()),
-            verdict=int(verdict[arm]),
-            decided_in=arrays.decided_in.get(arm, unsettled)[0],
-            decided_why=arrays.decided_in.get(arm, unsettled)[1],
-        )
-        for arm in np.flatnonzero(changed).tolist()
-    ]
-    Candidate.objects.bulk_create(
-        rows,
-        CHUNK,
-        update_conflicts=True,
-        unique_fields=["id"],
-        update_fields=[
-            "asked",
-            "pulls",
-            "void",
-            "rewards",
-            "seen",
-            "verdict",
-            "decided_in",
-            "decided_why",
-        ],
+    reasons = [arrays.decided_in.get(arm, unsettled) for arm in arms.tolist()]
+    bulk.update(
+        Candidate,
+        arrays.ids[arms].tolist(),
+        {
+            "asked": (arrays.asked + arrays.counts)[arms].tolist(),
+            "pulls": (arrays.pulls + arrays.new_pulls)[arms].tolist(),
+            "void": (arrays.void + arrays.new_void)[arms].tolist(),
+            "rewards": (arrays.rewards + arrays.new_rewards)[arms].tolist(),
+            "verdict": verdict[arms].tolist(),
+            "decided_in": [step for step, _ in reasons],
+            "decided_why": [why for _, why in reasons],
+        },
     )
+
+
+def _save_seen(arrays: StepArrays) -> None:
+    """Who answered was there. Not for every answer: a minute more or less tells nothing."""
+    answered = np.unique(arrays.answers.arms)
+    late = arrays.seen[answered] > arrays.noted[answered] + NOTED_EVERY.total_seconds()
+    arms = answered[late]
+    moments = [datetime.fromtimestamp(at, UTC) for at in arrays.seen[arms].tolist()]
+    bulk.update(Candidate, arrays.ids[arms].tolist(), {"seen": moments})
 
 
 def _say_why(
@@ -140,10 +129,6 @@ def _reasons(arrays: StepArrays) -> dict[int, str]:
         return {}
     arms = arrays.roster.arms
     return {int(arms[event.arm]): event.why for event in arrays.selector.events}
-
-
-def moment(seconds: float) -> datetime | None:
-    return datetime.fromtimestamp(seconds, UTC) if np.isfinite(seconds) else None
 
 
 def _closing_words(run: Run, standing: Standing, arm: int, k: int) -> str:

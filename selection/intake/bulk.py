@@ -1,11 +1,11 @@
-"""Insert many rows without making an object of each: some ten times quicker than bulk_create."""
+"""Insert or update many rows without making an object of each: ten times quicker than Django's."""
 
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Model
+from django.db.models import DateTimeField, Model
 
 
 def insert(
@@ -41,3 +41,29 @@ def insert(
         cursor.executemany(sql, list(rows))
         inserted: int = cursor.rowcount
     return inserted
+
+
+def update(model: type[Model], ids: Sequence[int], columns: dict[str, Sequence[Any]]) -> None:
+    """Give the rows of these ids new values.
+
+    columns  field's attribute name to its values, one an id: numbers, text, moments or None
+    """
+    if not ids:
+        return
+    quote = connection.ops.quote_name
+    known = {field.attname: field for field in model._meta.concrete_fields}
+    fields = [known[name] for name in columns]
+    sql = (
+        f"UPDATE {quote(model._meta.db_table)} "
+        f"SET {', '.join(f'{quote(field.column or field.attname)} = %s' for field in fields)} "
+        f"WHERE {quote('id')} = %s"
+    )
+    # Only moments are written differently by each database; asking each field takes long.
+    ready = [
+        map(connection.ops.adapt_datetimefield_value, values)
+        if isinstance(field, DateTimeField)
+        else values
+        for field, values in zip(fields, columns.values(), strict=True)
+    ]
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.executemany(sql, list(zip(*ready, ids, strict=True)))

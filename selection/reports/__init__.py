@@ -8,7 +8,7 @@ from .exports import COLUMNS, export, export_table
 from .fit import Fit, fit
 from .needs import Need, needs
 from .progress import Progress, history, progress, with_counts
-from .promise_status import Proof, PromiseStatus, interval, promise_status, proof
+from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
 from .words import duration
 from .workers import Line, Look, Quota, SkillLine, look, quota_lines, skill_lines, standings
 
