@@ -3,7 +3,8 @@
 from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .crowd import Pool, Worker
 from .events import Event
-from .questions import Question, QuestionSet, plain
+from .grading import plain
+from .questions import Question, QuestionSet
 from .runs import Run, Skill, Step
 from .tokens import ApiToken
 from .uploads import Upload
