@@ -79,7 +79,7 @@ def words(grading: Grading) -> str:
     """As a questions file has it; empty for the way that is usual."""
     if grading.get("number"):
         off = grading.get("tolerance", 0)
-        return f"number ±{off:g}" if off else "number"
+        return f"number ±{off:.12g}" if off else "number"
     return ", ".join(word for name, word in SWITCHES.items() if grading.get(name))
 
 

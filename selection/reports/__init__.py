@@ -5,14 +5,19 @@ from topk import DOUBT, PopulationSummary
 from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
 from .exports import COLUMNS, export, export_table
 from .fit import Fit, fit
+from .gold import COLUMNS as GOLD_COLUMNS
+from .gold import DISAGREE, GoldLine, gold, gold_rows
 from .progress import Progress, history, progress, with_counts
 from .promise_status import PromiseStatus, interval, promise_status
 from .workers import Line, Look, Quota, SkillLine, look, quota_lines, skill_lines, standings
 
 __all__ = [
     "COLUMNS",
+    "DISAGREE",
     "DOUBT",
+    "GOLD_COLUMNS",
     "Fit",
+    "GoldLine",
     "Line",
     "Look",
     "PopulationSummary",
@@ -25,6 +30,8 @@ __all__ = [
     "export",
     "export_table",
     "fit",
+    "gold",
+    "gold_rows",
     "history",
     "interval",
     "look",

@@ -150,19 +150,22 @@ def _locked(question: Question) -> Question:
     return Question.objects.select_for_update().get(pk=question.pk)
 
 
-def _changes(before: Gold, after: Gold) -> str:
-    """What is different, in words."""
-    pairs = {
-        "accepted": (" | ".join(before.accepted), " | ".join(after.accepted)),
-        "choices": (" | ".join(before.choices), " | ".join(after.choices)),
-        "compared": (words(before.grading), words(after.grading)),
-    }
-    said = [
-        f"{name} “{old or 'as usual'}”, now “{new or 'as usual'}”"
-        for name, (old, new) in pairs.items()
-        if old != new
+def differences(before: Gold, after: Gold) -> list[tuple[str, str, str]]:
+    """(what, as it was, as it is to be) of all that differs, in words."""
+    usual = "as text, capitals and spacing aside"
+    rows = [
+        ("accepted", " | ".join(before.accepted), " | ".join(after.accepted)),
+        ("choices", " | ".join(before.choices) or "none", " | ".join(after.choices) or "none"),
+        ("compared", words(before.grading) or usual, words(after.grading) or usual),
+        ("prompt", before.prompt, after.prompt),
     ]
-    if before.prompt != after.prompt:
+    return [row for row in rows if row[1] != row[2]]
+
+
+def _changes(before: Gold, after: Gold) -> str:
+    found = differences(before, after)
+    said = [f"{what} “{old}”, now “{new}”" for what, old, new in found if what != "prompt"]
+    if found and found[-1][0] == "prompt":
         said.append("the wording changed; who answered had read the old one")
     return "; ".join(said)
 

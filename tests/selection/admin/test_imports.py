@@ -57,7 +57,9 @@ def test_it_names_questions_that_were_asked_and_leaves_them(requester):
         admin_url("questionset_import", run.question_set_id),
         f"question,prompt,answer\n{asked.key},Other,no\n",
     )
-    assert "has been asked in a run and cannot be changed" in text_of(preview)
+    assert "has been asked in a run and cannot be changed by a file; its own page can" in text_of(
+        preview
+    )
     assert "nothing in this file to import" in text_of(preview)
 
 

@@ -28,7 +28,7 @@ def mend(question_set, *numbers: int) -> None:
 
 
 def check_tallies(run: Run) -> None:
-    """Every candidate holds the sums of its counted answers, which are a prefix of its positions."""
+    """Candidates hold the sums of their counted answers: those of their first positions."""
     for candidate in run.candidates.all():
         counted = Answer.objects.filter(assignment__candidate=candidate).exclude(applied_in=None)
         assert candidate.pulls == counted.filter(void=False).count()
@@ -187,7 +187,8 @@ def test_history_says_who_corrected_what_why_and_for_whom():
     assert (event.who, event.why) == ("ada", "the key was wrong")
     assert "Question “q3” accepted “no”, now “yes”." in event.what
     answers = Answer.objects.filter(assignment__question__number=3).count()
-    assert answers and f"{answers} answer" in event.what
+    assert answers
+    assert f"{answers} answer" in event.what
     one = run.candidates.filter(assignments__question__number=3).exclude(pulls=0).first()
     right = round(one.rewards)
     assert f"{one.worker.key} {right - 1}/{one.pulls} → {right}/{one.pulls}" in event.what
