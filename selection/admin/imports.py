@@ -143,9 +143,9 @@ QUESTIONS = Importer(
     "Import gold questions",
     "The first line names the columns: question (a name of your own), prompt (what the worker "
     "reads), answer and, if you like, choices. Separate several accepted answers, and the "
-    "choices, with |. Without choices the worker types the answer. A column grading says how answers "
-    "are compared where not as text, capitals and spacing aside: number, number ±0.01, exact, case, "
-    "spaces, no accents.",
+    "choices, with |. Without choices the worker types the answer. A column grading says how "
+    "answers are compared, where not as text with capitals and spacing aside: number, "
+    "number ±0.01, exact, case, spaces, no accents.",
     "question,prompt,answer,choices,grading\n"
     "q1,Is this a bird? https://example.org/1.jpg,yes,yes|no,\n"
     "q2,What is the capital of France?,Paris|paris city,,\n"

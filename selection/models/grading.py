@@ -86,7 +86,8 @@ def words(grading: Grading) -> str:
 def read(text: str) -> dict[str, Any]:
     """The options that these words name. Raises ValueError, with a sentence, for others."""
     found: dict[str, Any] = {}
-    for word in filter(None, (plain(part) for part in text.split(","))):
+    # A comma before a digit is a decimal comma.
+    for word in filter(None, (plain(part) for part in re.split(r",(?!\d)", text))):
         if word.startswith("number"):
             found |= _number_option(word.removeprefix("number"))
         elif word == "exact":
