@@ -129,6 +129,11 @@ class AnswerIn(Schema):
 
 class AnswersIn(Schema):
     answers: list[AnswerIn] = Field(max_length=100_000)
+    outside: Literal["refuse", "wrong"] = Field(
+        "refuse",
+        description="What becomes of an answer that is none of the question's choices: named among "
+        "the problems, or counted as wrong.",
+    )
 
 
 class ProblemOut(Schema):
@@ -253,17 +258,23 @@ def list_open(request: HttpRequest, run_id: int, query: Query[OpenQuery]) -> lis
     tags=["answers"],
 )
 def answer(request: HttpRequest, assignment_id: int, payload: ResponseIn) -> Status[Any]:
-    """Record a worker's response. Sending it again changes nothing and answers 200."""
+    """Record a worker's response. Sending it again changes nothing and answers 200.
+
+    A response that is none of the choices is refused with 422 and the list of them.
+    """
     receipt = intake.record(assignment_id, payload.response)
     return Status(200 if receipt.duplicate else 201, vars(receipt))
 
 
 @api.post("/runs/{run_id}/answers", response={200: TakenOut, **ERRORS}, tags=["answers"])
 def import_answers(request: HttpRequest, run_id: int, payload: AnswersIn) -> dict[str, Any]:
-    """Record answers made elsewhere; rows are counted from 1, bad ones are named."""
+    """Record answers made elsewhere; rows are counted from 1, bad ones are named.
+
+    Of several answers of one worker to one question the first counts.
+    """
     run = get_object_or_404(Run, pk=run_id)
     rows = [AnswerRow(line, **row.dict()) for line, row in enumerate(payload.answers, 1)]
-    sorting = intake.sort(run, rows)
+    sorting = intake.sort(run, rows, payload.outside)
     intake.take(run, sorting)
     return {
         "now": len(sorting.answers),

@@ -19,3 +19,7 @@ class Conflict(Refused):
 
 class TooLate(Conflict):
     """The time to answer was up."""
+
+
+class OutsideChoices(Refused):
+    """The response is none of the choices."""

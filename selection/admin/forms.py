@@ -8,12 +8,14 @@ from unfold.widgets import (
     UnfoldAdminExpandableTextareaWidget,
     UnfoldAdminFileFieldWidget,
     UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
 )
 
 from selection.errors import Refused
-from selection.intake import catalog, files
+from selection.intake import files
 from selection.intake.files import QuestionRow
-from selection.models import Question
+from selection.models import Question, grading
+from selection.setup.regrade import Gold
 
 BIGGEST_FILE = 50 * 1024 * 1024
 
@@ -70,34 +72,74 @@ class QuestionForm(forms.ModelForm):
 
     accepted = LinesField(
         label="Accepted answers",
-        help_text="One to a line. Capitals and spacing do not matter.",
+        help_text="One to a line.",
     )
     choices = LinesField(
         required=False,
-        help_text="One to a line. Empty: the worker types the answer.",
+        help_text="One to a line, two or more. Empty: the worker types the answer.",
+    )
+    compared = forms.CharField(
+        label="How answers are compared",
+        required=False,
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "as text, capitals aside"}),
+        help_text="Empty: as text, capitals and spacing aside. number, or number ±0.01: as "
+        "numbers, so that 3,50 is 3.5. case: capitals matter. spaces: spacing matters. exact: "
+        "both. no accents: é is e. Several with commas between.",
     )
 
     class Meta:
         model = Question
         fields = ["question_set", "key", "prompt", "choices", "accepted"]
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial.setdefault("compared", grading.words(self.instance.grading))
+
+    def clean_compared(self) -> dict[str, Any]:
+        try:
+            return files.grading_of(self.cleaned_data["compared"])
+        except Refused as refusal:
+            raise ValidationError(str(refusal)) from refusal
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        accepted, choices = cleaned.get("accepted", []), cleaned.get("choices", [])
-        strange = [answer for answer in accepted if choices and answer not in choices]
-        if strange:
-            self.add_error("accepted", f"“{strange[0]}” is not among the choices.")
         if not self.errors:
-            self._refuse_what_was_asked()
+            parts = (cleaned["accepted"], cleaned["choices"], cleaned["compared"])
+            for why in files.faults(*parts):
+                self.add_error("choices" if "single choice" in why else "accepted", why)
         return cleaned
-
-    def _refuse_what_was_asked(self) -> None:
-        question_set = self.cleaned_data.get("question_set") or self.instance.question_set
-        _, problems = catalog.sort_questions(question_set, [self.row()])
-        if problems:
-            raise ValidationError(problems[0].why)
 
     def row(self) -> QuestionRow:
         cleaned = self.cleaned_data
         key = cleaned.get("key") or self.instance.key
-        return QuestionRow(1, key, cleaned["prompt"], cleaned["accepted"], cleaned["choices"])
+        return QuestionRow(
+            1,
+            key,
+            cleaned["prompt"],
+            cleaned["accepted"],
+            cleaned["choices"],
+            cleaned["compared"],
+        )
+
+
+class CorrectionForm(QuestionForm):
+    """What is to be changed of a question that was asked."""
+
+    class Meta:
+        model = Question
+        fields = ["prompt", "choices", "accepted"]
+
+    def gold(self) -> Gold:
+        row = self.row()
+        return Gold(row.prompt, row.accepted, row.choices, row.grading)
+
+
+class ReasonForm(forms.Form):
+    """Why something is done: it goes into the history."""
+
+    why = forms.CharField(
+        label="Reason",
+        max_length=300,
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "Kept in the history of the runs"}),
+        error_messages={"required": "Give a reason: it is written to the history of the runs."},
+    )

@@ -18,9 +18,9 @@ from unfold.admin import ModelAdmin
 
 from selection import intake
 from selection.errors import Refused
-from selection.intake import catalog, files
+from selection.intake import Outside, catalog, files
 from selection.intake.files import BadRow
-from selection.models import Pool, QuestionSet, Run, Upload
+from selection.models import Pool, QuestionSet, Run, Upload, grading
 
 from .forms import UploadForm
 from .page import Page, csv_response, object_url
@@ -38,6 +38,7 @@ class Preview:
     rows      the first of them, as texts in the order of the importer's columns
     problems  rows that would not be taken
     take      does it
+    outside   how many rows answer none of their question's choices
     """
 
     count: int
@@ -45,6 +46,7 @@ class Preview:
     rows: list[Sequence[str]]
     problems: list[BadRow]
     take: Callable[[], object]
+    outside: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,12 @@ class Importer:
     example: str
     columns: list[str]
     permission: str
-    preview: Callable[[Any, str, str], Preview]
+    preview: Callable[[Any, str, str, Outside], Preview]
 
 
-def preview_workers(pool: Pool, text: str, name: str) -> Preview:
+def preview_workers(pool: Pool, text: str, name: str, _: Outside) -> Preview:
     rows, problems = files.workers(text, name)
+    catalog.refuse_swapped_workers(pool, rows)
     there = set(pool.workers.values_list("key", flat=True))
     known = sum(row.worker in there for row in rows)
     words = f"{_count(len(rows) - known, 'new worker')} would join the pool “{pool}”"
@@ -77,7 +80,7 @@ def preview_workers(pool: Pool, text: str, name: str) -> Preview:
     )
 
 
-def preview_questions(question_set: QuestionSet, text: str, name: str) -> Preview:
+def preview_questions(question_set: QuestionSet, text: str, name: str, _: Outside) -> Preview:
     parsed, problems = files.questions(text, name)
     rows, asked = catalog.sort_questions(question_set, parsed)
     there = set(question_set.questions.values_list("key", flat=True))
@@ -89,7 +92,13 @@ def preview_questions(question_set: QuestionSet, text: str, name: str) -> Previe
         len(rows),
         words + ".",
         [
-            (row.question, row.prompt, " | ".join(row.accepted), " | ".join(row.choices))
+            (
+                row.question,
+                row.prompt,
+                " | ".join(row.accepted),
+                " | ".join(row.choices),
+                grading.words(row.grading),
+            )
             for row in rows[:ROWS_SHOWN]
         ],
         _in_order(problems, asked),
@@ -97,9 +106,9 @@ def preview_questions(question_set: QuestionSet, text: str, name: str) -> Previe
     )
 
 
-def preview_answers(run: Run, text: str, name: str) -> Preview:
+def preview_answers(run: Run, text: str, name: str, outside: Outside) -> Preview:
     rows, problems = files.answers(text, name)
-    sorting = intake.sort(run, rows)
+    sorting = intake.sort(run, rows, outside)
     bad = {problem.line for problem in sorting.problems}
     good = [row for row in rows if row.line not in bad]
     words = (
@@ -113,6 +122,7 @@ def preview_answers(run: Run, text: str, name: str) -> Preview:
         [(row.worker, row.question, row.response) for row in good[:ROWS_SHOWN]],
         _in_order(problems, sorting.problems),
         lambda: intake.take(run, sorting),
+        sorting.outside,
     )
 
 
@@ -133,11 +143,14 @@ QUESTIONS = Importer(
     "Import gold questions",
     "The first line names the columns: question (a name of your own), prompt (what the worker "
     "reads), answer and, if you like, choices. Separate several accepted answers, and the "
-    "choices, with |. Without choices the worker types the answer.",
-    "question,prompt,answer,choices\n"
-    "q1,Is this a bird? https://example.org/1.jpg,yes,yes|no\n"
-    "q2,What is the capital of France?,Paris|paris city,",
-    ["question", "prompt", "answer", "choices"],
+    "choices, with |. Without choices the worker types the answer. A column grading says how "
+    "answers are compared, where not as text with capitals and spacing aside: number, "
+    "number ±0.01, exact, case, spaces, no accents.",
+    "question,prompt,answer,choices,grading\n"
+    "q1,Is this a bird? https://example.org/1.jpg,yes,yes|no,\n"
+    "q2,What is the capital of France?,Paris|paris city,,\n"
+    "q3,How long is it in metres?,3.5,,number ±0.1",
+    ["question", "prompt", "answer", "choices", "grading"],
     "selection.change_questionset",
     preview_questions,
 )
@@ -213,7 +226,7 @@ class UploadPage(ImportPage):
     def _keep(self, cleaned: dict[str, Any]) -> Any:
         """Keep the file for the preview. Raises Refused for one that cannot be read as a whole."""
         name, text = cleaned["name"], cleaned["text"]
-        self.importer.preview(self.object, text, name)
+        self.importer.preview(self.object, text, name, "refuse")
         upload = Upload.objects.create(
             kind=self.importer.kind, target=self.object.pk, name=name, text=text
         )
@@ -231,8 +244,14 @@ class PreviewPage(ImportPage):
             target=self.object.pk,
         )
 
+    @property
+    def outside(self) -> Outside:
+        """What becomes of answers that are none of the choices, by the switch on the page."""
+        asked = self.request.POST if self.request.method == "POST" else self.request.GET
+        return "wrong" if asked.get("outside") == "wrong" else "refuse"
+
     def preview(self, upload: Upload) -> Preview:
-        return self.importer.preview(self.object, upload.text, upload.name)
+        return self.importer.preview(self.object, upload.text, upload.name, self.outside)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         upload = Upload.objects.filter(pk=self.kwargs["upload"]).first()
@@ -246,7 +265,10 @@ class PreviewPage(ImportPage):
             rows = [{"line": row.line, "reason": row.why} for row in preview.problems]
             return csv_response("rows-not-taken", ["line", "reason"], rows)
         context = self.get_context_data(
-            upload=upload, preview=preview, problems_shown=preview.problems[:PROBLEMS_SHOWN]
+            upload=upload,
+            preview=preview,
+            problems_shown=preview.problems[:PROBLEMS_SHOWN],
+            wrong=self.outside == "wrong",
         )
         return self.render_to_response(context)
 

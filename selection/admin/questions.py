@@ -1,5 +1,7 @@
 """Question sets and the gold questions in them."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -11,8 +13,10 @@ from unfold.decorators import display
 
 from selection.intake import catalog
 from selection.models import Question, QuestionSet, Run
+from selection.setup import regrade
 
-from .forms import QuestionForm
+from .forms import CorrectionForm, QuestionForm
+from .gold_pages import CorrectPage, change_urls, gold_urls
 from .imports import QUESTIONS, import_urls, to_import
 from .page import DeletedWhole, list_url
 
@@ -47,16 +51,21 @@ class QuestionSetAdmin(DeletedWhole, ModelAdmin):
         return to_import(request, obj) or super().response_add(request, obj, post_url_continue)
 
     def get_urls(self) -> list[URLPattern]:
-        return import_urls(self, QUESTIONS) + super().get_urls()
+        return import_urls(self, QUESTIONS) + gold_urls(self) + super().get_urls()
 
 
 @admin.register(Question)
 class QuestionAdmin(ModelAdmin):
-    """A run deals questions by their numbers, so a single one is changed but never deleted."""
+    """A run deals questions by their numbers, so a single one is changed but never deleted.
+
+    One that was asked is changed by way of a page that says what this does to the runs.
+    """
 
     form = QuestionForm
-    list_display = ["key", "short_prompt", "short_accepted", "question_set"]
-    list_filter = ["question_set"]
+    fields = ["question_set", "key", "prompt", "choices", "accepted", "compared"]
+    list_display = ["key", "short_prompt", "short_accepted", "question_set", "state"]
+    list_filter = ["question_set", ("retired", admin.EmptyFieldListFilter)]
+    change_form_outer_before_template = "selection/question_state.html"
     list_select_related = ["question_set"]
     list_per_page = 100
     search_fields = ["key", "prompt"]
@@ -69,6 +78,29 @@ class QuestionAdmin(ModelAdmin):
     @display(description="accepted answers")
     def short_accepted(self, question: Question) -> str:
         return Truncator(" | ".join(question.accepted)).chars(60)
+
+    @display(description="state", label={"retired": "warning"})
+    def state(self, question: Question) -> str:
+        return "retired" if question.retired else ""
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        question = self.get_object(request, object_id)
+        if question is None or not self.has_change_permission(request, question):
+            return super().change_view(request, object_id, *args, **kwargs)
+        asked = regrade.asked(question)
+        if request.method == "POST" and asked:
+            form = CorrectionForm(request.POST, instance=question)
+            if form.is_valid():
+                return CorrectPage.as_view(model_admin=self)(  # type: ignore[return-value]
+                    request, pk=question.pk
+                )
+        kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | {"asked": asked}
+        return super().change_view(request, object_id, *args, **kwargs)
+
+    def get_urls(self) -> list[URLPattern]:
+        return change_urls(self) + super().get_urls()
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Question | None = None

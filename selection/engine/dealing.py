@@ -35,6 +35,20 @@ def deal(arrays: StepArrays) -> None:
     )
     if records:
         _answer(run, list(records.values()))
+    _pass_over_retired(run)
+
+
+def _pass_over_retired(run: Run) -> None:
+    """A retired question closes as it is dealt: it keeps its place in the deck, and costs nothing.
+
+    The workers get their next questions in the step that this asks for.
+    """
+    sets = [skill.question_set_id for skill in run.skills]
+    retired = Question.objects.filter(question_set__in=sets).exclude(retired=None)
+    if not retired.exists():
+        return
+    dealt = Assignment.objects.filter(candidate__run=run, step=run.steps, question__in=retired)
+    intake.record_many(run, [(one, "") for one in dealt.open().select_related("question")])
 
 
 def _answer(run: Run, records: list[RecordedAnswer]) -> None:

@@ -10,12 +10,12 @@ from selection.intake import bulk
 from selection.intake.presence import NOTED_EVERY
 from selection.models import Answer, Candidate, Run, Step
 from selection.setup import runs
+from selection.setup.proofs import remember
 from topk import Standing, Verdict, pack
 
 from .absence import in_the_way, take_back
 from .arrays import StepArrays
 from .dealing import deal
-from .proofs import remember
 
 CHUNK = 2000
 

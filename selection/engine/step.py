@@ -1,12 +1,12 @@
 """``advance`` takes a run one step further: tell, ask, save."""
 
-import numpy as np
 from django.db import transaction
 
 from selection.models import Run, Step
-from topk import BUDGET_SPENT, PROMISE_KEPT, Selector
+from selection.setup.rejudging import passed_over, tell_in_turn
+from topk import BUDGET_SPENT, PROMISE_KEPT
 
-from .arrays import Counts, Flags, StepArrays, load
+from .arrays import StepArrays, load
 from .asking import ask
 from .saving import save
 
@@ -35,28 +35,15 @@ def tell(arrays: StepArrays) -> None:
     """Count what is ripe. Those who are gone are counted too, but the algorithm is not told."""
     answers, places = arrays.answers, arrays.roster.places(arrays.answers.arms)
     known = (places >= 0) & ~answers.void
-    arrays.counted = answers.ripe & ~known
+    ready = answers.ripe & known
     if arrays.selector is None:
         arrays.counted = answers.ripe.copy()
     else:
-        _tell_rounds(arrays.selector, arrays, known, places)
+        told = tell_in_turn(arrays.selector, ready, answers.arms, places, answers.right)
+        silent = answers.ripe & ~known
+        arrays.counted = told | passed_over(answers.arms, silent, ready & ~told)
         if not arrays.run.enrolling:
             for reason in arrays.selector.stop():
                 arrays.ending = ENDINGS[reason]
     if not (arrays.run.enrolling or arrays.roster.enough(arrays.run)):
         arrays.ending = Run.Ending.ROSTER
-
-
-def _tell_rounds(selector: Selector, arrays: StepArrays, known: Flags, places: Counts) -> None:
-    """As much as the algorithm takes now, until it takes no more; the rest waits for its round."""
-    answers = arrays.answers
-    while True:
-        left = answers.ripe & known & ~arrays.counted
-        arms = places[left]
-        # (m,) 0 for an arm's first answer that is left, 1 for its second: they are in order of arm.
-        turn = np.arange(arms.size) - np.searchsorted(answers.arms[left], answers.arms[left])
-        told = np.flatnonzero(left)[turn < selector.takes()[arms]]
-        if not told.size:
-            return
-        selector.tell(places[told], answers.right[told])
-        arrays.counted[told] = True

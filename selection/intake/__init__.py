@@ -1,6 +1,7 @@
 """What comes in: answers one by one and in bulk, workers and questions from files."""
 
 from .answers import (
+    Outside,
     Receipt,
     Sorting,
     expire,
@@ -12,6 +13,7 @@ from .answers import (
 )
 
 __all__ = [
+    "Outside",
     "Receipt",
     "Sorting",
     "expire",

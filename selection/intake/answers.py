@@ -1,19 +1,20 @@
 """How answers come in: one by one, many at a time, or not at all because time was up."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from selection import wake
-from selection.errors import Conflict, NotFound, Refused, TooLate
+from selection.errors import Conflict, NotFound, OutsideChoices, Refused, TooLate
 from selection.models import Answer, Assignment, Candidate, Question, RecordedAnswer, Run
+from selection.models.grading import matches
 
 from . import bulk
-from .files import AnswerRow, BadRow
+from .files import AnswerRow, BadRow, refuse_swapped
 
 CHUNK = 2000
 LONGEST = 10_000
@@ -34,7 +35,8 @@ def record(assignment_id: int, response: str, candidate_id: int | None = None) -
     candidate_id  the assignment must be this candidate's, or of the same worker in another skill
 
     A response that comes again leaves the first one as it is. Raises NotFound, Refused for an
-    empty or overlong response, TooLate when time was up, Conflict when the run has ended.
+    empty or overlong response or one that is none of the choices, TooLate when time was up,
+    Conflict when the run has ended.
     """
     slip, now = _slip(assignment_id, candidate_id), timezone.now()
     if slip.expired is not None:
@@ -44,11 +46,13 @@ def record(assignment_id: int, response: str, candidate_id: int | None = None) -
     if slip.status == Run.Status.ENDED:
         raise Conflict("This run has ended; no more answers are needed.")
     refuse_response(response)
+    if slip.choices and not matches(slip.choices, response, slip.grading):
+        raise _outside(slip.choices, response)
     answer = Answer(
         assignment_id=assignment_id,
         run_id=slip.run_id,
         response=response,
-        right=Question.matches(slip.accepted, response),
+        right=matches(slip.accepted, response, slip.grading),
         at=now,
     )
     if not _insert(answer):
@@ -65,6 +69,8 @@ class _Slip(NamedTuple):
     status: str
     due: datetime | None
     accepted: list[str]
+    choices: list[str]
+    grading: dict[str, Any]
     expired: bool | None
 
 
@@ -75,6 +81,8 @@ _SLIPS = Assignment.objects.values_list(
     "candidate__run__status",
     "due",
     "question__accepted",
+    "question__choices",
+    "question__grading",
     "answer__expired",
 ).order_by()
 
@@ -121,13 +129,21 @@ def refuse_response(response: str) -> None:
         raise Refused(f"The response must be text of at most {LONGEST} characters.")
 
 
+def _outside(choices: Sequence[str], response: str) -> OutsideChoices:
+    said = response if len(response) <= 80 else f"{response[:80]}…"
+    return OutsideChoices(f"“{said}” is not among the choices: {' | '.join(choices)}.")
+
+
 # -- many at a time
+
+Outside = Literal["refuse", "wrong"]
 
 
 def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
     """Record responses to open assignments of this run in bulk; returns how many were new.
 
-    The assignments carry their questions. Nothing is checked but that each is answered once.
+    The assignments carry their questions; an answer to a retired one is void. Nothing is checked
+    but that each is answered once.
     """
     made = bulk.insert(
         Answer,
@@ -135,11 +151,11 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
             "assignment_id": [assignment.pk for assignment, _ in responses],
             "response": [response for _, response in responses],
             "right": [assignment.question.grade(response) for assignment, response in responses],
+            "void": [assignment.question.retired is not None for assignment, _ in responses],
         },
         same={
             "run_id": run.pk,
             "expired": False,
-            "void": False,
             "at": timezone.now(),
             "applied_in": None,
         },
@@ -156,25 +172,30 @@ class Sorting:
     answers   to assignments that are out now
     recorded  kept until the algorithm asks that worker that question
     problems  refused, each with its line and reason
+    outside   how many of the rows are none of their question's choices
     """
 
     answers: list[tuple[Assignment, str]]
     recorded: list[RecordedAnswer]
     problems: list[BadRow]
+    outside: int = 0
 
     @property
     def taken(self) -> int:
         return len(self.answers) + len(self.recorded)
 
 
-def sort(run: Run, rows: Iterable[AnswerRow]) -> Sorting:
+def sort(run: Run, rows: Sequence[AnswerRow], outside: Outside = "refuse") -> Sorting:
     """Say of every row whether it would be taken, and how; changes nothing.
 
-    Raises Conflict when the run takes no answers.
+    outside  what becomes of an answer that is none of the choices
+
+    Of several rows for one worker and question the first counts. Raises Conflict when the run takes
+    no answers, Refused when the columns are swapped.
     """
     if run.status not in {Run.Status.RUNNING, Run.Status.PAUSED}:
         raise Conflict(f"The run “{run}” is {run.status}; answers can be imported while it runs.")
-    return _Sorter(run).sort(rows)
+    return _Sorter(run, outside).sort(rows)
 
 
 def take(run: Run, sorting: Sorting) -> None:
@@ -190,8 +211,9 @@ def take(run: Run, sorting: Sorting) -> None:
 class _Sorter:
     """The lookups that sorting a file needs, made once."""
 
-    def __init__(self, run: Run) -> None:
-        self.now = timezone.now()
+    def __init__(self, run: Run, outside: Outside) -> None:
+        self.now, self.refuse_outside = timezone.now(), outside == "refuse"
+        self.first: dict[tuple[int, int], int] = {}
         self.candidates = {
             (candidate.worker.key, candidate.skill): candidate
             for candidate in run.candidates.select_related("worker").order_by("arm")
@@ -216,7 +238,8 @@ class _Sorter:
             )
         )
 
-    def sort(self, rows: Iterable[AnswerRow]) -> Sorting:
+    def sort(self, rows: Sequence[AnswerRow]) -> Sorting:
+        self._refuse_swapped(rows)
         sorting = Sorting([], [], [])
         for row in rows:
             try:
@@ -231,6 +254,16 @@ class _Sorter:
         if pair in self.closed or pair in self.waiting:
             raise Refused(f"“{row.worker}” has already answered question “{row.question}”.")
         refuse_response(row.response)
+        if pair in self.first:
+            raise Refused(
+                f"“{row.worker}” answers question “{row.question}” in row {self.first[pair]} "
+                "already; the first answer counts."
+            )
+        if not question.allows(row.response):
+            sorting.outside += 1
+            if self.refuse_outside:
+                raise _outside(question.choices, row.response)
+        self.first[pair] = row.line
         assignment = self.open.get(pair)
         due = None if assignment is None else assignment.due
         if due is not None and due < self.now:
@@ -241,6 +274,17 @@ class _Sorter:
             sorting.recorded.append(
                 RecordedAnswer(candidate=candidate, question=question, response=row.response)
             )
+
+    def _refuse_swapped(self, rows: Sequence[AnswerRow]) -> None:
+        """One sentence instead of one a row where the columns stand under each other's names."""
+        columns = {
+            "worker": [row.worker for row in rows],
+            "question": [row.question for row in rows],
+            "response": [row.response for row in rows],
+        }
+        refuse_swapped("worker", self.workers, columns, "this run's workers")
+        columns.pop("worker")
+        refuse_swapped("question", set(self.questions), columns, "this run's questions")
 
     def _find(self, row: AnswerRow) -> tuple[Candidate, Question]:
         if row.worker not in self.workers:

@@ -16,9 +16,18 @@ from selection.models import (
     Worker,
 )
 
-from .files import BadRow, QuestionRow, WorkerRow
+from .files import BadRow, QuestionRow, WorkerRow, refuse_swapped
 
 CHUNK = 2000
+
+
+def refuse_swapped_workers(pool: Pool, rows: Sequence[WorkerRow]) -> None:
+    """Raise Refused where another column than ``worker`` has the pool's workers."""
+    known = set(pool.workers.values_list("key", flat=True))
+    named = {name for row in rows for name in row.attributes}
+    columns = {"worker": [row.worker for row in rows], "name": [row.name for row in rows]}
+    columns |= {name: [row.attributes.get(name, "") for row in rows] for name in sorted(named)}
+    refuse_swapped("worker", known, columns, "this pool's workers")
 
 
 @transaction.atomic
@@ -40,11 +49,25 @@ def take_workers(pool: Pool, rows: Sequence[WorkerRow]) -> int:
 def sort_questions(
     question_set: QuestionSet, rows: Sequence[QuestionRow]
 ) -> tuple[list[QuestionRow], list[BadRow]]:
-    """Refuse to change a question that has been asked: it was graded by the answers it had."""
-    asked = _asked(question_set)
+    """Refuse to change a question that has been asked: it was graded by the answers it had.
+
+    Such a one is corrected on its own page, which grades those answers anew (setup.regrade).
+    """
+    columns = {
+        "question": [row.question for row in rows],
+        "prompt": [row.prompt for row in rows],
+        "answer": [" | ".join(row.accepted) for row in rows],
+    }
+    known = set(question_set.questions.values_list("key", flat=True))
+    refuse_swapped("question", known, columns, "this set's questions")
+    asked = asked_of(question_set)
     good = [row for row in rows if row.question not in asked]
     bad = [
-        BadRow(row.line, f"“{row.question}” has been asked in a run and cannot be changed.")
+        BadRow(
+            row.line,
+            f"“{row.question}” has been asked in a run and cannot be changed by a file; its own "
+            "page can, and grades the answers to it anew.",
+        )
         for row in rows
         if row.question in asked
     ]
@@ -69,6 +92,7 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
                 prompt=row.prompt,
                 accepted=row.accepted,
                 choices=row.choices,
+                grading=row.grading,
             )
         )
     Question.objects.bulk_create(
@@ -76,12 +100,12 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
         CHUNK,
         update_conflicts=True,
         unique_fields=["question_set", "key"],
-        update_fields=["prompt", "accepted", "choices"],
+        update_fields=["prompt", "accepted", "choices", "grading"],
     )
     return len(questions)
 
 
-def _asked(question_set: QuestionSet) -> set[str]:
+def asked_of(question_set: QuestionSet) -> set[str]:
     """Keys of the questions that were handed out or have an answer waiting.
 
     By way of the candidates: no index leads from a question to its assignments.

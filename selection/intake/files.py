@@ -2,12 +2,13 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from selection.errors import Refused
+from selection.models import grading
 
 csv.field_size_limit(10_000_000)
 
@@ -18,10 +19,11 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class BadRow:
-    """A line that is not taken, and why."""
+    """A line that is not taken, and why; repeats tells that an earlier line says the same thing."""
 
     line: int
     why: str
+    repeats: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class QuestionRow:
     prompt: str
     accepted: list[str]
     choices: list[str]
+    grading: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,24 @@ def text_of(raw: bytes, name: str) -> str:
         line = text[: text.index("\0")].count("\n") + 1
         raise Refused(f"{name}, line {line}: there is a NUL character; this is not a CSV file.")
     return text
+
+
+def refuse_swapped(
+    name: str, known: set[str], columns: Mapping[str, Sequence[str]], what: str
+) -> None:
+    """Raise Refused where another column has what belongs into this one.
+
+    known    what values the column ``name`` may have
+    columns  name to values, with the column ``name`` itself
+    """
+    if not columns[name] or not known.isdisjoint(columns[name]):
+        return
+    for other, values in columns.items():
+        if other != name and 2 * sum(value in known for value in values) > len(values):
+            raise Refused(
+                f"The column “{other}” holds {what}, and the column “{name}” holds none of them: "
+                "the two seem to be swapped. Change their names in the first line."
+            )
 
 
 def read_path(path: Path) -> str:
@@ -155,7 +176,10 @@ def workers(text: str, name: str) -> tuple[list[WorkerRow], list[BadRow]]:
 
 
 def questions(text: str, name: str) -> tuple[list[QuestionRow], list[BadRow]]:
-    """``question``, ``prompt``, ``answer``, optional ``choices``; several are separated by |."""
+    """``question``, ``prompt``, ``answer``, optional ``choices``; several are separated by |.
+
+    Optional ``grading``: how responses are compared, as models.grading reads it.
+    """
     parsed = table(text, name, ["question", "prompt", "answer"])
 
     def row(line: int, cells: dict[str, str]) -> QuestionRow:
@@ -164,14 +188,33 @@ def questions(text: str, name: str) -> tuple[list[QuestionRow], list[BadRow]]:
             raise Refused("The column “prompt” is empty; it is what the worker reads.")
         if not accepted:
             raise Refused("The column “answer” is empty; a gold question needs a known answer.")
-        strange = [answer for answer in accepted if choices and answer not in choices]
-        if strange:
-            raise Refused(
-                f"The answer “{strange[0]}” is not among the choices {' | '.join(choices)}."
-            )
-        return QuestionRow(line, key(cells, "question"), cells["prompt"], accepted, choices)
+        way = grading_of(cells.get("grading", ""))
+        for why in faults(accepted, choices, way):
+            raise Refused(why)
+        return QuestionRow(line, key(cells, "question"), cells["prompt"], accepted, choices, way)
 
     return _parse(parsed, row, lambda made: made.question, "question")
+
+
+def grading_of(text: str) -> dict[str, Any]:
+    try:
+        return grading.read(text)
+    except ValueError as error:
+        raise Refused(str(error)) from error
+
+
+def faults(accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a gold question, in sentences."""
+    found = []
+    if choices and all(grading.matches(choices[:1], choice, way) for choice in choices):
+        found.append("There is a single choice, so nobody could be wrong; give two or more.")
+    strange = [answer for answer in accepted if choices and answer not in choices]
+    if strange:
+        found.append(f"The answer “{strange[0]}” is not among the choices {' | '.join(choices)}.")
+    wordy = [text for text in (*accepted, *choices) if grading.number(text) is None]
+    if way.get("number") and wordy:
+        found.append(f"“{wordy[0]}” is not a number, and answers are to be compared as numbers.")
+    return found
 
 
 def answers(text: str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:
@@ -219,10 +262,12 @@ def _parse(
     for line, cells in parsed.rows:
         try:
             item = row(line, cells)
-            if identity(item) in first:
-                raise Refused(f"This {noun} is there already, in line {first[identity(item)]}.")
         except Refused as refusal:
             bad.append(BadRow(line, str(refusal)))
+            continue
+        if identity(item) in first:
+            why = f"This {noun} is there already, in line {first[identity(item)]}."
+            bad.append(BadRow(line, why, repeats=True))
             continue
         first[identity(item)] = line
         made.append(item)

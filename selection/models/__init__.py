@@ -2,8 +2,9 @@
 
 from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .crowd import Pool, Worker
+from .grading import plain
 from .history import Event, Step
-from .questions import Question, QuestionSet, plain
+from .questions import Question, QuestionSet
 from .runs import Run
 from .skills import Skill
 from .tokens import ApiToken

@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from . import grading as gradings
+
 
 class QuestionSet(models.Model):
     """Gold questions: questions whose answers are known."""
@@ -45,13 +47,9 @@ class Question(models.Model):
         return self.key
 
     def grade(self, response: str) -> bool:
-        """Whether this is an accepted answer, capitals and spacing aside."""
-        return self.matches(self.accepted, response)
+        """Whether this is an accepted answer, by the question's own way of comparing."""
+        return gradings.matches(self.accepted, response, self.grading)
 
-    @staticmethod
-    def matches(accepted: list[str], response: str) -> bool:
-        return plain(response) in {plain(answer) for answer in accepted}
-
-
-def plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    def allows(self, response: str) -> bool:
+        """Whether this could be an answer: with choices, whether it is one of them."""
+        return not self.choices or gradings.matches(self.choices, response, self.grading)

@@ -52,6 +52,7 @@ class Run(models.Model):
         QUESTIONS = "questions", "the questions are used up"
         STOPPED = "stopped", "it was stopped by hand"
         ROSTER = "roster", "no more workers are left than are wanted"
+        REGRADED = "regraded", "its end was reached by a grading that was corrected since"
 
     name = models.CharField(max_length=200, unique=True)
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="runs")

@@ -31,12 +31,14 @@ class RecordedCrowd:
     answers   one a worker and task, all of them to tasks in ``gold``
     left_out  how many more the file has, to tasks without a known answer
     idle      workers of the file who answered no task in ``gold``
+    repeated  further rows of a worker for a task: the first counts, as in an import
     """
 
     answers: list[AnswerRow]
     gold: dict[str, str]
     left_out: int
     idle: int
+    repeated: int = 0
 
     @cached_property
     def workers(self) -> list[str]:
@@ -65,15 +67,19 @@ class RecordedCrowd:
 
 def read(answers: Path, gold: Path) -> RecordedCrowd:
     """The crowd that these two files tell of. Raises Refused, with file and line."""
-    rows, bad = files.answers(files.read_path(answers), str(answers))
+    rows, problems = files.answers(files.read_path(answers), str(answers))
+    bad = [row for row in problems if not row.repeats]
     if bad:
         raise Refused(_first(bad, str(answers)))
     known = files.gold(files.read_path(gold), str(gold))
+    columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
+    files.refuse_swapped("task", set(known), columns, "the tasks of the gold file")
     graded = [row for row in rows if row.question in known]
     if not graded:
         raise Refused(f"{answers} has no answer to a task that {gold} names the known answer of.")
     idle = {row.worker for row in rows} - {row.worker for row in graded}
-    return RecordedCrowd(graded, known, len(rows) - len(graded), len(idle))
+    repeated = len(problems) - len(bad)
+    return RecordedCrowd(graded, known, len(rows) - len(graded), len(idle), repeated)
 
 
 def _first(bad: Sequence[BadRow], name: str) -> str:

@@ -6,6 +6,8 @@ from .answers import answer_columns, answer_rows, open_assignments, open_columns
 from .card import Card, Point, card
 from .exports import COLUMNS, export, export_table
 from .fit import Fit, fit
+from .gold import COLUMNS as GOLD_COLUMNS
+from .gold import DISAGREE, GoldLine, gold, gold_rows
 from .needs import Need, needs
 from .progress import Progress, history, progress, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
@@ -14,9 +16,12 @@ from .workers import Line, Look, Quota, SkillLine, look, quota_lines, skill_line
 
 __all__ = [
     "COLUMNS",
+    "DISAGREE",
     "DOUBT",
+    "GOLD_COLUMNS",
     "Card",
     "Fit",
+    "GoldLine",
     "Line",
     "Look",
     "Need",
@@ -34,6 +39,8 @@ __all__ = [
     "export",
     "export_table",
     "fit",
+    "gold",
+    "gold_rows",
     "history",
     "interval",
     "look",

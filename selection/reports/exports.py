@@ -39,6 +39,7 @@ def export(run: Run) -> dict[str, Any]:
         "question_set": run.question_set.name,
         "status": run.status,
         "ending": run.why_ended,
+        "regraded": run.regraded,
         "certified": run.certified,
         "promise": promised.sentence,
         "epsilon_reached": promised.epsilon,

@@ -17,7 +17,8 @@ class Progress:
 
     gap, wanted  the run stops when gap falls to wanted; both are differences of accuracy
     closed       how much of the way to the stop is behind, 0 to 1
-    spent, left  assignments handed out, and what the budget still allows (None: no limit)
+    spent, left  assignments handed out but those of retired questions, and what the budget still
+                 allows (None: no limit)
     counted      answers that count in the statistics
     out          assignments with the crowd
     rate         answers counted per minute over the last minutes
@@ -49,8 +50,14 @@ def rounded_up(gap: float) -> float:
 def progress(run: Run) -> Progress:
     last = run.history.order_by("-number").first()
     sums = run.candidates.aggregate(
-        asked=Sum("asked", default=0), pulls=Sum("pulls", default=0), n=Count("id")
+        asked=Sum("asked", default=0),
+        pulls=Sum("pulls", default=0),
+        void=Sum("void", default=0),
+        n=Count("id"),
     )
+    # What was asked of retired questions costs nothing.
+    void = sums["void"] + run.answers.filter(applied_in=None, void=True).count()
+    spent = sums["asked"] - void
     accepted, rejected = (last.accepted, last.rejected) if last else (0, 0)
     gap, wanted = (last.gap, last.wanted) if last else (1.0, _wanted(run))
     unanswered = Assignment.objects.filter(candidate__run=run).open().count()
@@ -61,8 +68,8 @@ def progress(run: Run) -> Progress:
         gap=gap,
         wanted=wanted,
         closed=_closed(run, last),
-        spent=sums["asked"],
-        left=None if run.budget is None else run.budget - sums["asked"],
+        spent=spent,
+        left=None if run.budget is None else run.budget - spent,
         counted=sums["pulls"],
         out=0 if run.status == Run.Status.ENDED else unanswered,
         rate=_rate(run),

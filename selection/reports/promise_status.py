@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils import timezone
+
 from selection.models import Run
 from selection.models.roster import among
 from selection.setup import choices, priors, refusals
@@ -59,7 +61,8 @@ def promise_status(run: Run) -> PromiseStatus:
     early = ended and not run.finished
     known = epsilon is not None and not ended
     return PromiseStatus(
-        sentence=_early(run, promise, n) if early else choices.sentence(run, promise, n),
+        sentence=(_early(run, promise, n) if early else choices.sentence(run, promise, n))
+        + _regraded(run),
         so_far="" if ended else _so_far(promise, epsilon),
         meaning=choices.sentence(run, promise, n, epsilon) if known else "",
         epsilon=epsilon,
@@ -121,6 +124,13 @@ def _early(run: Run, promise: Promise, n: int) -> str:
             f" as the best {run.k}" if promise.goal is Goal.EXACT else f" for ε = {run.epsilon:g}"
         )
     return f"{short}. {choices.sentence(run, promise, n, gap)}"
+
+
+def _regraded(run: Run) -> str:
+    if not run.regraded:
+        return ""
+    when = timezone.localtime(run.regraded).strftime("%Y-%m-%d %H:%M %Z")
+    return f" Gold answers were corrected after its end ({when}); this is by the corrected ones."
 
 
 def _so_far(promise: Promise, epsilon: float | None) -> str:

@@ -1,6 +1,7 @@
 """The life of a run: create, start, pause, resume, stop; and what may change before."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from selection import wake
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Assignment, Candidate, Run, Skill
 
-from . import quotas, refusals
+from . import events, quotas, refusals
 
 Status = Run.Status
 
@@ -104,14 +105,18 @@ def resume(run: Run) -> None:
     """Go on. Whoever holds an assignment gets the time of the pause back."""
     run = _move(run, Status.RUNNING, {Status.PAUSED})
     if run.paused is not None:
-        pause = timezone.now() - run.paused
-        held = Assignment.objects.filter(candidate__run=run).open()
-        held.update(due=F("due") + pause)
-        run.candidates.update(seen=F("seen") + pause)
-        run.called = run.called and run.called + pause
+        _give_time(run, timezone.now() - run.paused)
     run.paused = None
     run.save()
     wake.request(run.pk)
+
+
+def _give_time(run: Run, rest: timedelta) -> None:
+    """The clocks stood still so long: of questions out, and of who has not been there."""
+    held = Assignment.objects.filter(candidate__run=run).open()
+    held.update(due=F("due") + rest)
+    run.candidates.update(seen=F("seen") + rest)
+    run.called = run.called and run.called + rest
 
 
 @transaction.atomic
@@ -120,6 +125,31 @@ def stop(run: Run) -> None:
     run = _move(run, Status.ENDED, {Status.RUNNING, Status.PAUSED})
     end(run, Run.Ending.STOPPED)
     run.save()
+
+
+@transaction.atomic
+def reopen(run: Run, who: str = "", why: str = "") -> None:
+    """Let a run go on whose promise was lost when gold answers were corrected after its end.
+
+    Its end said what held by the answers of then; only algorithms whose bounds hold at all times
+    may go on looking. Raises Conflict for any other run.
+    """
+    locked = _move(run, Status.RUNNING, {Status.ENDED})
+    if not locked.regraded or locked.kept or locked.ending == Run.Ending.ROSTER:
+        raise Conflict("Only a run that lost its promise by a correction after its end can go on.")
+    if not locked.selector_class.open_roster:
+        raise Conflict(
+            f"{locked.selector_class.title} had carried its plan out; it cannot go on after its "
+            "end. Start a new run."
+        )
+    _give_time(locked, timezone.now() - (locked.ended or timezone.now()))
+    locked.candidates.filter(gone="").update(
+        verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
+    )
+    locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
+    locked.save()
+    events.write(locked, "reopen", "The run goes on after its end; nobody is decided.", who, why)
+    wake.request(locked.pk)
 
 
 def end(run: Run, why: Run.Ending) -> None:

@@ -53,7 +53,10 @@ def visit(candidate_id: int) -> WorkPage | None:
     return WorkPage(
         state="question" if found else _idle(run, candidates),
         instructions=run.skills[found[0] if found else 0].question_set.instructions,
-        answered=Answer.objects.filter(assignment__candidate__in=candidates, expired=False).count(),
+        # Without a response are those that lapsed, and those of retired questions.
+        answered=Answer.objects.filter(assignment__candidate__in=candidates)
+        .exclude(response="")
+        .count(),
         question=found[1] if found else None,
     )
 

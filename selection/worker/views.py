@@ -7,7 +7,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection import intake
-from selection.errors import Conflict, NotFound, Refused, TooLate
+from selection.errors import Conflict, NotFound, OutsideChoices, Refused, TooLate
 
 from . import links, page
 from .forms import WorkForm
@@ -15,6 +15,7 @@ from .forms import WorkForm
 NOTICES = {
     "late": "Too late: the time for that question was up, so it counts as not answered in time.",
     "ended": "This test ended before your answer came in, so that answer was not kept.",
+    "choices": "That is none of the answers to choose from; it was not taken. Please choose one.",
     "empty": "Please give an answer first (at most 10,000 characters).",
 }
 # Answers are taken in together, about half a second after the first: then new questions are out.
@@ -74,6 +75,8 @@ def _take(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
         return _back(token, "late")
     except Conflict:
         return _back(token, "ended")
+    except OutsideChoices:
+        return _back(token, "choices")
     except Refused:
         return _back(token, "empty")
     return _back(token)

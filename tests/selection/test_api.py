@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from selection import engine
-from selection.models import Answer, Assignment
+from selection.models import Answer, Assignment, RecordedAnswer
 from tests.worlds import crowd, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -115,3 +115,55 @@ def test_the_api_documents_itself(client):
     assert client.get("/api/docs").status_code == 200
     paths = client.get("/api/openapi.json").json()["paths"]
     assert "/api/assignments/{assignment_id}/answer" in paths
+
+
+def with_choices(run, *choices: str, **fields: object) -> None:
+    run.question_set.questions.update(choices=list(choices), **fields)
+
+
+def test_an_answer_outside_the_choices_is_refused_with_the_list_of_them(api, run):
+    with_choices(run, "yes", "no")
+    path = f"assignments/{open_of(run)[0].pk}/answer"
+    reply = post(api, path, {"response": "maybe"})
+    assert reply.status_code == 422
+    assert reply.json() == {"error": "“maybe” is not among the choices: yes | no."}
+    assert not Answer.objects.exists()
+    assert post(api, path, {"response": " YES"}).status_code == 201
+    assert Answer.objects.get().right
+
+
+def test_a_number_may_be_written_in_another_way_than_its_choice(api, run):
+    with_choices(run, "3.5", "4.5", accepted=["3.5"], grading={"number": True})
+    path = f"assignments/{open_of(run)[0].pk}/answer"
+    assert post(api, path, {"response": "3,50"}).status_code == 201
+    assert Answer.objects.get().right
+
+
+def test_answers_outside_the_choices_are_named_or_counted_as_wrong(api, run):
+    with_choices(run, "yes", "no")
+    out = open_of(run)[0]
+    row = {"worker": out.candidate.worker.key, "question": out.question.key, "response": "maybe"}
+    refused = post(api, f"runs/{run.pk}/answers", {"answers": [row]}).json()
+    why = "“maybe” is not among the choices: yes | no."
+    assert refused == {"now": 0, "waiting": 0, "problems": [{"row": 1, "why": why}]}
+    taken = post(api, f"runs/{run.pk}/answers", {"answers": [row], "outside": "wrong"}).json()
+    assert taken == {"now": 1, "waiting": 0, "problems": []}
+    assert not Answer.objects.get().right
+
+
+def test_of_several_answers_to_one_question_the_first_counts_and_the_others_are_named(api, run):
+    asked = {one.question.key for one in open_of(run)}
+    key = next(q.key for q in run.question_set.questions.all() if q.key not in asked)
+    rows = [{"worker": "w0", "question": key, "response": word} for word in ("yes", "no", "eh")]
+    reply = post(api, f"runs/{run.pk}/answers", {"answers": rows}).json()
+    assert (reply["now"], reply["waiting"]) == (0, 1)
+    assert [problem["row"] for problem in reply["problems"]] == [2, 3]
+    assert "in row 1 already; the first answer counts" in reply["problems"][0]["why"]
+    assert RecordedAnswer.objects.get().response == "yes"
+
+
+def test_swapped_fields_are_told_in_one_sentence(api, run):
+    rows = [{"worker": f"q{i}", "question": "w0", "response": "yes"} for i in range(50)]
+    reply = post(api, f"runs/{run.pk}/answers", {"answers": rows})
+    assert reply.status_code == 422
+    assert "The column “question” holds this run's workers" in reply.json()["error"]

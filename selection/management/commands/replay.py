@@ -25,7 +25,13 @@ PRAGMAS = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size
 
 
 class Command(BaseCommand):
-    help = "Choose the best K workers of a crowd from answers they gave in the past."
+    help = (
+        "Choose the best K workers of a crowd from answers they gave in the past. The same seed "
+        "chooses as a run does that was set up in the form and given the same answers, if as many "
+        "answers are out at once (--slots; the form has 100 unless changed) and workers and "
+        "questions were imported in the order in which these files first name them: the seed "
+        "shuffles them by their places."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
@@ -43,7 +49,7 @@ class Command(BaseCommand):
         add("--epsilon", type=float, default=0.1)
         add("--delta", type=float, default=0.05)
         add("--budget", type=int, help="most answers to use")
-        add("--seed", type=int, default=0)
+        add("--seed", type=int, default=0, help="fixes every random choice")
         add(
             "--slots",
             type=int,
@@ -229,6 +235,8 @@ def _of_recorded(run: Run, past: RecordedCrowd) -> str:
     parts = [f"{verb} {len(past.answers):,} recorded by {len(past.workers):,} workers"]
     if past.left_out:
         parts.append(f"{past.left_out:,} to tasks without a known answer left out")
+    if past.repeated:
+        parts.append(f"{past.repeated:,} left out that answer a task again")
     if past.idle:
         parts.append(f"{past.idle:,} workers left out who have no other")
     return "; ".join(parts)

@@ -57,7 +57,9 @@ def test_it_names_questions_that_were_asked_and_leaves_them(requester):
         admin_url("questionset_import", run.question_set_id),
         f"question,prompt,answer\n{asked.key},Other,no\n",
     )
-    assert "has been asked in a run and cannot be changed" in text_of(preview)
+    assert "has been asked in a run and cannot be changed by a file; its own page can" in text_of(
+        preview
+    )
     assert "nothing in this file to import" in text_of(preview)
 
 
@@ -137,3 +139,87 @@ def test_a_file_for_one_pool_cannot_be_taken_into_another(requester):
     assert requester.get(moved).status_code == 404
     requester.post(moved)
     assert other.workers.count() == 0
+
+
+def test_answers_outside_the_choices_are_named_or_counted_as_wrong_by_a_switch(requester):
+    run = make_run()
+    run.question_set.questions.update(choices=["yes", "no"])
+    engine.advance(run.pk)
+    one, two = open_of(run)[:2]
+    lines = [f"{a.candidate.worker.key},{a.question.key},{word}" for a, word in ((one, "yes"),)]
+    lines.append(f"{two.candidate.worker.key},{two.question.key},maybe")
+    text = "\n".join(["worker,question,response", *lines])
+    preview = upload(requester, admin_url("run_import", run.pk), text)
+    words = text_of(preview)
+    assert "“maybe” is not among the choices: yes | no." in words
+    assert "Count the 1 answer outside the choices as wrong" in words
+    assert "Import 1 answer" in words
+    url = preview.request["PATH_INFO"]
+    switched = requester.get(url, {"outside": "wrong"})
+    assert "Import 2 answers" in text_of(switched)
+    assert "not among the choices" not in text_of(switched)
+    assert 'type="hidden" name="outside" value="wrong"' in switched.content.decode()
+    requester.post(url, {"outside": "wrong"})
+    assert Answer.objects.get(pk=one.pk).right
+    assert not Answer.objects.get(pk=two.pk).right
+
+
+def test_without_the_switch_they_are_left_out(requester):
+    run = make_run()
+    run.question_set.questions.update(choices=["yes", "no"])
+    engine.advance(run.pk)
+    out = open_of(run)[0]
+    text = f"worker,question,response\n{out.candidate.worker.key},{out.question.key},maybe\n"
+    confirm(requester, upload(requester, admin_url("run_import", run.pk), text))
+    assert not Answer.objects.exists()
+
+
+SWAPPED = "the two seem to be swapped. Change their names in the first line."
+
+
+def test_swapped_columns_of_answers_are_told_in_one_sentence(requester):
+    run = make_run()
+    engine.advance(run.pk)
+    rows = [f"{a.question.key},{a.candidate.worker.key},yes" for a in open_of(run)]
+    text = "\n".join(["worker,question,response", *rows])
+    words = text_of(upload(requester, admin_url("run_import", run.pk), text))
+    assert "The column “question” holds this run's workers" in words
+    assert words.count(SWAPPED) == 1
+    rows = [f"{a.candidate.worker.key},yes,{a.question.key}" for a in open_of(run)]
+    text = "\n".join(["worker,question,response", *rows])
+    words = text_of(upload(requester, admin_url("run_import", run.pk), text))
+    assert "The column “response” holds this run's questions" in words
+
+
+def test_swapped_columns_of_workers_and_questions_are_told_in_one_sentence(requester):
+    text = "worker,name\nAda,w0\nGrace,w1\n"
+    words = text_of(upload(requester, admin_url("pool_import", make_pool(3).pk), text))
+    assert "The column “name” holds this pool's workers" in words
+    text = "question,prompt,answer\nA bird?,q0,yes\nA dog?,q1,yes\n"
+    url = admin_url("questionset_import", make_questions(3).pk)
+    words = text_of(upload(requester, url, text))
+    assert "The column “prompt” holds this set's questions" in words
+    assert words.count(SWAPPED) == 1
+
+
+def test_a_questions_file_says_how_answers_are_compared(requester):
+    question_set = make_questions(0)
+    text = (
+        "question,prompt,answer,choices,grading\n"
+        "q1,How long?,3.5,,number ±0.1\n"
+        "q2,Which symbol?,Pa,,exact\n"
+        "q3,Why?,so,,roughly\n"
+        "q4,How many?,three,,number\n"
+        "q5,A bird?,yes,yes,\n"
+        "q6,A bird?,yes,yes|YES,\n"
+    )
+    preview = upload(requester, admin_url("questionset_import", question_set.pk), text)
+    words = text_of(preview)
+    assert "4 “roughly” is no way of grading" in words
+    assert "5 “three” is not a number" in words
+    assert "6 There is a single choice, so nobody could be wrong" in words
+    assert "7 There is a single choice" in words
+    confirm(requester, preview)
+    assert question_set.questions.get(key="q1").grading == {"number": True, "tolerance": 0.1}
+    assert question_set.questions.get(key="q2").grading == {"case": True, "spaces": True}
+    assert question_set.questions.count() == 2

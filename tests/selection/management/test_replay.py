@@ -12,9 +12,13 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from selection.models import Answer, Assignment, Pool, RecordedAnswer, Run
+from selection import engine, intake
+from selection.intake import catalog, files
+from selection.intake.files import QuestionRow, WorkerRow
+from selection.models import Answer, Assignment, Pool, QuestionSet, RecordedAnswer, Run
 from selection.rehearsal import crowd
 from selection.rehearsal import replay as replays
+from selection.setup import runs
 from tests.pasts import write_past
 
 pytestmark = pytest.mark.django_db
@@ -174,7 +178,7 @@ def test_what_cannot_be_run_is_refused_in_one_sentence(past, out, options, numbe
 
 
 def test_a_bad_line_is_named(past, out):
-    past[0].write_text(past[0].read_text() + "\nw1,t1,\nw1,t2,1\n")
+    past[0].write_text(past[0].read_text() + "\nw1,t1,\nw1,t2,\n")
     assert "line 362: The column “label” is empty (1 more" in refused(past, out)
     past[1].write_text("task,label\nother,1\n")
     past[0].write_text("worker,task,label\nw1,t1,1\n")
@@ -263,3 +267,41 @@ def test_a_large_crowd_can_be_replayed(tmp_path, out):
     said = replay(past, out, "--with-replacement", "--algorithm", "lucb", k=7, epsilon=0.5)
     assert "the promise holds" in said
     assert "recorded by 39 workers" in said
+
+
+def test_a_row_that_answers_a_task_again_is_left_out_as_an_import_leaves_it_out(past, out):
+    answers, _ = past
+    first = answers.read_text().splitlines()[1]
+    worker, task, label = first.split(",")
+    again = f"\n{worker},{task},{1 - int(label)}"
+    alone = replay(past, out)
+    chosen = out.read_text()
+    answers.write_text(answers.read_text() + again)
+    said = replay(past, out)
+    assert "1 left out that answer a task again" in said
+    assert "again" not in alone
+    assert out.read_text() == chosen
+
+
+def test_a_run_set_up_by_hand_chooses_alike_with_the_same_seed_slots_and_order(past, out):
+    replay(past, out, "--slots", "100", "--keep")
+    kept = Run.objects.get()
+    answers, _ = files.answers(past[0].read_text(), "answers.csv")
+    known = files.gold(past[1].read_text(), "gold.csv")
+    pool = Pool.objects.create(name="by hand")
+    keys = dict.fromkeys(row.worker for row in answers)
+    catalog.take_workers(pool, [WorkerRow(0, key, "", {}) for key in keys])
+    question_set = QuestionSet.objects.create(name="by hand")
+    rows = [QuestionRow(0, task, task, [label], []) for task, label in known.items()]
+    catalog.take_questions(question_set, rows)
+    fields = ("k", "algorithm", "epsilon", "delta", "seed")
+    own = {field: getattr(kept, field) for field in fields}
+    draft = Run(name="by hand", pool=pool, question_set=question_set, recorded_only=True, **own)
+    run = runs.create(draft)
+    runs.start(run)
+    run.refresh_from_db()
+    intake.take(run, intake.sort(run, answers))
+    while engine.advance(run.pk):
+        pass
+    columns = ("worker__key", "arm", "asked", "pulls", "rewards", "verdict")
+    assert list(run.candidates.values_list(*columns)) == list(kept.candidates.values_list(*columns))

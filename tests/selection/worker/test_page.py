@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from selection import engine, intake
 from selection.models import Answer, Assignment, Candidate, QuestionSet, Run
-from selection.setup import runs
+from selection.setup import regrade, runs
 from selection.worker import links
 from tests.worlds import crowd, make_run, open_of, play
 
@@ -213,3 +213,24 @@ def test_closing_what_is_overdue_does_not_count_as_answered(client, run, worker)
     Assignment.objects.update(due=timezone.now() - timedelta(minutes=1))
     intake.expire()
     assert "0 answered" in page(client, worker)
+
+
+def test_an_answer_that_is_none_of_the_choices_is_not_taken(client, run, worker):
+    run.question_set.questions.update(choices=["yes", "no"])
+    question = question_of(client, worker)
+    shown = send(client, worker, question.assignment, "maybe").content.decode()
+    assert "none of the answers to choose from" in shown
+    assert not Answer.objects.exists()
+    assert question_of(client, worker).assignment == question.assignment
+
+
+def test_a_question_that_was_retired_is_not_shown_and_is_no_answer_of_the_worker(
+    client, run, worker
+):
+    shown = question_of(client, worker)
+    retired = Assignment.objects.get(pk=shown.assignment).question
+    regrade.retire(retired, "ada", "ambiguous")
+    assert question_of(client, worker).assignment != shown.assignment
+    assert "0 answered" in page(client, worker)
+    late = send(client, worker, shown.assignment, "yes").content.decode()
+    assert "0 answered" in late

@@ -1,0 +1,188 @@
+"""Gold that was wrong, through the pages: how each question does, and what a change does."""
+
+import re
+
+import pytest
+
+from selection import engine
+from selection.models import Answer, Question, Run
+from selection.setup import regrade
+from tests.pages import admin_url, lines_of, text_of
+from tests.worlds import answer_all, crowd, make_questions, make_run, open_of, play
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    """All four workers have answered all twelve questions; question q3 has the wrong key."""
+    question_set = make_questions(12)
+    question_set.questions.filter(key="q3").update(accepted=["no"])
+    run = make_run(n=4, k=2, question_set=question_set, epsilon=0.01)
+    return play(run, crowd(1, good=2, high=1.0, low=0.5))
+
+
+def miskeyed(run: Run) -> Question:
+    return run.question_set.questions.get(key="q3")
+
+
+def hidden_fields(page: str) -> dict[str, str]:
+    areas = re.findall(r'<textarea name="(\w+)" hidden>\n(.*?)</textarea>', page, flags=re.S)
+    inputs = re.findall(r'<input type="hidden" name="(compared)"(?: value="([^"]*)")?', page)
+    return dict(areas) | dict(inputs)
+
+
+# -- changing one
+
+
+def test_a_question_that_was_asked_is_changed_after_a_page_that_says_what_it_does(requester, run):
+    question = miskeyed(run)
+    form = {"prompt": question.prompt, "choices": "", "accepted": "yes", "compared": ""}
+    asks = requester.post(admin_url("question_change", question.pk), form)
+    words = text_of(asks)
+    assert "Accepted no yes" in words
+    assert re.search(rf"{run.name} ready for review 4 4", words)
+    assert "if its promise does not hold any more it does not claim it" in words
+    question.refresh_from_db()
+    assert question.accepted == ["no"]  # nothing yet
+    url = admin_url("question_correct", question.pk)
+    fields = hidden_fields(asks.content.decode())
+    assert "Give a reason" in text_of(requester.post(url, fields | {"why": " "}))
+    done = requester.post(url, fields | {"why": "a slip of the pen"}, follow=True)
+    assert f"Graded anew: “{run.name}”" in text_of(done)
+    question.refresh_from_db()
+    assert question.accepted == ["yes"]
+    event = run.events.get(kind="regrade")
+    assert (event.who, event.why) == ("requester", "a slip of the pen")
+    for answer in Answer.objects.filter(assignment__question=question):
+        assert answer.right == (answer.response == "yes")
+
+
+def test_a_bad_change_is_refused_on_the_form(requester, run):
+    form = {"prompt": "?", "choices": "only", "accepted": "only", "compared": ""}
+    words = text_of(requester.post(admin_url("question_change", miskeyed(run).pk), form))
+    assert "There is a single choice" in words
+    form |= {"choices": "", "compared": "roughly"}
+    words = text_of(requester.post(admin_url("question_change", miskeyed(run).pk), form))
+    assert "“roughly” is no way of grading" in words
+    assert miskeyed(run).accepted == ["no"]
+
+
+def test_a_change_that_changes_nothing_says_so(requester, run):
+    question = miskeyed(run)
+    form = {"prompt": question.prompt, "choices": "", "accepted": "no", "compared": ""}
+    done = requester.post(admin_url("question_change", question.pk), form, follow=True)
+    assert "Nothing was changed" in text_of(done)
+
+
+def test_a_question_is_retired_and_restored_with_a_reason(requester, run):
+    question = miskeyed(run)
+    url = admin_url("question_retire", question.pk)
+    assert re.search(rf"{run.name} ready for review 4 4", text_of(requester.get(url)))
+    assert "Give a reason" in text_of(requester.post(url, {"why": ""}))
+    done = text_of(requester.post(url, {"why": "ambiguous"}, follow=True))
+    assert "Retired on" in done
+    assert "ambiguous" in done
+    assert run.candidates.filter(void=1).count() == 4
+    restored = admin_url("question_restore", question.pk)
+    requester.post(restored, {"why": "it was fine"}, follow=True)
+    assert not run.candidates.filter(void=1).exists()
+    again = text_of(requester.post(restored, {"why": "again"}, follow=True))
+    assert "is not retired" in again
+
+
+def test_a_question_that_nobody_was_asked_is_saved_at_once(requester):
+    question = make_questions(1).questions.get()
+    form = {"prompt": "New?", "choices": "", "accepted": "3.5", "compared": "number ±0.1"}
+    requester.post(admin_url("question_change", question.pk), form)
+    question.refresh_from_db()
+    assert question.prompt == "New?"
+    assert question.grading == {"number": True, "tolerance": 0.1}
+    page = requester.get(admin_url("question_change", question.pk)).content.decode()
+    assert 'value="number ±0.1"' in page
+
+
+def test_only_who_may_change_questions_corrects_one(client, run, django_user_model):
+    client.force_login(django_user_model.objects.create_user("reader", is_staff=True))
+    for verb in ("correct", "retire", "restore"):
+        url = admin_url(f"question_{verb}", miskeyed(run).pk)
+        assert client.post(url, {"why": "mine"}).status_code == 403
+    assert client.get(admin_url("questionset_gold", run.question_set_id)).status_code == 403
+
+
+# -- how they do
+
+
+def test_it_lists_first_what_the_likely_best_disagree_with(requester, run):
+    for _ in range(2):  # three of the likely best are needed before they can disagree
+        other = make_run(n=4, k=2, question_set=run.question_set, epsilon=0.01)
+        play(other, crowd(1, good=2, high=1.0, low=0.5))
+    response = requester.get(admin_url("questionset_gold", run.question_set_id))
+    words = text_of(response)
+    assert response.context["page"].object_list[0].question.key == "q3"
+    assert "Most of the likely best answer otherwise." in words
+    assert "6 of the likely best say “yes”." in words
+    assert "Suspicious 1" in words.replace("  ", " ")
+
+
+def test_one_click_leads_to_accepting_what_the_best_say(requester, run):
+    url = admin_url("questionset_gold", run.question_set_id)
+    page = requester.get(url, {"run": run.pk}).content.decode()
+    target = re.search(r'href="(/admin/selection/question/\d+/correct/\?accept=yes)"', page)[1]
+    asks = requester.get(target)
+    assert "Accepted no no | yes" in text_of(asks)
+    fields = hidden_fields(asks.content.decode())
+    question = miskeyed(run)
+    requester.post(admin_url("question_correct", question.pk), fields | {"why": "both are right"})
+    assert miskeyed(run).accepted == ["no", "yes"]
+    assert not Answer.objects.filter(assignment__question=question, right=False).exists()
+
+
+def test_it_says_so_when_nothing_was_asked_yet(requester):
+    question_set = make_questions(3)
+    words = text_of(requester.get(admin_url("questionset_gold", question_set.pk)))
+    assert "No question of this set has been asked yet." in words
+
+
+def test_it_is_linked_from_the_run_the_set_and_the_question(requester, run):
+    gold = admin_url("questionset_gold", run.question_set_id)
+    pages = [
+        admin_url("run_page", run.pk),
+        admin_url("questionset_change", run.question_set_id),
+        admin_url("question_change", miskeyed(run).pk),
+    ]
+    for page in pages:
+        assert gold in requester.get(page).content.decode()
+
+
+def test_it_can_be_downloaded(requester, run):
+    url = admin_url("questionset_gold", run.question_set_id)
+    lines = lines_of(requester.get(url, {"csv": "1", "run": run.pk}))
+    assert lines[0].startswith("question,accepted,asked,answered,right,right_best")
+    assert len(lines) == 13
+    (own,) = [line for line in lines if line.startswith("q3,")]
+    assert own.startswith("q3,no,4,4,")
+
+
+def test_many_questions_come_page_by_page_and_can_be_searched(requester):
+    run = make_run(n=3, k=1, questions=130, epsilon=0.01, slots=400, slots_per_worker=200)
+    engine.advance(run.pk)
+    answer_all(run, crowd(1, good=1))
+    url = admin_url("questionset_gold", run.question_set_id)
+    asked = open_of(run) or Answer.objects.values_list("assignment__question").distinct()
+    first = requester.get(url)
+    assert len(first.context["page"].object_list) == 50
+    assert f"1 to 50 of {len(asked)}" in text_of(first)
+    last = requester.get(url, {"page": "3"})
+    assert f"101 to {len(asked)} of {len(asked)}" in text_of(last)
+    found = requester.get(url, {"q": "q12"}).context["page"].object_list
+    assert found
+    assert all("q12" in line.question.key for line in found)
+    assert "No question fits" in text_of(requester.get(url, {"q": "nothing"}))
+
+
+def test_a_retired_question_stands_last_and_is_not_suspicious_any_more(requester, run):
+    regrade.retire(miskeyed(run), "ada", "ambiguous")
+    response = requester.get(admin_url("questionset_gold", run.question_set_id))
+    assert response.context["page"].object_list[-1].question.key == "q3"
+    assert response.context["flagged"] == 0
