@@ -18,7 +18,8 @@ from unfold.admin import ModelAdmin
 
 from selection import intake
 from selection.errors import Refused
-from selection.intake import Outside, catalog, files
+from selection.intake import catalog, files
+from selection.intake.answers import Outside
 from selection.intake.files import BadRow
 from selection.models import Pool, QuestionSet, Run, Upload, grading
 
