@@ -128,16 +128,20 @@ class ChangePage(Page):
 
 
 class CorrectPage(ChangePage):
-    """Of the question's form, once it was asked; or one more answer by ``?accept=``."""
+    """Of the question's form, once it was asked.
+
+    Or ``?accept=`` one more answer, or ``?instead=`` another one alone.
+    """
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         question: Question = self.object
         more = request.GET.get("accept", "").strip()
-        if not more:
+        only = request.GET.get("instead", "").strip()
+        if not (more or only):
             return redirect(object_url(question))
         data = {
             **CorrectionForm(instance=question).initial,
-            "accepted": "\n".join([*question.accepted, more]),
+            "accepted": only or "\n".join([*question.accepted, more]),
             "choices": "\n".join(question.choices),
         }
         return self._confirm(CorrectionForm(data, instance=_copy(question)), ReasonForm())

@@ -26,6 +26,7 @@ VERBS = {
     "pause": runs.pause,
     "resume": runs.resume,
     "stop": runs.stop,
+    "reopen": runs.reopen,
 }
 DONE = {
     "start": "The run has started: questions are going out.",
@@ -33,6 +34,7 @@ DONE = {
     "pause": "The run is paused: nothing more goes out, and nothing is counted.",
     "resume": "The run goes on.",
     "stop": "The run has ended.",
+    "reopen": "The run goes on: questions are going out again.",
 }
 
 

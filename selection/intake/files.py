@@ -211,6 +211,8 @@ def faults(accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, An
     strange = [answer for answer in accepted if choices and answer not in choices]
     if strange:
         found.append(f"The answer “{strange[0]}” is not among the choices {' | '.join(choices)}.")
+    if len(choices) > 1 and all(grading.matches(accepted, choice, way) for choice in choices):
+        found.append("Every choice is accepted, so nobody could be wrong.")
     wordy = [text for text in (*accepted, *choices) if grading.number(text) is None]
     if way.get("number") and wordy:
         found.append(f"“{wordy[0]}” is not a number, and answers are to be compared as numbers.")

@@ -174,6 +174,16 @@ class Run(models.Model):
         return ALGORITHMS[self.algorithm]
 
     @property
+    def reopens(self) -> bool:
+        """Whether it may go on after its end, because a correction of the gold cost its promise.
+
+        Its end said what held by the answers of then; only where bounds hold at all times may one
+        go on looking.
+        """
+        lost = self.regraded is not None and not self.kept and self.ending != Run.Ending.ROSTER
+        return lost and self.status == Run.Status.ENDED and self.selector_class.open_roster
+
+    @property
     def fixed_budget(self) -> bool:
         """Whether the algorithm spends its budget and has no other end."""
         return self.selector_class.promise.fixed == "budget"

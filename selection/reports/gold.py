@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from selection.models import Answer, Assignment, Question, QuestionSet, Run, plain
+from selection.models.grading import matches
 
 from .fit import restored
 from .workers import selected_arms
@@ -107,9 +108,17 @@ class GoldLine:
     given: int
 
     @property
-    def acceptable(self) -> bool:
-        """Whether the other answer could be accepted too."""
+    def possible(self) -> bool:
+        """Whether the other answer could be right: with choices, whether it is one of them."""
         return bool(self.other) and self.question.allows(self.other)
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether it could be accepted too, so that somebody could still be wrong."""
+        question = self.question
+        wider = [*question.accepted, self.other]
+        rest = [one for one in question.choices if not matches(wider, one, question.grading)]
+        return self.possible and (not question.choices or bool(rest))
 
     @property
     def matters(self) -> tuple[bool, int, float, int]:

@@ -131,17 +131,17 @@ def stop(run: Run) -> None:
 def reopen(run: Run, who: str = "", why: str = "") -> None:
     """Let a run go on whose promise was lost when gold answers were corrected after its end.
 
-    Its end said what held by the answers of then; only algorithms whose bounds hold at all times
-    may go on looking. Raises Conflict for any other run.
+    Raises Conflict for any other run.
     """
-    locked = _move(run, Status.RUNNING, {Status.ENDED})
-    if not locked.regraded or locked.kept or locked.ending == Run.Ending.ROSTER:
-        raise Conflict("Only a run that lost its promise by a correction after its end can go on.")
-    if not locked.selector_class.open_roster:
+    if not run.selector_class.open_roster:
         raise Conflict(
-            f"{locked.selector_class.title} had carried its plan out; it cannot go on after its "
-            "end. Start a new run."
+            f"{run.selector_class.title} had carried its plan out; it cannot go on after its end. "
+            "Start a new run."
         )
+    locked = _move(run, Status.ENDED, {Status.ENDED})
+    if not locked.reopens:
+        raise Conflict("Only a run that lost its promise by a correction after its end can go on.")
+    locked.status = Status.RUNNING
     _give_time(locked, timezone.now() - (locked.ended or timezone.now()))
     locked.candidates.filter(gone="").update(
         verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""

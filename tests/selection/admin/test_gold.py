@@ -7,7 +7,7 @@ import pytest
 from selection import engine
 from selection.models import Answer, Question, Run
 from selection.setup import regrade
-from tests.pages import admin_url, lines_of, text_of
+from tests.pages import admin_url, lines_of, press, text_of
 from tests.worlds import answer_all, crowd, make_questions, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -126,8 +126,10 @@ def test_it_lists_first_what_the_likely_best_disagree_with(requester, run):
 
 
 def test_one_click_leads_to_accepting_what_the_best_say(requester, run):
-    url = admin_url("questionset_gold", run.question_set_id)
-    page = requester.get(url, {"run": run.pk}).content.decode()
+    for _ in range(2):
+        other = make_run(n=4, k=2, question_set=run.question_set, epsilon=0.01)
+        play(other, crowd(1, good=2, high=1.0, low=0.5))
+    page = requester.get(admin_url("questionset_gold", run.question_set_id)).content.decode()
     target = re.search(r'href="(/admin/selection/question/\d+/correct/\?accept=yes)"', page)[1]
     asks = requester.get(target)
     assert "Accepted no no | yes" in text_of(asks)
@@ -186,3 +188,30 @@ def test_a_retired_question_stands_last_and_is_not_suspicious_any_more(requester
     response = requester.get(admin_url("questionset_gold", run.question_set_id))
     assert response.context["page"].object_list[-1].question.key == "q3"
     assert response.context["flagged"] == 0
+
+
+def test_with_two_choices_the_other_one_takes_the_key_s_place(requester, run):
+    run.question_set.questions.update(choices=["yes", "no"])
+    for _ in range(2):
+        other = make_run(n=4, k=2, question_set=run.question_set, epsilon=0.01)
+        play(other, crowd(1, good=2, high=1.0, low=0.5))
+    page = requester.get(admin_url("questionset_gold", run.question_set_id)).content.decode()
+    assert "Accept this answer too" not in page
+    target = re.search(r'href="(/admin/selection/question/\d+/correct/\?instead=yes)"', page)[1]
+    assert "Accepted no yes" in text_of(requester.get(target))
+    both = target.replace("instead", "accept")
+    assert "Every choice is accepted" in text_of(requester.get(both, follow=True))
+
+
+def test_a_run_that_lost_its_promise_is_let_go_on_from_its_page(requester):
+    run = make_run(questions=80, epsilon=0.6, slots=60, slots_per_worker=30)
+    play(run, crowd(3, good=2, high=1.0, low=0.0))
+    assert "Let it go on" not in text_of(requester.get(admin_url("run_page", run.pk)))
+    for question in run.question_set.questions.filter(number__lt=60):
+        regrade.retire(question, "ada", "ambiguous")
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "its end was reached by a grading that was corrected since" in words
+    assert "Gold answers were corrected after its end" in words
+    assert "Let it go on" in words
+    assert "The run goes on" in press(requester, run, "reopen")
+    assert run.status == "running"
