@@ -11,7 +11,7 @@ from selection.models import Answer
 @admin.register(Answer)
 class AnswerAdmin(ModelAdmin):
     list_display = ["worker", "question", "response", "outcome", "at", "counted", "run"]
-    list_filter = ["run", "right", "expired"]
+    list_filter = ["run", "right", "expired", "void"]
     list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]
     list_per_page = 100
     show_full_result_count = False

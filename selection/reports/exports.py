@@ -39,7 +39,7 @@ def export(run: Run) -> dict[str, Any]:
         "question_set": run.question_set.name,
         "status": run.status,
         "ending": run.why_ended,
-        "regraded": run.regraded,
+        "regraded": run.regraded.isoformat(" ", "seconds") if run.regraded else None,
         "certified": run.certified,
         "promise": promised.sentence,
         "epsilon_reached": promised.epsilon,

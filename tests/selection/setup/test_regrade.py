@@ -234,7 +234,7 @@ def test_an_ended_run_is_judged_anew_and_says_so():
     assert run.regraded
     check_tallies(run)
     export = reports.export(run)
-    assert export["regraded"] == run.regraded
+    assert export["regraded"] == run.regraded.isoformat(" ", "seconds")
     assert "Gold answers were corrected after its end" in export["promise"]
     if run.ending == "promise":
         assert {"w0", "w1"} <= {row["worker"] for row in export["workers"]}
