@@ -20,7 +20,7 @@ def main(url: str) -> None:
         page.get_by_label("Password").fill(PASSWORD.read_text())
         page.get_by_role("button", name="Log in").click()
         page.get_by_role("link", name="Sample: best 6 of 24").first.click()
-        page.locator("#live-top").wait_for()
+        page.locator("#live").wait_for()
         page.screenshot(path=OUT)
         browser.close()
 

@@ -133,7 +133,7 @@ def build(run: Run, lines: Sequence[Line], asked: QueryDict) -> Table:
     kept = _sorted(kept, asked.get("sort", ""))
     page = Paginator(kept, PER_PAGE).get_page(asked.get("page"))
     return Table(
-        rows=_rows(lines, kept, page, ladder=asked.get("sort", "") not in _ORDERS),
+        rows=_rows(lines, kept, page, asked.get("sort", "")),
         page=page,
         headings=[_heading(column, asked) for column in COLUMNS],
         choices=_choices(there, asked),
@@ -199,12 +199,13 @@ def _sorted(lines: list[Line], order: str) -> list[Line]:
 # -- how they are shown
 
 
-def _rows(lines: list[Line], kept: list[Line], page: Page, ladder: bool) -> list[Row]:
+def _rows(lines: list[Line], kept: list[Line], page: Page, order: str) -> list[Row]:
     """Only the page's. In order of merit the border is drawn between the selected and the rest."""
     places = _places(lines)
     selected = Counter(line.number for line in lines if line.selected)
+    ladder = order not in _ORDERS and any(line.answers for line in lines)
     start = max(0, page.start_index() - 1)
-    before = [None, *kept][start : start + PER_PAGE]
+    before = [None, *kept[start : start + PER_PAGE]] if not start else kept[start - 1 :]
     return [
         Row(
             line,
@@ -267,7 +268,7 @@ def _presences(lines: Sequence[Line], asked: QueryDict) -> list[Choice]:
     counts, chosen = Counter(map(_presence, lines)), asked.get("presence", "")
     if len(counts) < 2 and not chosen:
         return []
-    named = [("Whether there or not", "", len(lines))]
+    named = [("Everybody", "", len(lines))]
     named += [(name.capitalize(), name, counts[name]) for name in PRESENCES if counts[name]]
     return [
         _choice(asked, "presence", words, value, count, chosen) for words, value, count in named

@@ -31,7 +31,7 @@ class WorkerPage(Page):
 
     @property
     def title(self) -> str:
-        return f"{self.candidate.worker} in {self.object}"
+        return f"Worker {self.candidate.worker} in {self.object}"
 
     def crumbs(self) -> list[tuple[str, str]]:
         return [(str(self.object), object_url(self.object))]

@@ -137,7 +137,9 @@ def _closing_words(run: Run, standing: Standing, arm: int, k: int) -> str:
     if run.fixed_budget:
         when = "the budget was spent"
     elif standing.wanted:
-        when = f"the gap fell to {standing.gap:.3f}, within the {standing.wanted:g} wanted"
+        short = np.ceil(standing.gap * 1000) / 1000  # upwards, as wherever it is promised
+        enough = f"within the {standing.wanted:g} wanted"
+        when = f"they were at most {short:.3f} short of the best, {enough}"
     else:
-        when = "the gap was closed"
+        when = "the bounds left nobody else"
     return f"mean {standing.mean[arm]:.3f}, {place} the best {k}{within} when {when}"

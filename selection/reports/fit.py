@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from selection.models import Candidate, Run
+from selection.models import Run
 from selection.models.roster import Roster
 from topk import PopulationSummary, Selector
 
@@ -34,15 +34,16 @@ class Fit:
 
 def fit(run: Run) -> Fit:
     """Without the bounds of each worker, which may take longer than all the rest."""
-    rows = list(run.candidates.order_by("arm"))
+    columns = ("pulls", "skill", "gone", "rewards", "verdict")
+    rows = list(run.candidates.order_by("arm").values_list(*columns, named=True))
     _, selector = restored(run, rows)
     return Fit.of(selector) if selector else Fit()
 
 
-def restored(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]:
+def restored(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None]:
     """Who is chosen from, and the algorithm as it stands; none with too few to choose from.
 
-    rows  the candidates in order of their arms
+    rows  the candidates in order of their arms, with what Candidate has by these names
     """
     pulls = np.array([row.pulls for row in rows], np.int64)
     skill = np.array([row.skill for row in rows], np.int64)

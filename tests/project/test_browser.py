@@ -141,22 +141,21 @@ def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
     desktop.goto(f"/admin/selection/run/{run.pk}/")
     answers = desktop.locator(".cs-tile", has_text="answers counted").locator("b")
     expect(answers).to_have_text("0")
-    copy = desktop.locator(".c-link button").first
-    copy.click()
-    copied = copy.get_attribute("data-copy")
+    name = desktop.locator(".c-worker a").first
+    address = name.get_attribute("href")
     desktop.get_by_label("Search for a worker").fill("w1")
-    copy.focus()
+    name.focus()
     given = answer_all(run, crowd(1, 2))
     engine.advance(run.pk)
     expect(answers).to_have_text(str(given))
     expect(desktop.locator(".c-answers").first).not_to_have_text("0")
     # what was typed meanwhile is still there, and the keyboard is where it was
-    focus = desktop.evaluate("document.activeElement.dataset.copy")
-    assert focus == copied
+    focus = desktop.evaluate("document.activeElement.getAttribute('href')")
+    assert focus == address
     expect(desktop.get_by_label("Search for a worker")).to_have_value("w1")
     runs.stop(run)
     expect(desktop.get_by_text("it was stopped by hand")).to_be_visible()
-    expect(desktop.locator(".cs-status")).to_have_text("Ended")
+    expect(desktop.locator(".cs-status")).to_have_text("Ready for review")
 
 
 def test_the_form_shows_what_the_algorithm_reads_and_the_pool_has(desktop: Page):

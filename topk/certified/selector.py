@@ -57,7 +57,7 @@ class Certified(Selector):
     """
 
     name = "certified"
-    title = "Certified (ours)"
+    title = "Certified"
     keeps_quotas = True
     says_accuracy = True
     promise = Promise(Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md")

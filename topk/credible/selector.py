@@ -52,7 +52,7 @@ class Credible(Selector):
     """Test whoever may stand on the wrong side; stop when the posterior risk is within delta."""
 
     name = "credible"
-    title = "Credible (ours)"
+    title = "Credible"
     learns = True
     promise = Promise(
         Goal.AGGREGATE,

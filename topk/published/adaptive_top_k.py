@@ -23,13 +23,13 @@ ZETA_2 = math.pi**2 / 6
 CUMULATIVE = Option(
     "cumulative",
     False,
-    "Use all answers of a worker in every round instead of fresh ones; the promise stays (ours).",
+    "Use all answers in every round, not only fresh ones; the promise stays (our proof).",
     "flag",
 )
 HALF = Option(
     "half",
     False,
-    "Halve each round by a union bound that wastes nothing; the promise stays (ours).",
+    "Halve each round by a union bound that wastes nothing; the promise stays (our proof).",
     "flag",
 )
 C_ROUND = Option(
@@ -155,7 +155,7 @@ class ImprovedTopK(AdaptiveTopK):
     """
 
     name = "improved-top-k"
-    title = "Misclassification-budget TopK (ours)"
+    title = "Misclassification-budget TopK"
     promise = Promise(
         Goal.AGGREGATE,
         "confidence",

@@ -130,7 +130,7 @@ class SR(PhaseSelector):
         Option(
             "schedule",
             "plain",
-            "The schedule for one best worker cut short (plain), or one that spends all (ours).",
+            "The schedule for one best worker cut short (plain), or our own, which spends all.",
             "choice",
             ("plain", "renormalised"),
         ),

@@ -1,10 +1,16 @@
 """A run's page: how it stands, and why it ended."""
 
-import pytest
+from datetime import UTC, datetime, timedelta
 
-from selection.setup import runs
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from selection import engine, intake, reports
+from selection.models import Run
+from selection.setup import roster, runs
 from tests.pages import admin_url, text_of
-from tests.worlds import crowd, make_run, play
+from tests.worlds import crowd, make_pool, make_run, play
 
 pytestmark = pytest.mark.django_db
 
@@ -14,7 +20,7 @@ def test_it_shows_how_a_run_stands(requester):
     play(run, crowd(1, 2), most=3)
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "answers counted" in words
-    assert "has to fall to 0.300" in words
+    assert "stops when that has fallen to 0.300" in words
     assert "Assumes that a worker's answers are independent" in words
     assert "within 0.3 of the 2nd best" in words
     assert "w0 Worker 0" in words
@@ -42,18 +48,6 @@ def test_a_run_that_was_stopped_does_not_claim_its_promise(requester):
     assert "Not certified" in words
 
 
-def test_the_fragment_is_only_what_changes(requester):
-    run = make_run()
-    response = requester.get(admin_url("run_page", run.pk), {"fragment": "1"})
-    page = response.content.decode()
-    assert 'id="live-top" data-part data-live' in page
-    assert "<html" not in page
-    assert 'type="search"' not in page
-    runs.pause(run)
-    paused = requester.get(admin_url("run_page", run.pk), {"fragment": "1"}).content.decode()
-    assert "data-live" not in paused
-
-
 def test_it_pages_filters_searches_and_sorts_many_workers(requester):
     run = make_run(n=230, questions=5, k=5)
     url = admin_url("run_page", run.pk)
@@ -70,6 +64,7 @@ def test_it_pages_filters_searches_and_sorts_many_workers(requester):
     assert workers(sort="worker")[:3] == ["w0", "w1", "w10"]
     assert workers(sort="-worker")[0] == "w99"
     assert len(workers(verdict="undecided", page=3)) == 30
+    assert workers(presence="active") == []
     assert workers(verdict="accepted") == []
 
 
@@ -86,3 +81,112 @@ def test_names_are_never_taken_for_markup(requester):
     worker.save()
     page = requester.get(admin_url("run_page", run.pk)).content.decode()
     assert "<script>alert(1)" not in page
+
+
+def test_the_border_is_drawn_below_the_best_k_in_order_of_merit_alone(requester):
+    run = play(make_run(questions=3000), crowd(1, 2))
+    url = admin_url("run_page", run.pk)
+    rows = list(requester.get(url).context["pieces"].rows)
+    assert rows.index(next(name for name in rows if name.endswith("-border"))) == 2
+    assert "Above: the 2 selected" in text_of(requester.get(url))
+    by_name = requester.get(url, {"sort": "worker"}).context["pieces"].rows
+    assert not any(name.endswith("-border") for name in by_name)
+
+
+def test_a_border_between_two_pages_is_on_the_second(requester):
+    run = play(make_run(n=130, questions=5, k=100), crowd(1, 2), most=2)
+    url = admin_url("run_page", run.pk)
+    assert not any("border" in name for name in requester.get(url).context["pieces"].rows)
+    second = list(requester.get(url, {"page": 2}).context["pieces"].rows)
+    assert second[0].endswith("-border")
+
+
+def test_there_is_no_border_before_anybody_answered(requester):
+    page = requester.get(admin_url("run_page", make_run().pk))
+    assert not any("border" in name for name in page.context["pieces"].rows)
+
+
+def test_a_verdict_has_a_shape_beside_its_colour(requester):
+    run = play(make_run(questions=3000), crowd(1, 2))
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert words.count("▲ accepted") >= 2
+    assert words.count("▼ rejected") >= 4
+
+
+def test_late_answers_are_told_from_wrong_ones(requester):
+    run = make_run(slots=60)
+    engine.advance(run.pk)
+    worker = run.candidates.get(worker__key="w0")
+    mine = list(worker.assignments.order_by("position"))
+    intake.record(mine[0].pk, "yes")
+    intake.record(mine[1].pk, "no")
+    past = timezone.now() - timedelta(minutes=1)
+    worker.assignments.filter(pk=mine[2].pk).update(shown=past, due=past)
+    intake.expire()
+    engine.advance(run.pk)
+    row = requester.get(admin_url("run_page", run.pk), {"q": "w0"}).context["table"].rows[0]
+    assert (row.line.answers, row.line.right, row.line.wrong, row.line.lapsed) == (3, 1, 1, 1)
+
+
+def test_workers_are_filtered_by_presence_and_attribute(requester):
+    pool = make_pool(6, language=["English", "Spanish"], badge=[str(i) for i in range(6)])
+    run = make_run(pool=pool)
+    engine.advance(run.pk)
+    roster.withdraw(run, ["w5"])
+    seen = run.candidates.filter(worker__key__in=["w0", "w1"])
+    seen.update(seen=timezone.now())
+    url = admin_url("run_page", run.pk)
+
+    def workers(**asked: object) -> list[str]:
+        rows = requester.get(url, asked).context["table"].rows
+        return sorted(row.line.worker for row in rows)
+
+    assert workers(presence="active") == ["w0", "w1"]
+    assert workers(presence="invited") == ["w2", "w3", "w4"]
+    assert workers(presence="gone") == ["w5"] == workers(verdict="not tested")
+    assert workers(attribute="language=Spanish") == ["w1", "w3", "w5"]
+    assert workers(attribute="language=Spanish", presence="active") == ["w1"]
+    assert workers(attribute="nonsense") == workers()
+    page = requester.get(url)
+    assert page.context["attributes"]["language"] == ["English", "Spanish"]
+    assert "Invited 3 Active 2 Gone 1" in text_of(page)
+
+
+def test_who_is_gone_stands_last_and_is_called_not_tested(requester):
+    run = make_run()
+    engine.advance(run.pk)
+    roster.withdraw(run, ["w0"])
+    engine.advance(run.pk)
+    page = requester.get(admin_url("run_page", run.pk))
+    last = page.context["table"].rows[-1].line
+    assert (last.worker, last.verdict, last.presence) == ("w0", "not tested", "withdrawn")
+    assert "All that is said here is about the other 5" in text_of(page)
+
+
+def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):
+    run = make_run(enrolling=True, enrol_most=9)
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Enrolling since" in words
+    assert "6 workers so far of at most 9" in words
+    assert "It closes with 9 workers." in words
+
+
+def test_times_are_told_with_their_zone_and_spans_are_never_nothing(requester):
+    run = make_run()
+    runs.stop(run)
+    start = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
+    Run.objects.update(started=start, ended=start + timedelta(seconds=40))
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Ready for review ended 22 Nov 2026, 14:05 UTC, after 40 seconds" in words
+    assert "22 Nov 2026, 14:05 UTC" in text_of(requester.get(reverse("admin:index")))
+
+
+def test_what_was_proved_stays_said_when_the_selection_has_changed(requester):
+    run = play(make_run(algorithm="certified", epsilon=0.01, slots=60), crowd(3, 2), most=4)
+    others = [line for line in reports.standings(run) if not line.selected][:2]
+    arms = run.candidates.filter(pk__in=[line.candidate for line in others])
+    proof = {"epsilon": 0.08, "arms": list(arms.values_list("arm", flat=True)), "step": 3}
+    Run.objects.update(proof=proof)
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Certified so far: ε = 0.08." in words
+    assert "Proved at step 3, and it stays proved for the selection of that moment: 2" in words

@@ -77,7 +77,7 @@ def test_the_form_refuses_quotas_that_cannot_be_kept(requester, lines, why):
         ({"quota_attribute": "country"}, "No worker of this pool has the attribute “country”."),
         (
             {"algorithm": "lucb"},
-            "LUCB1 cannot keep quotas; Certified (ours), CLUCB-PAC and lil'CLUCB can.",
+            "LUCB1 cannot keep quotas; Certified, CLUCB-PAC and lil'CLUCB can.",
         ),
     ],
 )

@@ -1,0 +1,132 @@
+"""A worker's card in a run."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.utils import timezone
+
+from selection import engine, intake
+from selection.intake import presence
+from selection.models import Assignment, Candidate, Run
+from selection.reports.card import wilson
+from selection.setup import roster, runs
+from selection.worker import links
+from tests.pages import admin_url, text_of
+from tests.worlds import crowd, make_run, play
+
+pytestmark = pytest.mark.django_db
+
+
+def card_of(requester, run: Run, key: str = "w0"):
+    return requester.get(admin_url("run_worker", run.pk, candidate(run, key).pk))
+
+
+def candidate(run: Run, key: str = "w0") -> Candidate:
+    return run.candidates.get(worker__key=key)
+
+
+def asked(run: Run, key: str = "w0") -> list[Assignment]:
+    return list(candidate(run, key).assignments.order_by("position"))
+
+
+def test_it_shows_each_answer_with_its_times(requester):
+    run = make_run(slots=60)
+    engine.advance(run.pk)
+    first, second, third = asked(run)
+    presence.show(run, [first.pk])
+    shown = timezone.now() - timedelta(seconds=30)
+    Assignment.objects.filter(pk=first.pk).update(shown=shown)
+    intake.record(first.pk, "yes")
+    intake.record(second.pk, "no")
+    past = timezone.now() - timedelta(minutes=1)
+    Assignment.objects.filter(pk=third.pk).update(shown=past, due=past)
+    intake.expire()
+    engine.advance(run.pk)
+    response = card_of(requester, run)
+    given = response.context["card"].given[:3]
+    assert [one.outcome for one in given] == ["right", "wrong", "not in time"]
+    assert [one.response for one in given] == ["yes", "no", ""]
+    assert given[0].took is not None
+    assert 30 <= given[0].took.total_seconds() < 60
+    assert given[1].took is None
+    assert [one.counted for one in given] == [2, 2, 2]
+    assert given[0].asked == run.history.get(number=1).at
+    words = text_of(response)
+    assert "1 right 1 wrong 1 not in time" in words
+    assert "✓ right" in words
+    assert "✗ wrong" in words
+
+
+def test_it_says_in_words_what_settled_the_verdict(requester):
+    run = play(make_run(questions=3000), crowd(1, 2))
+    words = text_of(card_of(requester, run))
+    line = candidate(run)
+    assert f"by {line.pulls} answers." in words
+    assert "▲ accepted" in words
+    assert f"In step {line.decided_in} of {run.steps}." in words
+    assert line.decided_why[1:] in words
+
+
+def test_it_says_why_nothing_was_decided(requester):
+    run = make_run()
+    engine.advance(run.pk)
+    assert "Not decided yet" in text_of(card_of(requester, run))
+    roster.withdraw(run, ["w1"])
+    words = text_of(card_of(requester, run, "w1"))
+    assert "– not tested" in words
+    assert "was withdrawn" in words
+    assert "neither accepted nor rejected" in words
+
+
+def test_a_worker_who_was_asked_nothing_has_a_card_too(requester):
+    run = make_run()
+    words = text_of(card_of(requester, run))
+    assert "This worker has been asked nothing yet." in words
+    assert "in no other run" in words
+
+
+def test_it_shows_the_worker_s_other_runs(requester):
+    earlier = play(make_run(), crowd(1, 2), most=3)
+    runs.stop(earlier)
+    run = make_run(pool=earlier.pool, question_set=earlier.question_set)
+    other = card_of(requester, run).context["card"].others[0]
+    own = candidate(earlier)
+    assert (other.run, other.answers, other.right) == (earlier, own.pulls, own.rewards)
+    assert "ready for review" in text_of(card_of(requester, run))
+
+
+def test_it_carries_the_personal_link_while_the_run_goes_on(requester):
+    run = make_run()
+    link = links.address(candidate(run).pk)
+    assert link in card_of(requester, run).content.decode()
+    runs.stop(run)
+    assert link not in card_of(requester, run).content.decode()
+
+
+def test_what_was_answered_is_for_those_who_may_look_at_answers(client):
+    clerk = User.objects.create_user("clerk", is_staff=True)
+    clerk.user_permissions.add(Permission.objects.get(codename="view_run"))
+    client.force_login(clerk)
+    run = make_run()
+    engine.advance(run.pk)
+    intake.record(asked(run)[0].pk, "my very own words")
+    words = text_of(card_of(client, run))
+    assert "my very own words" not in words
+    assert "Accepted" not in words
+    clerk.user_permissions.add(Permission.objects.get(codename="view_answer"))
+    assert "my very own words" in text_of(card_of(client, run))
+
+
+def test_a_worker_of_another_run_is_not_found(requester):
+    run, other = make_run(), make_run()
+    url = admin_url("run_worker", run.pk, candidate(other).pk)
+    assert requester.get(url).status_code == 404
+
+
+def test_the_interval_is_wilson_s():
+    """His interval for 8 of 10 is .490 to .943 (Brown, Cai, DasGupta 2001, formula 4)."""
+    point = wilson(8, 10)
+    assert (round(point.lower, 3), round(point.upper, 3)) == (0.490, 0.943)
+    assert wilson(0, 1).lower == 0
+    assert wilson(1, 1).upper == 1
