@@ -122,7 +122,7 @@ class Download(Page):
 
 def _selected_csv(run: Run) -> HttpResponseBase:
     rows = reports.export_table(run)
-    return csv_response(f"{run} selected", list(rows[0]), rows)
+    return csv_response(f"{run} selected", list(rows[0]) if rows else reports.COLUMNS, rows)
 
 
 def _selected_json(run: Run) -> HttpResponseBase:

@@ -4,6 +4,7 @@ from topk import DOUBT, PopulationSummary
 
 from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
 from .card import Card, Point, card
+from .comparison import Comparison, compare
 from .exports import COLUMNS, export, export_table
 from .fit import Fit, fit
 from .gold import COLUMNS as GOLD_COLUMNS
@@ -20,6 +21,7 @@ __all__ = [
     "DOUBT",
     "GOLD_COLUMNS",
     "Card",
+    "Comparison",
     "Fit",
     "GoldLine",
     "Line",
@@ -36,6 +38,7 @@ __all__ = [
     "answer_rows",
     "card",
     "duration",
+    "compare",
     "export",
     "export_table",
     "fit",

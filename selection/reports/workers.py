@@ -27,7 +27,9 @@ class Line:
     verdict  accepted, rejected, undecided, or settled in / settled out by the present bounds
     presence invited (nothing was seen of them yet), active, or why they are gone
     lapsed   answers, of those counted, that were shown and not given in time
-    by_hand  the requester's own verdict, if she gave one
+    selected by the algorithm, but where the requester's own verdict says otherwise
+    by_hand  that verdict, if she gave one
+    by_algorithm  whether the algorithm itself selects them: the promise is about these
     group    the value of the attribute that quotas are about
     skill    in a run of several: its name; its number is 0 in others
     """
@@ -49,6 +51,7 @@ class Line:
     lapsed: int = 0
     by_hand: str = ""
     by_hand_why: str = ""
+    by_algorithm: bool = False
     group: str = ""
     skill: str = ""
     number: int = 0
@@ -163,7 +166,8 @@ def _line(row: Candidate, settled: int, selected: bool) -> Line:
         lower=0.0,
         upper=1.0,
         verdict=word,
-        selected=selected,
+        selected=selected if row.by_hand is None else row.by_hand == Verdict.ACCEPTED,
+        by_algorithm=selected,
         decided_in=row.decided_in,
         why=row.decided_why,
         presence=presence(row),
