@@ -15,7 +15,7 @@ from selection.models import Run
 from selection.setup import choices, priors, refusals, runs
 from selection.worker import links
 
-from . import live, table
+from . import changes, live, table
 from .live import LiveView
 from .page import Page, csv_response, csv_stream, json_response, object_url
 from .worker_page import WorkerPage
@@ -26,6 +26,8 @@ VERBS = {
     "pause": runs.pause,
     "resume": runs.resume,
     "stop": runs.stop,
+    "conclude": runs.conclude,
+    "take-up": runs.take_up,
 }
 DONE = {
     "start": "The run has started: questions are going out.",
@@ -33,6 +35,8 @@ DONE = {
     "pause": "The run is paused: nothing more goes out, and nothing is counted.",
     "resume": "The run goes on.",
     "stop": "The run has ended.",
+    "conclude": "The run is put aside: nothing about it is left to be decided.",
+    "take-up": "The run is up for review again.",
 }
 
 
@@ -72,7 +76,7 @@ class RunPage(Page):
         return facts | {
             "pieces": pieces,
             "attributes": table.attributes(run),
-            "join": links.join(run) if run.enrolling and hasattr(links, "join") else "",
+            **changes.facts(run),
         }
 
 
@@ -99,7 +103,7 @@ class RunVerb(Page):
         if verb not in VERBS:
             raise Http404
         try:
-            VERBS[verb](self.object)
+            VERBS[verb](self.object, str(request.user.get_username()))
         except Refused as refusal:
             messages.error(request, str(refusal))
         else:
@@ -169,6 +173,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
     ]
     return [
+        *changes.change_urls(model_admin),
         path("<int:pk>/", page, name="selection_run_page"),
         path("<int:pk>/live/", changes, name="selection_run_live"),
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),

@@ -13,7 +13,17 @@ from .needs import Need, needs
 from .progress import Progress, history, progress, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
 from .words import duration
-from .workers import Line, Look, Quota, SkillLine, look, quota_lines, skill_lines, standings
+from .workers import (
+    Line,
+    Look,
+    Quota,
+    SkillLine,
+    look,
+    presence,
+    quota_lines,
+    skill_lines,
+    standings,
+)
 
 __all__ = [
     "COLUMNS",
@@ -37,8 +47,8 @@ __all__ = [
     "answer_columns",
     "answer_rows",
     "card",
-    "duration",
     "compare",
+    "duration",
     "export",
     "export_table",
     "fit",
@@ -51,6 +61,7 @@ __all__ = [
     "open_assignments",
     "open_columns",
     "open_table",
+    "presence",
     "progress",
     "promise_status",
     "proof",
