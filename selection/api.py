@@ -332,7 +332,9 @@ def change_run(request: HttpRequest, run_id: int, payload: ChangeIn) -> dict[str
     """Change a run that has started: all of what is asked, or nothing."""
     run = get_object_or_404(Run, pk=run_id)
     given = payload.dict(exclude_unset=True)
-    moves = {name: given.pop(name) for name in ("enrolling", "concluded") if name in given}
+    moves: dict[str, bool] = {
+        name: given.pop(name) for name in ("enrolling", "concluded") if name in given
+    }
     why, preview = given.pop("why", ""), given.pop("preview", False)
     with transaction.atomic():
         changed = changes.apply(run, given, who(request), why) if given else {}

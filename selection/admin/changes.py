@@ -84,7 +84,7 @@ def change_form(run: Run, data: Any = None) -> "_SettingsForm":
             fields.append("epsilon")
         if run.enrolling:
             fields += ["enrol_until", "enrol_most"]
-    made = forms.modelform_factory(
+    made: Any = forms.modelform_factory(
         Run,
         form=_SettingsForm,
         fields=fields,

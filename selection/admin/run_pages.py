@@ -165,7 +165,7 @@ FILES = {
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
-    page, changes, worker, verb, download = (
+    page, live_page, worker, verb, download = (
         wrap(view.as_view(model_admin=model_admin))
         for view in (RunPage, LiveView, WorkerPage, RunVerb, Download)
     )
@@ -175,7 +175,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     return [
         *changes.change_urls(model_admin),
         path("<int:pk>/", page, name="selection_run_page"),
-        path("<int:pk>/live/", changes, name="selection_run_live"),
+        path("<int:pk>/live/", live_page, name="selection_run_live"),
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),
         path("<int:pk>/do/<slug:verb>/", verb, name="selection_run_verb"),
         *downloads,

@@ -48,15 +48,13 @@ class Roster:
         workers = self.arms.size // len(run.skills)
         return all(skill.k < workers for skill in run.skills)
 
-    def ready(self, run: Run, state: State) -> bool:
+    def ready(self, run: Run) -> bool:
         """Whether the algorithm can work on them by now.
 
-        While others may still join, one that works in rounds waits for all of them, and quotas may
-        be out of reach.
+        While others may still join, one that works in rounds waits for all of them.
         """
-        if not run.enrolling:
-            return self.enough(run)
-        return run.selector_class.open_roster and self.enough(run) and fits(run, self, state)
+        waits = run.enrolling and not run.selector_class.open_roster
+        return self.enough(run) and not waits
 
     def selector(self, run: Run, state: State) -> Selector:
         """The algorithm on these arms. Raises ProblemError where it cannot be run on them."""

@@ -51,4 +51,4 @@ def restored(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]:
     rewards = np.array([row.rewards for row in rows], float)
     verdict = np.array([row.verdict for row in rows], np.int8)
     state = roster.state(pulls, rewards, verdict, run.memory)
-    return roster, roster.selector(run, state) if roster.ready(run, state) else None
+    return roster, roster.selector(run, state) if roster.ready(run) else None

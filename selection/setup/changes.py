@@ -117,8 +117,6 @@ def _budget(run: Run, value: int | None) -> str:
     used = spent(run)
     if value is not None and value < used:
         raise Refused(f"{used:,} assignments are handed out already; it cannot be less than that.")
-    if ended and value is not None and value <= used:
-        raise Refused(f"All {used:,} are spent: raise it above that, and the run goes on.")
     if value is None:
         now = f"There is no limit any more, after {_amount(run.budget)}."
     else:

@@ -137,8 +137,10 @@ def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
         return {"quota_attribute": "Say which attribute the quotas are about."}
     if not asked["limits"]:
         return {"quota_lines": "Say how many there may be of each value."}
-    if run.enrolling:
-        return {}  # who will have joined is looked at when the roster closes
+    if run.enrolling:  # who will have joined is looked at when the roster closes
+        least = sum(limit[0] or 0 for limit in asked["limits"].values())
+        want = f"Together the quotas want at least {least} workers, but K is {run.k}."
+        return {"quota_lines": want} if least > run.k else {}
     try:
         quotas.check(asked, quotas.values(pool, asked["attribute"]), run.k)
     except Refused as refusal:

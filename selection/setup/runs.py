@@ -178,8 +178,8 @@ def _stays_ended(run: Run) -> str:
     if lost or run.ending == Run.Ending.BUDGET:
         return ""
     return (
-        "Only a run whose budget was spent, or that lost its promise by a correction after its end, "
-        "can go on."
+        "Only a run whose budget was spent, or that lost its promise by a correction after its "
+        "end, can go on."
     )
 
 
