@@ -99,7 +99,7 @@ def test_a_worker_is_withdrawn_and_taken_back(requester):
     run = make_run()
     row = run.candidates.get(worker__key="w3")
     url = admin_url("run_worker_change", run.pk, row.pk)
-    assert url in requester.get(admin_url("run_page", run.pk)).content.decode()
+    assert url in requester.get(admin_url("run_worker", run.pk, row.pk)).content.decode()
     assert "the best 2 of the other 5" in text_of(requester.get(url))
     page = text_of(requester.post(url, {"do": "withdraw", "why": "ill"}, follow=True))
     row.refresh_from_db()
@@ -117,7 +117,9 @@ def test_a_verdict_by_hand_goes_to_the_page_and_the_files(requester):
     asked = text_of(requester.post(url, {"do": "accept"}, follow=True))
     assert "Give the reason" in asked
     page = text_of(requester.post(url, {"do": "accept", "why": "known"}, follow=True))
-    assert "accepted by hand: known" in page
+    assert "by hand: accepted" in page
+    card = text_of(requester.get(admin_url("run_worker", run.pk, row.pk)))
+    assert "By hand: accepted. known" in card
     assert "says nothing of whom a verdict by hand puts in" in page
     file = json.loads(requester.get(admin_url("run_selected_json", run.pk)).content)
     assert {row["worker"]: row["selected_by"] for row in file["workers"]}["w4"] == "hand"
