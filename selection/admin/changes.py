@@ -53,9 +53,10 @@ class Offer:
 
 def facts(run: Run) -> dict[str, Any]:
     """What the run's own page shows of all this."""
+    events = list(run.events.all()[: EVENTS_SHOWN + 1])
     return {
-        "events": list(run.events.all()[:EVENTS_SHOWN]),
-        "more_events": max(0, run.events.count() - EVENTS_SHOWN),
+        "events": events[:EVENTS_SHOWN],
+        "more_events": len(events) > EVENTS_SHOWN,
         "join_link": links.join_address(run.pk) if run.enrolling else "",
         "not_closed": roster.too_few(run) if run.enrolling else "",
         "may_change": run.status != Run.Status.ENDED or run.ending == Run.Ending.BUDGET,
