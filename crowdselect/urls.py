@@ -5,11 +5,12 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from selection.api import api
-from selection.worker import views
+from selection.worker import join, views
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     path("api/", api.urls),
+    path("join/<str:token>/", join.join, name="join"),
     path("work/<str:token>/", views.work, name="work"),
 ]

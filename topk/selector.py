@@ -75,7 +75,8 @@ class Selector(ABC):
 
     needs           which of "epsilon", "delta", "budget" it uses; all use n and k
     known_options   what else may be set, as keyword arguments
-    epsilon_moves   whether ε may be changed while it runs: it is read only in order to stop
+    epsilon_moves   whether ε may be changed while it runs: whatever is proved of the answers is
+                    the same for every ε, which says when to stop and at most whom to ask next
     open_roster     whether arms may join while it runs
     path_dependent  whether its memory depends on how answers were batched, not on their sum alone
     keeps_quotas    whether at least and at most so many of each group can be asked for

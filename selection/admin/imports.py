@@ -24,6 +24,7 @@ from selection.intake.files import BadRow
 from selection.models import Pool, QuestionSet, Run, Upload, grading
 
 from .forms import UploadForm
+from .joining import offer_joining
 from .page import Page, csv_response, object_url
 
 ROWS_SHOWN = 10
@@ -287,6 +288,8 @@ class PreviewPage(ImportPage):
         messages.success(request, f"{_count(taken.count, noun)} imported.")
         if taken.problems:
             messages.warning(request, f"{_count(len(taken.problems), 'line')} not taken.")
+        if isinstance(self.object, Pool):
+            offer_joining(request, self.object)
         return redirect(object_url(self.object))
 
     @transaction.atomic

@@ -1,17 +1,23 @@
 """Pools and the workers in them."""
 
+from collections.abc import Iterable
+
 from django.contrib import admin
 from django.db.models import Count, QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from selection.models import Pool, Run, Worker
+from selection.models import Candidate, Pool, Run, Worker
 
 from .imports import WORKERS, import_urls, to_import
+from .joining import offer_joining
 from .page import DeletedWhole, list_url
+
+MOST_NAMED = 100
 
 
 @admin.register(Pool)
@@ -55,3 +61,18 @@ class WorkerAdmin(ModelAdmin):
     search_fields = ["key", "name"]
     autocomplete_fields = ["pool"]
     fields = ["pool", "key", "name", "attributes"]
+
+    def get_deleted_objects(
+        self, objs: Iterable[Worker], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """A worker in a run stays: what they answered is part of its record."""
+        workers = list(objs)
+        rows = Candidate.objects.filter(worker__in=workers).order_by("run", "worker")
+        used = rows.values_list("worker__key", "run__name").distinct()[:MOST_NAMED]
+        protected = [f"“{key}” is in the run “{run}”" for key, run in used]
+        return [str(worker) for worker in workers], {"workers": len(workers)}, set(), protected
+
+    def save_model(self, request: HttpRequest, obj: Worker, form: ModelForm, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if not change:
+            offer_joining(request, obj.pool)

@@ -27,6 +27,7 @@ from .run_fields import (
 # The settings of a run that have a range; the sentences about them come from refusals.
 RANGES = ("k", "epsilon", "delta", "budget")
 MOST = 2**31 - 1
+HOURS_TO_COME = 48  # for new runs: long enough for a weekend's absence, short enough to notice
 
 
 class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
@@ -52,6 +53,10 @@ class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
             "slots",
             "slots_per_worker",
             "minutes",
+            "hours_to_come",
+            "enrolling",
+            "enrol_until",
+            "enrol_most",
             "recorded_only",
             "seed",
         ]
@@ -66,6 +71,7 @@ class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
             self.initial.setdefault("seed", secrets.randbelow(2**31))
+            self.initial["hours_to_come"] = HOURS_TO_COME
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
         widget.choices = attribute_choices(self._pool_shown(), chosen)
@@ -122,6 +128,7 @@ class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
         if not asked or {"k", "quota_attribute", "quota_lines"} & set(self.errors):
             return
         run = Run(k=self.cleaned_data["k"], algorithm=algorithm, quotas=asked)
+        run.enrolling = bool(self.cleaned_data.get("enrolling"))
         for field, why in refusals.of_quotas(run, pool).items():
             self.add_error(field, why)
 
@@ -161,7 +168,7 @@ class SkillFormSet(forms.BaseInlineFormSet):
         return self.new_objects
 
     def _check_each(self, kept: list[forms.ModelForm]) -> None:
-        workers = self.instance.pool.workers.count()
+        workers = refusals.expected(self.instance, self.instance.pool.workers.count())
         for form in kept:
             if form.cleaned_data["question_set"].pk == self.instance.question_set_id:
                 form.add_error("question_set", "This is the run's first question set already.")
@@ -192,6 +199,7 @@ class PromiseForm(OptionFields):
     epsilon = forms.FloatField(required=False)
     delta = forms.FloatField(required=False)
     budget = forms.IntegerField(required=False)
+    enrolling = forms.BooleanField(required=False)
 
     def run(self) -> Run:
         self.full_clean()
@@ -203,7 +211,7 @@ class PromiseForm(OptionFields):
 
 
 def _given(cleaned: dict[str, Any]) -> dict[str, Any]:
-    """The settings a promise depends on, where given; 1 stands for a K not given yet."""
-    names = (*RANGES, "algorithm")
+    """What a promise depends on, and who may join, where given; 1 for a K not given yet."""
+    names = (*RANGES, "algorithm", "enrolling", "enrol_most", "recorded_only")
     given = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
     return {"k": 1} | given

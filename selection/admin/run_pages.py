@@ -15,7 +15,7 @@ from selection.models import Run
 from selection.setup import choices, priors, refusals, runs
 from selection.worker import links
 
-from . import live, table
+from . import changes, live, table
 from .live import LiveView
 from .page import Page, csv_response, csv_stream, json_response, object_url
 from .worker_page import WorkerPage
@@ -27,6 +27,8 @@ VERBS = {
     "resume": runs.resume,
     "stop": runs.stop,
     "reopen": runs.reopen,
+    "conclude": runs.conclude,
+    "take-up": runs.take_up,
 }
 DONE = {
     "start": "The run has started: questions are going out.",
@@ -35,6 +37,8 @@ DONE = {
     "resume": "The run goes on.",
     "stop": "The run has ended.",
     "reopen": "The run goes on: questions are going out again.",
+    "conclude": "The run is put aside: nothing about it is left to be decided.",
+    "take-up": "The run is up for review again.",
 }
 
 
@@ -74,7 +78,7 @@ class RunPage(Page):
         return facts | {
             "pieces": pieces,
             "attributes": table.attributes(run),
-            "join": links.join(run) if run.enrolling and hasattr(links, "join") else "",
+            **changes.facts(run),
         }
 
 
@@ -101,7 +105,7 @@ class RunVerb(Page):
         if verb not in VERBS:
             raise Http404
         try:
-            VERBS[verb](self.object)
+            VERBS[verb](self.object, str(request.user.get_username()))
         except Refused as refusal:
             messages.error(request, str(refusal))
         else:
@@ -124,7 +128,7 @@ class Download(Page):
 
 def _selected_csv(run: Run) -> HttpResponseBase:
     rows = reports.export_table(run)
-    return csv_response(f"{run} selected", list(rows[0]), rows)
+    return csv_response(f"{run} selected", list(rows[0]) if rows else reports.COLUMNS, rows)
 
 
 def _selected_json(run: Run) -> HttpResponseBase:
@@ -163,7 +167,7 @@ FILES = {
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
-    page, changes, worker, verb, download = (
+    page, live_page, worker, verb, download = (
         wrap(view.as_view(model_admin=model_admin))
         for view in (RunPage, LiveView, WorkerPage, RunVerb, Download)
     )
@@ -171,8 +175,9 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
     ]
     return [
+        *changes.change_urls(model_admin),
         path("<int:pk>/", page, name="selection_run_page"),
-        path("<int:pk>/live/", changes, name="selection_run_live"),
+        path("<int:pk>/live/", live_page, name="selection_run_live"),
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),
         path("<int:pk>/do/<slug:verb>/", verb, name="selection_run_verb"),
         *downloads,

@@ -76,7 +76,21 @@ class RunAdmin(DeletedWhole, ModelAdmin):
         ),
         (
             "How questions go out",
-            {"fields": [("slots", "slots_per_worker"), "minutes", "recorded_only"]},
+            {
+                "fields": [
+                    ("slots", "slots_per_worker"),
+                    ("minutes", "hours_to_come"),
+                    "recorded_only",
+                ]
+            },
+        ),
+        (
+            "Who may join",
+            {
+                "fields": ["enrolling", ("enrol_until", "enrol_most")],
+                "description": "With an open roster a run may start with few workers, or none: "
+                "they join by a link, or by the API.",
+            },
         ),
         (
             "To repeat the run exactly",
@@ -188,7 +202,7 @@ class RunAdmin(DeletedWhole, ModelAdmin):
 
 def promises_html(run: Run, pool: Pool | None) -> SafeString:
     """The sentence of each algorithm, or what stands in the way of one; and the pool's groups."""
-    workers = pool.workers.count() if pool else 0
+    workers = refusals.expected(run, pool.workers.count()) if pool else 0
     context = {
         "workers": workers,
         "refusals": refusals.of(run, workers).values() if workers else [],

@@ -178,7 +178,7 @@ def load(run: Run) -> StepArrays:
     return StepArrays(
         run=run,
         roster=roster,
-        selector=roster.selector(run, state) if roster.enough(run) else None,
+        selector=roster.selector(run, state) if roster.ready(run) else None,
         ids=ids,
         workers=workers,
         skill=skill,

@@ -48,6 +48,14 @@ class Roster:
         workers = self.arms.size // len(run.skills)
         return all(skill.k < workers for skill in run.skills)
 
+    def ready(self, run: Run) -> bool:
+        """Whether the algorithm can work on them by now.
+
+        While others may still join, one that works in rounds waits for all of them.
+        """
+        waits = run.enrolling and not run.selector_class.open_roster
+        return self.enough(run) and not waits
+
     def selector(self, run: Run, state: State) -> Selector:
         """The algorithm on these arms. Raises ProblemError where it cannot be run on them."""
         workers = self.arms.size // len(run.skills)

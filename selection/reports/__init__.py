@@ -4,6 +4,7 @@ from topk import DOUBT, PopulationSummary
 
 from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
 from .card import Card, Point, card
+from .comparison import Comparison, compare
 from .exports import COLUMNS, export, export_table
 from .fit import Fit, fit
 from .gold import COLUMNS as GOLD_COLUMNS
@@ -12,7 +13,17 @@ from .needs import Need, needs
 from .progress import Progress, history, progress, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
 from .words import duration
-from .workers import Line, Look, Quota, SkillLine, look, quota_lines, skill_lines, standings
+from .workers import (
+    Line,
+    Look,
+    Quota,
+    SkillLine,
+    look,
+    presence,
+    quota_lines,
+    skill_lines,
+    standings,
+)
 
 __all__ = [
     "COLUMNS",
@@ -20,6 +31,7 @@ __all__ = [
     "DOUBT",
     "GOLD_COLUMNS",
     "Card",
+    "Comparison",
     "Fit",
     "GoldLine",
     "Line",
@@ -35,6 +47,7 @@ __all__ = [
     "answer_columns",
     "answer_rows",
     "card",
+    "compare",
     "duration",
     "export",
     "export_table",
@@ -48,6 +61,7 @@ __all__ = [
     "open_assignments",
     "open_columns",
     "open_table",
+    "presence",
     "progress",
     "promise_status",
     "proof",

@@ -24,8 +24,9 @@ COLUMNS = [
     "lower",
     "upper",
 ]
-# What happened to each besides: answers not given in time, whether they came, her own verdict.
-LIFE = ["lapsed", "presence", "by_hand"]
+# What happened to each besides: answers not given in time, whether they came, her own verdict
+# with its reason, and whether the algorithm selects them or she does.
+LIFE = ["lapsed", "presence", "by_hand", "by_hand_why", "selected_by"]
 
 
 def export(run: Run) -> dict[str, Any]:
@@ -45,6 +46,7 @@ def export(run: Run) -> dict[str, Any]:
         "epsilon_reached": promised.epsilon,
         "holds": promised.holds,
         "over": promised.over,
+        "by_hand": promised.by_hand,
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "assumptions": promised.assumes,
@@ -61,7 +63,13 @@ def export(run: Run) -> dict[str, Any]:
         "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
         "interval": interval(run),
         "workers": [_export_row(run, rank, line) for rank, line in _ranked(chosen)],
+        "taken_out_by_hand": [_export_row(run, None, line) for line in lines if _taken_out(line)],
     }
+
+
+def _taken_out(line: Line) -> bool:
+    """Selected by the algorithm, and rejected by the requester."""
+    return line.by_algorithm and not line.selected
 
 
 def _certified_word(document: dict[str, Any]) -> str:
@@ -106,8 +114,9 @@ def columns(run: Run) -> list[str]:
     return [*COLUMNS, *group, *skill, *LIFE]
 
 
-def _export_row(run: Run, rank: int, line: Line) -> dict[str, Any]:
-    row = asdict(line) | {"rank": rank, "right": round(line.right)}
+def _export_row(run: Run, rank: int | None, line: Line) -> dict[str, Any]:
+    by = "algorithm" if line.by_algorithm else "hand"
+    row = asdict(line) | {"rank": rank, "right": round(line.right), "selected_by": by}
     for column in ("mean", "lower", "upper"):
         row[column] = None if row[column] is None else round(row[column], 4)
     return {column: row[column] for column in columns(run)}
@@ -121,6 +130,7 @@ def export_table(run: Run) -> list[dict[str, Any]]:
         "promise": document["promise"],
         "epsilon_reached": document["epsilon_reached"],
         "holds": document["holds"],
+        "by_hand_note": document["by_hand"],
         "warnings": " ".join(document["warnings"]),
         "ending": document["ending"] or document["status"],
     } | {

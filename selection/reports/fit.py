@@ -49,8 +49,7 @@ def restored(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None]:
     skill = np.array([row.skill for row in rows], np.int64)
     gone = np.array([bool(row.gone) for row in rows], bool)
     roster = Roster.of(run, skill, gone, pulls)
-    if not roster.enough(run):
-        return roster, None
     rewards = np.array([row.rewards for row in rows], float)
     verdict = np.array([row.verdict for row in rows], np.int8)
-    return roster, roster.selector(run, roster.state(pulls, rewards, verdict, run.memory))
+    state = roster.state(pulls, rewards, verdict, run.memory)
+    return roster, roster.selector(run, state) if roster.ready(run) else None

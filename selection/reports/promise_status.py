@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from selection.models import Run
 from selection.models.roster import among
-from selection.setup import choices, priors, refusals
+from selection.setup import by_hand, choices, priors, refusals, roster
 from topk import ASSUMPTIONS, Goal, Promise, build
 
 from .progress import rounded_up
@@ -32,6 +32,7 @@ class PromiseStatus:
     holds     where that is: for every pool, or on average over pools
     assumes   what all of it rests on
     over      whom it is about, where that is not the whole pool; empty otherwise
+    by_hand   what verdicts by hand do to it; empty without any
     """
 
     sentence: str
@@ -41,17 +42,20 @@ class PromiseStatus:
     holds: str = ""
     assumes: str = ASSUMPTIONS
     over: str = ""
+    by_hand: str = ""
 
 
 def promise_status(run: Run) -> PromiseStatus:
     draft = run.status == Run.Status.DRAFT
     counts = Counter(run.candidates.filter(skill=0).values_list("gone", flat=True))
-    n = run.pool.workers.count() if draft else counts[""]
+    n = refusals.expected(run, run.pool.workers.count()) if draft else counts[""]
     if draft and (refused := refusals.of(run, n)):
         return PromiseStatus(" ".join(refused.values()))
     over = _over(run, counts)
     if n <= max(skill.k for skill in run.skills):
         return PromiseStatus(_too_few(run, n), over=over)
+    if run.enrolling and not draft and (why := roster.too_few(run)):
+        return PromiseStatus(why, over=over)
     promise = _promise(run, n)
     assumes = promise.assumes + priors.assumption(run)
     if draft:
@@ -61,6 +65,7 @@ def promise_status(run: Run) -> PromiseStatus:
     early = ended and not run.finished
     known = epsilon is not None and not ended
     return PromiseStatus(
+        by_hand=_by_hand(run),
         sentence=(_early(run, promise, n) if early else choices.sentence(run, promise, n))
         + _regraded(run),
         so_far="" if ended else _so_far(promise, epsilon),
@@ -98,6 +103,18 @@ def _over(run: Run, counts: Counter[str]) -> str:
             "before it is closed; the promise is then about those who are on it."
         )
     return " ".join(parts)
+
+
+def _by_hand(run: Run) -> str:
+    """That the promise is not about what the requester put in or took out herself."""
+    given = Counter(run.candidates.exclude(by_hand=None).values_list("by_hand", flat=True))
+    words = [f"{given[v]} {word} by hand" for v, word in by_hand.WORDS.items() if given[v]]
+    if not words:
+        return ""
+    return (
+        f"{' and '.join(words).capitalize()}. The promise is about the {run.total} that the "
+        "algorithm selects itself, and says nothing of whom a verdict by hand puts in or takes out."
+    )
 
 
 def _too_few(run: Run, n: int) -> str:

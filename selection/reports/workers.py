@@ -34,7 +34,9 @@ class Line:
     verdict  accepted, rejected, undecided, or settled in / settled out by the present bounds
     presence invited (nothing was seen of them yet), active, or why they are gone
     lapsed   answers, of those counted, that were shown and not given in time
-    by_hand  the requester's own verdict, if she gave one
+    selected by the algorithm, but where the requester's own verdict says otherwise
+    by_hand  that verdict, if she gave one
+    by_algorithm  whether the algorithm itself selects them: the promise is about these
     group    the value of the attribute that quotas are about
     skill    in a run of several: its name; its number is 0 in others
     """
@@ -56,6 +58,7 @@ class Line:
     lapsed: int = 0
     by_hand: str = ""
     by_hand_why: str = ""
+    by_algorithm: bool = False
     group: str = ""
     skill: str = ""
     number: int = 0
@@ -112,7 +115,8 @@ def _lines(run: Run, rows: list[Any], roster: Roster, selector: Selector | None)
             lower=lower[row.arm],
             upper=upper[row.arm],
             verdict=_word(row, settled[row.arm]),
-            selected=row.arm in chosen,
+            selected=row.arm in chosen if row.by_hand is None else row.by_hand == Verdict.ACCEPTED,
+            by_algorithm=row.arm in chosen,
             decided_in=row.decided_in,
             why=row.decided_why,
             presence=presence(row),

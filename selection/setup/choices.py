@@ -41,16 +41,19 @@ def own(run: Run, workers: int) -> Choice | None:
     """This run's own algorithm, with its options; None if it is refused."""
     if refusals.of(run, workers):
         return None
-    promise = _as_if_started(run).selector(workers=workers).promise
+    workers = refusals.expected(run, workers)
+    promise = _as_if_started(run, workers).selector(workers=workers).promise
     return _choice(run.algorithm, sentence(run, promise, workers))
 
 
-def _as_if_started(run: Run) -> Run:
+def _as_if_started(run: Run, workers: int) -> Run:
     """The run with its quotas filled in, where they can be: they are part of the promise."""
     if not run.quotas or refusals.of_quotas(run, run.pool):
         return run
     started = refusals.copy(run)
     filled = quotas.option(run.quotas, quotas.values(run.pool, run.quotas["attribute"]))
+    if run.enrolling:  # nobody knows yet who will have joined
+        filled = {"groups": [0] * workers, "at_least": [0], "at_most": [workers], "names": [""]}
     started.options = run.options | {"quotas": filled}
     return started
 
@@ -60,6 +63,7 @@ def every(run: Run, workers: int) -> list[Choice]:
 
     Empty when none could be run on it: ``refusals`` says why.
     """
+    workers = refusals.expected(run, workers)
     if refusals.out_of_range(run, workers):
         return []
     return [

@@ -15,13 +15,35 @@ HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10*
 
 
 def of(run: Run, workers: int) -> dict[str, str]:
-    """One sentence for each setting that cannot be, by field; a pool too small by "pool"."""
+    """One sentence for each setting that cannot be, by field; a pool too small by "pool".
+
+    With an open roster a pool may be too small, or empty: that is looked at when it closes.
+    """
+    workers = expected(run, workers)
     return (
-        out_of_range(run, workers)
+        _bad_enrolment(run)
+        or out_of_range(run, workers)
         or _bad_skills(run, workers)
         or _bad_options(run)
         or _refused(run, workers)
     )
+
+
+def expected(run: Run, workers: int) -> int:
+    """How many workers to reckon with: those there are, or as many as must join at least."""
+    if not run.enrolling:
+        return workers
+    return max(workers, 2, *(skill.k + 1 for skill in run.skills))
+
+
+def _bad_enrolment(run: Run) -> dict[str, str]:
+    if run.enrolling and run.enrol_most is not None and run.enrol_most <= run.k:
+        why = f"The roster must hold more than the {run.k} wanted, but closes with "
+        return {"enrol_most": f"{why}{run.enrol_most}."}
+    if run.enrolling and run.recorded_only:
+        why = "Nobody can join a run that asks nobody: give it a closed roster."
+        return {"enrolling": why}
+    return {}
 
 
 def out_of_range(run: Run, workers: int) -> dict[str, str]:
@@ -115,6 +137,10 @@ def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
         return {"quota_attribute": "Say which attribute the quotas are about."}
     if not asked["limits"]:
         return {"quota_lines": "Say how many there may be of each value."}
+    if run.enrolling:  # who will have joined is looked at when the roster closes
+        least = sum(limit[0] or 0 for limit in asked["limits"].values())
+        want = f"Together the quotas want at least {least} workers, but K is {run.k}."
+        return {"quota_lines": want} if least > run.k else {}
     try:
         quotas.check(asked, quotas.values(pool, asked["attribute"]), run.k)
     except Refused as refusal:

@@ -1,7 +1,10 @@
-"""The life of a run: create, start, pause, resume, stop; and what may change before."""
+"""The life of a run: create, start, pause, resume, stop, reopen, conclude.
+
+Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reason given.
+"""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from selection.errors import Conflict, NotFound, Refused
 from selection.models import Assignment, Candidate, Run, Skill
 
 from . import events, quotas, refusals
+from .warming import warm
 
 Status = Run.Status
 
@@ -42,17 +46,24 @@ def create(run: Run, further: Sequence[Skill] = ()) -> Run:
     return run
 
 
-@transaction.atomic
-def start(run: Run) -> None:
-    """Fix the roster and the deck, and let the run begin.
+def start(run: Run, who: str = "", why: str = "") -> None:
+    """Fix the roster and the deck, and let the run begin; with an open roster others may join.
 
     Raises Conflict if it has begun, Refused if it cannot be run as it is.
     """
+    for refusal in refusals.of_stored(run, run.pool.workers.count()).values():
+        raise Refused(refusal)
+    warm(run)
+    _start(run, who, why)
+
+
+@transaction.atomic
+def _start(run: Run, who: str, why: str) -> None:
     run = _move(run, Status.RUNNING, {Status.DRAFT})
     workers = list(run.pool.workers.order_by("id").values_list("id", flat=True))
     run.options.pop("quotas", None)
-    for why in refusals.of_stored(run, len(workers)).values():
-        raise Refused(why)
+    for refusal in refusals.of_stored(run, len(workers)).values():
+        raise Refused(refusal)
     rng, run.started = np.random.default_rng(run.seed), timezone.now()
     run.called = run.started
     _fix_decks(run)
@@ -66,6 +77,8 @@ def start(run: Run) -> None:
             Candidate(run=run, worker_id=worker, skill=skill.number, arm=arm)
             for worker, arm in zip(workers, places.tolist(), strict=True)
         )
+    roster = ", with an open roster" if run.enrolling else ""
+    events.write(run, "start", f"Started with {len(workers)} workers{roster}.", who, why)
     wake.request(run.pk)
 
 
@@ -85,71 +98,111 @@ def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
 
 
 @transaction.atomic
-def forget(run: Run) -> None:
+def forget(run: Run, who: str = "", why: str = "") -> None:
     """Let a run that has not begun take nothing over from an earlier one."""
     run = _move(run, Status.DRAFT, {Status.DRAFT})
     run.options.pop("prior", None)
     run.save(update_fields=["options"])
+    events.write(run, "forget", "Nothing is taken over from an earlier run.", who, why)
 
 
 @transaction.atomic
-def pause(run: Run) -> None:
+def pause(run: Run, who: str = "", why: str = "") -> None:
     """Hand nothing out and count nothing until it is resumed. Answers are still taken."""
     run = _move(run, Status.PAUSED, {Status.RUNNING})
     run.paused = timezone.now()
     run.save()
+    events.write(run, "pause", "Paused.", who, why)
 
 
 @transaction.atomic
-def resume(run: Run) -> None:
+def resume(run: Run, who: str = "", why: str = "") -> None:
     """Go on. Whoever holds an assignment gets the time of the pause back."""
     run = _move(run, Status.RUNNING, {Status.PAUSED})
-    if run.paused is not None:
-        _give_time(run, timezone.now() - run.paused)
+    _give_back(run, run.paused)
     run.paused = None
     run.save()
+    events.write(run, "resume", "Resumed.", who, why)
     wake.request(run.pk)
 
 
-def _give_time(run: Run, rest: timedelta) -> None:
-    """The clocks stood still so long: of questions out, and of who has not been there."""
-    held = Assignment.objects.filter(candidate__run=run).open()
-    held.update(due=F("due") + rest)
-    run.candidates.update(seen=F("seen") + rest)
-    run.called = run.called and run.called + rest
+def _give_back(run: Run, since: datetime | None) -> None:
+    """The time in which the run stood still counts against nobody; the caller saves the run."""
+    if since is None:
+        return
+    pause = timezone.now() - since
+    Assignment.objects.filter(candidate__run=run).open().update(due=F("due") + pause)
+    run.candidates.update(seen=F("seen") + pause)
+    run.called = run.called and run.called + pause
 
 
 @transaction.atomic
-def stop(run: Run) -> None:
+def stop(run: Run, who: str = "", why: str = "") -> None:
     """End it by hand, with what it can promise by now."""
     run = _move(run, Status.ENDED, {Status.RUNNING, Status.PAUSED})
     end(run, Run.Ending.STOPPED)
     run.save()
+    events.write(run, "stop", "Stopped by hand.", who, why)
 
 
 @transaction.atomic
 def reopen(run: Run, who: str = "", why: str = "") -> None:
-    """Let a run go on whose promise was lost when gold answers were corrected after its end.
+    """Let a run that has ended go on: its budget was raised, or a corrected gold answer took its
+    promise away.
 
-    Raises Conflict for any other run.
+    In the second case its end said what held by the answers of then, and nobody is decided any
+    more: only algorithms whose bounds hold at all times may go on looking. Raises Conflict for any
+    other run.
     """
-    if not run.selector_class.open_roster:
-        raise Conflict(
-            f"{run.selector_class.title} had carried its plan out; it cannot go on after its end. "
-            "Start a new run."
+    locked = _move(run, Status.RUNNING, {Status.ENDED})
+    if refusal := _stays_ended(locked):
+        raise Conflict(refusal)
+    if locked.regraded:
+        locked.candidates.filter(gone="").update(
+            verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
         )
-    locked = _move(run, Status.ENDED, {Status.ENDED})
-    if not locked.reopens:
-        raise Conflict("Only a run that lost its promise by a correction after its end can go on.")
-    locked.status = Status.RUNNING
-    _give_time(locked, timezone.now() - (locked.ended or timezone.now()))
-    locked.candidates.filter(gone="").update(
-        verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
-    )
+    _give_back(locked, locked.ended)
     locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
     locked.save()
-    events.write(locked, "reopen", "The run goes on after its end; nobody is decided.", who, why)
+    events.write(locked, "reopen", "The run goes on after its end.", who, why)
     wake.request(locked.pk)
+
+
+def _stays_ended(run: Run) -> str:
+    """Why it cannot go on; empty if it can."""
+    rounds = not run.selector_class.open_roster
+    if run.fixed_budget or (run.regraded and rounds):
+        title = run.selector_class.title
+        return f"{title} had carried its plan out; it cannot go on after its end. Start a new run."
+    lost = run.regraded and not run.kept and run.ending != Run.Ending.ROSTER
+    if lost or run.ending == Run.Ending.BUDGET:
+        return ""
+    return (
+        "Only a run whose budget was spent, or that lost its promise by a correction after its "
+        "end, can go on."
+    )
+
+
+@transaction.atomic
+def conclude(run: Run, who: str = "", why: str = "") -> None:
+    """Put a run that has ended aside: nothing about it is left to be decided."""
+    run = _move(run, Status.ENDED, {Status.ENDED})
+    if run.concluded:
+        raise Conflict(f"The run “{run}” is concluded already.")
+    run.concluded = timezone.now()
+    run.save(update_fields=["concluded"])
+    events.write(run, "conclude", "Put aside as concluded.", who, why)
+
+
+@transaction.atomic
+def take_up(run: Run, who: str = "", why: str = "") -> None:
+    """Undo ``conclude``."""
+    run = _move(run, Status.ENDED, {Status.ENDED})
+    if not run.concluded:
+        raise Conflict(f"The run “{run}” is not concluded.")
+    run.concluded = None
+    run.save(update_fields=["concluded"])
+    events.write(run, "take up", "Taken up again, for review.", who, why)
 
 
 def end(run: Run, why: Run.Ending) -> None:

@@ -14,12 +14,18 @@ State = Literal["question", "wait", "paused", "gone", "done"]
 
 @dataclass(frozen=True)
 class WorkPage:
-    """question is the one to answer now: set if and only if state is "question"."""
+    """question is the one to answer now: set if and only if state is "question".
+
+    gone       why the worker takes part no more, if so
+    may_leave  whether there is something to leave
+    """
 
     state: State
     instructions: str
     answered: int
     question: "OpenQuestion | None" = None
+    gone: str = ""
+    may_leave: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,8 @@ def visit(candidate_id: int) -> WorkPage | None:
         .exclude(response="")
         .count(),
         question=found[1] if found else None,
+        gone=next((one.gone for one in candidates if one.gone), ""),
+        may_leave=bool(_asked(run, candidates)),
     )
 
 

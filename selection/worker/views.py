@@ -1,5 +1,7 @@
 """The worker's page: one question at a time, without JavaScript, cookies or a login."""
 
+from contextlib import suppress
+
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -8,6 +10,8 @@ from django.views.decorators.http import require_http_methods
 
 from selection import intake
 from selection.errors import Conflict, NotFound, OutsideChoices, Refused, TooLate
+from selection.models import Candidate
+from selection.setup import roster
 
 from . import links, page
 from .forms import WorkForm
@@ -30,8 +34,12 @@ def work(request: HttpRequest, token: str) -> HttpResponse:
     candidate_id = links.candidate_id(token)
     if candidate_id is None:
         return _lost(request)
+    if request.POST.get("leave") == "yes":
+        return _leave(request, token, candidate_id)
     if request.method == "POST":
         return _take(request, token, candidate_id)
+    if "leave" in request.GET:
+        return render(request, "work/leave.html")
     return _show(request, candidate_id)
 
 
@@ -79,6 +87,16 @@ def _take(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
         return _back(token, "choices")
     except Refused:
         return _back(token, "empty")
+    return _back(token)
+
+
+def _leave(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
+    """The worker wants no more questions. Where the run is over there is nothing to leave."""
+    candidate = Candidate.objects.select_related("run").filter(pk=candidate_id).first()
+    if candidate is None:
+        return _lost(request)
+    with suppress(Conflict):
+        roster.leave(candidate.run, candidate.worker_id)
     return _back(token)
 
 

@@ -38,6 +38,14 @@ ACCURACY = Option(
     "choice",
     (LIKE_THESE, THIS_SET),
 )
+TUNED_FOR = Option(
+    "tuned_for",
+    None,
+    "The epsilon that the horizons are weighed for, where it is not the one to stop at: weights "
+    "may not follow the answers, so a run whose epsilon is changed keeps those it started with.",
+    most=1,
+    by_hand=False,
+)
 QUESTIONS = Option(
     "questions",
     None,
@@ -61,11 +69,13 @@ class Certified(Selector):
     keeps_quotas = True
     says_accuracy = True
     promise = Promise(Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md")
-    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS)
+    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS, TUNED_FOR)
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
-        self.certificate = Certificate(problem, self.quotas, self.questions)
+        tuned = problem.epsilon if self.options["tuned_for"] is None else self.options["tuned_for"]
+        weighed = replace(problem, epsilon=tuned)
+        self.certificate = Certificate(weighed, self.quotas, self.questions)
         self.promise = self._promise()
         self._judged: tuple[float, Chosen] | None = None
         self._spread: tuple[Floats, Floats] | None = None

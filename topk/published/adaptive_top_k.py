@@ -82,6 +82,12 @@ class AdaptiveTopK(RoundSelector):
         """What the outer loop is to reach."""
         return self.problem.epsilon
 
+    def _advance(self) -> None:
+        """What the last round left may be enough by now, where ε was relaxed since."""
+        if self.undecided.any() and self.state.memory["gap"] <= self._accuracy:
+            self._take_the_best(f"as the promise holds since round {self.round - 1}")
+        super()._advance()
+
     def _close(self) -> None:
         self._eliminate(2 * 2.0**-self.round)
         regret_left = 2 * 2.0**-self.round * self.places / self.problem.k
@@ -162,6 +168,7 @@ class ImprovedTopK(AdaptiveTopK):
         "Ours, in the spirit of Chen, Chen, Zhang, Zhou 2017, Theorem 2; "
         "not the paper's ImprovedTopK",
     )
+    epsilon_moves = False  # the length of every round
     known_options: ClassVar[tuple[Option, ...]] = ()
 
     def _check(self) -> None:

@@ -26,6 +26,7 @@ class Halving(RoundSelector):
     name = "halving"
     title = "Halving"
     promise = Promise(Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Stone 2010; proof rederived")
+    epsilon_moves = False  # the length of every round
     fresh = True
 
     def _check(self) -> None:
@@ -123,6 +124,7 @@ class OptMAI(OptMAIBudget):
         note="the constant of the paper's theorem is not known to us",
     )
     needs = ("epsilon", "delta")
+    epsilon_moves = False  # the answers of all rounds together
     known_options: ClassVar[tuple[Option, ...]] = (
         BETA,
         Option("constant", 2.0, "C in the number of answers; ours, without a proof.", above=0),

@@ -47,6 +47,7 @@ class KLRacing(RoundSelector):
 
     name = "kl-racing"
     title = "KL-Racing"
+    epsilon_moves = False  # who leaves the race, and when
     promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
 
     def _target(self) -> Counts:

@@ -169,6 +169,7 @@ class MultiUGapE(Selector):
         Goal.EXPLORE_K, "budget", "Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011; no theorem for K"
     )
     needs = ("epsilon", "budget")
+    epsilon_moves = False  # the gaps that the exploration is estimated from
     known_options: ClassVar[tuple[Option, ...]] = (
         EXPLORATION,
         Option("eta", 1.0, "What the estimated exploration is multiplied by.", above=0, most=1000),

@@ -85,6 +85,7 @@ class UGapEb(FixedBudget):
         Goal.EXPLORE_K, "budget", "Gabillon, Ghavamzadeh, Lazaric 2012, Theorem 1 for a known H"
     )
     needs = ("epsilon", "budget")
+    epsilon_moves = False  # the gaps that the exploration is estimated from
     known_options: ClassVar[tuple[Option, ...]] = (
         EXPLORATION,
         Option("eta", 1.0, "What the estimated exploration is multiplied by.", above=0, most=1000),

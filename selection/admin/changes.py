@@ -1,0 +1,348 @@
+"""Changing a run that has started: its settings, its roster, one worker; copying, comparing.
+
+Every page says what a change does to the promise before it is done.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from selection import reports
+from selection.errors import Refused
+from selection.models import Candidate, Run
+from selection.setup import by_hand, changes, copies, previews, roster
+from selection.worker import links
+
+from .page import Page, object_url
+
+EVENTS_SHOWN = 30
+RUNS_OFFERED = 50
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One thing that can be done: the words of its button, and what it does or why it cannot be."""
+
+    do: str
+    words: str
+    says: str = ""
+    refused: str = ""
+
+    @classmethod
+    def of(cls, do: str, words: str, preview: Callable[..., str], *given: Any) -> "Offer":
+        try:
+            return cls(do, words, says=preview(*given))
+        except Refused as refusal:
+            return cls(do, words, refused=str(refusal))
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """What the run's own page shows of all this."""
+    events = list(run.events.all()[: EVENTS_SHOWN + 1])
+    return {
+        "events": events[:EVENTS_SHOWN],
+        "more_events": len(events) > EVENTS_SHOWN,
+        "join_link": links.join_address(run.pk) if run.enrolling else "",
+        "not_closed": roster.too_few(run) if run.enrolling else "",
+        "may_change": run.status != Run.Status.ENDED or run.ending == Run.Ending.BUDGET,
+    }
+
+
+class ReasonForm(forms.Form):
+    why = forms.CharField(
+        label="Reason",
+        required=False,
+        max_length=300,
+        help_text="Kept in the run's history.",
+        widget=UnfoldAdminTextInputWidget(),
+    )
+
+
+def change_form(run: Run, data: Any = None) -> "_SettingsForm":
+    """The settings that may change as the run stands now."""
+    going = run.status != Run.Status.ENDED
+    fields = ["name"]
+    if not run.fixed_budget and (going or run.ending == Run.Ending.BUDGET):
+        fields.append("budget")
+    if going:
+        fields += ["slots", "slots_per_worker", "minutes", "hours_to_come"]
+        if "epsilon" in run.selector_class.needs and run.selector_class.epsilon_moves:
+            fields.append("epsilon")
+        if run.enrolling:
+            fields += ["enrol_until", "enrol_most"]
+    made: Any = forms.modelform_factory(
+        Run,
+        form=_SettingsForm,
+        fields=fields,
+        labels={"epsilon": "Accuracy ε"},
+        widgets={
+            "name": UnfoldAdminTextInputWidget(),
+            "epsilon": UnfoldAdminDecimalFieldWidget(),
+            "hours_to_come": UnfoldAdminDecimalFieldWidget(),
+            "enrol_until": UnfoldAdminTextInputWidget(attrs={"placeholder": "2026-12-31 18:00"}),
+            **{
+                name: UnfoldAdminIntegerFieldWidget()
+                for name in ("budget", "slots", "slots_per_worker", "minutes", "enrol_most")
+            },
+        },
+    )
+    settings: _SettingsForm = made(data, instance=run)
+    return settings
+
+
+class _SettingsForm(ReasonForm, forms.ModelForm):
+    """Nothing is saved by it: it only reads what was typed. Ranges are the service's to refuse."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.order_fields([*(name for name in self.fields if name != "why"), "why"])
+        for name, field in self.fields.items():
+            if name != "why":
+                field.validators = []
+
+    def _post_clean(self) -> None:
+        """Leave the run as it is stored, to compare with."""
+
+    def wanted(self) -> dict[str, Any]:
+        return {name: value for name, value in self.cleaned_data.items() if name != "why"}
+
+
+class ChangeView(Page):
+    """What all pages that change a run share."""
+
+    permission_required = ["selection.change_run"]
+
+    @property
+    def who(self) -> str:
+        return str(self.request.user.get_username())
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def done(self, *said: str) -> HttpResponseRedirect:
+        messages.success(self.request, "Done. " + " ".join(said))
+        return redirect(object_url(self.object))
+
+    def again(self, refusal: Refused) -> HttpResponseRedirect:
+        messages.error(self.request, str(refusal))
+        return redirect(self.request.path)
+
+
+class ChangePage(ChangeView):
+    """Settings in two steps: what they would do, then doing it; and the roster."""
+
+    template_name = "selection/run_change.html"
+
+    @property
+    def title(self) -> str:
+        return f"Change {self.object}"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if self.object.status == Run.Status.DRAFT:
+            return redirect("admin:selection_run_change", self.object.pk)
+        return super().dispatch(request, *args, **kwargs)
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self._page(change_form(self.object))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if "do" in request.POST:
+            return self._roster(request.POST["do"], request.POST.get("why", ""))
+        form = change_form(self.object, request.POST)
+        if not form.is_valid():
+            return self._page(form)
+        try:
+            if "confirm" in request.POST:
+                why = form.cleaned_data["why"]
+                said = changes.apply(self.object, form.wanted(), self.who, why)
+                return self.done(*said.values()) if said else self._page(form)
+            said = changes.preview(self.object, form.wanted())
+        except Refused as refusal:
+            form.add_error(None, str(refusal))
+            return self._page(form)
+        return self._page(form, said=list(said.values()), nothing=not said)
+
+    def _page(self, form: _SettingsForm, **more: Any) -> HttpResponse:
+        context = self.get_context_data(form=form, offers=self._offers(), **more)
+        return self.render_to_response(context)
+
+    def _offers(self) -> list[Offer]:
+        run = self.object
+        if run.status == Run.Status.ENDED:
+            return []
+        others = Offer.of("join", "Let them join", previews.join_others, run)
+        if run.enrolling:
+            return [Offer.of("close", "Close the roster", previews.close_roster, run), others]
+        return [Offer.of("open", "Open the roster", previews.open_roster, run), others]
+
+    def _roster(self, do: str, why: str) -> HttpResponse:
+        verbs: dict[str, Callable[..., object]] = {
+            "open": roster.open_roster,
+            "close": roster.close_roster,
+            "join": roster.join_others,
+        }
+        if do not in verbs:
+            raise Http404
+        try:
+            verbs[do](self.object, self.who, why)
+        except Refused as refusal:
+            return self.again(refusal)
+        return self.done()
+
+
+VERDICTS = {"accept": 1, "reject": -1, "no-verdict": None}
+
+
+class WorkerChange(ChangeView):
+    """One worker in a run: withdraw, take back, a verdict by hand."""
+
+    template_name = "selection/worker_change.html"
+
+    @property
+    def title(self) -> str:
+        return f"{self.candidate.worker} in {self.object}"
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        rows = self.object.candidates.select_related("worker", "run")
+        return get_object_or_404(rows, pk=self.kwargs["candidate"])
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        candidate = self.candidate
+        return super().get_context_data(
+            **kwargs,
+            candidate=candidate,
+            presence=reports.presence(candidate),
+            offers=self._offers(candidate),
+        )
+
+    def _offers(self, candidate: Candidate) -> list[Offer]:
+        run, keys = self.object, [candidate.worker.key]
+        offers = []
+        if run.status != Run.Status.ENDED:
+            offers.append(
+                Offer.of("take-back", "Take back", previews.take_back, run, keys)
+                if candidate.gone
+                else Offer.of("withdraw", "Withdraw", previews.withdraw, run, keys)
+            )
+        words = {"accept": "Accept by hand", "reject": "Reject by hand"}
+        offers += [
+            Offer.of(do, words[do], by_hand.preview, candidate, VERDICTS[do])
+            for do in words
+            if candidate.by_hand != VERDICTS[do]
+        ]
+        if candidate.by_hand is not None:
+            offers.append(
+                Offer.of("no-verdict", "Undo the verdict by hand", by_hand.preview, candidate, None)
+            )
+        return offers
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        do, why, key = (
+            request.POST.get("do"),
+            request.POST.get("why", ""),
+            self.candidate.worker.key,
+        )
+        try:
+            if do in VERDICTS:
+                by_hand.override(self.candidate, VERDICTS[do], self.who, why)
+            elif do == "withdraw":
+                roster.withdraw(self.object, [key], self.who, why)
+            elif do == "take-back":
+                roster.take_back(self.object, [key], self.who, why)
+            else:
+                raise Http404
+        except Refused as refusal:
+            return self.again(refusal)
+        return self.done()
+
+
+class CopyForm(ReasonForm):
+    name = forms.CharField(label="Name", max_length=200, widget=UnfoldAdminTextInputWidget())
+    same_seed = forms.BooleanField(
+        label="The same seed",
+        required=False,
+        help_text="With the same seed the same workers get the same questions in the same order.",
+        widget=UnfoldBooleanSwitchWidget(),
+    )
+    field_order: Sequence[str] = ["name", "same_seed", "why"]
+
+
+class CopyPage(ChangeView):
+    permission_required = ["selection.add_run"]
+    template_name = "selection/run_copy.html"
+
+    @property
+    def title(self) -> str:
+        return f"Copy {self.object}"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = CopyForm(initial={"name": copies.free_name(self.object)})
+        return self.render_to_response(self.get_context_data(form=form))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = CopyForm(request.POST)
+        if form.is_valid():
+            given = form.cleaned_data
+            try:
+                made = copies.copy(
+                    self.object, given["name"], given["same_seed"], self.who, given["why"]
+                )
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                messages.success(request, "This is the copy, a draft: change what should differ.")
+                return redirect(object_url(made))
+        return self.render_to_response(self.get_context_data(form=form))
+
+
+class ComparePage(Page):
+    permission_required = ["selection.view_run"]
+    template_name = "selection/run_compare.html"
+
+    @property
+    def title(self) -> str:
+        return f"Compare {self.object}"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run, asked = self.object, self.request.GET.get("with", "")
+        begun = Run.objects.exclude(pk=run.pk).exclude(status=Run.Status.DRAFT)
+        offered = sorted(begun[:RUNS_OFFERED], key=lambda other: other.pool_id != run.pool_id)
+        other = get_object_or_404(begun, pk=asked) if asked.isdecimal() else None
+        return super().get_context_data(
+            **kwargs,
+            offered=offered,
+            other=other,
+            found=reports.compare(run, other) if other else None,
+        )
+
+
+def change_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    pages: list[tuple[str, type[Page], str]] = [
+        ("<int:pk>/do/change/", ChangePage, "selection_run_do_change"),
+        ("<int:pk>/worker/<int:candidate>/change/", WorkerChange, "selection_run_worker_change"),
+        ("<int:pk>/copy/", CopyPage, "selection_run_copy"),
+        ("<int:pk>/compare/", ComparePage, "selection_run_compare"),
+    ]
+    wrap = model_admin.admin_site.admin_view
+    return [
+        path(at, wrap(page.as_view(model_admin=model_admin)), name=name) for at, page, name in pages
+    ]

@@ -1,0 +1,126 @@
+"""Two runs side by side: where they differ, and whom both select."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from selection import algorithms
+from selection.models import Run
+from selection.setup import choices
+
+from .progress import progress
+from .promise_status import promise_status
+from .workers import Line, standings
+
+SETTINGS = (
+    "pool",
+    "question_set",
+    "k",
+    "algorithm",
+    "epsilon",
+    "delta",
+    "budget",
+    "slots",
+    "slots_per_worker",
+    "minutes",
+    "hours_to_come",
+    "recorded_only",
+    "seed",
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What one thing is in each of the two; both as words."""
+
+    what: str
+    one: str
+    other: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """settings    those in which they differ
+    figures     what each has cost, and reached
+    both        workers whom both select; and those whom only one does
+    verdicts    workers of both whose verdicts differ
+    shared      workers who are in both
+    """
+
+    settings: list[Pair]
+    figures: list[Pair]
+    both: list[str]
+    only_one: list[str]
+    only_other: list[str]
+    verdicts: list[Pair]
+    shared: int
+
+
+def compare(one: Run, other: Run) -> Comparison:
+    lines = _by_worker(one), _by_worker(other)
+    chosen = [{key for key, line in each.items() if line.selected} for each in lines]
+    shared = [key for key in lines[0] if key in lines[1]]
+    return Comparison(
+        settings=[pair for pair in _settings(one, other) if pair.one != pair.other],
+        figures=_figures(one, other),
+        both=sorted(chosen[0] & chosen[1]),
+        only_one=sorted(chosen[0] - chosen[1]),
+        only_other=sorted(chosen[1] - chosen[0]),
+        verdicts=[
+            Pair(key, lines[0][key].verdict, lines[1][key].verdict)
+            for key in sorted(shared)
+            if lines[0][key].verdict != lines[1][key].verdict
+        ],
+        shared=len(shared),
+    )
+
+
+def _by_worker(run: Run) -> dict[str, Line]:
+    """By worker, and where a run has several skills, by worker and skill."""
+    return {
+        f"{line.worker} ({line.skill})" if line.skill else line.worker: line
+        for line in standings(run)
+    }
+
+
+def _settings(one: Run, other: Run) -> list[Pair]:
+    names = [
+        (_label(name), _said(getattr(one, name)), _said(getattr(other, name))) for name in SETTINGS
+    ]
+    pairs = [Pair(*each) for each in names]
+    extras = dict(choices.words(one)), dict(choices.words(other))
+    labels = [*extras[0], *(label for label in extras[1] if label not in extras[0])]
+    pairs += [Pair(label, *(each.get(label, "–") for each in extras)) for label in labels]
+    return pairs
+
+
+def _label(name: str) -> str:
+    words = str(getattr(Run._meta.get_field(name), "verbose_name", name))
+    return words[:1].upper() + words[1:] if words.isascii() else words
+
+
+def _said(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str) and value in algorithms.ALGORITHMS:
+        return algorithms.ALGORITHMS[value].title
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _figures(one: Run, other: Run) -> list[Pair]:
+    return [
+        Pair(*each)
+        for each in zip(
+            ("State", "Ended because", "Answers counted", "ε reached", "Accepted", "Rejected"),
+            _figures_of(one),
+            _figures_of(other),
+            strict=True,
+        )
+    ]
+
+
+def _figures_of(run: Run) -> list[str]:
+    far, epsilon = progress(run), promise_status(run).epsilon
+    numbers = (f"{far.counted:,}", _said(epsilon), str(far.accepted), str(far.rejected))
+    return [run.state, run.why_ended or "–", *numbers]

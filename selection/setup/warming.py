@@ -1,0 +1,31 @@
+"""Compiling what an algorithm needs, before the database is locked for it."""
+
+import numpy as np
+
+from selection.models import Run
+from topk import MultiProblem, Problem, build
+
+EPSILON, DELTA, BUDGET = 0.5, 0.1, 1000
+
+
+def warm(run: Run) -> None:
+    """Go once through all that the engine does with this run's algorithm, on a toy.
+
+    Its inner loops are compiled at the first call, where ``make setup`` has not done it: that takes
+    half a minute, in which nobody else could write.
+    """
+    options = run.hand_set | ({"questions": BUDGET} if "accuracy" in run.hand_set else {})
+    problem = Problem(3, 1, EPSILON, DELTA, BUDGET)
+    if run.selector_class.several_skills:
+        problem = MultiProblem.of([0, 0, 1, 1], [1, 1], EPSILON, DELTA, BUDGET)
+    selector = build(run.algorithm, problem, **options)
+    everyone = np.arange(problem.n)
+    for _ in range(3):
+        if selector.stop():
+            return
+        asked = np.minimum(selector.takes(), 1)
+        selector.tell(everyone, asked * (everyone % 2), asked)
+        selector.standing()
+        selector.selection()
+        for slots in (None, 4):
+            selector.ask(slots, np.zeros_like(asked), np.full_like(asked, 9), run.step_rng())

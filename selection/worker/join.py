@@ -1,0 +1,77 @@
+"""The join link: whoever opens it comes onto a run's open roster, and to their own page."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from selection.errors import Conflict, Refused
+from selection.models import Run
+from selection.setup import enrolment
+
+from . import links
+
+# What platforms call the worker's id in the links that they make.
+NAMES = ("worker", "workerId", "PROLIFIC_PID")
+# Amazon Mechanical Turk shows a link before the worker has taken the task on.
+PREVIEWED = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
+TAKEN = (
+    "Somebody of this id takes part already. If that is you, open the link that you were given "
+    "then; otherwise choose another id."
+)
+
+
+@csrf_exempt  # there is no login: the secret is in the address
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    run_id = links.run_id(token)
+    run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
+    if run is None:
+        return render(request, "work/lost.html", status=404)
+    if request.method == "POST":
+        return _typed(request, run)
+    key = next((request.GET[name] for name in NAMES if request.GET.get(name, "").strip()), "")
+    if key and request.GET.get(PREVIEWED[0]) != PREVIEWED[1]:
+        return _arrived(request, run, key)
+    try:
+        enrolment.refuse_closed(run)
+    except Conflict:
+        return _closed(request, run)
+    return render(request, "work/join.html", {"previewed": bool(key)})
+
+
+def _arrived(request: HttpRequest, run: Run, key: str) -> HttpResponse:
+    """A platform vouches for the id: who is known by it comes back to their own page."""
+    try:
+        candidate, _ = enrolment.arrive(run, key)
+    except Conflict:
+        return _closed(request, run)
+    except Refused as refusal:
+        return render(request, "work/join.html", {"problem": str(refusal)}, status=422)
+    return redirect("work", links.token(candidate.pk))
+
+
+def _typed(request: HttpRequest, run: Run) -> HttpResponse:
+    """Nobody vouches for an id that was typed: it leads to no page that is somebody's already."""
+    key = request.POST.get("worker", "")
+    try:
+        candidate, new = enrolment.arrive(run, key)
+    except Conflict:
+        return _closed(request, run)
+    except Refused as refusal:
+        return _asked(request, key, str(refusal), 422)
+    if not new:
+        return _asked(request, key, TAKEN, 409)
+    return redirect("work", links.token(candidate.pk))
+
+
+def _asked(request: HttpRequest, key: str, problem: str, status: int) -> HttpResponse:
+    return render(request, "work/join.html", {"key": key, "problem": problem}, status=status)
+
+
+def _closed(request: HttpRequest, run: Run) -> HttpResponse:
+    over = run.status == Run.Status.ENDED
+    soon = run.status == Run.Status.DRAFT
+    return render(request, "work/closed.html", {"over": over, "soon": soon}, status=409)

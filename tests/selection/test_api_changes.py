@@ -1,0 +1,132 @@
+"""Changing runs, and who takes part, by the API."""
+
+import pytest
+from django.test import Client
+
+from selection.models import Run
+from selection.setup import runs
+from tests.worlds import crowd, make_run, play
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api(token):
+    return Client(headers={"authorization": f"Bearer {token}"})
+
+
+@pytest.fixture
+def run():
+    return make_run(budget=100)
+
+
+def send(api, method, path, body):
+    return getattr(api, method)(f"/api/{path}", body, content_type="application/json")
+
+
+def test_settings_are_changed_and_the_reply_says_what_that_does(api, run):
+    body = {"budget": 80, "minutes": 5, "why": "cheaper"}
+    reply = send(api, "patch", f"runs/{run.pk}", body).json()
+    assert "The budget is 80 instead of 100" in reply["changed"]["budget"]
+    assert (reply["run"]["budget"], reply["run"]["minutes"]) == (80, 5)
+    events = api.get(f"/api/runs/{run.pk}/history").json()["events"]
+    assert ("token test", "cheaper") in [(event["who"], event["why"]) for event in events]
+
+
+def test_null_is_a_value_and_what_is_left_out_stays(api, run):
+    reply = send(api, "patch", f"runs/{run.pk}", {"budget": None}).json()
+    assert (reply["run"]["budget"], reply["run"]["minutes"]) == (None, run.minutes)
+
+
+def test_a_preview_changes_nothing(api, run):
+    body = {"budget": 80, "enrolling": True, "preview": True}
+    reply = send(api, "patch", f"runs/{run.pk}", body).json()
+    assert set(reply["changed"]) == {"budget", "enrolling"}
+    assert (reply["run"]["budget"], reply["run"]["enrolling"]) == (100, False)
+    assert run.events.count() == 1
+
+
+def test_all_or_nothing_is_changed(api, run):
+    runs.pause(run)
+    reply = send(api, "patch", f"runs/{run.pk}", {"budget": 80, "concluded": True})
+    assert reply.status_code == 409
+    assert "only a run that is ended" in reply.json()["error"]
+    assert Run.objects.get().budget == 100
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"budget": 0}, 422, "at least 1 answer"),
+        ({"budget": "many"}, 422, "budget"),
+        ({"slots": None}, 422, "cannot be null"),
+        ({"enrolling": False, "enrol_most": 9}, 409, "open it first"),
+    ],
+)
+def test_a_refusal_is_one_line(api, run, body, status, words):
+    reply = send(api, "patch", f"runs/{run.pk}", body)
+    assert reply.status_code == status
+    assert words in reply.json()["error"]
+    assert "\n" not in reply.json()["error"]
+
+
+def test_workers_join_and_are_listed_with_their_presence(api):
+    run = make_run(n=0, enrolling=True)
+    body = {"worker": "anna", "name": "Anna", "attributes": {"tongue": "en"}}
+    first = send(api, "post", f"runs/{run.pk}/workers", body)
+    assert (first.status_code, first.json()["presence"]) == (201, "invited")
+    assert send(api, "post", f"runs/{run.pk}/workers", body).status_code == 200
+    assert run.candidates.get().worker.attributes == {"tongue": "en"}
+    api.get(first.json()["link"].removeprefix("http://127.0.0.1:8000"))
+    listed = api.get(f"/api/runs/{run.pk}/workers").json()
+    assert [(row["worker"], row["presence"]) for row in listed] == [("anna", "active")]
+    for key in ("b", "c"):
+        send(api, "post", f"runs/{run.pk}/workers", {"worker": key})
+    closed = send(api, "patch", f"runs/{run.pk}", {"enrolling": False}).json()
+    assert "Nobody joins after the 3" in closed["changed"]["enrolling"]
+    late = send(api, "post", f"runs/{run.pk}/workers", {"worker": "late"})
+    assert (late.status_code, "is closed" in late.json()["error"]) == (409, True)
+
+
+def test_a_worker_is_withdrawn_and_comes_back(api, run):
+    path = f"runs/{run.pk}/workers/w3"
+    out = send(api, "post", f"{path}/withdraw", {"why": "ill"}).json()
+    assert out["presence"] == "withdrawn"
+    assert send(api, "post", f"{path}/withdraw", {}).status_code == 422
+    assert send(api, "post", f"{path}/return", {}).json()["presence"] == "active"
+    assert send(api, "post", f"runs/{run.pk}/workers/nobody/withdraw", {}).status_code == 422
+
+
+def test_a_verdict_by_hand_is_in_the_selection(api):
+    run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
+    path = f"runs/{run.pk}/workers/w5/verdict"
+    assert send(api, "post", path, {"verdict": "accepted"}).status_code == 422
+    given = send(api, "post", path, {"verdict": "accepted", "why": "known"})
+    assert given.json()["by_hand"] == "accepted"
+    selection = api.get(f"/api/runs/{run.pk}/selection").json()
+    assert {row["worker"]: row["selected_by"] for row in selection["workers"]} == {
+        "w0": "algorithm",
+        "w1": "algorithm",
+        "w5": "hand",
+    }
+    assert "1 accepted by hand" in api.get(f"/api/runs/{run.pk}").json()["by_hand"]
+    send(api, "post", path, {"verdict": None})
+    assert len(api.get(f"/api/runs/{run.pk}/selection").json()["workers"]) == 2
+    assert (
+        send(api, "post", f"runs/{run.pk}/workers/x/verdict", {"verdict": None}).status_code == 404
+    )
+
+
+def test_a_run_is_concluded_and_its_moves_are_in_the_history(api, run):
+    send(api, "post", f"runs/{run.pk}/moves/stop", {})
+    assert send(api, "patch", f"runs/{run.pk}", {"concluded": True}).json()["run"]["state"] == (
+        "concluded"
+    )
+    history = api.get(f"/api/runs/{run.pk}/history").json()
+    assert [event["kind"] for event in history["events"]] == ["conclude", "stop", "start"]
+
+
+def test_the_history_has_the_steps(api, run):
+    play(run, crowd(1, 2), most=2)
+    steps = api.get(f"/api/runs/{run.pk}/history").json()["steps"]
+    assert [step["number"] for step in steps] == [1, 2]

@@ -1,0 +1,137 @@
+"""The join link, and leaving again."""
+
+import pytest
+from django.test import Client
+
+from selection import engine
+from selection.models import Candidate, Run, Worker
+from selection.setup import roster, runs
+from selection.worker import links
+from tests.worlds import make_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    return make_run(n=0, enrolling=True)
+
+
+def link(run: Run) -> str:
+    return links.join_address(run.pk).removeprefix("http://127.0.0.1:8000")
+
+
+def text(response) -> str:
+    return response.content.decode()
+
+
+@pytest.mark.parametrize("name", ["worker", "workerId", "PROLIFIC_PID"])
+def test_a_platforms_link_joins_and_leads_to_the_workers_own_page(client, run, name):
+    first = client.get(link(run), {name: "anna"})
+    own = run.candidates.get(worker__key="anna")
+    assert first.url == f"/work/{links.token(own.pk)}/"
+    assert client.get(link(run), {name: "anna"}).url == first.url
+    assert client.get(first.url).status_code == 200
+    assert run.candidates.count() == 1
+
+
+def test_without_an_id_it_asks_for_one(client, run):
+    assert "What are you known by?" in text(client.get(link(run)))
+    strict = Client(enforce_csrf_checks=True)
+    joined = strict.post(link(run), {"worker": " anna "})
+    own = run.candidates.get(worker__key="anna")
+    assert joined.url == f"/work/{links.token(own.pk)}/"
+
+
+def test_a_typed_id_never_leads_to_somebody_elses_page(client, run):
+    client.post(link(run), {"worker": "anna"})
+    again = client.post(link(run), {"worker": "anna"})
+    assert again.status_code == 409
+    assert "Somebody of this id takes part already" in text(again)
+
+
+def test_a_typed_id_that_is_none_is_asked_for_again(client, run):
+    response = client.post(link(run), {"worker": " "})
+    assert response.status_code == 422
+    assert "1 to 200 characters" in text(response)
+
+
+def test_a_closed_roster_says_so_kindly_and_makes_no_worker(client, run):
+    for key in ("a", "b", "c"):
+        client.get(link(run), {"worker": key})
+    roster.close_roster(run)
+    for response in (
+        client.get(link(run)),
+        client.get(link(run), {"worker": "late"}),
+        client.post(link(run), {"worker": "late"}),
+    ):
+        assert response.status_code == 409
+        assert "Nobody can join any more" in text(response)
+    assert not Worker.objects.filter(key="late").exists()
+    assert client.get(link(run), {"worker": "a"}).status_code == 302
+
+
+def test_a_draft_and_a_run_that_is_over_say_so(client, run):
+    draft = make_run(start=False, enrolling=True)
+    assert "It has not begun yet" in text(client.get(link(draft)))
+    runs.stop(run)
+    assert "This test is over" in text(client.get(link(run)))
+
+
+def test_looking_at_a_task_before_taking_it_on_joins_nobody(client, run):
+    asked = {"workerId": "anna", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
+    assert "Accept the task to begin" in text(client.get(link(run), asked))
+    assert not run.candidates.exists()
+
+
+def test_a_link_that_was_changed_leads_nowhere(client, run):
+    token = link(run).split("/")[2]
+    for bad in (token[:-1], "1", links.token(run.pk)):
+        assert client.get(f"/join/{bad}/").status_code == 404
+
+
+# -- leaving
+
+
+@pytest.fixture
+def worker() -> Candidate:
+    run = make_run()
+    engine.advance(run.pk)
+    return run.candidates.order_by("arm").first()
+
+
+def page_of(worker: Candidate) -> str:
+    return f"/work/{links.token(worker.pk)}/"
+
+
+def test_a_worker_stops_after_having_been_asked_twice(client, worker):
+    assert 'href="?leave"' in text(client.get(page_of(worker)))
+    asked = text(client.get(page_of(worker), {"leave": ""}))
+    assert "Stop taking part?" in asked
+    worker.refresh_from_db()
+    assert worker.gone == ""
+    left = text(client.post(page_of(worker), {"leave": "yes"}, follow=True))
+    assert "You have stopped" in left
+    assert 'href="?leave"' not in left
+    worker.refresh_from_db()
+    assert worker.gone == "left"
+    assert worker.run.events.first().kind == "leave"
+
+
+@pytest.mark.parametrize(
+    ("gone", "words"),
+    [
+        ("withdrawn", "have taken you out of this test"),
+        ("absent", "Nothing was seen of you for a long time"),
+    ],
+)
+def test_who_is_out_is_told_why(client, worker, gone, words):
+    Candidate.objects.filter(pk=worker.pk).update(gone=gone)
+    assert words in text(client.get(page_of(worker)))
+
+
+def test_leaving_a_run_that_is_over_is_thanked(client, worker):
+    runs.stop(worker.run)
+    left = text(client.post(page_of(worker), {"leave": "yes"}, follow=True))
+    assert "Thank you" in left
+    assert client.post("/work/1.x/", {"leave": "yes"}).status_code == 404
