@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from . import engine, intake, wake
 from .models import Run, Upload
-from .setup import roster
+from .setup import joining, roster
 
 UPLOADS_KEPT = timedelta(days=1)
 
@@ -29,6 +29,7 @@ def catch_up(**signal: object) -> None:
 def sweep() -> None:
     """Make up for every message that was lost, and close what is overdue."""
     intake.expire()
+    joining.close_due()
     roster.sweep()
     for run_id in Run.objects.running().values_list("id", flat=True):
         wake.send(run_id, delay=0)

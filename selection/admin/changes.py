@@ -3,7 +3,7 @@
 Every page says what a change does to the promise before it is done.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,19 +19,17 @@ from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminTextInputWidget,
-    UnfoldBooleanSwitchWidget,
 )
 
 from selection import reports
 from selection.errors import Refused
 from selection.models import Candidate, Run
-from selection.setup import by_hand, changes, copies, previews, roster
+from selection.setup import by_hand, changes, joining, previews, roster
 from selection.worker import links
 
 from .page import Page, object_url
 
 EVENTS_SHOWN = 30
-RUNS_OFFERED = 50
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def facts(run: Run) -> dict[str, Any]:
         "events": events[:EVENTS_SHOWN],
         "more_events": len(events) > EVENTS_SHOWN,
         "join_link": links.join_address(run.pk) if run.enrolling else "",
-        "not_closed": roster.too_few(run) if run.enrolling else "",
+        "not_closed": joining.too_few(run) if run.enrolling else "",
         "may_change": run.status != Run.Status.ENDED or run.ending == Run.Ending.BUDGET,
     }
 
@@ -192,9 +190,9 @@ class ChangePage(ChangeView):
 
     def _roster(self, do: str, why: str) -> HttpResponse:
         verbs: dict[str, Callable[..., object]] = {
-            "open": roster.open_roster,
-            "close": roster.close_roster,
-            "join": roster.join_others,
+            "open": joining.open_roster,
+            "close": joining.close_roster,
+            "join": joining.join_others,
         }
         if do not in verbs:
             raise Http404
@@ -272,75 +270,10 @@ class WorkerChange(ChangeView):
         return self.done()
 
 
-class CopyForm(ReasonForm):
-    name = forms.CharField(label="Name", max_length=200, widget=UnfoldAdminTextInputWidget())
-    same_seed = forms.BooleanField(
-        label="The same seed",
-        required=False,
-        help_text="With the same seed the same workers get the same questions in the same order.",
-        widget=UnfoldBooleanSwitchWidget(),
-    )
-    field_order: Sequence[str] = ["name", "same_seed", "why"]
-
-
-class CopyPage(ChangeView):
-    permission_required = ["selection.add_run"]
-    template_name = "selection/run_copy.html"
-
-    @property
-    def title(self) -> str:
-        return f"Copy {self.object}"
-
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = CopyForm(initial={"name": copies.free_name(self.object)})
-        return self.render_to_response(self.get_context_data(form=form))
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = CopyForm(request.POST)
-        if form.is_valid():
-            given = form.cleaned_data
-            try:
-                made = copies.copy(
-                    self.object, given["name"], given["same_seed"], self.who, given["why"]
-                )
-            except Refused as refusal:
-                form.add_error(None, str(refusal))
-            else:
-                messages.success(request, "This is the copy, a draft: change what should differ.")
-                return redirect(object_url(made))
-        return self.render_to_response(self.get_context_data(form=form))
-
-
-class ComparePage(Page):
-    permission_required = ["selection.view_run"]
-    template_name = "selection/run_compare.html"
-
-    @property
-    def title(self) -> str:
-        return f"Compare {self.object}"
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        run, asked = self.object, self.request.GET.get("with", "")
-        begun = Run.objects.exclude(pk=run.pk).exclude(status=Run.Status.DRAFT)
-        offered = sorted(begun[:RUNS_OFFERED], key=lambda other: other.pool_id != run.pool_id)
-        other = get_object_or_404(begun, pk=asked) if asked.isdecimal() else None
-        return super().get_context_data(
-            **kwargs,
-            offered=offered,
-            other=other,
-            found=reports.compare(run, other) if other else None,
-        )
-
-
 def change_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     pages: list[tuple[str, type[Page], str]] = [
         ("<int:pk>/do/change/", ChangePage, "selection_run_do_change"),
         ("<int:pk>/worker/<int:candidate>/change/", WorkerChange, "selection_run_worker_change"),
-        ("<int:pk>/copy/", CopyPage, "selection_run_copy"),
-        ("<int:pk>/compare/", ComparePage, "selection_run_compare"),
     ]
     wrap = model_admin.admin_site.admin_view
     return [

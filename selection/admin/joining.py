@@ -7,7 +7,7 @@ from django.utils.html import format_html
 
 from selection.errors import Refused
 from selection.models import Pool, Run
-from selection.setup import previews, roster
+from selection.setup import joining, previews
 
 MOST_RUNS = 5
 
@@ -16,7 +16,7 @@ def offer_joining(request: HttpRequest, pool: Pool) -> None:
     """For each run of the pool that goes on: offer that the new ones join, or say why not."""
     going = pool.runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
     for run in going.order_by("-id")[:MOST_RUNS]:
-        others = roster.others_of(run).count()
+        others = joining.others_of(run).count()
         if others:
             _offer(request, run, others)
 

@@ -15,7 +15,7 @@ from selection.models import Run
 from selection.setup import choices, priors, refusals, runs
 from selection.worker import links
 
-from . import changes, live, table
+from . import changes, copies, live, table
 from .live import LiveView
 from .page import Page, csv_response, csv_stream, json_response, object_url
 from .worker_page import WorkerPage
@@ -176,6 +176,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     ]
     return [
         *changes.change_urls(model_admin),
+        *copies.copy_urls(model_admin),
         path("<int:pk>/", page, name="selection_run_page"),
         path("<int:pk>/live/", live_page, name="selection_run_live"),
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),

@@ -3,14 +3,12 @@
 from .answers import (
     Outside,
     Receipt,
-    Sorting,
     expire,
     record,
     record_many,
     refuse_response,
-    sort,
-    take,
 )
+from .sorting import Sorting, sort, take
 
 __all__ = [
     "Outside",

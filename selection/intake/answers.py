@@ -10,11 +10,10 @@ from django.utils import timezone
 
 from selection import wake
 from selection.errors import Conflict, NotFound, OutsideChoices, Refused, TooLate
-from selection.models import Answer, Assignment, Candidate, Question, RecordedAnswer, Run
+from selection.models import Answer, Assignment, Candidate, Run
 from selection.models.grading import matches
 
 from . import bulk
-from .files import AnswerRow, BadRow, refuse_swapped
 
 CHUNK = 2000
 LONGEST = 10_000
@@ -47,7 +46,7 @@ def record(assignment_id: int, response: str, candidate_id: int | None = None) -
         raise Conflict("This run has ended; no more answers are needed.")
     refuse_response(response)
     if slip.choices and not matches(slip.choices, response, slip.grading):
-        raise _outside(slip.choices, response)
+        raise outside_choices(slip.choices, response)
     answer = Answer(
         assignment_id=assignment_id,
         run_id=slip.run_id,
@@ -129,7 +128,7 @@ def refuse_response(response: str) -> None:
         raise Refused(f"The response must be text of at most {LONGEST} characters.")
 
 
-def _outside(choices: Sequence[str], response: str) -> OutsideChoices:
+def outside_choices(choices: Sequence[str], response: str) -> OutsideChoices:
     said = response if len(response) <= 80 else f"{response[:80]}…"
     return OutsideChoices(f"“{said}” is not among the choices: {' | '.join(choices)}.")
 
@@ -163,150 +162,6 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
     )
     wake.request(run.pk)
     return made
-
-
-@dataclass
-class Sorting:
-    """What would become of a file's rows.
-
-    answers   to assignments that are out now
-    recorded  kept until the algorithm asks that worker that question
-    problems  refused, each with its line and reason
-    outside   how many of the rows are none of their question's choices
-    """
-
-    answers: list[tuple[Assignment, str]]
-    recorded: list[RecordedAnswer]
-    problems: list[BadRow]
-    outside: int = 0
-
-    @property
-    def taken(self) -> int:
-        return len(self.answers) + len(self.recorded)
-
-
-def sort(run: Run, rows: Sequence[AnswerRow], outside: Outside = "refuse") -> Sorting:
-    """Say of every row whether it would be taken, and how; changes nothing.
-
-    outside  what becomes of an answer that is none of the choices
-
-    Of several rows for one worker and question the first counts. Raises Conflict when the run takes
-    no answers, Refused when the columns are swapped.
-    """
-    if run.status not in {Run.Status.RUNNING, Run.Status.PAUSED}:
-        raise Conflict(f"The run “{run}” is {run.status}; answers can be imported while it runs.")
-    return _Sorter(run, outside).sort(rows)
-
-
-def take(run: Run, sorting: Sorting) -> None:
-    """Record what ``sort`` found good, all of it or nothing."""
-    with transaction.atomic():
-        record_many(run, sorting.answers)
-        if sorting.recorded:
-            RecordedAnswer.objects.bulk_create(sorting.recorded, CHUNK, ignore_conflicts=True)
-            Run.objects.filter(pk=run.pk).update(has_recorded=True)
-        wake.request(run.pk)
-
-
-class _Sorter:
-    """The lookups that sorting a file needs, made once."""
-
-    def __init__(self, run: Run, outside: Outside) -> None:
-        self.now, self.refuse_outside = timezone.now(), outside == "refuse"
-        self.first: dict[tuple[int, int], int] = {}
-        self.candidates = {
-            (candidate.worker.key, candidate.skill): candidate
-            for candidate in run.candidates.select_related("worker").order_by("arm")
-        }
-        self.workers = {worker for worker, _ in self.candidates}
-        # With one skill, a column of this name is about something else.
-        several = run.skills if run.several else []
-        self.skills = {str(skill): skill.number for skill in several}
-        self.questions: dict[str, dict[int, Question]] = {}
-        for skill in run.skills:
-            for question in skill.question_set.questions.all():
-                self.questions.setdefault(question.key, {})[skill.number] = question
-        asked = Assignment.objects.filter(candidate__run=run)
-        self.closed = set(asked.exclude(answer=None).values_list("candidate_id", "question_id"))
-        self.open = {
-            (assignment.candidate_id, assignment.question_id): assignment
-            for assignment in asked.open().select_related("question")
-        }
-        self.waiting = set(
-            RecordedAnswer.objects.filter(candidate__run=run).values_list(
-                "candidate_id", "question_id"
-            )
-        )
-
-    def sort(self, rows: Sequence[AnswerRow]) -> Sorting:
-        self._refuse_swapped(rows)
-        sorting = Sorting([], [], [])
-        for row in rows:
-            try:
-                self._place(row, sorting)
-            except Refused as refusal:
-                sorting.problems.append(BadRow(row.line, str(refusal)))
-        return sorting
-
-    def _place(self, row: AnswerRow, sorting: Sorting) -> None:
-        candidate, question = self._find(row)
-        pair = (candidate.pk, question.pk)
-        if pair in self.closed or pair in self.waiting:
-            raise Refused(f"“{row.worker}” has already answered question “{row.question}”.")
-        refuse_response(row.response)
-        if pair in self.first:
-            raise Refused(
-                f"“{row.worker}” answers question “{row.question}” in row {self.first[pair]} "
-                "already; the first answer counts."
-            )
-        if not question.allows(row.response):
-            sorting.outside += 1
-            if self.refuse_outside:
-                raise _outside(question.choices, row.response)
-        self.first[pair] = row.line
-        assignment = self.open.get(pair)
-        due = None if assignment is None else assignment.due
-        if due is not None and due < self.now:
-            raise Refused(f"Too late: “{row.worker}” had to answer “{row.question}” before.")
-        if assignment is not None:
-            sorting.answers.append((assignment, row.response))
-        else:
-            sorting.recorded.append(
-                RecordedAnswer(candidate=candidate, question=question, response=row.response)
-            )
-
-    def _refuse_swapped(self, rows: Sequence[AnswerRow]) -> None:
-        """One sentence instead of one a row where the columns stand under each other's names."""
-        columns = {
-            "worker": [row.worker for row in rows],
-            "question": [row.question for row in rows],
-            "response": [row.response for row in rows],
-        }
-        refuse_swapped("worker", self.workers, columns, "this run's workers")
-        columns.pop("worker")
-        refuse_swapped("question", set(self.questions), columns, "this run's questions")
-
-    def _find(self, row: AnswerRow) -> tuple[Candidate, Question]:
-        if row.worker not in self.workers:
-            raise Refused(f"There is no worker “{row.worker}” in this run.")
-        skill, question = self._question(row)
-        return self.candidates[row.worker, skill], question
-
-    def _question(self, row: AnswerRow) -> tuple[int, Question]:
-        """The question and its skill, which may go unsaid where one question set alone has it."""
-        named = row.skill if self.skills else ""
-        if named and named not in self.skills:
-            raise Refused(f"There is no skill “{row.skill}” in this run.")
-        having = self.questions.get(row.question, {})
-        if named:
-            own = self.skills[named]
-            having = {own: having[own]} if own in having else {}
-        if not having:
-            where = f"the skill “{named}”" if named else "this run's question set"
-            raise Refused(f"There is no question “{row.question}” in {where}.")
-        if len(having) > 1:
-            raise Refused(f"Several skills have a question “{row.question}”: add a column “skill”.")
-        return next(iter(having.items()))
 
 
 # -- not at all

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from selection.models import Run
 from selection.models.roster import among
-from selection.setup import by_hand, choices, priors, refusals, roster
+from selection.setup import by_hand, choices, joining, priors, refusals
 from topk import ASSUMPTIONS, Goal, Promise, build
 
 from .progress import rounded_up
@@ -54,7 +54,7 @@ def promise_status(run: Run) -> PromiseStatus:
     over = _over(run, counts)
     if n <= max(skill.k for skill in run.skills):
         return PromiseStatus(_too_few(run, n), over=over)
-    if run.enrolling and not draft and (why := roster.too_few(run)):
+    if run.enrolling and not draft and (why := joining.too_few(run)):
         return PromiseStatus(why, over=over)
     promise = _promise(run, n)
     assumes = promise.assumes + priors.assumption(run)

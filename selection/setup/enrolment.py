@@ -7,7 +7,7 @@ from django.db import transaction
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Candidate, Run, Worker
 
-from . import roster
+from . import joining
 
 LONGEST = 200
 
@@ -33,7 +33,7 @@ def arrive(
     refuse_closed(locked)
     known = {"name": name, "attributes": attributes or {}}
     worker, _ = Worker.objects.get_or_create(pool_id=locked.pool_id, key=key, defaults=known)
-    return roster.join(locked, worker), True
+    return joining.join(locked, worker), True
 
 
 def refuse_closed(run: Run) -> None:

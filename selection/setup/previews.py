@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run
 
-from . import roster
+from . import joining, roster
 
 ANEW = " What was proved so far was about those who were in it before, and is proved anew."
 
@@ -45,7 +45,7 @@ def take_back(run: Run, workers: Sequence[str]) -> str:
 
 
 def open_roster(run: Run) -> str:
-    roster.refuse_opening(run)
+    joining.refuse_opening(run)
     return (
         f"Workers may join the {_here(run)} who are in the run, with its join link or by the API. "
         "Until the roster is closed nobody is accepted or rejected; the promise is then about all "
@@ -56,7 +56,7 @@ def open_roster(run: Run) -> str:
 def close_roster(run: Run) -> str:
     if not run.enrolling:
         raise Conflict(f"The roster of the run “{run}” is closed already.")
-    if refusal := roster.too_few(run):
+    if refusal := joining.too_few(run):
         raise Refused(refusal)
     begins = "" if run.selector_class.open_roster else " The first questions go out then."
     return (
@@ -66,11 +66,11 @@ def close_roster(run: Run) -> str:
 
 
 def join_others(run: Run) -> str:
-    others = roster.others_of(run).count()
+    others = joining.others_of(run).count()
     if not others:
         raise Refused(f"All workers of the pool “{run.pool}” are in this run already.")
     if not run.enrolling:
-        roster.refuse_opening(run)
+        joining.refuse_opening(run)
     workers = "1 worker joins" if others == 1 else f"{others} workers join"
     again = "" if run.enrolling else " The roster is opened for that and closed again."
     return (

@@ -85,7 +85,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("manage.py", "pyproject.toml"):
         shutil.copy(TOP / name, folder)
     blocks = BLOCK.findall((TOP / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     for kind, path, how, where, code in blocks:
         follow(folder / path, kind, how, where, textwrap.dedent(code) if kind == "file" else code)
     (folder / "tests" / "test_followed.py").write_text(FOLLOWED)

@@ -140,7 +140,7 @@ def test_who_answered_and_is_seen_no_more_has_left():
     roster.sweep()
     gone = dict(run.candidates.exclude(gone="").values_list("worker__key", "gone"))
     assert gone == {"w1": "left", "w2": "left", "w3": "absent", "w4": "absent"}
-    assert {event.kind for event in run.events.all()} == {"absent"}
+    assert {event.kind for event in run.events.all()} == {"start", "absent"}
 
 
 def test_a_run_in_which_too_few_are_left_ends_and_promises_nothing():

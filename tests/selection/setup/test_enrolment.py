@@ -8,7 +8,7 @@ from django.utils import timezone
 from selection import engine, reports
 from selection.errors import Conflict, Refused
 from selection.models import Pool, Run, Worker
-from selection.setup import changes, enrolment, refusals, roster, runs
+from selection.setup import changes, enrolment, joining, refusals, runs
 from tests.worlds import crowd, make_pool, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def test_a_run_may_begin_with_nobody_and_ends_with_its_promise(algorithm):
     if not run.selector_class.open_roster:
         assert not open_of(run)  # a round is everybody's
     assert Worker.objects.filter(pool=run.pool).count() == 6
-    roster.close_roster(run, "ann")
+    joining.close_roster(run, "ann")
     done = play(run, crowd(3, 2))
     assert done.ending == Run.Ending.PROMISE
     assert reports.export(done)["workers"]
@@ -52,16 +52,16 @@ def test_a_run_may_begin_with_nobody_and_ends_with_its_promise(algorithm):
 def test_a_roster_is_not_closed_by_hand_with_too_few():
     run = make_run(n=2, enrolling=True)
     with pytest.raises(Refused, match="2 workers have joined; more than 2 are needed"):
-        roster.close_roster(run)
+        joining.close_roster(run)
     assert fresh(run).enrolling
 
 
 def test_a_roster_with_too_few_stays_open_at_its_time_and_closes_when_enough_have_come():
     run = make_run(n=2, enrolling=True, enrol_until=timezone.now() - timedelta(minutes=1))
-    roster.sweep()
+    joining.close_due()
     assert fresh(run).enrolling
     arrive(run, 1)
-    roster.sweep()
+    joining.close_due()
     assert not fresh(run).enrolling
 
 
@@ -111,10 +111,10 @@ def test_quotas_keep_a_roster_open_until_they_can_be_kept():
     arrive(run, 3, tongue="en")
     engine.advance(run.pk)
     with pytest.raises(Refused, match="No worker has “es” as tongue"):
-        roster.close_roster(run)
+        joining.close_roster(run)
     assert "“es”" in reports.promise_status(fresh(run)).sentence
     arrive(run, 1, tongue="es")
-    roster.close_roster(run)
+    joining.close_roster(run)
     assert engine.advance(run.pk)
     assert "keep to the quotas" in reports.promise_status(fresh(run)).sentence
 
@@ -124,25 +124,25 @@ def test_others_of_the_pool_join_a_run_that_goes_on_and_it_is_closed_again():
     play(run, crowd(1, 2), most=2)
     for i in (6, 7):
         Worker.objects.create(pool=run.pool, key=f"w{i}")
-    assert roster.join_others(run, "ann") == 2
+    assert joining.join_others(run, "ann") == 2
     now = fresh(run)
     assert (now.candidates.count(), now.enrolling, now.proof) == (8, False, {})
     assert sorted(now.candidates.values_list("arm", flat=True)) == list(range(8))
     assert engine.advance(run.pk)
     with pytest.raises(Refused, match="All workers of the pool"):
-        roster.join_others(run)
+        joining.join_others(run)
 
 
 def test_nobody_joins_an_algorithm_of_rounds_on_its_way():
     run = make_run(algorithm="adaptive-top-k")
     Worker.objects.create(pool=run.pool, key="late")
     with pytest.raises(Conflict, match="nobody can join it while it runs"):
-        roster.join_others(run)
+        joining.join_others(run)
     assert not fresh(run).enrolling
 
 
 def test_only_workers_of_the_pool_join():
     run = make_run(enrolling=True)
     with pytest.raises(Refused, match="is not in the pool"):
-        roster.join(run, make_pool(1).workers.get())
+        joining.join(run, make_pool(1).workers.get())
     assert Pool.objects.count() == 2

@@ -5,7 +5,7 @@ import pytest
 from selection import engine, reports
 from selection.errors import Conflict, Refused
 from selection.models import Run, Worker
-from selection.setup import roster, runs
+from selection.setup import joining, roster, runs
 from tests.worlds import answer_all, crowd, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ def test_the_run_chooses_among_those_who_are_not_withdrawn():
     assert {key for key in lines if lines[key].selected} == {"w1", "w2"}
     assert lines["w0"].verdict == "not tested"
     assert lines["w0"].presence == "withdrawn"
-    event = run.events.get()
+    event = run.events.get(kind="withdraw")
     assert (event.who, event.why, event.what) == ("ada", "moved away", "Withdrawn: w0.")
 
 
@@ -82,9 +82,9 @@ def test_workers_join_an_open_roster_and_nobody_is_judged_before_it_closes():
     assert run.status == Run.Status.RUNNING
     assert not run.candidates.exclude(verdict=0).exists()
     late = Worker.objects.create(pool=run.pool, key="w0b")
-    roster.join(run, late)
-    assert roster.join(run, late).worker == late, "joining twice is joining once"
-    roster.close_roster(run, "ada")
+    joining.join(run, late)
+    assert joining.join(run, late).worker == late, "joining twice is joining once"
+    joining.close_roster(run, "ada")
     play(
         run,
         lambda assignment: "yes" if assignment.candidate.worker == late else respond(assignment),
@@ -100,12 +100,12 @@ def test_workers_join_an_open_roster_and_nobody_is_judged_before_it_closes():
 def test_nobody_joins_a_closed_roster():
     run = make_run()
     with pytest.raises(Conflict, match="closed"):
-        roster.join(run, Worker.objects.create(pool=run.pool, key="late"))
+        joining.join(run, Worker.objects.create(pool=run.pool, key="late"))
 
 
 def test_a_roster_closes_with_the_last_worker_that_was_wanted():
     run = make_run(n=4, enrolling=True, enrol_most=5)
-    roster.join(run, Worker.objects.create(pool=run.pool, key="fifth"))
+    joining.join(run, Worker.objects.create(pool=run.pool, key="fifth"))
     run.refresh_from_db()
     assert not run.enrolling
     assert run.events.get(kind="close roster").what == "The roster closed with 5 workers."

@@ -5,7 +5,7 @@ from django.test import Client
 
 from selection import engine
 from selection.models import Candidate, Run, Worker
-from selection.setup import roster, runs
+from selection.setup import joining, runs
 from selection.worker import links
 from tests.worlds import make_run
 
@@ -59,7 +59,7 @@ def test_a_typed_id_that_is_none_is_asked_for_again(client, run):
 def test_a_closed_roster_says_so_kindly_and_makes_no_worker(client, run):
     for key in ("a", "b", "c"):
         client.get(link(run), {"worker": key})
-    roster.close_roster(run)
+    joining.close_roster(run)
     for response in (
         client.get(link(run)),
         client.get(link(run), {"worker": "late"}),

@@ -1,0 +1,90 @@
+"""Who takes part in a run."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Status
+
+from selection import reports
+from selection.models import Candidate, Run
+from selection.setup import by_hand, enrolment, roster
+from selection.worker import links
+
+from .base import ERRORS, api, who
+from .schemas import VerdictIn, WhyIn, WorkerIn, WorkerOut
+
+
+@api.get("/runs/{run_id}/workers", response={200: list[WorkerOut], **ERRORS}, tags=["workers"])
+def list_workers(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
+    """Every worker of a run, with whether they are there and the link to their page."""
+    run = get_object_or_404(Run, pk=run_id)
+    rows = run.candidates.filter(skill=0).select_related("worker").order_by("worker__key")
+    return [_worker(row) for row in rows]
+
+
+@api.post(
+    "/runs/{run_id}/workers",
+    response={200: WorkerOut, 201: WorkerOut, **ERRORS},
+    tags=["workers"],
+)
+def join_run(request: HttpRequest, run_id: int, payload: WorkerIn) -> Status[Any]:
+    """Let a worker join an open roster; 200 for one who is on it, 409 when it is closed."""
+    run = get_object_or_404(Run, pk=run_id)
+    row, new = enrolment.arrive(run, payload.worker, payload.name, payload.attributes)
+    return Status(201 if new else 200, _worker(row))
+
+
+@api.post(
+    "/runs/{run_id}/workers/{path:worker}/withdraw",
+    response={200: WorkerOut, **ERRORS},
+    tags=["workers"],
+)
+def withdraw(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> dict[str, Any]:
+    """Take a worker out of a run."""
+    run = get_object_or_404(Run, pk=run_id)
+    roster.withdraw(run, [worker], who(request), payload.why)
+    return _worker(_candidate(run, worker))
+
+
+@api.post(
+    "/runs/{run_id}/workers/{path:worker}/return",
+    response={200: WorkerOut, **ERRORS},
+    tags=["workers"],
+)
+def take_back(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> dict[str, Any]:
+    """Let a worker who is gone take part again."""
+    run = get_object_or_404(Run, pk=run_id)
+    roster.take_back(run, [worker], who(request), payload.why)
+    return _worker(_candidate(run, worker))
+
+
+@api.post(
+    "/runs/{run_id}/workers/{path:worker}/verdict",
+    response={200: WorkerOut, **ERRORS},
+    tags=["workers"],
+)
+def give_verdict(
+    request: HttpRequest, run_id: int, worker: str, payload: VerdictIn
+) -> dict[str, Any]:
+    """Accept or reject a worker by hand, beside what the algorithm says; in its first skill."""
+    row = _candidate(get_object_or_404(Run, pk=run_id), worker)
+    verdict = {"accepted": 1, "rejected": -1, None: None}[payload.verdict]
+    by_hand.override(row, verdict, who(request), payload.why)
+    return _worker(row)
+
+
+def _candidate(run: Run, worker: str) -> Candidate:
+    rows = run.candidates.select_related("worker", "run")
+    return get_object_or_404(rows, worker__key=worker, skill=0)
+
+
+def _worker(row: Candidate) -> dict[str, Any]:
+    return {
+        "worker": row.worker.key,
+        "name": row.worker.name,
+        "presence": reports.presence(row),
+        "seen": row.seen,
+        "by_hand": "" if row.by_hand is None else row.get_by_hand_display(),
+        "link": links.address(row.pk),
+    }
