@@ -214,6 +214,11 @@ class Run(models.Model):
             return "its rule to stop was met"
         return self.get_ending_display()
 
+    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+        """Its skills are read anew as well: the start fixes how many questions each has."""
+        super().refresh_from_db(*args, **kwargs)
+        self.__dict__.pop("skills", None)
+
     @cached_property
     def skills(self) -> list[Skill]:
         """What the workers are tested in: the run's own question set, then the further ones."""
