@@ -17,7 +17,7 @@ from .options import settle as settle_options
 from .population_summary import PopulationSummary
 from .problem import Problem, ProblemError
 from .promise import Promise
-from .state import Memory, State, Verdict
+from .state import State, Verdict
 from .water_filling import level
 
 Counts = NDArray[np.int64]
@@ -142,11 +142,6 @@ class Selector(ABC):
     def takes(self) -> Counts:
         """(n,) how many more answers of each arm can be told now."""
         return np.full(self.problem.n, UNLIMITED)
-
-    @classmethod
-    def remembered(cls, memory: Memory, keep: NDArray[np.bool_]) -> Memory:
-        """What is still of use of a stored memory when only these arms are left, keep (n,)."""
-        return {}
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         self.state.pulls += pulls

@@ -62,7 +62,7 @@ class Played:
 
 def measure(case: Case, algorithm: str, effort: Effort) -> Iterator[Played]:
     """Runs, as many as the effort allows. Raises ProblemError if the algorithm cannot."""
-    over = _clock(effort.seconds)
+    over = clock(effort.seconds)
     capped = True
     for number in range(effort.runs):
         played = play(case, algorithm, number, effort.cap_for(algorithm))
@@ -72,7 +72,8 @@ def measure(case: Case, algorithm: str, effort: Effort) -> Iterator[Played]:
             return
 
 
-def _clock(seconds: float) -> Callable[[], bool]:
+def clock(seconds: float) -> Callable[[], bool]:
+    """Tells whether so much processor time has passed since."""
     started = time.process_time()
     return lambda: time.process_time() - started > seconds
 

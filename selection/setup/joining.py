@@ -77,7 +77,7 @@ def _add(run: Run, workers: Sequence[Worker]) -> None:
     if run.quotas:
         run.options["quotas"] = _quotas_with(run, workers)
     Run.objects.filter(pk=run.pk).update(joined=F("joined") + len(workers), options=run.options)
-    changed(run, {})
+    changed(run)
     if run.enrol_most and _size(run) >= run.enrol_most and not too_few(run):
         close_roster(run)
 

@@ -6,7 +6,6 @@ What each of it does to the promise is worked out in docs/absence.md.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-import numpy as np
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -14,10 +13,9 @@ from django.utils import timezone
 from selection import wake
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Candidate, Run, Worker
-from selection.models.roster import Counts, Roster
-from topk import pack
 
 from . import events
+from .rejudging import rejudge
 
 Gone = Candidate.Gone
 
@@ -76,7 +74,7 @@ def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") ->
     ids = {row.worker_id for row in to_take_back(locked, workers)}
     now = timezone.now()
     locked.candidates.filter(worker__in=ids).update(gone="", gone_at=None, seen=now)
-    changed(locked, {})
+    changed(locked)
     events.write(locked, "take back", f"Taken back: {', '.join(workers)}.", who, why)
     return len(ids)
 
@@ -129,26 +127,23 @@ def _sweep_absent(pk: int, now: datetime) -> int | None:
 
 
 def _drop(run: Run, workers: Sequence[int], why: Gone) -> None:
-    """Take these workers out of a locked run."""
-    before = _roster(run)
+    """Take these workers out of a locked run.
+
+    Rounds are played again: they have the length that so many workers need, and whoever was
+    rejected because better ones were there may be among the best now (docs/absence.md).
+    """
     own = run.candidates.filter(worker__in=workers)
     own.update(gone=why, gone_at=timezone.now())
-    keep = np.isin(before.arms, _roster(run).arms)
-    memory = run.memory
-    changed(run, pack(run.selector_class.remembered(memory, keep)) if memory else {})
+    if run.selector_class.open_roster:
+        changed(run)
+    else:
+        rejudge(run)
+        wake.request(run.pk)
 
 
-def _roster(run: Run) -> Roster:
-    rows = list(run.candidates.order_by("arm").values_list("skill", "gone", "pulls"))
-    skill = np.array([row[0] for row in rows], np.int64)
-    gone = np.array([bool(row[1]) for row in rows], bool)
-    pulls: Counts = np.array([row[2] for row in rows], np.int64)
-    return Roster.of(run, skill, gone, pulls)
-
-
-def changed(run: Run, memory: dict[str, object]) -> None:
+def changed(run: Run) -> None:
     """The roster is another: what was proved was about the old one."""
-    run.memory, run.proof = memory, {}
+    run.memory, run.proof = {}, {}
     run.save(update_fields=["memory", "proof"])
     wake.request(run.pk)
 

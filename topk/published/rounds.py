@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from topk.best_sets import top
 from topk.problem import Problem
 from topk.selector import UNLIMITED, Counts, Event, Floats, Selector, Standing
-from topk.state import Memory, State, Verdict
+from topk.state import State, Verdict
 from topk.water_filling import level
 
 
@@ -74,13 +74,6 @@ class RoundSelector(Selector):
         """An undecided arm's round may be complete while others' is not."""
         lacking = np.maximum(self._target() - self.state.memory["pulls"], 0)
         return np.where(self.undecided, lacking, UNLIMITED)
-
-    @classmethod
-    def remembered(cls, memory: Memory, keep: NDArray[np.bool_]) -> Memory:
-        """The round goes on with those who are left."""
-        fields = ("pulls", "rewards", "means", "rounds")
-        kept = {name: np.asarray(memory[name])[keep] for name in fields if name in memory}
-        return {**memory, **kept}
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         memory = self.state.memory

@@ -1,0 +1,27 @@
+"""Simulated studies with absence, wrong gold and withdrawals: how often a promise is false then."""
+
+import time
+
+from research.promises import life
+from research.promises.lives import ALGORITHMS, pools
+
+from .tables import show
+
+RUNS = 2
+
+
+def main() -> None:
+    rows = [measure(name, happens) for name in ALGORITHMS for happens in life.LIVES]
+    columns = ["algorithm", "what happens", "runs", "false", "answers", "seconds a run"]
+    show("Studies that real life happens to", columns, rows)
+
+
+def measure(algorithm: str, happens: str) -> list[object]:
+    start, lived = time.perf_counter(), []
+    for pool in pools():
+        for seed in range(RUNS):
+            asked = {"k": pool.k, "epsilon": pool.epsilon, "delta": pool.delta}
+            lived.append(life.play(algorithm, pool.means(seed), happens, 4000, seed, **asked))
+    false, answers = sum(run.false for run in lived), sum(run.answers for run in lived)
+    seconds = (time.perf_counter() - start) / len(lived)
+    return [algorithm, happens, len(lived), false, answers / len(lived), seconds]
