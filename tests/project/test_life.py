@@ -1,17 +1,18 @@
 """Three small studies that real life happens to, on the real stack, each to its end."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
 import pytest
-from django.db import transaction
 from django.utils import timezone
 
 from selection import intake, wake
 from selection.intake import presence
 from selection.models import Answer, Assignment, Question, Run
-from selection.setup import roster
+from selection.setup import changes, regrade, roster
+from selection.setup.regrade import Gold
 from tests.processes import celery_worker, wait_until
 from tests.worlds import make_run
 
@@ -68,13 +69,7 @@ class Study:
         roster.sweep()
 
     def raise_budget(self) -> None:
-        # TODO: by selection.setup.changes, once that is there.
-        with transaction.atomic():
-            locked = Run.objects.locked(self.run.pk)
-            assert locked is not None
-            locked.budget = 5000
-            locked.save(update_fields=["budget"])
-            wake.request(locked.pk)
+        changes.apply(self.run, {"budget": 5000}, "her", "it was too little")
 
     def withdraw_any(self) -> None:
         there = self.run.candidates.filter(gone="").exclude(verdict=1).order_by("arm")
@@ -88,18 +83,8 @@ class Study:
         roster.withdraw(self.run, [worst.worker.key], "her", "looks bad")
 
     def correct_gold(self) -> None:
-        # TODO: by the gold answers' own room, once that is there.
-        with transaction.atomic():
-            locked = Run.objects.locked(self.run.pk)
-            assert locked is not None
-            Question.objects.filter(pk__in=self.wrong).update(accepted=["yes"])
-            touched = Answer.objects.filter(
-                assignment__candidate__run=locked, assignment__question__in=self.wrong
-            ).exclude(expired=True)
-            touched.filter(response="yes").update(right=True)
-            touched.filter(response="no").update(right=False)
-            roster._count_anew(locked)
-            roster._changed(locked)
+        for question in Question.objects.filter(pk__in=self.wrong):
+            regrade.correct(question, replace(Gold.of(question), accepted=["yes"]), "her", "typo")
 
     def events(self) -> list[Callable[[], None]]:
         return [
