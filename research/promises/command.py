@@ -3,13 +3,13 @@
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from research.cells import Study
 from research.options import ROOT, above_zero, at_least_one
 
-from . import cases, chart, crowds, delays, suite
+from . import cases, chart, crowds, delays, forecasts, suite
 from .measure import FULL, QUICK
-from .rows import Row
 
 HELP = "measure promise and cost of every algorithm: a table and plots"
 DOCS, QUICK_OUT = ROOT / "docs" / "validation", ROOT / "var" / "validation"
@@ -37,9 +37,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     late = "what many assignments out at once cost instead, slow and lost ones too"
     kind.add_argument("--delays", dest="kind", action="store_const", const=delays, help=late)
+    honest = "how often forecasts hold the true price instead, on pools they knew nothing of"
+    kind.add_argument(
+        "--forecasts", dest="kind", action="store_const", const=forecasts, help=honest
+    )
 
 
-def study(options: argparse.Namespace) -> Study[Row]:
+def study(options: argparse.Namespace) -> Study[Any]:
     """What was asked for. Raises Refused."""
     base, out = (QUICK, QUICK_OUT) if options.quick else (FULL, DOCS)
     given = {"runs": options.runs, "seconds": options.seconds}
@@ -47,5 +51,5 @@ def study(options: argparse.Namespace) -> Study[Row]:
     recorded = crowds.recorded_crowds(options.crowds) if options.crowds else []
     known = [case for case in [*cases.suite(), *recorded] if not options.quick or case.n < BIG]
     pools, names = cases.named(known, options.cases), suite.algorithms(options.only)
-    made: Study[Row] = options.kind.study(suite.Wanted(pools, names, effort, options.out or out))
+    made: Study[Any] = options.kind.study(suite.Wanted(pools, names, effort, options.out or out))
     return made
