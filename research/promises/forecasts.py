@@ -44,8 +44,8 @@ ABOUT = """# Are forecasts honest?
 Made by `python -m research validate --forecasts`; [results.csv](results.csv) has the same figures.
 
 Four true prices of five should lie within the band that `manage.py plan` gives for a range that is
-believed; 70 % to 90 % is wanted. The pools were not used to make the forecasts. Recorded crowds take
-part with `--crowds`; believed is the range of four of their workers of five, in tenths.
+believed; 70 % to 90 % is wanted. The pools were not used to make the forecasts. Recorded crowds
+take part with `--crowds`; believed is the range of four of their workers of five, in tenths.
 
 | pool | believed | algorithm | runs | forecast | true median | held | below | above |
 |---|---|---|--:|--:|--:|--:|--:|--:|
@@ -82,7 +82,7 @@ class Cell:
     @classmethod
     def read(cls, sent: Mapping[str, Any]) -> Self:
         """From what ``asdict`` made of it, and JSON of that."""
-        return cls(**sent | {"case": Case(**sent["case"])})
+        return cls(**{**sent, "case": Case(**sent["case"])})
 
     @property
     def title(self) -> str:

@@ -14,6 +14,7 @@ from .plays import Ending, need, play, pool
 from .rows import Forecast, Ledger, table
 
 SECONDS, RUNS = 10.0, 200
+FIRST = 2.0  # seconds after which there is a table, of those that were played by then
 ALIKE = 10  # runs that all end for want of questions or money: more would say the same
 
 __all__ = ["RUNS", "SECONDS", "Forecast", "forecasts"]
@@ -24,6 +25,8 @@ def forecasts(
 ) -> Iterator[list[Forecast]]:
     """Tables, each made of more simulated runs than the one before; at least one.
 
+    The first may lack algorithms whose turn has not come.
+
     seconds  of processor time to take, about
     runs     of each algorithm at most
 
@@ -32,7 +35,7 @@ def forecasts(
     ledgers = [Ledger(one) for one in suitable(plan)]
     began = thread_time()
     for ledger in ledgers:
-        if ledger is ledgers[0] or thread_time() - began < seconds:
+        if ledger is ledgers[0] or thread_time() - began < min(seconds, FIRST):
             _one_more(ledger, belief)
     yield table(plan, ledgers)
     told = max(thread_time() - began, 1.0)
