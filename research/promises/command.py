@@ -8,7 +8,7 @@ from typing import Any
 from research.cells import Study
 from research.options import ROOT, above_zero, at_least_one
 
-from . import cases, chart, crowds, delays, lives, suite
+from . import cases, chart, crowds, delays, forecasts, lives, suite
 from .measure import FULL, QUICK
 
 HELP = "measure promise and cost of every algorithm: a table and plots"
@@ -39,6 +39,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     kind.add_argument("--delays", dest="kind", action="store_const", const=delays, help=late)
     lived = "whether promises survive absence, wrong gold and withdrawals instead"
     kind.add_argument("--life", dest="kind", action="store_const", const=lives, help=lived)
+    honest = "how often forecasts hold the true price instead, on pools they knew nothing of"
+    kind.add_argument(
+        "--forecasts", dest="kind", action="store_const", const=forecasts, help=honest
+    )
 
 
 def study(options: argparse.Namespace) -> Study[Any]:

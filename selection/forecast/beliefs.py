@@ -1,0 +1,179 @@
+"""What is believed of a crowd before it is tested, as pools that can be drawn from it.
+
+A belief is never one population: it is an uncertain one, drawn anew for every pool. So the band of
+a forecast is as wide as what is not known, and not only as wide as luck.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+from scipy.special import betainc, expit, logit
+
+from selection.errors import Refused
+from selection.models import Run
+from selection.setup import priors
+
+Floats = NDArray[np.float64]
+
+MOST = 0.8  # of the workers are meant by "most"
+MEAN_SD, WIDTH_SD = 0.2, 0.35  # how far a guessed range may be off: logit of mean, log of a + b
+TWO_KINDS = 0.25  # of crowds are not one bell but good workers and poor ones
+KIND_WIDTH = 0.03  # standard deviation within a kind
+USUAL_MEAN, USUAL_MEAN_SD = logit(0.72), 0.5  # 0.58 to 0.83 in four crowds of five
+USUAL_SIZE, USUAL_SIZE_SD = np.log(8.0), 0.6  # a + b of the Beta: 3.7 to 17
+
+
+class Belief(Protocol):
+    @property
+    def words(self) -> str:
+        """What is believed, as a sentence."""
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """(n,) the accuracies of a pool of a crowd that is believed possible, in no order."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Most workers, four of five, between these accuracies. Raises Refused for no such range."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.low < self.high < 1:
+            raise Refused(
+                "Give the range of most workers' accuracies as two numbers between 0 and 1, the "
+                "lower one first, such as 0.6-0.9."
+            )
+
+    @classmethod
+    def read(cls, text: str) -> "Range":
+        """From "0.6-0.9" or "60-90 %"."""
+        low, _, high = text.replace("–", "-").replace("%", "").partition("-")
+        try:
+            numbers = np.array([float(low), float(high)])
+        except ValueError:
+            numbers = np.array([1.0, 0.0])  # no range: refused below
+        if numbers.max() > 1 and numbers.min() >= 1:
+            numbers = numbers / 100
+        return cls(*numbers.tolist())
+
+    @property
+    def words(self) -> str:
+        return f"Most workers (80 %) are right in {self.low:g} to {self.high:g} of their answers."
+
+    @cached_property
+    def _bell(self) -> Floats:
+        """(logit of the mean, log of a + b) of the Beta with a tenth below and a tenth above."""
+
+        def off(x: Floats) -> Floats:
+            mean, size = expit(x[0]), np.exp(x[1])
+            shares = betainc(mean * size, (1 - mean) * size, [self.low, self.high])
+            return np.asarray(shares - [(1 - MOST) / 2, (1 + MOST) / 2])
+
+        middle = (self.low + self.high) / 2
+        spread = (self.high - self.low) / 2.56
+        guess = [logit(middle), np.log(max(middle * (1 - middle) / spread**2 - 1, 0.5))]
+        bell: Floats = least_squares(off, guess).x
+        return bell
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        mean, size = self._bell + rng.standard_normal(2) * [MEAN_SD, WIDTH_SD]
+        if rng.random() < TWO_KINDS:
+            return _kinds(n, self.low, self.high, rng)
+        return _bell(n, mean, size, rng)
+
+
+@dataclass(frozen=True)
+class Usual:
+    """Nothing is known: a mixture of crowds as they usually are."""
+
+    @property
+    def words(self) -> str:
+        return (
+            "Nothing is known of the workers, so crowds of all usual kinds are tried, on average "
+            "60 % to 80 % right: a range, an earlier run or past answers would say more."
+        )
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        mean = USUAL_MEAN + USUAL_MEAN_SD * rng.standard_normal()
+        size = USUAL_SIZE + USUAL_SIZE_SD * rng.standard_normal()
+        if rng.random() < TWO_KINDS:
+            return _kinds(n, rng.uniform(0.3, 0.6), rng.uniform(0.7, 0.95), rng)
+        return _bell(n, mean, size, rng)
+
+
+def _bell(n: int, mean: float, size: float, rng: np.random.Generator) -> Floats:
+    middle, total = expit(mean), np.exp(size)
+    return rng.beta(middle * total, (1 - middle) * total, n)
+
+
+def _kinds(n: int, low: float, high: float, rng: np.random.Generator) -> Floats:
+    """Poor workers about ``low`` and good ones about ``high``, in unknown shares."""
+    good = rng.random(n) < rng.uniform(0.1, 0.9)
+    drawn = np.where(good, high, low) + KIND_WIDTH * rng.standard_normal(n)
+    return np.clip(drawn, 0.01, 0.99)
+
+
+@dataclass(frozen=True)
+class Past:
+    """Workers like these: right[i] of answers[i] answers were right; two workers at least."""
+
+    source: str
+    right: tuple[float, ...]
+    answers: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.right) < 2:
+            raise Refused(f"{self.source} has answers of fewer than two workers to learn from.")
+
+    @property
+    def words(self) -> str:
+        return (
+            f"The workers are like the {len(self.answers):,} of {self.source}, "
+            f"who gave {sum(self.answers):,} answers."
+        )
+
+    @cached_property
+    def _shrunk(self) -> tuple[Floats, Floats]:
+        """(m,) a and b of what is known of each, drawn towards all by the moments' Beta."""
+        right, answers = np.array(self.right, float), np.array(self.answers, float)
+        mean = np.clip(right.sum() / answers.sum(), 0.02, 0.98)
+        luck = mean * (1 - mean) * np.mean(1 / answers)
+        spread = max(float(np.mean((right / answers - mean) ** 2)) - luck, 1e-3)
+        size = np.clip(mean * (1 - mean) / spread - 1, 1.0, 100.0)
+        return right + mean * size, answers - right + (1 - mean) * size
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """Each is one of the past's; what share of the crowd a past worker stands for is drawn."""
+        a, b = self._shrunk
+        like = rng.choice(a.size, n, p=rng.dirichlet(np.ones(a.size)))
+        return rng.beta(a[like], b[like])
+
+
+def past(source: str, rights: Iterable[tuple[float, int]]) -> Past:
+    """From (right answers, answers) of each worker; those without any say nothing."""
+    seen = [(float(right), int(answers)) for right, answers in rights if answers > 0]
+    return Past(source, tuple(right for right, _ in seen), tuple(all_ for _, all_ in seen))
+
+
+def learned(name: str) -> Past:
+    """From the run of this name or number. Raises Refused if there is none of use."""
+    runs = Run.objects.filter(name=name) or Run.objects.filter(pk=int(name) if _number(name) else 0)
+    run = runs.order_by("-pk").first()
+    if run is None:
+        raise Refused(f"There is no run “{name}” to learn from.")
+    if run.several:
+        raise Refused(f"The run “{run.name}” is of several skills; learn from a run of one.")
+    tallies = priors.copy(run.pk)["tallies"]
+    rights = [(right, all_) for right, all_, many in tallies for _ in range(round(many))]
+    return past(f"the run “{run.name}”", rights)
+
+
+def _number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19

@@ -1,0 +1,67 @@
+"""The algorithms that a plan could take: for one skill, and able to run on it."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from selection.errors import Refused
+from topk import SELECTORS, THIS_SET, Goal, Problem, ProblemError, Promise, Selector, build
+
+from .plan import GOALS, Plan
+
+
+@dataclass(frozen=True)
+class Contender:
+    """options  of the algorithm, where they are not its defaults"""
+
+    name: str
+    plan: Plan
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def selector(self, problem: Problem | None = None) -> Selector:
+        return build(self.name, problem or self.plan.problem(), **self.options)
+
+    @property
+    def title(self) -> str:
+        title = SELECTORS[self.name].title
+        return f"{title}, {self.options['accuracy']}" if self.options else title
+
+    @cached_property
+    def promise(self) -> Promise:
+        return self.selector().promise
+
+    @property
+    def fixed_budget(self) -> bool:
+        return self.promise.fixed == "budget"
+
+    @property
+    def fits(self) -> bool:
+        """Whether it promises what matters."""
+        return not self.fixed_budget and self.promise.goal in GOALS[self.plan.goal]
+
+
+def suitable(plan: Plan) -> list[Contender]:
+    """Those that can be run on this plan and promise something, and with a budget also those that
+    spend it; what is most likely to be taken comes first. Raises Refused if there is none."""
+    found = [one for one in _all(plan) if _can(one)]
+    if not found:
+        raise Refused("No algorithm can be run like this: choose an epsilon above 0.")
+    return sorted(found, key=lambda one: (not one.promise.average, one.name != "certified"))
+
+
+def _all(plan: Plan) -> list[Contender]:
+    made = []
+    for name, kind in SELECTORS.items():
+        if kind.promise.fixed == "confidence" or plan.budget is not None:
+            made.append(Contender(name, plan))
+        if kind.says_accuracy:
+            this_set = {"accuracy": THIS_SET, "questions": plan.questions}
+            made.append(Contender(name, plan, this_set))
+    return made
+
+
+def _can(one: Contender) -> bool:
+    try:
+        return one.fixed_budget or one.promise.goal is not Goal.NONE
+    except ProblemError:
+        return False

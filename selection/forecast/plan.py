@@ -1,0 +1,67 @@
+"""What a requester wants and has, before there is a run."""
+
+import math
+from dataclasses import dataclass, replace
+
+from selection.errors import Refused
+from topk import Goal, Problem, ProblemError
+
+# What matters to her, and the promises that give it. Exactly the best are good either way; of the
+# other two neither implies the other at the same epsilon.
+GOALS = {
+    "group": (Goal.AGGREGATE, Goal.EXACT),
+    "every": (Goal.EXPLORE_K, Goal.EXACT),
+    "exact": (Goal.EXACT,),
+}
+MOST_WORKERS, MOST_QUESTIONS = 10_000, 100_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Choose the best ``k`` of so many workers.
+
+    questions  gold questions there are: the most answers that one worker can give
+    price      of an answer, in any currency; None: not known
+    budget     most answers to pay for; None: no limit
+    goal       what matters, a key of GOALS
+
+    Raises Refused for what cannot be.
+    """
+
+    workers: int
+    k: int
+    epsilon: float
+    delta: float
+    questions: int
+    price: float | None = None
+    budget: int | None = None
+    goal: str = "group"
+
+    def __post_init__(self) -> None:
+        try:
+            self.problem()
+        except ProblemError as error:
+            raise Refused(str(error)) from error
+        _within("workers", self.workers, MOST_WORKERS)
+        _within("questions", self.questions, MOST_QUESTIONS)
+        if self.price is not None and not 0 <= self.price < math.inf:
+            raise Refused(f"The price of an answer must be 0 or more, but it is {self.price:g}.")
+        if self.goal not in GOALS:
+            raise Refused(f"The goal must be one of {', '.join(GOALS)}, but it is “{self.goal}”.")
+
+    @property
+    def most_answers(self) -> int:
+        """All there can be: every question answered by everybody, or the budget spent."""
+        all_of_them = self.workers * self.questions
+        return all_of_them if self.budget is None else min(all_of_them, self.budget)
+
+    def problem(self) -> Problem:
+        return Problem(self.workers, self.k, self.epsilon, self.delta, self.budget)
+
+    def at(self, epsilon: float) -> "Plan":
+        return replace(self, epsilon=epsilon)
+
+
+def _within(what: str, value: int, most: int) -> None:
+    if not 1 <= value <= most:
+        raise Refused(f"The number of {what} must be 1 to {most:,}, but it is {value:,}.")

@@ -1,0 +1,171 @@
+"""Say what a run would cost, and whether it can end, before anybody is paid."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from selection import forecast
+from selection.errors import Refused
+from selection.forecast import Belief, Forecast, Plan, Reach
+from selection.rehearsal import crowd
+
+SHOWN = "{:<37} {:>24} {:>24} {:>11}  {}"
+
+
+class Command(BaseCommand):
+    help = "Say what a run would cost with each algorithm, and whether it can end."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add = parser.add_argument
+        add("--workers", type=int, required=True, metavar="N", help="how many there are")
+        add("--k", type=int, required=True, help="how many to select")
+        add("--epsilon", type=float, default=0.1, metavar="E", help="how far off (default: 0.1)")
+        add("--delta", type=float, default=0.05, metavar="D", help="how often (default: 0.05)")
+        add("--questions", type=int, required=True, metavar="Q", help="how many gold questions")
+        add("--price", type=float, metavar="P", help="what an answer costs, in any currency")
+        money = parser.add_mutually_exclusive_group()
+        money.add_argument("--budget", type=int, metavar="B", help="most answers to pay for")
+        money.add_argument(
+            "--spend", type=float, metavar="M", help="say which epsilon so much money reaches"
+        )
+        add(
+            "--goal",
+            choices=list(forecast.GOALS),
+            default="group",
+            help="what matters: that they are good as a group, that every single one is good, "
+            "that they are exactly the best (default: group)",
+        )
+        believe = parser.add_mutually_exclusive_group()
+        believe.add_argument("--believe", metavar="0.6-0.9", help="how accurate most workers are")
+        believe.add_argument("--learn", metavar="RUN", help="they are like those of this run")
+        believe.add_argument(
+            "--answers", type=Path, metavar="CSV", help="they are like those of this file"
+        )
+        add("--gold", type=Path, metavar="CSV", help="the known answers to --answers")
+        add(
+            "--seconds",
+            type=float,
+            default=10.0,
+            metavar="S",
+            help="processor time to take, about; more time, firmer numbers (default: 10)",
+        )
+        add("--json", action="store_true", help="as a list for programs")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            belief, plan = _belief(options), _plan(options)
+            said = _reaches(plan, belief, options) if options["spend"] is not None else None
+            said = said or _forecasts(plan, belief, options)
+        except Refused as refusal:
+            raise CommandError(str(refusal), returncode=2) from refusal
+        except DatabaseError as error:
+            why = str(error).splitlines()[0]
+            raise CommandError(f"The database cannot be used ({why}).", returncode=2) from error
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted.", returncode=130) from None
+        self.stdout.write(said)
+
+
+# -- what was asked
+
+
+def _plan(options: dict[str, Any]) -> Plan:
+    if not 0 < options["seconds"] <= 86400:
+        raise Refused(f"--seconds must be above 0 and at most a day, not {options['seconds']:g}.")
+    budget = options["budget"] if options["spend"] is None else _affordable(options)
+    fields = ("workers", "k", "epsilon", "delta", "questions", "price", "goal")
+    return Plan(budget=budget, **{field: options[field] for field in fields})
+
+
+def _affordable(options: dict[str, Any]) -> int:
+    spend, price = options["spend"], options["price"]
+    if not price or not 0 < price < float("inf"):
+        raise Refused("--spend needs --price, what an answer costs, above 0.")
+    if not price <= spend < float("inf"):
+        raise Refused(f"{spend:g} does not pay for one answer at {price:g}.")
+    return int(spend / price + 1e-9)
+
+
+def _belief(options: dict[str, Any]) -> Belief:
+    if (options["answers"] is None) != (options["gold"] is None):
+        raise Refused("--answers and --gold go together: past answers, and which were right.")
+    if options["believe"] is not None:
+        return forecast.Range.read(options["believe"])
+    if options["learn"] is not None:
+        return forecast.learned(options["learn"])
+    if options["answers"] is not None:
+        recorded = crowd.read(options["answers"], options["gold"])
+        rights = ((sum(right), len(right)) for right in recorded.right.values())
+        return forecast.past(options["answers"].name, rights)
+    return forecast.Usual()
+
+
+# -- what is said
+
+
+def _forecasts(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
+    *_, rows = forecast.forecasts(plan, belief, options["seconds"])
+    if options["json"]:
+        return _json(rows)
+    best = rows[0]
+    return "\n".join(
+        [
+            belief.words,
+            "",
+            SHOWN.format(
+                "", "answers", "" if plan.price is None else "cost", "of one", ""
+            ).rstrip(),
+            *(_line(row) for row in rows),
+            "",
+            *_advice(best),
+            "",
+            "Why, of each:",
+            *(f"- {row.title}: {row.why}" for row in rows),
+            "",
+            "Four runs of five lie between the first number and the last; the middle one is as "
+            "likely too low as too high.",
+        ]
+    )
+
+
+def _line(row: Forecast) -> str:
+    answers = " – ".join(f"{many:,}" for many in row.answers)
+    cost = "" if row.cost is None else " – ".join(f"{money:,.2f}" for money in row.cost)
+    most = f"{row.answers_per_worker['most']:,}"
+    return SHOWN.format(row.title, answers, cost, most, _standing(row)).rstrip()
+
+
+def _standing(row: Forecast) -> str:
+    """In a few words."""
+    if row.recommended:
+        return "recommended" if row.feasible else "does not end, but comes closest"
+    if row.fixed_budget:
+        return "promises nothing"
+    if not row.feasible:
+        return "does not end"
+    return "ends" if row.keeps else "ends, but promises something else"
+
+
+def _advice(best: Forecast) -> list[str]:
+    return [f"Recommended: {best.title} (--algorithm {best.algorithm}). {best.why}", best.promise]
+
+
+def _reaches(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
+    *_, rows = forecast.reaches(plan, belief, options["seconds"])
+    if options["json"]:
+        return _json(rows)
+    head = f"{options['spend']:g} pays for {plan.budget:,} answers at {options['price']:g}."
+    lines = (f"{_epsilon(row):<12} {row.title}: {row.promise}" for row in rows)
+    return "\n".join([belief.words, head, "Four runs of five reach, in this money:", "", *lines])
+
+
+def _epsilon(row: Reach) -> str:
+    mark = " *" if row.recommended and row.epsilon else ""
+    return "nothing" if row.epsilon is None else f"ε = {row.epsilon:g}{mark}"
+
+
+def _json(rows: list[Forecast] | list[Reach]) -> str:
+    return json.dumps([row.as_numbers() for row in rows], ensure_ascii=False, indent=2)

@@ -1,0 +1,200 @@
+"""What a run will cost and whether it can end, said before it starts."""
+
+import numpy as np
+import pytest
+
+from selection.errors import Refused
+from selection.forecast import Plan, Range, Usual, forecasts, reaches
+from selection.forecast.bands import band
+from selection.forecast.contenders import Contender, suitable
+from selection.forecast.plays import Ending, play, pool
+
+UNHURRIED = 1000.0
+BELIEF = Range(0.6, 0.9)
+
+
+def plan(**given):
+    wanted = {"workers": 30, "k": 5, "epsilon": 0.1, "delta": 0.05, "questions": 40}
+    return Plan(**(wanted | given))
+
+
+def table(runs=1, belief=BELIEF, **given):
+    *_, rows = forecasts(plan(**given), belief, UNHURRIED, runs)
+    return rows
+
+
+def small(**given):
+    return {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20} | given
+
+
+def row_of(rows, name, options=None):
+    return next(row for row in rows if row.algorithm == name and row.options == (options or {}))
+
+
+@pytest.fixture(scope="module")
+def requesters():
+    """Thirty workers, forty gold questions: the case of a new user."""
+    return table(runs=4, price=0.05)
+
+
+def test_it_recommends_the_requester_what_ends_after_about_200_answers(requesters):
+    best = requesters[0]
+    assert best.algorithm == "credible"
+    assert best.feasible
+    assert 120 <= best.answers[1] <= 280
+    assert best.answers[0] < best.answers[1] < best.answers[2]
+    assert [row for row in requesters if row.recommended] == [best]
+
+
+def test_it_tells_the_requester_that_adaptive_top_k_cannot_end_and_the_ways_out(requesters):
+    row = row_of(requesters, "adaptive-top-k")
+    assert not row.feasible
+    assert row.out_of_questions == 1
+    assert row.answers == (1200, 1200, 1200)
+    assert row.answers_per_worker["at_most"] == 40
+    assert "more than" in row.why
+    assert "of 40 that there are" in row.why
+    assert "take Credible" in row.why
+    assert "have more questions" in row.why
+
+
+def test_it_names_the_epsilon_that_holds_when_the_questions_are_used_up(requesters):
+    certified = row_of(requesters, "certified")
+    assert not certified.feasible
+    assert 0.2 < certified.epsilon_at_end < 0.5
+    assert f"an ε of {certified.epsilon_at_end:g} or more" in certified.why
+
+
+def test_about_this_question_set_certified_ends(requesters):
+    options = {"accuracy": "on this question set", "questions": 40}
+    row = row_of(requesters, "certified", options)
+    assert row.feasible
+    assert row.answers[1] < 1200
+    assert "40 questions" in row.promise
+
+
+def test_cost_is_answers_times_price(requesters):
+    for row in requesters:
+        assert row.cost == pytest.approx([0.05 * answers for answers in row.answers], abs=0.006)
+
+
+def test_without_a_price_there_is_no_cost():
+    assert table(**small())[0].cost is None
+
+
+def test_the_same_plan_has_the_same_forecast():
+    assert table(**small()) == table(**small())
+
+
+def test_every_algorithm_meets_the_same_pools():
+    one, other = suitable(plan())[0], suitable(plan())[-1]
+    assert (pool(one, BELIEF, 3) == pool(other, BELIEF, 3)).all()
+    assert (pool(one, BELIEF, 3) != pool(one, BELIEF, 4)).any()
+
+
+def test_what_matters_decides_who_is_recommended():
+    every = table(**small(goal="every", questions=600))
+    assert every[0].feasible
+    assert "every worker selected" in every[0].promise or "are the best 2" in every[0].promise
+    assert not row_of(every, "credible").keeps
+
+
+def test_one_is_recommended_even_if_none_can_end():
+    rows = table(**small(questions=3, goal="every"))
+    assert not any(row.feasible for row in rows if row.keeps)
+    assert sum(row.recommended for row in rows) == 1
+    assert rows[0].keeps
+
+
+def test_a_budget_that_is_too_small_is_said_so():
+    row = row_of(table(budget=80), "credible")
+    assert not row.feasible
+    assert row.out_of_budget == 1
+    assert row.answers == (80, 80, 80)
+    assert row.epsilon_at_end > 0.1
+    assert "money would run out" in row.why
+
+
+def test_those_that_spend_a_budget_are_shown_with_one_and_promise_nothing():
+    assert not any(row.fixed_budget for row in table(**small()))
+    spenders = [row for row in table(**small(budget=100)) if row.fixed_budget]
+    assert {"sar", "uniform"} <= {row.algorithm for row in spenders}
+    for row in spenders:
+        assert not row.keeps
+        assert not row.recommended
+        assert row.epsilon_at_end is None
+        assert row.answers[1] <= 100
+        assert "promises nothing" in row.why
+
+
+@pytest.mark.parametrize("name", [one.name for one in suitable(plan(budget=200))])
+def test_nobody_answers_more_than_there_is(name):
+    one = Contender(name, plan(questions=12, budget=200))
+    played = play(one, pool(one, BELIEF, 1), 1)
+    assert 0 < played.answers <= 200
+    assert played.most <= 12
+    assert 0 <= played.loss < 1
+
+
+def test_a_run_that_ends_by_itself_keeps_its_epsilon():
+    one = Contender("credible", plan())
+    played = play(one, pool(one, BELIEF, 0), 0)
+    assert played.ending is Ending.PROMISE
+    assert played.epsilon == 0.1
+
+
+def test_the_first_table_comes_before_the_last_and_knows_less():
+    first, *_, last = forecasts(plan(**small()), BELIEF, UNHURRIED, 3)
+    assert {row.runs for row in first} == {1}
+    assert len(first) <= len(last)
+    assert {row.runs for row in last} == {3}
+
+
+def test_one_outcome_is_no_certainty_and_many_speak_for_themselves():
+    low, median, high = band([200], 1000)
+    assert low < 0.7 * 200 < median == 200 < 1.4 * 200 < high
+    assert band(range(1, 100), 1000) == (10, 50, 90)
+
+
+def test_no_band_goes_beyond_what_there_is():
+    assert band([900, 1000, 1000], 1000)[2] == 1000
+    assert band([1000], 1000) == (1000, 1000, 1000)
+
+
+def test_a_band_of_few_outcomes_holds_the_next_one_four_times_of_five():
+    rng = np.random.default_rng(3)
+    draws = np.exp(6 + 0.35 * rng.standard_normal((2000, 6)))
+    held = [low <= last <= high for *few, last in draws for low, _, high in [band(few, 10**6)]]
+    assert 0.77 < np.mean(held) < 0.85
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"k": 30}, "K must be at least 1 and less"),
+        ({"workers": 1}, "at least 2 workers"),
+        ({"workers": 20_000}, "number of workers must be 1 to 10,000"),
+        ({"epsilon": 1.5}, "Epsilon must be"),
+        ({"epsilon": float("nan")}, "Epsilon must be"),
+        ({"delta": 0}, "Delta must be"),
+        ({"questions": 0}, "number of questions must be 1"),
+        ({"price": -1}, "price of an answer must be 0 or more"),
+        ({"budget": 0}, "budget must be at least 1"),
+        ({"goal": "fun"}, "goal must be one of group, every, exact"),
+    ],
+)
+def test_it_refuses_what_cannot_be(given, said):
+    with pytest.raises(Refused, match=said):
+        plan(**given)
+
+
+def test_money_reaches_a_smaller_epsilon_the_more_there_is():
+    found = []
+    for budget in (30, 110):
+        rows = next(reaches(plan(**small(budget=budget)), Usual(), UNHURRIED))
+        found.append(rows[0])
+    little, much = found
+    assert little.algorithm == much.algorithm == "credible"
+    assert much.recommended
+    assert much.epsilon < little.epsilon
+    assert f"{much.epsilon:g} below" in much.promise

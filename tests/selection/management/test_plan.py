@@ -1,0 +1,98 @@
+"""The command that says what a run would cost."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from selection import forecast
+from tests import worlds
+from tests.pasts import write_past
+
+WANTED = {"--workers": "6", "--k": "2", "--epsilon": "0.3", "--questions": "20"}
+FIELDS = {"algorithm", "promise", "answers", "cost", "answers_per_worker", "feasible", "why"}
+
+
+def plan(*more, **other):
+    said = StringIO()
+    given = WANTED | {f"--{name}": value for name, value in other.items()}
+    numbers = [text for pair in given.items() for text in pair]
+    call_command("plan", *numbers, "--seconds", "0.001", *more, stdout=said)
+    return said.getvalue()
+
+
+def refused(*more, **other):
+    with pytest.raises(CommandError) as caught:
+        plan(*more, **other)
+    assert caught.value.returncode == 2
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_it_says_in_words_what_to_take_and_what_it_costs():
+    said = plan("--believe", "0.6-0.9", price="0.05")
+    assert "80 %" in said
+    assert "(--algorithm credible)" in said
+    assert "cost" in said
+
+
+def test_it_says_when_nothing_is_known_of_the_workers():
+    assert plan().startswith("Nothing is known of the workers")
+
+
+def test_programs_get_a_list_with_one_recommended():
+    rows = json.loads(plan("--json", price="0.05"))
+    assert all(set(row) >= FIELDS for row in rows)
+    assert [row["recommended"] for row in rows].count(True) == 1
+    low, median, high = rows[0]["answers"]
+    assert low <= median <= high
+    assert rows[0]["cost"][1] == pytest.approx(0.05 * median, abs=0.006)
+
+
+def test_money_says_which_epsilon_it_reaches():
+    rows = json.loads(plan("--json", "--spend", "2", price="0.05"))
+    assert rows[0]["recommended"]
+    assert 0 < rows[0]["epsilon"] <= 0.5
+    said = plan("--spend", "1", price="0.05")
+    assert "1 pays for 20 answers at 0.05." in said
+
+
+def test_a_file_of_past_answers_is_believed(tmp_path):
+    answers, gold = write_past(tmp_path, [0.95, 0.9, 0.5, 0.4], 30)
+    said = plan("--answers", str(answers), "--gold", str(gold))
+    assert f"like the 4 of {answers.name}" in said
+
+
+@pytest.mark.django_db
+def test_an_earlier_run_is_believed():
+    run = worlds.make_run(4)
+    run.candidates.update(pulls=10, rewards=7)
+    assert f"like the 4 of the run “{run.name}”" in plan("--learn", run.name)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--believe", "good"], "such as 0.6-0.9"),
+        (["--spend", "5"], "--spend needs --price"),
+        (["--spend", "0.01", "--price", "0.05"], "does not pay for one answer"),
+        (["--answers", "a.csv"], "--answers and --gold go together"),
+        (["--seconds", "0"], "--seconds must be above 0"),
+        (["--seconds", "nan"], "--seconds must be above 0"),
+        (["--budget", "0"], "budget must be at least 1"),
+        (["--epsilon", "0", "--questions", "0"], "number of questions"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_sentence(more, said):
+    assert said in refused(*more)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    assert "nowhere.csv" in refused(
+        "--answers", str(tmp_path / "nowhere.csv"), "--gold", str(tmp_path / "g.csv")
+    )
+
+
+def test_goals_of_the_command_are_those_of_the_forecast():
+    assert list(forecast.GOALS) == ["group", "every", "exact"]
