@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from topk.best_sets import Quotas
 from topk.problem import Problem
 
-from .supermartingales import KINDS, LONG, LONGEST, nearest, prices, scale_of, threshold, thresholds
+from .designs import KINDS, LONG, horizons, nearest, scale_of, threshold, thresholds
+from .supermartingales import prices
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Chosen = NDArray[np.bool_]
 
-SHARE = 0.1  # of delta, for the intervals of section 5; the rest is for the prices
-FIRST_HORIZON, GROWTH = 6.0, 1.25
+FOR_INTERVALS = 0.1  # part of delta for the intervals of section 5; the rest is for the prices
 SEARCHED, LARGE_POOL = 200, 200
 COARSE = 6  # about so many scales for groups with thresholds of their own
 
@@ -57,10 +57,10 @@ class Certificate:
 
     def __init__(self, problem: Problem, quotas: Quotas, questions: int) -> None:
         self.quotas, self.questions = quotas, questions
-        self.horizons = _horizons(questions)
+        self.horizons = horizons(questions)
         self.groups = quotas.sizes.size
-        share = np.log(1 / (problem.delta * (1 - SHARE)))
-        self._weight = share - _log_weights(problem, self.horizons)
+        nothing_chosen = np.log(1 / (problem.delta * (1 - FOR_INTERVALS)))
+        self._weight = nothing_chosen - _log_weights(problem, self.horizons)
 
     def first(self, pulls: Counts) -> int | None:
         """The shortest horizon that no worker has passed; None beyond the last."""
@@ -144,6 +144,7 @@ class Certificate:
     ) -> Floats:
         """(n,) of each worker, in the selection or outside."""
         h = self.horizons[i]
+        # Where each worker stands in a table that is stored row after row: m (m + 1) / 2 + S.
         place = tally.pulls * (tally.pulls + 1) // 2 + tally.right
         each = np.empty(chosen.size)
         for group, number in enumerate(numbers):
@@ -159,16 +160,6 @@ def _coarse(horizon: int, number: int) -> int:
     count = thresholds(horizon)
     step = max(1, count // COARSE)
     return min(max(round(number / step) * step, 1), count - 2)
-
-
-def _horizons(questions: int) -> list[int]:
-    """About 25 % apart; none beyond the set, and the set itself."""
-    count = int(math.log(LONGEST / FIRST_HORIZON) / math.log(GROWTH)) + 1
-    horizons = [round(FIRST_HORIZON * GROWTH**i) for i in range(count)]
-    if not questions:
-        return horizons
-    whole = [questions] if questions <= LONGEST else []
-    return [h for h in horizons if h < questions] + whole
 
 
 def _log_weights(problem: Problem, horizons: list[int]) -> Floats:
@@ -210,6 +201,7 @@ def _most_moved(quotas: Quotas, cs: Floats, chosen: Chosen) -> float:
     if cs.size == 1:
         return 0.0
     counts = np.bincount(quotas.groups[chosen], minlength=cs.size)
+    # A linear gain over sizes that add up to k: the least of each group, then the dearest first.
     best = quotas.at_least.copy()
     for group in np.argsort(-cs):
         best[group] += min(quotas.at_most[group] - best[group], quotas.k - best.sum())
@@ -218,5 +210,7 @@ def _most_moved(quotas: Quotas, cs: Floats, chosen: Chosen) -> float:
 
 def worst_swap(quotas: Quotas, chosen: Chosen, lower: Floats, upper: Floats) -> float:
     """The most a feasible selection gains over this one, every accuracy in its interval (5.3)."""
+    # The worst accuracies for this selection do not depend on which other one is compared, so that
+    # the best selection under them is the worst swap.
     worth = np.where(chosen, lower, upper)
     return float(worth[quotas.best(worth)].sum() - worth[chosen].sum())

@@ -10,12 +10,12 @@ import numpy as np
 
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
 
-MOST = 0.7  # of what the way brings is worked for; the rest is dear
+WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
 AHEAD = 1.6  # look up to the next horizon beyond this times the answers that workers have
 
 
 @dataclass(frozen=True)
-class Plan:
+class LookAhead:
     """design   to work for
     lacking  so many answers are foreseen until the stop; infinite if it does not come on this way
     end      the bound foreseen at the end of the way
@@ -28,16 +28,16 @@ class Plan:
     ahead: Counts
 
 
-def plan(
+def look_ahead(
     certificate: Certificate,
     chosen: Chosen,
     means: Floats,
     tally: Tally,
     reach: Counts,
     wanted: float,
-) -> Plan | None:
+) -> LookAhead | None:
     """The shortest horizon that suffices, else the last that is looked at (8.2)."""
-    best: Plan | None = None
+    best: LookAhead | None = None
     for i in _horizons(certificate, tally, reach):
         ways = (
             _way(certificate, design, chosen, tally, reach, wanted)
@@ -71,7 +71,7 @@ def _way(
     tally: Tally,
     reach: Counts,
     wanted: float,
-) -> Plan:
+) -> LookAhead:
     """Whoever gives most for an answer goes to the horizon first."""
     ahead, then = _end(certificate, design, chosen, tally, reach)
     fall = design.each - then
@@ -79,10 +79,10 @@ def _way(
     order = np.argsort(-use, kind="stable")
     fallen = np.cumsum(np.maximum(fall[order], 0))
     enough = int(np.searchsorted(fallen, design.total - wanted)) + 1
-    needed = min(enough, int(np.searchsorted(fallen, MOST * fallen[-1])) + 1)
+    needed = min(enough, int(np.searchsorted(fallen, WORTH_ASKING * fallen[-1])) + 1)
     lacking = float(ahead[order[:enough]].sum()) if enough <= fallen.size else math.inf
     ahead[order[needed:]] = 0
-    return Plan(design, lacking, float(design.total - fallen[-1]), ahead)
+    return LookAhead(design, lacking, float(design.total - fallen[-1]), ahead)
 
 
 def gain(

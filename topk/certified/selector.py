@@ -17,9 +17,9 @@ from topk.promise import ASSUMPTIONS, SET_ASSUMPTIONS, Goal, Promise
 from topk.selector import UNLIMITED, Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
 
-from .certificate import SHARE, Bound, Certificate, Chosen, Tally, worst_swap
+from .certificate import FOR_INTERVALS, Bound, Certificate, Chosen, Tally, worst_swap
 from .confidence_sequences import intervals
-from .look_ahead import Plan, gain, plan
+from .look_ahead import LookAhead, gain, look_ahead
 
 LIKE_THESE, THIS_SET = "on questions like these", "on this question set"
 MOST_QUESTIONS = 1000
@@ -28,7 +28,7 @@ ROUNDING = 1e-9
 # Section 8: none of these numbers matters for the promise.
 WARM = 4  # answers of everybody before any is compared
 AIM = 0.9  # plan for this part of what is wanted
-SHARE_OF_POOL = 10  # this part of the pool is asked between two looks
+LOOK_OF_POOL = 10  # this part of the pool is asked between two looks
 BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.015  # of its own accord it asks so many at once
 
 ACCURACY = Option(
@@ -131,9 +131,9 @@ class Certified(Selector):
         return self._judged
 
     def _bounds(self) -> tuple[Floats, Floats]:
-        """(n,) intervals that all hold at once, with probability 1 - SHARE delta."""
+        """(n,) intervals that all hold at once, with probability 1 - FOR_INTERVALS delta."""
         if self._spread is None:
-            x = float(np.log(self.problem.n / (self.problem.delta * SHARE)))
+            x = float(np.log(self.problem.n / (self.problem.delta * FOR_INTERVALS)))
             tally = self._tally
             self._spread = intervals(tally.pulls, tally.right, x, self.questions)
         return self._spread
@@ -185,7 +185,7 @@ class Certified(Selector):
             pulls, hands, reach_now = made + counts, room - counts, reach - counts
             cold = (pulls < WARM) & (reach_now > 0)
             if not (cold.any() or (np.minimum(way, hands) > 0).any()):
-                found = self._plan(pulls, reach_now)
+                found = self._look_ahead(pulls, reach_now)
                 design, way = (None, reach_now) if found is None else (found.design, found.ahead)
             free = (hands > 0) & (cold if cold.any() else way > 0)
             if not free.any():
@@ -209,15 +209,15 @@ class Certified(Selector):
 
     def _lacking(self, room: Counts) -> int:
         """Answers that are foreseen to be needed until the stop (8.4)."""
-        found = self._plan(self.state.pulls, room)
+        found = self._look_ahead(self.state.pulls, room)
         known = found is not None and self.state.pulls.min() >= WARM
         return int(min(found.lacking, UNLIMITED)) if found is not None and known else UNLIMITED
 
-    def _plan(self, pulls: Counts, room: Counts) -> Plan | None:
+    def _look_ahead(self, pulls: Counts, room: Counts) -> LookAhead | None:
         tally, means = self._foreseen(pulls)
         chosen = self._chosen(means, tally)
         aim = AIM * self.problem.epsilon * self.problem.k
-        return plan(self.certificate, chosen, means, tally, room, aim)
+        return look_ahead(self.certificate, chosen, means, tally, room, aim)
 
     def _foreseen(self, pulls: Counts) -> tuple[Tally, Floats]:
         """Outstanding answers count as made, with the means as they are."""
@@ -230,7 +230,7 @@ class Certified(Selector):
         if (pulls[arms] < WARM).any():
             return arms[np.argsort(pulls[arms], kind="stable")]
         use = self._gain(design, *self._foreseen(pulls), reach)
-        most = max(1, self.problem.n // SHARE_OF_POOL)
+        most = max(1, self.problem.n // LOOK_OF_POOL)
         return arms[np.argsort(-use[arms], kind="stable")][:most]
 
     def _gain(self, design: Bound | None, tally: Tally, means: Floats, reach: Counts) -> Floats:
