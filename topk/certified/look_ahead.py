@@ -11,18 +11,19 @@ import numpy as np
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
 
 WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
+CUTS = 24  # thresholds looked at between the intervals of those chosen and of the others
 AHEAD = 1.6  # look up to the next horizon beyond this times the answers that workers have
 
 
 @dataclass(frozen=True)
 class LookAhead:
-    """design   to work for
+    """design   to work for; None where it is for intervals
     lacking  so many answers are foreseen until the stop; infinite if it does not come on this way
     end      the bound foreseen at the end of the way
     ahead    (n,) answers that each is to give on the way; none if the stop comes without them
     """
 
-    design: Bound
+    design: Bound | None
     lacking: float
     end: float
     ahead: Counts
@@ -36,8 +37,69 @@ def look_ahead(
     reach: Counts,
     wanted: float,
 ) -> LookAhead | None:
-    """The shortest horizon that suffices, else the last that is looked at (8.2)."""
+    """On prices or on intervals, whichever is foreseen to need fewer answers (8.2, 8.5)."""
+    prices = _on_prices(certificate, chosen, means, tally, reach, wanted)
+    intervals = _on_intervals(certificate, chosen, tally, reach, wanted)
+    if intervals is None or prices is None:
+        return prices or intervals
+    foreseen = prices.lacking
+    if foreseen == math.inf:
+        foreseen = certificate.answers_by_prices - float(tally.pulls.sum())
+    return intervals if intervals.lacking < foreseen else prices
+
+
+def _on_intervals(
+    certificate: Certificate, chosen: Chosen, tally: Tally, reach: Counts, wanted: float
+) -> LookAhead | None:
+    """All intervals on their side of a threshold but for a margin, so that no swap gains more.
+
+    None where some worker cannot give so many answers. The threshold is the one that needs the
+    fewest.
+    """
+    k = int(chosen.sum())
+    if not 0 < k < chosen.size:
+        return None
+    mean = (tally.right + 0.5) / (tally.pulls + 1)
+    margin = wanted / (2 * min(k, chosen.size - k))
+    low, high = mean[chosen].min(), mean[~chosen].max()
+    cuts = np.linspace(min(low, high) - margin, max(low, high) + margin, CUTS)
+    # (cuts, n): how far the mean is within the border that its interval has to keep to.
+    border = np.clip(cuts[:, None] + np.where(chosen, -margin, margin), 1e-9, 1 - 1e-9)
+    inside = np.where(chosen, mean > border, mean < border)
+    with np.errstate(divide="ignore"):
+        apart = np.where(inside, divergence(mean, border), 0.0)
+        need = np.full(apart.shape, 100.0)
+        for _ in range(3):
+            need = (certificate.level + 0.5 * np.log(math.pi / 2 * (need + 1))) / apart
+    lack = np.ceil(np.maximum(need - tally.pulls, 0))
+    possible = (lack <= reach).all(axis=1)
+    if not possible.any():
+        return None
+    best = int(np.where(possible, lack.sum(axis=1), math.inf).argmin())
+    ahead = lack[best].astype(np.int64)
+    return LookAhead(None, float(ahead.sum()), 0.0, ahead) if ahead.any() else None
+
+
+def divergence(p: Floats, q: Floats) -> Floats:
+    """Of a coin of p from one of q, in nats; both strictly between 0 and 1."""
+    return np.asarray(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
+
+
+def _on_prices(
+    certificate: Certificate,
+    chosen: Chosen,
+    means: Floats,
+    tally: Tally,
+    reach: Counts,
+    wanted: float,
+) -> LookAhead | None:
+    """The shortest horizon that suffices, else the last that is looked at (8.2).
+
+    None where no horizon can: what the choice of a design costs is more than what is wanted.
+    """
     best: LookAhead | None = None
+    if certificate.least(len(certificate.horizons) - 1, chosen, means) >= wanted:
+        return None
     for i in _horizons(certificate, tally, reach):
         ways = (
             _way(certificate, design, chosen, tally, reach, wanted)

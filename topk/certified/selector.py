@@ -17,7 +17,7 @@ from topk.promise import ASSUMPTIONS, SET_ASSUMPTIONS, Goal, Promise
 from topk.selector import UNLIMITED, Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
 
-from .certificate import FOR_INTERVALS, Bound, Certificate, Chosen, Tally, worst_swap
+from .certificate import Bound, Certificate, Chosen, Tally, worst_swap
 from .confidence_sequences import intervals
 from .look_ahead import LookAhead, gain, look_ahead
 
@@ -125,17 +125,16 @@ class Certified(Selector):
             chosen = self._chosen(means, tally)
             total = worst_swap(self.quotas, chosen, *self._bounds())
             i = self.certificate.first(tally.pulls)
-            if i is not None:
+            if i is not None and self.certificate.least(i, chosen, means) < total:
                 total = min(total, self.certificate.bound(i, chosen, means, tally).total)
             self._judged = max(total, 0.0), chosen
         return self._judged
 
     def _bounds(self) -> tuple[Floats, Floats]:
-        """(n,) intervals that all hold at once, with probability 1 - FOR_INTERVALS delta."""
+        """(n,) intervals that all hold at once."""
         if self._spread is None:
-            x = float(np.log(self.problem.n / (self.problem.delta * FOR_INTERVALS)))
-            tally = self._tally
-            self._spread = intervals(tally.pulls, tally.right, x, self.questions)
+            tally, level = self._tally, self.certificate.level
+            self._spread = intervals(tally.pulls, tally.right, level, self.questions)
         return self._spread
 
     def _done(self) -> bool:
@@ -238,10 +237,10 @@ class Certified(Selector):
         chosen = self._chosen(means, tally)
         if design is not None:
             return gain(self.certificate, design, chosen, tally, reach)
-        # Beyond the last horizon only intervals certify.
+        # Working for the intervals: whoever's reaches farthest over the border.
         lower, upper = self._bounds()
         reach = np.where(chosen, means[chosen].min() - lower, upper - means[~chosen].max())
-        return np.asarray(reach / np.sqrt(tally.pulls + 1.0))
+        return np.asarray(reach)
 
 
 def _sure(lower: Floats, upper: Floats, least: int, most: int) -> Counts:
