@@ -102,7 +102,7 @@ class Certificate:
         return self.penalty(i) / max(scale_of(h, reference, kind) for kind in range(len(KINDS)))
 
     def _numbers(self, i: int, chosen: Chosen, means: Floats) -> tuple[tuple[int, ...], int]:
-        """The threshold of each group that lies nearest to its border, and the one for the scale."""
+        """Of each group the threshold nearest to its border, and the one that sets the scale."""
         h = self.horizons[i]
         numbers = tuple(nearest(h, border) for border in _borders(self.quotas, chosen, means))
         if self.groups == 1:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 # Scale in deviations of the threshold after h answers, and deviations from c beyond which stopping
-# early is offered.
-KINDS = ((1.2, 2.0), (1.2, 3.0), (1.7, 2.0))
+# early is offered; None for payoffs that are learned.
+KINDS: tuple[tuple[float, float | None], ...] = ((1.2, 3.0), (1.7, 2.0), (1.2, None))
 LONG = 450  # a horizon beyond this has half as many thresholds, for speed
 APART, APART_LONG = 0.5, 1.0  # distance of thresholds, in deviations
 HIGHEST = 300.0  # most of scale times loss: its exponential and that over FLOOR are finite numbers

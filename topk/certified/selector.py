@@ -19,6 +19,7 @@ from topk.state import State, Verdict
 
 from .certificate import Bound, Certificate, Chosen, Tally, worst_swap
 from .confidence_sequences import intervals
+from .designs import threshold
 from .look_ahead import LookAhead, gain, look_ahead
 
 LIKE_THESE, THIS_SET = "on questions like these", "on this question set"
@@ -58,7 +59,10 @@ QUESTIONS = Option(
 
 
 class Certified(Selector):
-    """Stops when C <= K epsilon; C / K is the epsilon certified so far.
+    """Stops when C <= K epsilon; the least C / K so far is what is certified, for its selection.
+
+    Its memory holds that proof. It is one of the answers as they were: whoever corrects answers
+    that were counted has to forget it.
 
     Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and nothing is promised
     then.
@@ -66,6 +70,7 @@ class Certified(Selector):
 
     name = "certified"
     title = "Certified"
+    path_dependent = True
     keeps_quotas = True
     says_accuracy = True
     promise = Promise(Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md")
@@ -105,6 +110,9 @@ class Certified(Selector):
             raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
         self._judged = self._spread = None
+        epsilon, chosen = self.best_proof()
+        if epsilon < 1:
+            self.state.memory["proof"] = [epsilon, chosen.tolist()]
 
     @property
     def _tally(self) -> Tally:
@@ -118,6 +126,18 @@ class Certified(Selector):
         shrunk = (tally.right + 0.5) / (tally.pulls + 1)
         return self.quotas.best(np.where(tally.pulls > 0, means, 0.5) + ROUNDING * shrunk)
 
+    def best_proof(self) -> tuple[float, Counts]:
+        """The least epsilon certified so far, at most 1, and the (k,) arms it was certified for.
+
+        The event holds at all times at once, so that what it once said of a selection stays true.
+        """
+        total, chosen = self._judgement()
+        epsilon = min(1.0, total / self.problem.k)
+        before, arms = self.state.memory.get("proof", (1.0, []))
+        if before < epsilon:
+            return float(before), np.array(arms, np.int64)
+        return epsilon, np.flatnonzero(chosen)
+
     def _judgement(self) -> tuple[float, Chosen]:
         """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
         if self._judged is None:
@@ -130,6 +150,16 @@ class Certified(Selector):
             self._judged = max(total, 0.0), chosen
         return self._judged
 
+    def design(self) -> tuple[int, float] | None:
+        """Horizon and threshold that certify now; None where the intervals do."""
+        tally, (total, chosen) = self._tally, self._judgement()
+        i = self.certificate.first(tally.pulls)
+        if i is None:
+            return None
+        bound = self.certificate.bound(i, chosen, np.nan_to_num(self.means, nan=0.5), tally)
+        h = self.certificate.horizons[i]
+        return (h, threshold(h, bound.reference)) if bound.total <= total + ROUNDING else None
+
     def _bounds(self) -> tuple[Floats, Floats]:
         """(n,) intervals that all hold at once."""
         if self._spread is None:
@@ -138,10 +168,10 @@ class Certified(Selector):
         return self._spread
 
     def _done(self) -> bool:
-        return self._judgement()[0] <= self.problem.epsilon * self.problem.k + ROUNDING
+        return self.best_proof()[0] <= self.problem.epsilon + ROUNDING / self.problem.k
 
     def selection(self) -> Counts:
-        return np.flatnonzero(self._judgement()[1])
+        return self.best_proof()[1]
 
     def standing(self) -> Standing:
         lower, upper = self._bounds()
@@ -154,7 +184,7 @@ class Certified(Selector):
             upper=np.fmax(upper, mean),
             verdict=verdict,
             settled=settled.astype(np.int8),
-            gap=min(1.0, self._judgement()[0] / self.problem.k),
+            gap=self.best_proof()[0],
             wanted=self.problem.epsilon,
         )
 

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .designs import KINDS, Floats, angle, scale_of, threshold
+from .designs import Floats, angle, scale_of, threshold
 from .payoffs import payoffs
 
 Singles = NDArray[np.float32]
@@ -74,7 +74,7 @@ def prices(horizon: int, number: int, reference: int, kind: int, questions: int)
     """
     c, t = threshold(horizon, number), scale_of(horizon, reference, kind)
     cells = _set_cells(questions, c, t) if questions else _cells(horizon, c, t)
-    pay_in, pay_out = payoffs(horizon, c, t, KINDS[kind][1])
+    pay_in, pay_out = payoffs(horizon, c, t, kind)
     inside, outside = _search(
         horizon, questions, *(cells.low, cells.high, cells.inner, cells.outer),
         *(cells.bent_in, cells.bent_out, cells.bend), pay_in, pay_out,

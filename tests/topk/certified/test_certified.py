@@ -19,6 +19,7 @@ from topk.certified.designs import (
     threshold,
     thresholds,
 )
+from topk.certified.payoffs import payoffs
 from topk.certified.selector import LIKE_THESE, THIS_SET, Certified
 from topk.certified.supermartingales import _envelope, _grid, prices
 from topk.instances import two_group, uniform
@@ -39,6 +40,8 @@ def factors(theta, h, c, t, questions=0, kind=0):
     count = math.ceil(math.pi * math.sqrt(h) / 0.4)
     nodes = [math.sin((i + 0.5) * math.pi / count / 2) ** 2 for i in range(count)]
     truth = theta / questions if questions else theta
+    gate = KINDS[kind][1]
+    learned = None if gate is not None else [rows(pay, h) for pay in payoffs(h, c, t, kind)]
     value = np.zeros((h + 1, h + 1))
     for m in range(h, -1, -1):
         for s in range(m + 1):
@@ -47,9 +50,13 @@ def factors(theta, h, c, t, questions=0, kind=0):
                 right = theta if not questions else (theta - s) / (questions - m)
                 right = min(max(right, 0), 1)
                 go_on = (1 - right) * value[m + 1, s] + right * value[m + 1, s + 1]
-            far = abs(angle((s + 0.25) / (m + 0.5)) - angle(c)) * math.sqrt(m) >= KINDS[kind][1]
+            far = abs(angle((s + 0.25) / (m + 0.5)) - angle(c)) * math.sqrt(m) >= (gate or 0)
             pay = 0.0
-            if m == h or (m >= 3 and far):
+            if learned is not None:
+                loss = t * (c - truth)
+                pay = learned[0][m, s] * math.exp(max(loss, 0))
+                pay = max(pay, learned[1][m, s] * math.exp(max(-loss, 0)), 1e-140 * (m == h))
+            elif m == h or (m >= 3 and far):
                 power = 1 / (1.0 if m == h else 1.2) ** 2
                 fit = np.array([(g**s * (1 - g) ** (m - s)) ** power for g in nodes])
                 inner = np.exp([t * max(c - g, 0) for g in nodes])
@@ -334,6 +341,28 @@ def test_who_is_settled_is_settled_rightly_and_stays_within_the_truth():
         assert (settled[:2] != Verdict.REJECTED).all()
     assert settled.tolist() == [1, 1, -1, -1, -1]
     assert selector.stop() == ("promise",)
+
+
+def test_what_is_once_certified_stays_so_for_its_selection():
+    """A worker passes every horizon: the present bound grows, the proof of before still holds."""
+    selector = near_the_stop()
+    epsilon, chosen = selector.best_proof()
+    assert selector.standing().gap == epsilon < 1
+    selector.tell([int(chosen[0])], [0], pulls=5000)
+    assert selector._judgement()[0] / 20 > epsilon
+    assert selector.standing().gap == epsilon
+    assert selector.selection().tolist() == chosen.tolist()
+    assert again(selector).best_proof()[0] == epsilon
+
+
+def test_a_better_proof_takes_the_place_of_the_one_before():
+    selector = Certified(Problem(4, 2, 0.05, 0.1))
+    truth, seen = np.array([0.9, 0.8, 0.3, 0.2]), [1.0]
+    for _ in range(12):
+        selector.tell(np.arange(4), truth * 10, pulls=10)
+        seen.append(selector.best_proof()[0])
+    assert seen == sorted(seen, reverse=True)
+    assert seen[-1] < seen[2]
 
 
 # -- finite gold
