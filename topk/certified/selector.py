@@ -13,7 +13,7 @@ import numpy as np
 from topk.best_sets import QUOTAS, Quotas, rivals
 from topk.options import Option
 from topk.problem import Problem, ProblemError
-from topk.promise import ASSUMPTIONS, SET_ASSUMPTIONS, Goal, Promise
+from topk.promise import Goal, Promise
 from topk.selector import UNLIMITED, Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
 
@@ -25,6 +25,18 @@ from .look_ahead import LookAhead, gain, look_ahead
 LIKE_THESE, THIS_SET = "on questions like these", "on this question set"
 MOST_QUESTIONS = 1000
 ROUNDING = 1e-9
+
+CROWD_ASSUMES = (
+    "Assumes that a worker's answers are independent of each other and of those of other workers "
+    f"(where all answer from one small deck, rather promise about accuracy {THIS_SET}), that "
+    "questions come in random order, that how late an answer comes does not depend on whether it "
+    "is right, and that the pool stays the same during the run."
+)
+SET_ASSUMES = (
+    "Assumes that questions come in random order, that whether a worker gets a question right does "
+    "not depend on when it comes, nor how late the answer comes on whether it is right, and that "
+    "the pool stays the same during the run."
+)
 
 # Section 8: none of these numbers matters for the promise.
 WARM = 4  # answers of everybody before any is compared
@@ -73,8 +85,10 @@ class Certified(Selector):
     path_dependent = True
     keeps_quotas = True
     says_accuracy = True
-    promise = Promise(Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md")
-    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS, TUNED_FOR)
+    promise = Promise(
+        Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md", assumes=CROWD_ASSUMES
+    )
+    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS)
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
@@ -100,7 +114,7 @@ class Certified(Selector):
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
         within = Quotas.within if self.options["quotas"] is not None else ""
-        assumes = SET_ASSUMPTIONS if self.questions else ASSUMPTIONS
+        assumes = SET_ASSUMES if self.questions else CROWD_ASSUMES
         return replace(type(self).promise, measure=measure, within=within, assumes=assumes)
 
     # -- observing
