@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topk.selector import UNLIMITED
+
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
 
 WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
@@ -59,25 +61,32 @@ def _on_intervals(
     k = int(chosen.sum())
     if not 0 < k < chosen.size:
         return None
-    mean = (tally.right + 0.5) / (tally.pulls + 1)
+    # Workers of equal tallies on the same side need the same: one column for each such state.
+    key = 2 * (tally.pulls * (tally.pulls + 1) // 2 + tally.right) + chosen
+    _, one, state, count = np.unique(
+        key, return_index=True, return_inverse=True, return_counts=True
+    )
+    pulls, inside = tally.pulls[one], chosen[one]
+    mean = (tally.right[one] + 0.5) / (pulls + 1)
+    most = np.full(one.size, UNLIMITED)
+    np.minimum.at(most, state, reach)
     margin = wanted / (2 * min(k, chosen.size - k))
-    low, high = mean[chosen].min(), mean[~chosen].max()
+    low, high = mean[inside].min(), mean[~inside].max()
     cuts = np.linspace(min(low, high) - margin, max(low, high) + margin, CUTS)
-    # (cuts, n): how far the mean is within the border that its interval has to keep to.
-    border = np.clip(cuts[:, None] + np.where(chosen, -margin, margin), 1e-9, 1 - 1e-9)
-    inside = np.where(chosen, mean > border, mean < border)
+    # (cuts, states): the border that an interval has to keep to, and what its mean is within it.
+    border = np.clip(cuts[:, None] + np.where(inside, -margin, margin), 1e-9, 1 - 1e-9)
+    within = np.where(inside, mean > border, mean < border)
     with np.errstate(divide="ignore"):
-        apart = np.where(inside, divergence(mean, border), 0.0)
+        apart = np.where(within, divergence(mean, border), 0.0)
         need = np.full(apart.shape, 100.0)
         for _ in range(3):
             need = (certificate.level + 0.5 * np.log(math.pi / 2 * (need + 1))) / apart
-    lack = np.ceil(np.maximum(need - tally.pulls, 0))
-    possible = (lack <= reach).all(axis=1)
-    if not possible.any():
+    lack = np.ceil(np.maximum(need - pulls, 0))
+    total = np.where((lack <= most).all(axis=1), lack @ count, math.inf)
+    best = int(total.argmin())
+    if total[best] in (0, math.inf):
         return None
-    best = int(np.where(possible, lack.sum(axis=1), math.inf).argmin())
-    ahead = lack[best].astype(np.int64)
-    return LookAhead(None, float(ahead.sum()), 0.0, ahead) if ahead.any() else None
+    return LookAhead(None, float(total[best]), 0.0, lack[best].astype(np.int64)[state])
 
 
 def divergence(p: Floats, q: Floats) -> Floats:
