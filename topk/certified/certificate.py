@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 from topk.best_sets import Quotas
 from topk.problem import Problem
 
-from .supermartingales import KINDS, LONG, LONGEST, nearest, prices, scale_of, threshold, thresholds
+from .designs import KINDS, LAST_HORIZON, LONG, horizons, nearest, scale_of, threshold, thresholds
+from .supermartingales import prices
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Chosen = NDArray[np.bool_]
 
-SHARE = 0.1  # of delta, for the intervals of section 5; the rest is for the prices
-FIRST_HORIZON, GROWTH = 6.0, 1.25
+# Part of delta for the intervals of section 5, and where prices are foreseen to need horizons that
+# there are not; the rest is for the prices.
+FOR_INTERVALS, FOR_MOSTLY_INTERVALS = 0.1, 0.5
+USED = 0.5  # of n times the horizon that the problem suggests, so many answers are used up
 SEARCHED, LARGE_POOL = 200, 200
 COARSE = 6  # about so many scales for groups with thresholds of their own
 
@@ -53,14 +56,21 @@ class Certificate:
 
     quotas     which selections are allowed (section 7)
     questions  0, or how many there are in the set that accuracy means (section 6)
+    level      ln(n / delta), of the part of delta that is for the intervals (section 5)
+
+    answers_by_prices  about so many are needed where nothing better is known
     """
 
     def __init__(self, problem: Problem, quotas: Quotas, questions: int) -> None:
         self.quotas, self.questions = quotas, questions
-        self.horizons = _horizons(questions)
+        self.horizons = horizons(questions)
         self.groups = quotas.sizes.size
-        share = np.log(1 / (problem.delta * (1 - SHARE)))
-        self._weight = share - _log_weights(problem, self.horizons)
+        guess = _suggested(problem)
+        part = FOR_MOSTLY_INTERVALS if guess > LAST_HORIZON else FOR_INTERVALS
+        self.level = math.log(problem.n / (problem.delta * part))
+        self.answers_by_prices = USED * problem.n * guess
+        chosen_free = math.log(1 / (problem.delta * (1 - part)))
+        self._weight = chosen_free - _log_weights(guess, self.horizons)
 
     def first(self, pulls: Counts) -> int | None:
         """The shortest horizon that no worker has passed; None beyond the last."""
@@ -86,14 +96,22 @@ class Certificate:
             best = self._descend(best, group, chosen, tally)
         return best
 
+    def least(self, i: int, chosen: Chosen, means: Floats) -> float:
+        """L / t: what the designs of a horizon cost, if no worker added anything."""
+        h, (_, reference) = self.horizons[i], self._numbers(i, chosen, means)
+        return self.penalty(i) / max(scale_of(h, reference, kind) for kind in range(len(KINDS)))
+
+    def _numbers(self, i: int, chosen: Chosen, means: Floats) -> tuple[tuple[int, ...], int]:
+        """Of each group the threshold nearest to its border, and the one that sets the scale."""
+        h = self.horizons[i]
+        numbers = tuple(nearest(h, border) for border in _borders(self.quotas, chosen, means))
+        if self.groups == 1:
+            return numbers, numbers[0]
+        return numbers, _coarse(h, sorted(numbers)[self.groups // 2])
+
     def designs(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> list[Bound]:
         """The bound of each kind with the nearest thresholds."""
-        h = self.horizons[i]
-        borders = _borders(self.quotas, chosen, means)
-        numbers = tuple(nearest(h, border) for border in borders)
-        reference = (
-            numbers[0] if self.groups == 1 else _coarse(h, sorted(numbers)[self.groups // 2])
-        )
+        numbers, reference = self._numbers(i, chosen, means)
         return [
             self._bound(i, chosen, tally, numbers, reference, kind) for kind in range(len(KINDS))
         ]
@@ -144,6 +162,7 @@ class Certificate:
     ) -> Floats:
         """(n,) of each worker, in the selection or outside."""
         h = self.horizons[i]
+        # Where each worker stands in a table that is stored row after row: m (m + 1) / 2 + S.
         place = tally.pulls * (tally.pulls + 1) // 2 + tally.right
         each = np.empty(chosen.size)
         for group, number in enumerate(numbers):
@@ -161,23 +180,17 @@ def _coarse(horizon: int, number: int) -> int:
     return min(max(round(number / step) * step, 1), count - 2)
 
 
-def _horizons(questions: int) -> list[int]:
-    """About 25 % apart; none beyond the set, and the set itself."""
-    count = int(math.log(LONGEST / FIRST_HORIZON) / math.log(GROWTH)) + 1
-    horizons = [round(FIRST_HORIZON * GROWTH**i) for i in range(count)]
-    if not questions:
-        return horizons
-    whole = [questions] if questions <= LONGEST else []
-    return [h for h in horizons if h < questions] + whole
-
-
-def _log_weights(problem: Problem, horizons: list[int]) -> Floats:
-    """ln w of each horizon: halved with every step from the one that the problem suggests (4.4)."""
+def _suggested(problem: Problem) -> float:
+    """The horizon that n, K and epsilon suggest (4.4)."""
     n, wanted = problem.n, problem.epsilon * problem.k
     deviation = (math.sqrt(49 + 8 * n * wanted) - 7) / (4 * n)  # 2 n s^2 + 7 s = K epsilon
-    logs = np.log(horizons)
-    guess = int(np.abs(logs - math.log(0.25 / max(deviation, 1e-9) ** 2)).argmin())
-    weights = 0.5 ** np.abs(np.arange(len(horizons)) - guess)
+    return 0.25 / max(deviation, 1e-9) ** 2
+
+
+def _log_weights(guess: float, horizons: list[int]) -> Floats:
+    """ln w of each horizon: halved with every step from the one nearest to the guess (4.4)."""
+    nearest_one = int(np.abs(np.log(horizons) - math.log(guess)).argmin())
+    weights = 0.5 ** np.abs(np.arange(len(horizons)) - nearest_one)
     return np.asarray(np.log(weights / weights.sum()))
 
 
@@ -210,6 +223,7 @@ def _most_moved(quotas: Quotas, cs: Floats, chosen: Chosen) -> float:
     if cs.size == 1:
         return 0.0
     counts = np.bincount(quotas.groups[chosen], minlength=cs.size)
+    # A linear gain over sizes that add up to k: the least of each group, then the dearest first.
     best = quotas.at_least.copy()
     for group in np.argsort(-cs):
         best[group] += min(quotas.at_most[group] - best[group], quotas.k - best.sum())
@@ -218,5 +232,7 @@ def _most_moved(quotas: Quotas, cs: Floats, chosen: Chosen) -> float:
 
 def worst_swap(quotas: Quotas, chosen: Chosen, lower: Floats, upper: Floats) -> float:
     """The most a feasible selection gains over this one, every accuracy in its interval (5.3)."""
+    # The worst accuracies for this selection do not depend on which other one is compared, so that
+    # the best selection under them is the worst swap.
     worth = np.where(chosen, lower, upper)
     return float(worth[quotas.best(worth)].sum() - worth[chosen].sum())

@@ -8,36 +8,107 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topk.selector import UNLIMITED
+
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
 
-MOST = 0.7  # of what the way brings is worked for; the rest is dear
+WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
+CUTS = 24  # thresholds looked at between the intervals of those chosen and of the others
 AHEAD = 1.6  # look up to the next horizon beyond this times the answers that workers have
 
 
 @dataclass(frozen=True)
-class Plan:
-    """design   to work for
+class LookAhead:
+    """design   to work for; None where it is for intervals
     lacking  so many answers are foreseen until the stop; infinite if it does not come on this way
     end      the bound foreseen at the end of the way
     ahead    (n,) answers that each is to give on the way; none if the stop comes without them
     """
 
-    design: Bound
+    design: Bound | None
     lacking: float
     end: float
     ahead: Counts
 
 
-def plan(
+def look_ahead(
     certificate: Certificate,
     chosen: Chosen,
     means: Floats,
     tally: Tally,
     reach: Counts,
     wanted: float,
-) -> Plan | None:
-    """The shortest horizon that suffices, else the last that is looked at (8.2)."""
-    best: Plan | None = None
+) -> LookAhead | None:
+    """On prices or on intervals, whichever is foreseen to need fewer answers (8.2, 8.5)."""
+    prices = _on_prices(certificate, chosen, means, tally, reach, wanted)
+    intervals = _on_intervals(certificate, chosen, tally, reach, wanted)
+    if intervals is None or prices is None:
+        return prices or intervals
+    foreseen = prices.lacking
+    if foreseen == math.inf:
+        foreseen = certificate.answers_by_prices - float(tally.pulls.sum())
+    return intervals if intervals.lacking < foreseen else prices
+
+
+def _on_intervals(
+    certificate: Certificate, chosen: Chosen, tally: Tally, reach: Counts, wanted: float
+) -> LookAhead | None:
+    """All intervals on their side of a threshold but for a margin, so that no swap gains more.
+
+    None where some worker cannot give so many answers. The threshold is the one that needs the
+    fewest.
+    """
+    k = int(chosen.sum())
+    if not 0 < k < chosen.size:
+        return None
+    # Workers of equal tallies on the same side need the same: one column for each such state.
+    key = 2 * (tally.pulls * (tally.pulls + 1) // 2 + tally.right) + chosen
+    _, one, state, count = np.unique(
+        key, return_index=True, return_inverse=True, return_counts=True
+    )
+    pulls, inside = tally.pulls[one], chosen[one]
+    mean = (tally.right[one] + 0.5) / (pulls + 1)
+    most = np.full(one.size, UNLIMITED)
+    np.minimum.at(most, state, reach)
+    margin = wanted / (2 * min(k, chosen.size - k))
+    low, high = mean[inside].min(), mean[~inside].max()
+    cuts = np.linspace(min(low, high) - margin, max(low, high) + margin, CUTS)
+    # (cuts, states): the border that an interval has to keep to, and what its mean is within it.
+    border = np.clip(cuts[:, None] + np.where(inside, -margin, margin), 1e-9, 1 - 1e-9)
+    within = np.where(inside, mean > border, mean < border)
+    with np.errstate(divide="ignore"):
+        apart = np.where(within, divergence(mean, border), 0.0)
+        need = np.full(apart.shape, 100.0)
+        for _ in range(3):
+            need = (certificate.level + 0.5 * np.log(math.pi / 2 * (need + 1))) / apart
+    lack = np.ceil(np.maximum(need - pulls, 0))
+    total = np.where((lack <= most).all(axis=1), lack @ count, math.inf)
+    best = int(total.argmin())
+    if total[best] in (0, math.inf):
+        return None
+    return LookAhead(None, float(total[best]), 0.0, lack[best].astype(np.int64)[state])
+
+
+def divergence(p: Floats, q: Floats) -> Floats:
+    """Of a coin of p from one of q, in nats; both strictly between 0 and 1."""
+    return np.asarray(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
+
+
+def _on_prices(
+    certificate: Certificate,
+    chosen: Chosen,
+    means: Floats,
+    tally: Tally,
+    reach: Counts,
+    wanted: float,
+) -> LookAhead | None:
+    """The shortest horizon that suffices, else the last that is looked at (8.2).
+
+    None where no horizon can: what the choice of a design costs is more than what is wanted.
+    """
+    best: LookAhead | None = None
+    if certificate.least(len(certificate.horizons) - 1, chosen, means) >= wanted:
+        return None
     for i in _horizons(certificate, tally, reach):
         ways = (
             _way(certificate, design, chosen, tally, reach, wanted)
@@ -71,7 +142,7 @@ def _way(
     tally: Tally,
     reach: Counts,
     wanted: float,
-) -> Plan:
+) -> LookAhead:
     """Whoever gives most for an answer goes to the horizon first."""
     ahead, then = _end(certificate, design, chosen, tally, reach)
     fall = design.each - then
@@ -79,10 +150,10 @@ def _way(
     order = np.argsort(-use, kind="stable")
     fallen = np.cumsum(np.maximum(fall[order], 0))
     enough = int(np.searchsorted(fallen, design.total - wanted)) + 1
-    needed = min(enough, int(np.searchsorted(fallen, MOST * fallen[-1])) + 1)
+    needed = min(enough, int(np.searchsorted(fallen, WORTH_ASKING * fallen[-1])) + 1)
     lacking = float(ahead[order[:enough]].sum()) if enough <= fallen.size else math.inf
     ahead[order[needed:]] = 0
-    return Plan(design, lacking, float(design.total - fallen[-1]), ahead)
+    return LookAhead(design, lacking, float(design.total - fallen[-1]), ahead)
 
 
 def gain(

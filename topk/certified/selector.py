@@ -13,22 +13,35 @@ import numpy as np
 from topk.best_sets import QUOTAS, Quotas, rivals
 from topk.options import Option
 from topk.problem import Problem, ProblemError
-from topk.promise import ASSUMPTIONS, SET_ASSUMPTIONS, Goal, Promise
+from topk.promise import Goal, Promise
 from topk.selector import UNLIMITED, Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
 
-from .certificate import SHARE, Bound, Certificate, Chosen, Tally, worst_swap
+from .certificate import Bound, Certificate, Chosen, Tally, worst_swap
 from .confidence_sequences import intervals
-from .look_ahead import Plan, gain, plan
+from .designs import threshold
+from .look_ahead import LookAhead, gain, look_ahead
 
 LIKE_THESE, THIS_SET = "on questions like these", "on this question set"
 MOST_QUESTIONS = 1000
 ROUNDING = 1e-9
 
+CROWD_ASSUMES = (
+    "Assumes that a worker's answers are independent of each other and of those of other workers "
+    f"(where all answer from one small deck, rather promise about accuracy {THIS_SET}), that "
+    "questions come in random order, that how late an answer comes does not depend on whether it "
+    "is right, and that the pool stays the same during the run."
+)
+SET_ASSUMES = (
+    "Assumes that questions come in random order, that whether a worker gets a question right does "
+    "not depend on when it comes, nor how late the answer comes on whether it is right, and that "
+    "the pool stays the same during the run."
+)
+
 # Section 8: none of these numbers matters for the promise.
 WARM = 4  # answers of everybody before any is compared
 AIM = 0.9  # plan for this part of what is wanted
-SHARE_OF_POOL = 10  # this part of the pool is asked between two looks
+LOOK_OF_POOL = 10  # this part of the pool is asked between two looks
 BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.015  # of its own accord it asks so many at once
 
 ACCURACY = Option(
@@ -58,7 +71,10 @@ QUESTIONS = Option(
 
 
 class Certified(Selector):
-    """Stops when C <= K epsilon; C / K is the epsilon certified so far.
+    """Stops when C <= K epsilon; the least C / K so far is what is certified, for its selection.
+
+    Its memory holds that proof. It is one of the answers as they were: whoever corrects answers
+    that were counted has to forget it.
 
     Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and nothing is promised
     then.
@@ -66,10 +82,13 @@ class Certified(Selector):
 
     name = "certified"
     title = "Certified"
+    path_dependent = True
     keeps_quotas = True
     says_accuracy = True
-    promise = Promise(Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md")
-    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS, TUNED_FOR)
+    promise = Promise(
+        Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md", assumes=CROWD_ASSUMES
+    )
+    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS)
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
@@ -95,7 +114,7 @@ class Certified(Selector):
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
         within = Quotas.within if self.options["quotas"] is not None else ""
-        assumes = SET_ASSUMPTIONS if self.questions else ASSUMPTIONS
+        assumes = SET_ASSUMES if self.questions else CROWD_ASSUMES
         return replace(type(self).promise, measure=measure, within=within, assumes=assumes)
 
     # -- observing
@@ -105,6 +124,9 @@ class Certified(Selector):
             raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
         self._judged = self._spread = None
+        epsilon, chosen = self.best_proof()
+        if epsilon < 1:
+            self.state.memory["proof"] = [epsilon, chosen.tolist()]
 
     @property
     def _tally(self) -> Tally:
@@ -118,6 +140,18 @@ class Certified(Selector):
         shrunk = (tally.right + 0.5) / (tally.pulls + 1)
         return self.quotas.best(np.where(tally.pulls > 0, means, 0.5) + ROUNDING * shrunk)
 
+    def best_proof(self) -> tuple[float, Counts]:
+        """The least epsilon certified so far, at most 1, and the (k,) arms it was certified for.
+
+        The event holds at all times at once, so that what it once said of a selection stays true.
+        """
+        total, chosen = self._judgement()
+        epsilon = min(1.0, total / self.problem.k)
+        before, arms = self.state.memory.get("proof", (1.0, []))
+        if before < epsilon:
+            return float(before), np.array(arms, np.int64)
+        return epsilon, np.flatnonzero(chosen)
+
     def _judgement(self) -> tuple[float, Chosen]:
         """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
         if self._judged is None:
@@ -125,24 +159,33 @@ class Certified(Selector):
             chosen = self._chosen(means, tally)
             total = worst_swap(self.quotas, chosen, *self._bounds())
             i = self.certificate.first(tally.pulls)
-            if i is not None:
+            if i is not None and self.certificate.least(i, chosen, means) < total:
                 total = min(total, self.certificate.bound(i, chosen, means, tally).total)
             self._judged = max(total, 0.0), chosen
         return self._judged
 
+    def design(self) -> tuple[int, float] | None:
+        """Horizon and threshold that certify now; None where the intervals do."""
+        tally, (total, chosen) = self._tally, self._judgement()
+        i = self.certificate.first(tally.pulls)
+        if i is None:
+            return None
+        bound = self.certificate.bound(i, chosen, np.nan_to_num(self.means, nan=0.5), tally)
+        h = self.certificate.horizons[i]
+        return (h, threshold(h, bound.reference)) if bound.total <= total + ROUNDING else None
+
     def _bounds(self) -> tuple[Floats, Floats]:
-        """(n,) intervals that all hold at once, with probability 1 - SHARE delta."""
+        """(n,) intervals that all hold at once."""
         if self._spread is None:
-            x = float(np.log(self.problem.n / (self.problem.delta * SHARE)))
-            tally = self._tally
-            self._spread = intervals(tally.pulls, tally.right, x, self.questions)
+            tally, level = self._tally, self.certificate.level
+            self._spread = intervals(tally.pulls, tally.right, level, self.questions)
         return self._spread
 
     def _done(self) -> bool:
-        return self._judgement()[0] <= self.problem.epsilon * self.problem.k + ROUNDING
+        return self.best_proof()[0] <= self.problem.epsilon + ROUNDING / self.problem.k
 
     def selection(self) -> Counts:
-        return np.flatnonzero(self._judgement()[1])
+        return self.best_proof()[1]
 
     def standing(self) -> Standing:
         lower, upper = self._bounds()
@@ -155,7 +198,7 @@ class Certified(Selector):
             upper=np.fmax(upper, mean),
             verdict=verdict,
             settled=settled.astype(np.int8),
-            gap=min(1.0, self._judgement()[0] / self.problem.k),
+            gap=self.best_proof()[0],
             wanted=self.problem.epsilon,
         )
 
@@ -185,7 +228,7 @@ class Certified(Selector):
             pulls, hands, reach_now = made + counts, room - counts, reach - counts
             cold = (pulls < WARM) & (reach_now > 0)
             if not (cold.any() or (np.minimum(way, hands) > 0).any()):
-                found = self._plan(pulls, reach_now)
+                found = self._look_ahead(pulls, reach_now)
                 design, way = (None, reach_now) if found is None else (found.design, found.ahead)
             free = (hands > 0) & (cold if cold.any() else way > 0)
             if not free.any():
@@ -209,15 +252,15 @@ class Certified(Selector):
 
     def _lacking(self, room: Counts) -> int:
         """Answers that are foreseen to be needed until the stop (8.4)."""
-        found = self._plan(self.state.pulls, room)
+        found = self._look_ahead(self.state.pulls, room)
         known = found is not None and self.state.pulls.min() >= WARM
         return int(min(found.lacking, UNLIMITED)) if found is not None and known else UNLIMITED
 
-    def _plan(self, pulls: Counts, room: Counts) -> Plan | None:
+    def _look_ahead(self, pulls: Counts, room: Counts) -> LookAhead | None:
         tally, means = self._foreseen(pulls)
         chosen = self._chosen(means, tally)
         aim = AIM * self.problem.epsilon * self.problem.k
-        return plan(self.certificate, chosen, means, tally, room, aim)
+        return look_ahead(self.certificate, chosen, means, tally, room, aim)
 
     def _foreseen(self, pulls: Counts) -> tuple[Tally, Floats]:
         """Outstanding answers count as made, with the means as they are."""
@@ -230,7 +273,7 @@ class Certified(Selector):
         if (pulls[arms] < WARM).any():
             return arms[np.argsort(pulls[arms], kind="stable")]
         use = self._gain(design, *self._foreseen(pulls), reach)
-        most = max(1, self.problem.n // SHARE_OF_POOL)
+        most = max(1, self.problem.n // LOOK_OF_POOL)
         return arms[np.argsort(-use[arms], kind="stable")][:most]
 
     def _gain(self, design: Bound | None, tally: Tally, means: Floats, reach: Counts) -> Floats:
@@ -238,10 +281,10 @@ class Certified(Selector):
         chosen = self._chosen(means, tally)
         if design is not None:
             return gain(self.certificate, design, chosen, tally, reach)
-        # Beyond the last horizon only intervals certify.
+        # Working for the intervals: whoever's reaches farthest over the border.
         lower, upper = self._bounds()
         reach = np.where(chosen, means[chosen].min() - lower, upper - means[~chosen].max())
-        return np.asarray(reach / np.sqrt(tally.pulls + 1.0))
+        return np.asarray(reach)
 
 
 def _sure(lower: Floats, upper: Floats, least: int, most: int) -> Counts:

@@ -16,30 +16,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from .designs import Floats, angle, scale_of, threshold
+from .payoffs import payoffs
+
 Singles = NDArray[np.float32]
-Counts = NDArray[np.int64]
 
 # Section 4. The constants decide what is paid, never whether the promise holds.
-# Scale in deviations of the threshold after h answers, and deviations from c beyond which stopping
-# early is offered.
-KINDS = ((1.2, 2.0), (1.2, 3.0), (1.7, 2.0))
-TEMPER_EARLY, TEMPER_END = (
-    1.2,
-    1.0,
-)  # how far the posterior is widened before the horizon, and at it
-POWER = 2.0  # what the expected loss is raised to
-QUADRATURE = 0.4  # distance of accuracies in the posterior, in deviations
-FIRST_STOP = 3  # answers before that
-LONG = 450  # a horizon beyond this has half as many thresholds, for speed
-FINEST, FINEST_LONG = 0.5, 1.0  # distance of thresholds, in deviations
 NEAR, WIDE = 0.1, 0.5  # least and most distance of accuracies, in deviations
 SPREAD = 0.04  # what it is in between, of the distance from the threshold
 ENDS = (0.05, 0.1, 0.2, 0.4, 0.6)  # distances from an accuracy of 0 or 1 at which there is one too
 
-HIGHEST = 300.0  # most of scale times loss: its exponential and that over FLOOR are finite numbers
 FLOOR = 1e-140  # least payoff
-LONGEST = 1000  # horizons end here: a table takes h^2.5 steps
 TABLES_KEPT = 96  # a pair of the longest horizon takes 3.8 MB
 
 # As in kernels: dividing by zero gives infinity.
@@ -76,37 +63,6 @@ class Cells:
     bend: Floats
 
 
-def angle(p: Floats) -> Floats:
-    """In which the deviation of a mean of m answers is 1 / sqrt(m) everywhere."""
-    return 2 * np.arcsin(np.sqrt(np.clip(p, 0, 1)))
-
-
-def thresholds(horizon: int) -> int:
-    """How many thresholds a horizon has."""
-    return math.ceil(math.pi * math.sqrt(horizon) / (FINEST_LONG if horizon > LONG else FINEST))
-
-
-def threshold(horizon: int, number: int) -> float:
-    """Number 0 to thresholds - 1, evenly spread in angle."""
-    return math.sin((number + 0.5) * math.pi / thresholds(horizon) / 2) ** 2
-
-
-def nearest(horizon: int, accuracy: float) -> int:
-    """The threshold nearest to this accuracy that is neither the first nor the last.
-
-    Those two could lie in an end cell, where section 4 needs the threshold outside.
-    """
-    count = thresholds(horizon)
-    place = int(angle(np.array(accuracy)) / math.pi * count)
-    return min(max(place, 1), count - 2)
-
-
-def scale_of(horizon: int, number: int, kind: int) -> float:
-    """t: the larger, the less all others cost and the more those near the threshold."""
-    c = threshold(horizon, number)
-    return min(KINDS[kind][0] * math.sqrt(horizon / (c * (1 - c))), HIGHEST / max(c, 1 - c))
-
-
 @lru_cache(maxsize=TABLES_KEPT)
 def prices(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
     """The tables of a design, built when first asked for and kept in this process.
@@ -118,7 +74,7 @@ def prices(horizon: int, number: int, reference: int, kind: int, questions: int)
     """
     c, t = threshold(horizon, number), scale_of(horizon, reference, kind)
     cells = _set_cells(questions, c, t) if questions else _cells(horizon, c, t)
-    pay_in, pay_out = _payoffs(horizon, c, t, KINDS[kind][1])
+    pay_in, pay_out = payoffs(horizon, c, t, kind)
     inside, outside = _search(
         horizon, questions, *(cells.low, cells.high, cells.inner, cells.outer),
         *(cells.bent_in, cells.bent_out, cells.bend), pay_in, pay_out,
@@ -181,37 +137,6 @@ def _set_cells(questions: int, c: float, t: float) -> Cells:
     exact = np.arange(questions + 1) / questions
     inner, outer = t * np.maximum(c - exact, 0), t * np.maximum(exact - c, 0)
     return Cells(exact, exact, inner, outer, *np.zeros((3, exact.size)))
-
-
-def _payoffs(horizon: int, c: float, t: float, gate: float) -> tuple[Floats, Floats]:
-    """1 / (mean of e^loss by the posterior)^POWER; 0 where stopping is not offered (4.1)."""
-    size = (horizon + 1) * (horizon + 2) // 2
-    pay_in, pay_out = np.zeros(size), np.zeros(size)
-    count = math.ceil(math.pi * math.sqrt(horizon) / QUADRATURE)
-    nodes = np.sin((np.arange(count) + 0.5) * math.pi / count / 2) ** 2
-    right, wrong = np.log(nodes), np.log1p(-nodes)
-    inner, outer = t * np.maximum(c - nodes, 0), t * np.maximum(nodes - c, 0)
-    sums = np.exp(np.stack([np.zeros(count), inner, outer]))
-    for m in range(min(FIRST_STOP, horizon), horizon + 1):
-        temper = (TEMPER_END if m == horizon else TEMPER_EARLY) ** 2
-        s = np.arange(m + 1)
-        offered = np.ones(m + 1, bool) if m == horizon else _far(m, s, c, gate)
-        if not offered.any():
-            continue
-        s = s[offered]
-        fit = (np.outer(right - wrong, s) + m * wrong[:, None]) / temper
-        all_, ins, outs = sums @ np.exp(fit - fit.max(0))
-        place = m * (m + 1) // 2 + s
-        pay_in[place], pay_out[place] = (all_ / ins) ** POWER, (all_ / outs) ** POWER
-    return pay_in, pay_out
-
-
-def _far(m: int, right: Counts, c: float, gate: float) -> NDArray[np.bool_]:
-    """Where the mean lies ``gate`` deviations or more from c."""
-    center = float(angle(np.array(c)))
-    mean = np.asarray((right + 0.25) / (m + 0.5), np.float64)
-    far: NDArray[np.bool_] = np.abs(angle(mean) - center) * math.sqrt(m) >= gate
-    return far
 
 
 @compiled
@@ -293,10 +218,10 @@ def _envelope_of_set(  # type: ignore[no-untyped-def]
         begin, left = m * (m + 1) // 2, 1.0 / (questions - m)
         ins, outs = pay_in[begin : begin + m + 1], pay_out[begin : begin + m + 1]
         for s in range(m + 1):
-            share = (right - s) * left
-            share = share if share > 0.0 else 0.0
-            share = share if share < 1.0 else 1.0
-            mean = after[s] + share * (after[s + 1] - after[s])
+            chance = (right - s) * left
+            chance = chance if chance > 0.0 else 0.0
+            chance = chance if chance < 1.0 else 1.0
+            mean = after[s] + chance * (after[s + 1] - after[s])
             inner, outer = as_in * ins[s], as_out * outs[s]
             pay = inner if inner > outer else outer
             row[s] = mean if mean > pay else pay

@@ -1,0 +1,286 @@
+"""Learn the payoffs of ``certified`` that its end states call for: ``python -m research.payoffs``.
+
+docs/certified.md, (4.5). Payoffs b decide what is paid, never whether the promise holds. Wanted are
+those that maximise sum q ln b - ln max_theta V_theta(0, 0): q says where workers end in runs, V is
+the least supermartingale above the payoff (4.2). That is a log-optimal e-variable under the Snell
+envelope, and a convex problem in ln b. A correction of (4.5) is fitted for designs of several
+horizons and thresholds at once, so that it serves all others too; both maxima are a little
+smoothed, for their gradient.
+
+It takes about three minutes and writes topk/certified/learned.npz. Pools and seeds are its own.
+"""
+
+import argparse
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+from scipy.special import ndtr
+
+from topk import Problem
+from topk.certified import payoffs
+from topk.certified.designs import angle, nearest, threshold
+from topk.certified.selector import Certified
+from topk.selector import drive
+
+Floats = NDArray[np.float64]
+Random = np.random.Generator
+
+SCALES = (1.2,)
+DESIGNS = ((70, 0.88), (87, 0.76), (107, 0.92), (136, 0.66), (36, 0.75), (170, 0.86))
+POOLS: tuple[tuple[Callable[[Random], Floats], int, float, float, int], ...] = (
+    (lambda rng: rng.beta(6, 2, 100), 20, 0.05, 0.05, 14),
+    (lambda rng: rng.beta(4, 2, 100), 20, 0.05, 0.05, 6),
+    (lambda rng: rng.beta(2, 2, 60), 15, 0.06, 0.05, 6),
+    (lambda rng: rng.beta(16, 4, 100), 20, 0.05, 0.05, 6),
+    (lambda rng: rng.beta(6, 2, 30), 8, 0.05, 0.05, 8),
+    (lambda rng: rng.beta(9, 3, 200), 60, 0.04, 0.05, 4),
+    (lambda rng: rng.random(100), 30, 0.08, 0.01, 6),
+)
+SEED = 77
+ANYWHERE = 0.1  # part of q that is spread over all states, against what no run has shown
+COPIES = 8  # of each end state, moved a little
+SIDES_MIX = 0.35  # deviations from c within which a worker may end on either side
+LIKE = 0.9  # ends of runs are used for thresholds so near in angle
+STEPS = 400
+SOFT, SOFT_PEAK = 40.0, 200.0  # powers of the means that stand for the two maxima
+SMOOTH = 1e-4
+CORRECTIONS = (2, payoffs.TIMES.size + 1, payoffs.PLACES.size)
+
+
+@dataclass(frozen=True)
+class End:
+    """Where a run ended: (n,) answers, right ones, who was chosen; horizon and threshold used."""
+
+    pulls: NDArray[np.int64]
+    right: NDArray[np.int64]
+    chosen: NDArray[np.bool_]
+    horizon: int
+    c: float
+
+
+@dataclass
+class Design:
+    """One horizon and threshold to learn for.
+
+    ends         (2, states) q, inside and outside
+    basis        (2, states) ln b without the correction
+    points       (states, corrections of a side), how the correction is interpolated
+    thetas       (g,), and ``gains`` (2, g) their e^(t loss)
+    work         room for the search: values, what comes after, what is reached, two gradients
+    """
+
+    horizon: int
+    ends: Floats
+    basis: Floats
+    points: csr_matrix
+    thetas: Floats
+    gains: Floats
+    work: tuple[Floats, ...]
+    starts: Floats
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--to", default=str(payoffs.LEARNED))
+    ends = list(_ends())
+    learned: dict[str, NDArray[Any]] = {}
+    for tau in SCALES:
+        corrections, cap = learn(tau, ends)
+        learned |= {f"{tau:g}": corrections, f"{tau:g} cap": np.array(cap)}
+    np.savez_compressed(parser.parse_args().to, allow_pickle=False, **learned)
+
+
+def _ends() -> Iterable[End]:
+    for number, (pool, k, epsilon, delta, runs) in enumerate(POOLS):
+        for run in range(runs):
+            rng = np.random.default_rng([SEED, number, run])
+            truth = pool(rng)
+            selector = Certified(Problem(truth.size, k, epsilon, delta))
+            drive(selector, truth, None, 200_000, False, rng)
+            if (found := selector.design()) is not None:
+                h, c = found
+                chosen = np.isin(np.arange(truth.size), selector.selection())
+                right = selector.state.rewards.astype(np.int64)
+                yield End(selector.state.pulls, right, chosen, h, c)
+
+
+def learn(tau: float, ends: list[End]) -> tuple[NDArray[np.float32], float]:
+    """The corrections, and ln of the largest start: no payoff far off need be higher."""
+    designs = [_design(h, c, tau, ends) for h, c in DESIGNS]
+    begin = np.zeros(CORRECTIONS).ravel()
+    options = {"maxiter": STEPS, "maxcor": 30}
+    found = minimize(
+        partial(_objective, designs), begin, jac=True, method="L-BFGS-B", options=options
+    )
+    cap = math.log(max(design.starts.max() for design in designs))
+    return np.asarray(found.x, np.float32).reshape(CORRECTIONS), cap
+
+
+def _design(h: int, near: float, tau: float, ends: list[End]) -> Design:
+    c = threshold(h, nearest(h, near))
+    t = tau * math.sqrt(h / (c * (1 - c)))
+    corners, weights = payoffs.interpolation(h, c)
+    states = corners.shape[1]
+    rows = np.tile(np.arange(states), 4)
+    shape = (states, CORRECTIONS[1] * CORRECTIONS[2])
+    basis = np.stack(payoffs.basis(h, c, t))
+    thetas = _thetas(h, c)
+    gains = np.exp(t * np.maximum([c - thetas, thetas - c], 0))
+    square = (thetas.size, states)
+    work = (np.zeros(square), np.zeros(square), *(np.zeros(states) for _ in range(3)))
+    return Design(
+        horizon=h,
+        ends=np.where(basis > payoffs.NEVER, _reached(h, c, ends), 0.0),
+        basis=basis,
+        points=csr_matrix((weights.ravel(), (rows, corners.ravel())), shape=shape),
+        thetas=thetas,
+        gains=gains,
+        work=work,
+        starts=np.zeros(thetas.size),
+    )
+
+
+def _thetas(h: int, c: float) -> Floats:
+    """Close together near c, and some everywhere."""
+    center = float(angle(np.array(c)))
+    near = center + np.arange(-14, 15) * 0.25 / math.sqrt(h)
+    angles = np.unique(np.clip(np.r_[center, near, np.linspace(0, math.pi, 26)], 0, math.pi))
+    return np.asarray(np.clip(np.sin(angles / 2) ** 2, 1e-5, 1 - 1e-5))
+
+
+def _reached(h: int, c: float, ends: list[End]) -> Floats:
+    """(2, states) q: ends of runs in this design's measure, and some of everywhere."""
+    rng, center = np.random.default_rng([SEED, h]), 2 * math.asin(math.sqrt(c))
+    m, _ = np.tril_indices(h + 1)
+    anywhere = np.where(m >= payoffs.FIRST_STOP, 1.0 / (m + 1), 0.0)
+    inside = ndtr(payoffs.places(h, c) / SIDES_MIX)
+    q = np.zeros((2, m.size))
+    for end in ends:
+        at = 2 * math.asin(math.sqrt(end.c))
+        if abs(at - center) > LIKE:
+            continue
+        for _ in range(COPIES):
+            place = _moved(end, h, center, at, rng)
+            np.add.at(q[0], place[end.chosen], 1 / place.size)
+            np.add.at(q[1], place[~end.chosen], 1 / place.size)
+    spread = anywhere / anywhere.sum() * np.stack([inside, 1 - inside])
+    if not q.any():
+        return np.asarray(spread)
+    return np.asarray((1 - ANYWHERE) * q / q.sum() + ANYWHERE * spread)
+
+
+def _moved(end: End, h: int, center: float, at: float, rng: Random) -> NDArray[np.int64]:
+    """(n,) states: answers to scale, or as they are where few; means as many deviations from c."""
+    angles = 2 * np.arcsin(np.sqrt((end.right + 0.25) / (end.pulls + 0.5)))
+    off = (angles - at) * np.sqrt(end.pulls)
+    few = (end.pulls <= end.horizon / 4) & (rng.random(end.pulls.size) < 0.5)
+    factor = np.where(few, 1.0, h / end.horizon) * np.exp(rng.normal(0, 0.08, end.pulls.size))
+    m = np.clip(np.rint(end.pulls * factor), payoffs.FIRST_STOP, h).astype(np.int64)
+    m = np.where(end.pulls == end.horizon, h, m)
+    off = off + rng.normal(0, 0.25, off.size)
+    mean = np.sin(np.clip(center + off / np.sqrt(m), 0, math.pi) / 2) ** 2
+    s = np.clip(np.rint(mean * (m + 0.5) - 0.25), 0, m).astype(np.int64)
+    return np.asarray(m * (m + 1) // 2 + s)
+
+
+def _objective(designs: list[Design], x: Floats) -> tuple[float, Floats]:
+    """Mean fee and price in nats, and its gradient; a whisper of smoothness."""
+    corrections = x.reshape(CORRECTIONS)
+    value, gradient = 0.0, np.zeros((2, CORRECTIONS[1] * CORRECTIONS[2]))
+    for design in designs:
+        logs = design.basis + np.stack([design.points @ side.ravel() for side in corrections])
+        pay = np.where(design.basis > payoffs.NEVER, np.exp(logs), 0.0)
+        values, after, reached, inside, outside = design.work
+        value += _start(
+            design.horizon, payoffs.FIRST_STOP, design.thetas, *design.gains, *pay,
+            *(values, after, reached, inside, outside, design.starts),
+        )  # fmt: skip
+        value -= float((design.ends * np.where(design.ends > 0, logs, 0.0)).sum())
+        slope = np.stack([inside, outside]) - design.ends
+        gradient += np.stack([design.points.T @ side for side in slope])
+    gradient = gradient.reshape(CORRECTIONS)
+    bend = np.diff(corrections, 2, axis=2)
+    for shift, factor in ((0, 1), (1, -2), (2, 1)):
+        gradient[:, :, shift : shift + bend.shape[2]] += 2 * SMOOTH * factor * bend
+    return value + SMOOTH * float((bend**2).sum()), gradient.ravel()
+
+
+compiled: Any = njit(cache=True, fastmath=True)
+
+
+@compiled
+def _start(  # type: ignore[no-untyped-def]
+    horizon, first, thetas, gain_in, gain_out, pay_in, pay_out,
+    value, after, reached, inside, outside, starts,
+):  # fmt: skip
+    """ln of the largest start, softly; ``inside`` and ``outside`` get its slopes in ln b."""
+    peak = 0.0
+    for g in range(thetas.size):
+        for m in range(horizon, -1, -1):
+            for s in range(m + 1):
+                i = m * (m + 1) // 2 + s
+                pay = max(gain_in[g] * pay_in[i], gain_out[g] * pay_out[i])
+                if m == horizon:
+                    value[g, i] = pay
+                    continue
+                j = i + m + 1
+                mean = (1 - thetas[g]) * value[g, j] + thetas[g] * value[g, j + 1]
+                after[g, i] = mean
+                if m < first or pay < 0.8 * mean:
+                    value[g, i] = mean
+                elif mean < 0.8 * pay:
+                    value[g, i] = pay
+                else:
+                    high, low = max(pay, mean), min(pay, mean)
+                    value[g, i] = high * (1 + (low / high) ** SOFT) ** (1 / SOFT)
+        starts[g] = value[g, 0]
+        peak = max(peak, starts[g])
+    total = 0.0
+    for g in range(thetas.size):
+        total += (starts[g] / peak) ** SOFT_PEAK
+    inside[:] = 0.0
+    outside[:] = 0.0
+    for g in range(thetas.size):
+        weight = (starts[g] / peak) ** SOFT_PEAK / total
+        if weight < 1e-10:
+            continue
+        reached[:] = 0.0
+        reached[0] = weight / starts[g]
+        for m in range(horizon + 1):
+            for s in range(m + 1):
+                i = m * (m + 1) // 2 + s
+                if reached[i] <= 0.0:
+                    continue
+                ins, outs = gain_in[g] * pay_in[i], gain_out[g] * pay_out[i]
+                pay = max(ins, outs)
+                stopped, went_on = 0.0, 0.0
+                if m == horizon:
+                    stopped = 1.0
+                elif m < first or pay < 0.8 * after[g, i]:
+                    went_on = 1.0
+                elif after[g, i] < 0.8 * pay:
+                    stopped = 1.0
+                else:
+                    stopped = (pay / value[g, i]) ** (SOFT - 1)
+                    went_on = (after[g, i] / value[g, i]) ** (SOFT - 1)
+                if ins > outs:
+                    inside[i] += reached[i] * stopped * pay
+                else:
+                    outside[i] += reached[i] * stopped * pay
+                if went_on > 0.0:
+                    j = i + m + 1
+                    reached[j] += reached[i] * went_on * (1 - thetas[g])
+                    reached[j + 1] += reached[i] * went_on * thetas[g]
+    return math.log(peak) + math.log(total) / SOFT_PEAK
+
+
+if __name__ == "__main__":
+    main()

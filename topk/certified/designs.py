@@ -1,0 +1,61 @@
+"""Designs: how many answers, which threshold, which scale (docs/certified.md, sections 2 and 4).
+
+None of these numbers matters for the promise; they decide what is paid.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# Scale in deviations of the threshold after h answers, and deviations from c beyond which stopping
+# early is offered; None for payoffs that are learned.
+KINDS: tuple[tuple[float, float | None], ...] = ((1.2, 3.0), (1.7, 2.0), (1.2, None))
+LONG = 450  # a horizon beyond this has half as many thresholds, for speed
+APART, APART_LONG = 0.5, 1.0  # distance of thresholds, in deviations
+HIGHEST = 300.0  # most of scale times loss: its exponential and that over FLOOR are finite numbers
+FIRST_HORIZON, GROWTH = 6.0, 1.25
+LAST_HORIZON = 1000  # horizons end here: a table takes h^2.5 steps
+
+
+def angle(p: Floats) -> Floats:
+    """In which the deviation of a mean of m answers is 1 / sqrt(m) everywhere."""
+    return 2 * np.arcsin(np.sqrt(np.clip(p, 0, 1)))
+
+
+def thresholds(horizon: int) -> int:
+    """How many thresholds a horizon has."""
+    return math.ceil(math.pi * math.sqrt(horizon) / (APART_LONG if horizon > LONG else APART))
+
+
+def threshold(horizon: int, number: int) -> float:
+    """Number 0 to thresholds - 1, evenly spread in angle."""
+    return math.sin((number + 0.5) * math.pi / thresholds(horizon) / 2) ** 2
+
+
+def nearest(horizon: int, accuracy: float) -> int:
+    """The threshold nearest to this accuracy that is neither the first nor the last.
+
+    Those two could lie in an end cell, where section 4 needs the threshold outside.
+    """
+    count = thresholds(horizon)
+    place = int(angle(np.array(accuracy)) / math.pi * count)
+    return min(max(place, 1), count - 2)
+
+
+def scale_of(horizon: int, number: int, kind: int) -> float:
+    """t: the larger, the less all others cost and the more those near the threshold."""
+    c = threshold(horizon, number)
+    return min(KINDS[kind][0] * math.sqrt(horizon / (c * (1 - c))), HIGHEST / max(c, 1 - c))
+
+
+def horizons(questions: int) -> list[int]:
+    """About 25 % apart; none beyond the set, and the set itself."""
+    count = int(math.log(LAST_HORIZON / FIRST_HORIZON) / math.log(GROWTH)) + 1
+    growing = [round(FIRST_HORIZON * GROWTH**i) for i in range(count)]
+    if not questions:
+        return growing
+    whole = [questions] if questions <= LAST_HORIZON else []
+    return [h for h in growing if h < questions] + whole
