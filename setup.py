@@ -14,6 +14,6 @@ setup(
     package_data={
         "crowdselect.templates": ["**/*"],
         "crowdselect.static": ["**/*"],
-        "topk": ["py.typed"],
+        "topk": ["py.typed", "certified/*.npz"],
     },
 )

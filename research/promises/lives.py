@@ -13,6 +13,7 @@ from research.intervals import of_share
 
 from . import life, report
 from .cases import Case, beta, fixed
+from .graded_hands import EARLY, WRONG_GOLD
 from .life import Lived
 from .measure import Effort, clock
 from .suite import TABLE, UNFINISHED, Wanted
@@ -37,7 +38,7 @@ should hold, and why, is in [absence.md](../../absence.md).
 
 {N} workers, the best {K} wanted, ε = {EPSILON:g}, δ = {DELTA:g}, {life.AT_ONCE} assignments out at
 most. {life.NEVER:.0%} never come, and are taken off the roster one by one. Of the answers 20 % are
-slow and 5 % never come: these count as not right. {life.WRONG_GOLD} of the first {life.EARLY}
+slow and 5 % never come: these count as not right. {WRONG_GOLD} of the first {EARLY}
 questions have a wrong gold answer until it is corrected in mid-run and all is graded anew. The
 budget is raised before it is spent. ε is relaxed to {EPSILON * life.RELAXED:g} after that. Answers
 count, the roster shrinks and δ is shared as in the app. What comes after a stop opens the run again
@@ -48,7 +49,7 @@ if the promise does not hold any more.
 - **{life.LIVES[1]}**: seven in ten of those with at most two of their first {life.FIRST} answers
   right leave; **{life.LIVES[2]}**: of those with all of them right. The reason depends on the
   answers.
-- **{life.LIVES[3]}**: as the first, and the {life.WRONG_GOLD} questions of the least share right
+- **{life.LIVES[3]}**: as the first, and the {WRONG_GOLD} questions of the least share right
   are retired because of the answers. No proof covers that.
 
 **Ended**: with the promise; the others were given up at {CAP:,} answers,

@@ -13,7 +13,8 @@ from unfold.decorators import display
 
 from selection.models import Candidate, Pool, Run, Worker
 
-from .imports import WORKERS, import_urls, to_import
+from .importers import WORKERS
+from .imports import import_urls, to_import
 from .joining import offer_joining
 from .page import DeletedWhole, list_url
 

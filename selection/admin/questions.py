@@ -17,7 +17,8 @@ from selection.setup import regrade
 
 from .forms import CorrectionForm, QuestionForm
 from .gold_pages import CorrectPage, change_urls, gold_urls
-from .imports import QUESTIONS, import_urls, to_import
+from .importers import QUESTIONS
+from .imports import import_urls, to_import
 from .page import DeletedWhole, list_url
 
 

@@ -17,7 +17,8 @@ from selection import reports
 from selection.models import Pool, Run, Skill
 from selection.setup import choices, quotas, refusals, runs
 
-from .imports import ANSWERS, import_urls
+from .importers import ANSWERS
+from .imports import import_urls
 from .page import DeletedWhole, object_url
 from .run_fields import SETTINGS
 from .run_forms import PromiseForm, RunForm, SkillFormSet

@@ -1,7 +1,7 @@
 """The table of a run's workers: filtered, searched, sorted and paged on the server."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,52 +12,12 @@ from selection.models import Run
 from selection.reports import Line
 from selection.setup import quotas
 
+from .columns import COLUMNS, KEYS, SHAPES, VERDICTS, Column
+
 PER_PAGE = 100
-# In the order in which a requester asks for them, with a shape that tells them without colour.
-SHAPES = {
-    "accepted": "▲",
-    "settled in": "△",
-    "undecided": "○",
-    "settled out": "▽",
-    "rejected": "▼",
-    "not tested": "–",
-}
-VERDICTS = list(SHAPES)
 PRESENCES = ["invited", "active", "gone"]
 # Attributes with more values than that are names rather than groups.
 MOST_VALUES = 20
-
-
-@dataclass(frozen=True)
-class Column:
-    name: str
-    words: str
-    key: Callable[[Line], Any]
-    about: str = ""
-
-
-COLUMNS = [
-    Column("worker", "Worker", lambda line: line.worker.casefold()),
-    Column("answers", "Answers", lambda line: line.answers, "Answers that count"),
-    Column("right", "Right", lambda line: line.right),
-    Column("wrong", "Wrong", lambda line: line.wrong, "Answered in time, and not right"),
-    Column(
-        "lapsed",
-        "Late",
-        lambda line: line.lapsed,
-        "Shown to the worker and not answered in time; counts as not right",
-    ),
-    Column(
-        "mean",
-        "Share right",
-        lambda line: -1.0 if line.mean is None else line.mean,
-        "Right answers of those that count",
-    ),
-    Column("lower", "From", lambda line: line.lower, "The least that the accuracy may be by now"),
-    Column("upper", "To", lambda line: line.upper, "The most that the accuracy may be by now"),
-    Column("verdict", "Verdict", lambda line: -VERDICTS.index(line.verdict)),
-]
-KEYS = {column.name: column.key for column in COLUMNS}
 
 
 @dataclass(frozen=True)

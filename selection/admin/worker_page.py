@@ -11,8 +11,8 @@ from selection import reports
 from selection.models import Candidate, Run
 from selection.worker import links
 
+from .columns import SHAPES
 from .page import Page, object_url
-from .table import SHAPES
 
 WIDTH, HEIGHT = 600, 150
 

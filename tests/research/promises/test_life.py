@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from research.promises import life, lives
+from research.promises.graded_hands import EARLY, WRONG_GOLD
 from research.promises.measure import QUICK
 from research.promises.suite import Wanted
 from topk.instances import two_group
@@ -33,14 +34,14 @@ def test_the_same_seed_is_the_same_study():
 
 
 def test_a_corrected_gold_answer_counts_as_if_it_had_always_been_so():
-    desk = life.Desk(np.array([1.0, 1.0]), life.Manner("sure"), np.random.default_rng(1))
-    for part in range(10, life.EARLY + 1, 10):
+    desk = life.GradedHands(np.array([1.0, 1.0]), life.Manner("sure"), np.random.default_rng(1))
+    for part in range(10, EARLY + 1, 10):
         desk.give(np.array([10, 0]))
         while desk.pulls[0] < part:
             desk.count()
-    assert desk.right(0, 0, life.EARLY).sum() == life.EARLY - life.WRONG_GOLD
+    assert desk.right(0, 0, EARLY).sum() == EARLY - WRONG_GOLD
     desk.corrected = True
-    assert desk.right(0, 0, life.EARLY).all()
+    assert desk.right(0, 0, EARLY).all()
 
 
 def test_the_table_says_what_was_false_of_each_life(tmp_path, monkeypatch):

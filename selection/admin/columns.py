@@ -1,0 +1,54 @@
+"""The columns of a run's workers, and the shapes of their verdicts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from selection.reports import Line
+
+# In the order in which a requester asks for them, with a shape that tells them without colour.
+SHAPES = {
+    "accepted": "▲",
+    "settled in": "△",
+    "undecided": "○",
+    "settled out": "▽",
+    "rejected": "▼",
+    "not tested": "–",
+}
+
+
+VERDICTS = list(SHAPES)
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    words: str
+    key: Callable[[Line], Any]
+    about: str = ""
+
+
+COLUMNS = [
+    Column("worker", "Worker", lambda line: line.worker.casefold()),
+    Column("answers", "Answers", lambda line: line.answers, "Answers that count"),
+    Column("right", "Right", lambda line: line.right),
+    Column("wrong", "Wrong", lambda line: line.wrong, "Answered in time, and not right"),
+    Column(
+        "lapsed",
+        "Late",
+        lambda line: line.lapsed,
+        "Shown to the worker and not answered in time; counts as not right",
+    ),
+    Column(
+        "mean",
+        "Share right",
+        lambda line: -1.0 if line.mean is None else line.mean,
+        "Right answers of those that count",
+    ),
+    Column("lower", "From", lambda line: line.lower, "The least that the accuracy may be by now"),
+    Column("upper", "To", lambda line: line.upper, "The most that the accuracy may be by now"),
+    Column("verdict", "Verdict", lambda line: -VERDICTS.index(line.verdict)),
+]
+
+
+KEYS = {column.name: column.key for column in COLUMNS}
