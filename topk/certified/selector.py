@@ -71,10 +71,9 @@ QUESTIONS = Option(
 
 
 class Certified(Selector):
-    """Stops when C <= K epsilon; the least C / K so far is what is certified, for its selection.
+    """Stops when C <= K epsilon; C / K is certified for the selection of the same moment.
 
-    Its memory holds that proof. It is one of the answers as they were: whoever corrects answers
-    that were counted has to forget it.
+    Such a proof stays true while the same answers count. Nothing is kept of it here.
 
     Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and nothing is promised
     then.
@@ -82,13 +81,12 @@ class Certified(Selector):
 
     name = "certified"
     title = "Certified"
-    path_dependent = True
     keeps_quotas = True
     says_accuracy = True
     promise = Promise(
         Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md", assumes=CROWD_ASSUMES
     )
-    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS)
+    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS, TUNED_FOR)
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
@@ -124,9 +122,6 @@ class Certified(Selector):
             raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
         self._judged = self._spread = None
-        epsilon, chosen = self.best_proof()
-        if epsilon < 1:
-            self.state.memory["proof"] = [epsilon, chosen.tolist()]
 
     @property
     def _tally(self) -> Tally:
@@ -139,18 +134,6 @@ class Certified(Selector):
         """(n,) the best means; among equal ones those that more answers speak for."""
         shrunk = (tally.right + 0.5) / (tally.pulls + 1)
         return self.quotas.best(np.where(tally.pulls > 0, means, 0.5) + ROUNDING * shrunk)
-
-    def best_proof(self) -> tuple[float, Counts]:
-        """The least epsilon certified so far, at most 1, and the (k,) arms it was certified for.
-
-        The event holds at all times at once, so that what it once said of a selection stays true.
-        """
-        total, chosen = self._judgement()
-        epsilon = min(1.0, total / self.problem.k)
-        before, arms = self.state.memory.get("proof", (1.0, []))
-        if before < epsilon:
-            return float(before), np.array(arms, np.int64)
-        return epsilon, np.flatnonzero(chosen)
 
     def _judgement(self) -> tuple[float, Chosen]:
         """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
@@ -182,10 +165,10 @@ class Certified(Selector):
         return self._spread
 
     def _done(self) -> bool:
-        return self.best_proof()[0] <= self.problem.epsilon + ROUNDING / self.problem.k
+        return self._judgement()[0] <= self.problem.epsilon * self.problem.k + ROUNDING
 
     def selection(self) -> Counts:
-        return self.best_proof()[1]
+        return np.flatnonzero(self._judgement()[1])
 
     def standing(self) -> Standing:
         lower, upper = self._bounds()
@@ -198,7 +181,7 @@ class Certified(Selector):
             upper=np.fmax(upper, mean),
             verdict=verdict,
             settled=settled.astype(np.int8),
-            gap=self.best_proof()[0],
+            gap=min(1.0, self._judgement()[0] / self.problem.k),
             wanted=self.problem.epsilon,
         )
 

@@ -343,28 +343,6 @@ def test_who_is_settled_is_settled_rightly_and_stays_within_the_truth():
     assert selector.stop() == ("promise",)
 
 
-def test_what_is_once_certified_stays_so_for_its_selection():
-    """A worker passes every horizon: the present bound grows, the proof of before still holds."""
-    selector = near_the_stop()
-    epsilon, chosen = selector.best_proof()
-    assert selector.standing().gap == epsilon < 1
-    selector.tell([int(chosen[0])], [0], pulls=5000)
-    assert selector._judgement()[0] / 20 > epsilon
-    assert selector.standing().gap == epsilon
-    assert selector.selection().tolist() == chosen.tolist()
-    assert again(selector).best_proof()[0] == epsilon
-
-
-def test_a_better_proof_takes_the_place_of_the_one_before():
-    selector = Certified(Problem(4, 2, 0.05, 0.1))
-    truth, seen = np.array([0.9, 0.8, 0.3, 0.2]), [1.0]
-    for _ in range(12):
-        selector.tell(np.arange(4), truth * 10, pulls=10)
-        seen.append(selector.best_proof()[0])
-    assert seen == sorted(seen, reverse=True)
-    assert seen[-1] < seen[2]
-
-
 # -- finite gold
 
 
