@@ -13,7 +13,7 @@ HALVINGS = 20
 
 
 @dataclass(frozen=True)
-class Judgement:
+class PosteriorRisk:
     """Arrays are (n,).
 
     k, epsilon, delta  the regret of the k chosen may exceed epsilon at this risk
@@ -31,12 +31,12 @@ class Judgement:
     bounds: tuple[Bound, ...] = ()
 
     @classmethod
-    def of(cls, posterior: Posterior, k: int, epsilon: float, delta: float) -> "Judgement":
+    def of(cls, posterior: Posterior, k: int, epsilon: float, delta: float) -> "PosteriorRisk":
         border, chosen = posterior.border(k), posterior.best(k)
         bare = cls(posterior, k, epsilon, delta, border, chosen)
         return bare.with_more(posterior.draws)
 
-    def with_more(self, draws: Draws) -> "Judgement":
+    def with_more(self, draws: Draws) -> "PosteriorRisk":
         """The same, knowing more populations."""
         bound = self.posterior.bound(draws, self.border, self.chosen, self.k)
         return replace(self, bounds=(*self.bounds, bound))

@@ -5,7 +5,6 @@ uncertainty (population.py, posterior.py). The promise is an average over such p
 worst case. Model, calibration, cost and failures: docs/credible.md.
 """
 
-from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,10 +16,11 @@ from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.water_filling import level
 
-from .goodness_of_fit import Misfit, misfit
+from .goodness_of_fit import GoodnessOfFit
 from .population import prior_from, summary
+from .population_summary import summarised
 from .posterior import Posterior
-from .posterior_risk import Judgement
+from .posterior_risk import PosteriorRisk
 
 LEAST = 2  # answers of every worker before a stop: with fewer nothing but the prior would speak
 DRAWS, MOST_DRAWS = 400, 3200
@@ -28,24 +28,7 @@ BATCH = 0.05  # of the answers so far: smaller batches were measured to save not
 LEVEL = 0.95  # of credible intervals, and of P(above the border) to call a worker settled
 PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
 FITS = 0.9  # of a batch must find hands that are not full
-BINS = 25  # steps of accuracy in which the fitted population is shown
 EXPLORE = 1e-4  # added to P(on the wrong side), so that no worker is forgotten
-
-
-def summary_of(posterior: Posterior, border: float, p_value: float) -> PopulationSummary:
-    """Averaged over the populations that the answers leave possible."""
-    grid, draws = posterior.grid, posterior.draws
-    cells = draws.weight @ draws.w
-    mean = float(cells @ grid.theta)
-    variance = float(cells @ grid.theta**2) - mean**2
-    below = np.interp(np.linspace(0, 1, BINS + 1), grid.edges, np.r_[0, np.cumsum(cells)])
-    return PopulationSummary(
-        mean=mean,
-        spread=sqrt(max(variance, 0.0)),
-        border=border,
-        shares=tuple(np.diff(below).tolist()),
-        p_value=p_value,
-    )
 
 
 class Credible(Selector):
@@ -85,8 +68,8 @@ class Credible(Selector):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._judged: Judgement | None = None
-        self._misfit: Misfit | None = None
+        self._risk: PosteriorRisk | None = None
+        self._fit: GoodnessOfFit | None = None
 
     def _check(self) -> None:
         if self.problem.epsilon <= 0:
@@ -95,17 +78,17 @@ class Credible(Selector):
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         super()._count(pulls, rewards)
-        self._judged = self._misfit = None
+        self._risk = self._fit = None
 
     # -- judging
 
-    def _judgement(self) -> Judgement:
+    def _posterior_risk(self) -> PosteriorRisk:
         """Judged once for each state, however often it is asked for."""
-        if self._judged is None:
-            self._judged = self._judge()
-        return self._judged
+        if self._risk is None:
+            self._risk = self._judge()
+        return self._risk
 
-    def _judge(self) -> Judgement:
+    def _judge(self) -> PosteriorRisk:
         """Populations are drawn with the same luck at every look, and so the same when rebuilt.
 
         With new luck each time, whoever looks often would stop when it happens to be good.
@@ -114,7 +97,7 @@ class Credible(Selector):
         rng = np.random.default_rng([problem.n, problem.k])
         posterior = Posterior(state.rewards, state.pulls, self._prior, DRAWS, rng)
         delta = problem.delta * self.options["share"]
-        judged = Judgement.of(posterior, problem.k, problem.epsilon, delta)
+        judged = PosteriorRisk.of(posterior, problem.k, problem.epsilon, delta)
         for _ in range(DRAWS, MOST_DRAWS, DRAWS):
             if not (self._met and judged.unsure):
                 break
@@ -131,14 +114,14 @@ class Credible(Selector):
         return bool(self.state.pulls.min() >= LEAST)
 
     def _done(self) -> bool:
-        return self._met and self._judgement().holds
+        return self._met and self._posterior_risk().holds
 
     def selection(self) -> Counts:
-        return np.flatnonzero(self._judgement().chosen)
+        return np.flatnonzero(self._posterior_risk().chosen)
 
     def standing(self) -> Standing:
         """Posterior means and credible intervals; the gap is 1 until every worker was met."""
-        judged = self._judgement()
+        judged = self._posterior_risk()
         lower, upper = judged.posterior.interval(LEVEL)
         settled = np.where(judged.above >= LEVEL, 1, np.where(judged.above <= 1 - LEVEL, -1, 0))
         return Standing(
@@ -153,20 +136,20 @@ class Credible(Selector):
 
     def warnings(self) -> tuple[str, ...]:
         """A sentence when the fitted population does not look like what was observed."""
-        sentence = self.misfit().sentence if self.state.pulls.any() else ""
+        sentence = self.goodness_of_fit().sentence if self.state.pulls.any() else ""
         return (sentence,) if sentence else ()
 
     def fitted(self) -> PopulationSummary | None:
         if not self.state.pulls.any():
             return None
-        judged = self._judgement()
-        return summary_of(judged.posterior, judged.border, self.misfit().p_value)
+        judged = self._posterior_risk()
+        return summarised(judged.posterior, judged.border, self.goodness_of_fit().p_value)
 
-    def misfit(self) -> Misfit:
+    def goodness_of_fit(self) -> GoodnessOfFit:
         """The check of the fitted population: statistic, p-value and sentence."""
-        if self._misfit is None:
-            self._misfit = misfit(self._judgement().posterior.population)
-        return self._misfit
+        if self._fit is None:
+            self._fit = GoodnessOfFit.of(self._posterior_risk().posterior.population)
+        return self._fit
 
     def summary(self, worth: float = 20) -> dict[str, Any]:
         """What a later run over such workers may be given as its option ``prior``."""
@@ -213,7 +196,7 @@ class Credible(Selector):
         The regret's bound shrinks at least as fast as 1 / answers, so that the needed ones are at
         most answers x (epsilon reached / epsilon wanted - 1).
         """
-        lacking = self._judgement().reached / self.problem.epsilon - 1
+        lacking = self._posterior_risk().reached / self.problem.epsilon - 1
         return int(self.state.pulls.sum() * max(BATCH, lacking)) + 1
 
     def _share_out(self, left: int, out: Counts, room: Counts, rng: np.random.Generator) -> Counts:
@@ -240,7 +223,7 @@ class Credible(Selector):
 
     def _knowledge(self) -> tuple[Floats, Floats, Floats]:
         """(n,) variance of an answer, what is known in answers, P(on the wrong side)."""
-        judged = self._judgement()
+        judged = self._posterior_risk()
         group, mean = judged.posterior.group, judged.posterior.mean
         noise = mean * (1 - mean)
         known = np.maximum(noise / judged.posterior.variance - 1, 0.1)

@@ -63,7 +63,7 @@ def draws(posterior, size, rng):
 @pytest.mark.parametrize("answers", [4, 10])
 def test_the_risk_is_that_of_plain_draws(answers):
     selector = told(pool(1, 60), answers, Problem(60, 12, 0.06, 0.05))
-    judged = selector._judgement()
+    judged = selector._posterior_risk()
     t = judged.posterior.border(12)
     theta = draws(judged.posterior, 3000, np.random.default_rng(0))
     up, down = np.maximum(theta - t, 0), np.maximum(t - theta, 0)
@@ -88,7 +88,7 @@ def test_the_average_over_the_pool_follows_the_pool():
     """Bells, two groups and spikes at the ends: the mean of all posteriors is the pool's."""
     groups = np.r_[np.full(150, 0.3), np.full(150, 0.8)]
     for truth in (pool(2, 300), groups, np.zeros(300), np.ones(300)):
-        posterior = told(truth, 15)._judgement().posterior
+        posterior = told(truth, 15)._posterior_risk().posterior
         assert posterior.mean[posterior.group].mean() == pytest.approx(truth.mean(), abs=0.03)
 
 
@@ -184,7 +184,7 @@ def test_a_rebuilt_selector_judges_bit_for_bit_the_same():
     assert other.standing().gap == one.standing().gap
     assert (other.standing().lower == one.standing().lower).all()
     assert (other.ask(30) == one.ask(30)).all()
-    assert other.misfit() == one.misfit()
+    assert other.goodness_of_fit() == one.goodness_of_fit()
 
 
 def test_renumbering_workers_renumbers_the_judgement():
@@ -263,7 +263,7 @@ def test_it_does_not_warn_of_pools_that_are_one_population():
     """Forty Beta pools: the check is conservative, so that even two warnings would be odd."""
     shapes = [(6, 2), (12, 3), (2, 2), (1, 1), (20, 5)]
     warned = sum(
-        bool(told(pool(seed, 60, *shape), 12).misfit().p_value < 0.05)
+        bool(told(pool(seed, 60, *shape), 12).goodness_of_fit().p_value < 0.05)
         for seed in range(8)
         for shape in shapes
     )
