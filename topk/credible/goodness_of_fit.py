@@ -9,7 +9,8 @@ at the observed counts would be wrong here: the counts depend on the answers.
 from dataclasses import dataclass
 from math import exp
 
-from .population import BENDS, Population
+from .grid import BENDS
+from .population import Population
 
 DOUBT = 0.05  # p-values below it are warned of
 FEW = 5  # effective draws: bells fall below it in 0 to 6 % of runs at the stop
@@ -37,14 +38,18 @@ class GoodnessOfFit:
     sentence: str
 
     @classmethod
-    def of(cls, bent: Population) -> "GoodnessOfFit":
-        """The check of a fitted population, after its draws."""
+    def of(cls, bent: Population, effective: float) -> "GoodnessOfFit":
+        """The check of a fitted population, whose draws are worth so many independent ones."""
         plain = Population(bent.grid, bent.prior.unbent(), *bent.tallies)
-        gain = bent.log_likelihood(bent.mode[None])[0] - plain.log_likelihood(plain.mode[None])[0]
-        statistic = max(2 * float(gain), 0.0)
+        statistic = max(2 * (_best(bent) - _best(plain)), 0.0)
         p_value = chi_square_tail(statistic)
-        hard = HARD_TO_FIT if bent.effective < FEW else ""
+        hard = HARD_TO_FIT if effective < FEW else ""
         return cls(statistic, p_value, ODD if p_value < DOUBT else hard)
+
+
+def _best(population: Population) -> float:
+    """The log-likelihood of the likeliest population."""
+    return float(population.log_likelihood(population.grid.density(population.mode[None]))[0])
 
 
 def chi_square_tail(x: float) -> float:

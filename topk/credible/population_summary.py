@@ -11,7 +11,7 @@ from .posterior import Posterior
 STEPS = 25  # of accuracy, in which the shares are given
 
 
-def summarised(posterior: Posterior, border: float, p_value: float) -> PopulationSummary:
+def summarised(posterior: Posterior, p_value: float) -> PopulationSummary:
     """Averaged over the populations that the answers leave possible."""
     grid, draws = posterior.grid, posterior.draws
     cells = draws.weight @ draws.w
@@ -21,7 +21,7 @@ def summarised(posterior: Posterior, border: float, p_value: float) -> Populatio
     return PopulationSummary(
         mean=mean,
         spread=sqrt(max(variance, 0.0)),
-        border=border,
+        border=posterior.average.border,
         shares=tuple(np.diff(below).tolist()),
         p_value=p_value,
     )
