@@ -9,24 +9,25 @@ at the observed counts would be wrong here: the counts depend on the answers.
 from dataclasses import dataclass
 from math import exp
 
-from .population import BENDS, Population
+from .grid import BENDS
+from .population import Population
 
 DOUBT = 0.05  # p-values below it are warned of
 FEW = 5  # effective draws: bells fall below it in 0 to 6 % of runs at the stop
 
-WARNING = (
+ODD = (
     "These workers do not look like one population: there may be groups of very different "
     "accuracy. What is promised is an average over pools like the one fitted; the algorithm "
     "“certified” promises for every pool."
 )
-HARD = (
+HARD_TO_FIT = (
     "The population was hard to fit to these answers, so that what is promised is rough; "
     "the algorithm “certified” needs no population."
 )
 
 
 @dataclass(frozen=True)
-class Misfit:
+class GoodnessOfFit:
     """statistic  0 or more; large when one bell of workers does not explain the answers
     p_value    how often it would be so large if one bell were the truth
     sentence   for a person; empty when there is nothing to warn of
@@ -36,15 +37,19 @@ class Misfit:
     p_value: float
     sentence: str
 
+    @classmethod
+    def of(cls, bent: Population, effective: float) -> "GoodnessOfFit":
+        """The check of a fitted population, whose draws are worth so many independent ones."""
+        plain = Population(bent.grid, bent.prior.unbent(), *bent.tallies)
+        statistic = max(2 * (_best(bent) - _best(plain)), 0.0)
+        p_value = chi_square_tail(statistic)
+        hard = HARD_TO_FIT if effective < FEW else ""
+        return cls(statistic, p_value, ODD if p_value < DOUBT else hard)
 
-def misfit(bent: Population) -> Misfit:
-    """The check of a fitted population, after its draws."""
-    plain = Population(bent.grid, bent.prior.unbent(), *bent.tallies)
-    gain = bent.log_likelihood(bent.mode[None])[0] - plain.log_likelihood(plain.mode[None])[0]
-    statistic = max(2 * float(gain), 0.0)
-    p_value = chi_square_tail(statistic)
-    hard = HARD if bent.effective < FEW else ""
-    return Misfit(statistic, p_value, WARNING if p_value < DOUBT else hard)
+
+def _best(population: Population) -> float:
+    """The log-likelihood of the likeliest population."""
+    return float(population.log_likelihood(population.grid.density(population.mode[None]))[0])
 
 
 def chi_square_tail(x: float) -> float:

@@ -11,8 +11,8 @@ is found at its mode by damped Newton steps and drawn from by importance samplin
 """
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from math import log
+from functools import cached_property, lru_cache
+from math import lgamma, log, pi
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 
 from topk.problem import ProblemError
 
-Floats = NDArray[np.float64]
+from .grid import BENDS, FIRST_BEND, LAST_BEND, Floats, Grid
 
-FIRST, LAST = 3, 8  # lower bends are the Beta's own business
-BENDS = LAST - FIRST + 1
-WIDE, NU = 1.2, 6.0  # proposals: Student t of NU degrees, WIDE times as wide as the mode is curved
+WIDE, NU = 1.5, 3.0  # proposals: Student t of NU degrees, WIDE times as wide as the mode is curved
 NEWTON_STEPS, SCALES = 40, (1, 0.5, 0.25, 0.1, 0.03, 0.01)
 
 
@@ -55,9 +53,17 @@ class Prior:
 
     @cached_property
     def precision(self) -> Floats:
-        j = np.arange(FIRST, LAST + 1)
+        j = np.arange(FIRST_BEND, LAST_BEND + 1)
         sd: Floats = np.r_[self.mean_sd, self.conc_sd, self.bend_sd * j**-self.bend_decay]
         return sd**-2
+
+    @cached_property
+    def log_scale(self) -> float:
+        """The log of what ``log_density`` leaves out, so that the density's integral is 1."""
+        normal = -log(2 * pi)
+        student = lgamma((self.bend_nu + BENDS) / 2) - lgamma(self.bend_nu / 2)
+        student -= BENDS / 2 * log(self.bend_nu * pi)
+        return normal + student + 0.5 * float(np.log(self.precision).sum())
 
     def unbent(self) -> "Prior":
         """The same with the bends nailed down: a plain Beta."""
@@ -113,87 +119,50 @@ def summary(right: Floats, answers: NDArray[np.int64], worth: float = 20) -> dic
     return {"tallies": np.c_[rows, count].tolist(), "worth": worth}
 
 
-class Grid:
-    """Cells of equal width in phi, where a proportion of N answers spreads by 1 / (2 sqrt N)."""
-
-    def __init__(self, cells: int) -> None:
-        phi = (np.arange(cells) + 0.5) * np.pi / 2 / cells
-        self.edges: Floats = np.sin(np.linspace(0, np.pi / 2, cells + 1)) ** 2
-        self.theta: Floats = np.sin(phi) ** 2
-        self.log_p: Floats = 2 * np.log(np.sin(phi))
-        self.log_q: Floats = 2 * np.log(np.cos(phi))
-        self.log_width: Floats = np.log(np.diff(self.edges))
-        self.bends: Floats = np.cos(2 * np.arange(FIRST, LAST + 1)[:, None] * phi)
-
-    def density(self, x: Floats) -> Floats:
-        """(R, M) cell probabilities of the populations (R, P)."""
-        mean, conc = 1 / (1 + np.exp(-x[:, :1])), np.exp(x[:, 1:2])
-        logs = (mean * conc - 1) * self.log_p + ((1 - mean) * conc - 1) * self.log_q
-        logs += self.log_width + x[:, 2:] @ self.bends
-        logs -= logs.max(1, keepdims=True)
-        cells: Floats = np.exp(logs, out=logs)
-        cells /= cells.sum(1, keepdims=True)
-        return cells
-
-    def slopes(self, x: Floats) -> Floats:
-        """(P, M) d log g / d x of one population, up to a constant a row."""
-        mean, conc = 1 / (1 + np.exp(-x[0])), np.exp(x[1])
-        of_mean = conc * mean * (1 - mean) * (self.log_p - self.log_q)
-        of_conc = conc * (mean * self.log_p + (1 - mean) * self.log_q)
-        return np.vstack([of_mean, of_conc, self.bends])
-
-    def likelihood(self, right: Floats, answers: Floats) -> Floats:
-        """(G, M) of tallies (G,), each row scaled to a largest value of 1."""
-        logs = right[:, None] * self.log_p + (answers - right)[:, None] * self.log_q
-        logs -= logs.max(1, keepdims=True)
-        result: Floats = np.exp(logs, out=logs)
-        return result
-
-
 class Population:
-    """The posterior of the population, given tallies and how many workers have each.
+    """The posterior of a smooth population, given tallies and how many workers have each.
 
     tallies    the pool's own: right, answers, workers
     like       (G, M) the tallies' likelihood, the earlier pool's included
     workers    (G,) how many have each
     mode       (P,) the likeliest population
-    effective  set by ``draw``: how many independent draws the last ones are worth
     """
-
-    effective = 0.0
 
     def __init__(
         self, grid: Grid, prior: Prior, right: Floats, answers: Floats, workers: Floats
     ) -> None:
-        old_right, old_answers, old_workers = prior.tallies.T
         self.grid, self.prior, self.tallies = grid, prior, (right, answers, workers)
-        self.like = grid.likelihood(np.r_[right, old_right], np.r_[answers, old_answers])
-        self.workers: Floats = np.r_[workers, old_workers]
+        old_right, old_answers, old_workers = prior.tallies.T
+        if old_workers.size:
+            right, answers = np.r_[right, old_right], np.r_[answers, old_answers]
+            workers = np.r_[workers, old_workers]
+        self.like, self.workers = grid.likelihood(right, answers), workers
         self.mode = self._climb()
         self.spread = np.asarray(np.linalg.inv(self._newton(self.mode)[1]), np.float64)
 
-    def log_likelihood(self, x: Floats) -> Floats:
-        """(R,) for populations (R, P)."""
-        fit = self.like @ self.grid.density(x).T
+    def log_likelihood(self, cells: Floats) -> Floats:
+        """(R,) for populations (R, M)."""
+        fit = self.like @ cells.T
         result: Floats = self.workers @ np.log(np.maximum(fit, 1e-300, out=fit), out=fit)
         return result
 
     def log_posterior(self, x: Floats) -> Floats:
         """(R,) for populations (R, P), up to a constant."""
-        return self.log_likelihood(x) + self.prior.log_density(x)
+        return self.log_likelihood(self.grid.density(x)) + self.prior.log_density(x)
 
     def _climb(self) -> Floats:
         x: Floats = self.prior.centre
         value = self.log_posterior(x[None])[0]
         for _ in range(NEWTON_STEPS):
             step = self._newton(x)[0]
-            tried: Floats = x + np.outer(SCALES, step)
-            values = self.log_posterior(tried)
-            better = int(np.argmax(values > value))  # the longest step that climbs
-            gain = values[better] - value
-            if not gain > 0:
+            for scale in SCALES:  # the longest step that climbs
+                tried = x + scale * step
+                gain = self.log_posterior(tried[None])[0] - value
+                if gain > 0:
+                    break
+            else:
                 break
-            x, value = tried[better], values[better]
+            x, value = tried, value + gain
             if gain < 0.01:
                 break
         return x
@@ -209,18 +178,31 @@ class Population:
         step = np.linalg.solve(curvature, self.workers @ score - pull * (x - self.prior.centre))
         return step * min(1, 2.5 / max(np.abs(step).max(), 1e-300)), curvature
 
-    def draw(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Populations (R, M) from the posterior, R at most ``size``, and their weights (R,).
+    def draw(self, luck: "Luck") -> tuple[Floats, Floats]:
+        """(R, M) populations around the mode and (R,) the logs of their weights.
 
-        Twice as many proposals, thinned by a systematic resample; equal ones are kept once.
+        The mean of the weights is the probability of the tallies, up to their scale.
         """
-        many, dim = 2 * size, self.mode.size
-        z = rng.standard_normal((many, dim)) * np.sqrt(NU / rng.chisquare(NU, many))[:, None]
-        x = self.mode + WIDE * z @ np.linalg.cholesky(self.spread).T
-        logs = self.log_posterior(x) + 0.5 * (NU + dim) * np.log1p((z**2).sum(1) / NU)
-        share = np.exp(logs - logs.max())
-        share /= share.sum()
-        self.effective = min(float(1 / (share**2).sum()), size)
-        taken = np.searchsorted(np.cumsum(share), (np.arange(size) + rng.random()) / size)
-        taken, times = np.unique(np.minimum(taken, many - 1), return_counts=True)
-        return self.grid.density(x[taken]), times / size
+        wide = WIDE * np.linalg.cholesky(self.spread)
+        x = self.mode + luck.z @ wide.T
+        cells = self.grid.density(x)
+        logs = self.log_likelihood(cells) + self.prior.log_density(x) + self.prior.log_scale
+        return cells, logs - luck.log_density + np.log(np.diag(wide)).sum()
+
+
+@dataclass(frozen=True)
+class Luck:
+    """(R, P) draws z of a Student t of NU degrees, and (R,) the log of its density there."""
+
+    z: Floats
+    log_density: Floats
+
+    @classmethod
+    def of(cls, seed: tuple[int, ...], size: int) -> "Luck":
+        rng, dim = np.random.default_rng(seed), 2 + BENDS
+        z = rng.standard_normal((size, dim)) * np.sqrt(NU / rng.chisquare(NU, size))[:, None]
+        scale = lgamma((NU + dim) / 2) - lgamma(NU / 2) - dim / 2 * log(NU * pi)
+        return cls(z, scale - (NU + dim) / 2 * np.log1p((z**2).sum(1) / NU))
+
+
+luck = lru_cache(64)(Luck.of)

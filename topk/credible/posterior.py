@@ -6,53 +6,104 @@ No accuracy is ever drawn, and only the populations carry Monte Carlo error.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from topk.best_sets import top
-
-from .population import Floats, Grid, Population, Prior
+from .grid import Floats, grid_for
+from .groups import SMOOTH_MASS, groups
+from .population import Population, Prior, luck
 
 Counts = NDArray[np.int64]
 
 LEAST_VARIANCE = 1e-12
 LEAST_SUM_VARIANCE = 1e-18
-POWERS = (1, 2, 3)
+LOG_NEGLIGIBLE = log(1e-3)  # of the largest weight
+SKEWS = 1e-3, 2
+CAUTION = 1.4  # with 1, 28 of 400 pools of Beta(1, 1) broke epsilon at delta = .05
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Populations drawn from their posterior.
+    """Populations that may be this one.
 
-    w          (R, M) cell probabilities
-    weight     (R,) sum 1
-    effective  how many independent draws they are worth
-    norm       (G, R) each tally's probability under each, as the likelihood is scaled
+    w        (R, M) cell probabilities
+    logs     (R,) logs of their posterior probabilities, up to a constant
+    random   (R,) whether they were drawn: the others are known
+    norm     (G, R) each tally's probability under each, as the likelihood is scaled
+    borders  (R,) int, the cell that k workers are expected to reach
     """
 
     w: Floats
-    weight: Floats
-    effective: float
+    logs: Floats
+    random: NDArray[np.bool_]
     norm: Floats
+    borders: Counts
+
+    @property
+    def weight(self) -> Floats:
+        return weights(self.logs)
+
+    @property
+    def effective(self) -> float:
+        """How many independent draws they are worth; what is known needs none."""
+        return float(1 / max((self.weight[self.random] ** 2).sum(), LEAST_VARIANCE))
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A sum U that is at least the regret, under each population drawn. Arrays are (R,)."""
+    """A sum U that is at least the regret, under each population. Arrays are (R,).
 
-    draws: Draws
+    rounds  how many times populations were drawn
+    """
+
+    logs: Floats
+    random: NDArray[np.bool_]
     mean: Floats
     sd: Floats
     skew: Floats
+    rounds: int = 1
+
+    def with_more(self, other: "Bound") -> "Bound":
+        """The same, knowing the populations of another round too."""
+        return Bound(
+            np.r_[self.logs, other.logs],
+            np.r_[self.random, other.random],
+            np.r_[self.mean, other.mean],
+            np.r_[self.sd, other.sd],
+            np.r_[self.skew, other.skew],
+            self.rounds + 1,
+        )
+
+    @cached_property
+    def weight(self) -> Floats:
+        """Posterior probabilities, sum 1: the more rounds, the less each draw stands for."""
+        return weights(self.logs - self.random * log(self.rounds))
+
+    def each(self, epsilon: float) -> Floats:
+        """P(U > epsilon) under each population."""
+        return tail((epsilon - self.mean) / self.sd, self.skew)
 
     def risk(self, epsilon: float) -> tuple[float, float]:
-        """P(U > epsilon), and the standard error that it has because draws are few."""
-        each = tail((epsilon - self.mean) / self.sd, self.skew)
-        risk = float(self.draws.weight @ each)
-        spread = self.draws.weight @ (each - risk) ** 2
-        return risk, float(np.sqrt(spread / self.draws.effective))
+        """P(U > epsilon), and the standard error that it has because draws are few.
+
+        The drawn ones, which are smooth, count CAUTION times: they are that much too sure.
+        """
+        each = self.each(epsilon) * np.where(self.random, CAUTION, 1)
+        risk = float(self.weight @ each)
+        off = self.weight * (each - risk) * self.random
+        return risk, float(np.sqrt(off @ off))
+
+
+def weights(logs: Floats) -> Floats:
+    """(R,) in proportion to what these are the logs of, sum 1."""
+    weight: Floats = np.exp(logs - logs.max())
+    weight /= weight.sum()
+    return weight
 
 
 def tail(x: Floats, skew: Floats) -> Floats:
@@ -62,102 +113,140 @@ def tail(x: Floats, skew: Floats) -> Floats:
     return result
 
 
-class Posterior:
-    """Every worker's posterior; those with equal tallies (a group) share one.
+@dataclass(frozen=True)
+class Averaged:
+    """Every worker's posterior, averaged over populations.
 
-    group  (n,) each worker's group; right, answers, workers are (G,)
-    cells  (G, M) the posterior over the grid, averaged over the populations drawn
+    cells           (G, M) probabilities
     mean, variance  (G,)
     """
 
-    def __init__(
-        self, right: Floats, answers: Counts, prior: Prior, size: int, rng: np.random.Generator
-    ) -> None:
-        big = int(answers.max(initial=0)) + 1
-        _, first, self.group, self.workers = np.unique(
-            answers * big + right, return_index=True, return_inverse=True, return_counts=True
-        )
-        self.right, self.answers = right[first], answers[first].astype(float)
-        self.grid = Grid(int(np.clip(4 * np.sqrt(big), 100, 400)))
-        self.population = Population(
-            self.grid, prior, self.right, self.answers, self.workers.astype(float)
-        )
-        self.like = self.population.like[: self.right.size]
-        self.draws = self.draw(size, rng)
-        self._average()
+    posterior: "Posterior"
+    cells: Floats
 
-    def draw(self, size: int, rng: np.random.Generator) -> Draws:
-        w, weight = self.population.draw(size, rng)
-        return Draws(w, weight, self.population.effective, self.like @ w.T)
+    @cached_property
+    def mean(self) -> Floats:
+        result: Floats = self.cells @ self.posterior.grid.theta
+        return result
 
-    def _average(self) -> None:
-        cells = self.like * ((self.draws.weight / self.draws.norm) @ self.draws.w)
-        self.cells: Floats = cells / cells.sum(1, keepdims=True)
-        self.mean: Floats = self.cells @ self.grid.theta
-        square = self.cells @ self.grid.theta**2
-        self.variance: Floats = np.maximum(square - self.mean**2, LEAST_VARIANCE)
+    @cached_property
+    def variance(self) -> Floats:
+        square = self.cells @ self.posterior.grid.theta**2
+        result: Floats = np.maximum(square - self.mean**2, LEAST_VARIANCE)
+        return result
 
-    def best(self, k: int) -> NDArray[np.bool_]:
-        """(n,) the k workers of highest posterior mean."""
-        chosen = np.zeros(self.group.size, bool)
-        chosen[top(self.mean[self.group], k)] = True
-        return chosen
-
-    def border(self, k: int) -> float:
+    @cached_property
+    def border(self) -> float:
         """The accuracy that k workers are expected to exceed, interpolated within a cell."""
-        above = np.r_[np.cumsum((self.workers @ self.cells)[::-1])[::-1], 0.0]
-        return float(np.interp(k, above[::-1], self.grid.edges[::-1]))
+        above = np.r_[np.cumsum((self.posterior.workers @ self.cells)[::-1])[::-1], 0.0]
+        return float(np.interp(self.posterior.k, above[::-1], self.posterior.grid.edges[::-1]))
 
     def above(self, t: float) -> Floats:
         """(n,) P(accuracy > t)."""
-        result: Floats = (self.cells @ self._excess(t, 0))[self.group]
+        low, high = self.posterior.grid.edges[:-1], self.posterior.grid.edges[1:]
+        over = (np.maximum(high - t, 0) - np.maximum(low - t, 0)) / (high - low)
+        result: Floats = (self.cells @ over)[self.posterior.group]
         return result
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
         """(n,) (n,) ends of the central credible interval, rounded outwards to cells."""
-        sums, last = np.cumsum(self.cells, 1), self.grid.theta.size - 1
+        sums, last = np.cumsum(self.cells, 1), self.posterior.grid.theta.size - 1
         low = (sums < (1 - level) / 2).sum(1)
         high = (sums < (1 + level) / 2).sum(1)
-        lower = self.grid.edges[:-1][np.minimum(low, last)]
-        upper = self.grid.edges[1:][np.minimum(high, last)]
-        return lower[self.group], upper[self.group]
+        lower = self.posterior.grid.edges[:-1][np.minimum(low, last)]
+        upper = self.posterior.grid.edges[1:][np.minimum(high, last)]
+        return lower[self.posterior.group], upper[self.posterior.group]
 
-    def _excess(self, t: float, power: int) -> Floats:
-        """(M,) mean of ((theta - t)+) ** power over each cell."""
-        low, high = self.grid.edges[:-1], self.grid.edges[1:]
-        return _mean_power(np.maximum(low - t, 0), np.maximum(high - t, 0), power, high - low)
 
-    def _shortfall(self, t: float, power: int) -> Floats:
-        """(M,) mean of ((t - theta)+) ** power over each cell."""
-        low, high = self.grid.edges[:-1], self.grid.edges[1:]
-        return _mean_power(np.maximum(t - high, 0), np.maximum(t - low, 0), power, high - low)
+class Posterior:
+    """Every worker's posterior; those with equal tallies (a group) share one.
 
-    def bound(self, draws: Draws, t: float, chosen: NDArray[np.bool_], k: int) -> Bound:
+    group  (n,) each worker's group; right, answers, workers are (G,)
+    draws  the populations that are considered; more can be drawn for the risk's sake
+    average   what they say of each worker on average
+    """
+
+    def __init__(self, right: Floats, answers: Counts, prior: Prior, k: int, size: int) -> None:
+        big = int(answers.max(initial=0)) + 1
+        _, first, self.group, workers = np.unique(
+            answers * big + right, return_index=True, return_inverse=True, return_counts=True
+        )
+        self.k, self.workers, self.size = k, workers.astype(float), size
+        self.right, self.answers = right[first], answers[first].astype(float)
+        self.grid = grid_for(big)
+        self.population = Population(self.grid, prior, self.right, self.answers, self.workers)
+        self.like = self.population.like[: self.right.size]
+        self.draws = self._first()
+        self.average = self.averaged(self.draws.weight)
+
+    def _first(self) -> Draws:
+        """The populations of two groups that may be this one, and the first drawn ones."""
+        known = groups(self.grid, self.group.size, self.k)
+        logs = known.log_posterior(self.population.like, self.population.workers)
+        rows = np.flatnonzero(logs > logs.max() + LOG_NEGLIGIBLE)
+        w, drawn = self._drawn(0)
+        w = np.vstack([known.cells(rows, self.grid.theta.size), w])
+        return self._draws(w, np.r_[logs[rows], drawn], rows.size)
+
+    def more(self, number: int) -> Draws:
+        """As many other drawn ones, the same for equal numbers."""
+        return self._draws(*self._drawn(number), 0)
+
+    def _drawn(self, number: int) -> tuple[Floats, Floats]:
+        w, logs = self.population.draw(luck((self.group.size, self.k, number), self.size))
+        return w, logs + log(SMOOTH_MASS / self.size)
+
+    def _draws(self, w: Floats, logs: Floats, known: int) -> Draws:
+        """Those that matter; the first ones are known and not drawn."""
+        rows = np.flatnonzero(logs > logs.max() + LOG_NEGLIGIBLE)
+        w = w[rows]
+        norm = self.like @ w.T
+        return Draws(w, logs[rows], rows >= known, norm, self._borders(w, norm, self.workers))
+
+    def _borders(self, w: Floats, norm: Floats, workers: Floats) -> Counts:
+        """Where the mean of U is least: counted from above, k workers are expected by there."""
+        expected = w * ((workers[:, None] / norm).T @ self.like)
+        reach = np.cumsum(expected[:, ::-1], 1) >= self.k - ROUNDING
+        result: Counts = w.shape[1] - 1 - reach.argmax(1)
+        return result
+
+    def averaged(self, weight: Floats) -> Averaged:
+        """With these weights (R,) of the populations."""
+        cells = self.like * ((weight / self.draws.norm) @ self.draws.w)
+        return Averaged(self, cells / cells.sum(1, keepdims=True))
+
+    def borders_among(self, counted: NDArray[np.bool_]) -> Counts:
+        """(R,) as ``draws.borders``, as if these (n,) workers were the pool."""
+        workers = np.bincount(self.group, counted, self.workers.size).astype(float)
+        return self._borders(self.draws.w, self.draws.norm, workers)
+
+    def bound(
+        self, draws: Draws, chosen: NDArray[np.bool_], others: NDArray[np.bool_] | None = None
+    ) -> Bound:
         """U = [sum over the others of (theta - t)+ and over the chosen of (t - theta)+] / k.
 
-        For any t it is at least the regret: every swap passes t on both its sides.
+        For any t it is at least the regret: every swap passes t on both its sides. Each population
+        has its own t, the one that makes the mean of U least. ``others`` (n,) are all that were not
+        chosen, unless only some are to count.
         """
         inside = np.bincount(self.group, chosen, self.workers.size).astype(float)
-        left_out = self._cumulants(
-            draws, self.workers - inside, [self._excess(t, p) for p in POWERS]
-        )
-        taken_in = self._cumulants(draws, inside, [self._shortfall(t, p) for p in POWERS])
+        outside = self.workers - inside
+        if others is not None:
+            outside = np.bincount(self.group, others, self.workers.size).astype(float)
+        left_out = self._cumulants(draws, outside, self.grid.excess)
+        taken_in = self._cumulants(draws, inside, self.grid.shortfall)
         mean, variance, third = left_out + taken_in
         sd = np.sqrt(np.maximum(variance, LEAST_SUM_VARIANCE))
-        return Bound(draws, mean / k, sd / k, np.clip(third / sd**3, 1e-3, 2))
+        skew = np.clip(third / sd**3, *SKEWS)
+        return Bound(draws.logs, draws.random, mean / self.k, sd / self.k, skew)
 
-    def _cumulants(self, draws: Draws, workers: Floats, powers: list[Floats]) -> Floats:
+    def _cumulants(self, draws: Draws, workers: Floats, powers: Floats) -> Floats:
         """(3, R) mean, variance, third cumulant of the sum over so many workers of each group.
 
         Nearly every group lies on one side only: half the rows, half the work.
         """
         rows = np.flatnonzero(workers)
         like, norm, many = self.like[rows], draws.norm[rows], workers[rows]
-        one, two, three = (like @ (p * draws.w).T / norm for p in powers)
+        one, two, three = (like @ (p[draws.borders] * draws.w).T / norm for p in powers)
         third = three - 3 * one * two + 2 * one**3
         return np.stack([many @ one, many @ (two - one**2), many @ third])
-
-
-def _mean_power(a: Floats, b: Floats, power: int, width: Floats) -> Floats:
-    result: Floats = (b ** (power + 1) - a ** (power + 1)) / ((power + 1) * width)
-    return result

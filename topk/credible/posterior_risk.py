@@ -2,54 +2,84 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .population import Floats
-from .posterior import Bound, Draws, Posterior
+from topk.best_sets import top
 
-HALVINGS = 20
+from .grid import Floats
+from .posterior import Averaged, Bound, Posterior
+
+HALVINGS = 12
+LEAST_TILT = 1e-6
 
 
 @dataclass(frozen=True)
-class Judgement:
+class PosteriorRisk:
     """Arrays are (n,).
 
-    k, epsilon, delta  the regret of the k chosen may exceed epsilon at this risk
-    border             the accuracy that k workers are expected to exceed
-    chosen             the k of highest posterior mean
-    bounds             of the regret, one for each set of populations drawn
+    epsilon, delta  the regret of the k chosen may exceed epsilon at this risk
+    chosen          whether each worker is
+    bound           of the regret, under each population considered
     """
 
     posterior: Posterior
-    k: int
     epsilon: float
     delta: float
-    border: float
     chosen: NDArray[np.bool_]
-    bounds: tuple[Bound, ...] = ()
+    bound: Bound
 
     @classmethod
-    def of(cls, posterior: Posterior, k: int, epsilon: float, delta: float) -> "Judgement":
-        border, chosen = posterior.border(k), posterior.best(k)
-        bare = cls(posterior, k, epsilon, delta, border, chosen)
-        return bare.with_more(posterior.draws)
+    def of(
+        cls, posterior: Posterior, met: NDArray[np.bool_], epsilon: float, delta: float
+    ) -> "PosteriorRisk":
+        """Of the k workers of highest posterior mean, those who were met before all others."""
+        mean = posterior.average.mean[posterior.group]
+        chosen = np.zeros(mean.size, bool)
+        chosen[top(mean + met, posterior.k)] = True
+        bound = posterior.bound(posterior.draws, chosen)
+        return cls(posterior, epsilon, delta, chosen, bound)
 
-    def with_more(self, draws: Draws) -> "Judgement":
+    def with_more(self) -> "PosteriorRisk":
         """The same, knowing more populations."""
-        bound = self.posterior.bound(draws, self.border, self.chosen, self.k)
-        return replace(self, bounds=(*self.bounds, bound))
+        draws = self.posterior.more(self.bound.rounds)
+        bound = self.bound.with_more(self.posterior.bound(draws, self.chosen))
+        return replace(self, bound=bound)
 
     @cached_property
     def above(self) -> Floats:
         """P(accuracy above the border between the best k and the rest)."""
-        return self.posterior.above(self.border)
+        return self.posterior.average.above(self.posterior.average.border)
+
+    @cached_property
+    def feared(self) -> Averaged:
+        """Every worker's posterior, populations counting the more the more they put at risk."""
+        draws = self.posterior.draws
+        each = self.bound.each(self.reached)[: draws.logs.size]
+        tilted = draws.weight * (each**2 + LEAST_TILT)
+        return self.posterior.averaged(tilted / tilted.sum())
+
+    def rests_with_the_unmet(self, met: NDArray[np.bool_]) -> bool:
+        """Whether all that stands in the way is what is not known of those who were not met.
+
+        So it is when epsilon holds among the others by themselves, while these alone, with nothing
+        left to know of the others, would still keep it from holding.
+        """
+        if met.all() or (self.chosen & ~met).any():
+            return False
+        posterior, nobody = self.posterior, np.zeros_like(met)
+        unmet = posterior.bound(posterior.draws, nobody, ~met)
+        if sum(unmet.risk(self.epsilon)) <= self.delta:
+            return False
+        draws = replace(posterior.draws, borders=posterior.borders_among(met))
+        among = posterior.bound(draws, self.chosen, met & ~self.chosen)
+        return sum(among.risk(self.epsilon)) <= self.delta
 
     def risk(self, epsilon: float) -> tuple[float, float]:
         """P(regret > epsilon) or a little more, and its Monte Carlo standard error."""
-        risks, errors = np.array([bound.risk(epsilon) for bound in self.bounds]).T
-        return float(risks.mean()), float(np.linalg.norm(errors)) / errors.size
+        return self.bound.risk(epsilon)
 
     def _within(self, epsilon: float) -> bool:
         """Whether the risk is at most delta with one standard error to spare."""
@@ -68,8 +98,8 @@ class Judgement:
     @cached_property
     def reached(self) -> float:
         """The least epsilon that holds; at most the wanted one exactly when that one does."""
-        low, high = (0.0, self.epsilon) if self.holds else (self.epsilon, 1.0)
+        low, high = (self.epsilon / 1000, self.epsilon) if self.holds else (self.epsilon, 1.0)
         for _ in range(HALVINGS):
-            middle = (low + high) / 2
+            middle = sqrt(low * high)
             low, high = (low, middle) if self._within(middle) else (middle, high)
         return high

@@ -5,10 +5,11 @@ uncertainty (population.py, posterior.py). The promise is an average over such p
 worst case. Model, calibration, cost and failures: docs/credible.md.
 """
 
-from math import sqrt
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topk.options import Option
 from topk.population_summary import PopulationSummary
@@ -17,35 +18,29 @@ from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.water_filling import level
 
-from .goodness_of_fit import Misfit, misfit
+from .goodness_of_fit import GoodnessOfFit
 from .population import prior_from, summary
+from .population_summary import summarised
 from .posterior import Posterior
-from .posterior_risk import Judgement
+from .posterior_risk import PosteriorRisk
+from .sharing_out import Use, share_out
 
-LEAST = 2  # answers of every worker before a stop: with fewer nothing but the prior would speak
-DRAWS, MOST_DRAWS = 400, 3200
+LEAST = 2  # answers of a worker who counts as met
+ENOUGH = 20  # workers, or half of a smaller pool, must be met before a stop, and k in any case
+DRAWS, MOST_ROUNDS = 400, 8
+STRIDE, LARGEST_BATCH = 0.2, 0.5
 BATCH = 0.05  # of the answers so far: smaller batches were measured to save nothing
 LEVEL = 0.95  # of credible intervals, and of P(above the border) to call a worker settled
-PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
-FITS = 0.9  # of a batch must find hands that are not full
-BINS = 25  # steps of accuracy in which the fitted population is shown
-EXPLORE = 1e-4  # added to P(on the wrong side), so that no worker is forgotten
 
 
-def summary_of(posterior: Posterior, border: float, p_value: float) -> PopulationSummary:
-    """Averaged over the populations that the answers leave possible."""
-    grid, draws = posterior.grid, posterior.draws
-    cells = draws.weight @ draws.w
-    mean = float(cells @ grid.theta)
-    variance = float(cells @ grid.theta**2) - mean**2
-    below = np.interp(np.linspace(0, 1, BINS + 1), grid.edges, np.r_[0, np.cumsum(cells)])
-    return PopulationSummary(
-        mean=mean,
-        spread=sqrt(max(variance, 0.0)),
-        border=border,
-        shares=tuple(np.diff(below).tolist()),
-        p_value=p_value,
-    )
+UNMET = (
+    "{workers} gave fewer than two answers, too few to be judged by. What is promised takes them "
+    "to be like the others of the pool; it may fail where the best workers answer least."
+)
+UP_TO_THEM = (
+    "What is not known of them is all that keeps the wanted ε from being reached: nobody else is "
+    "asked any more."
+)
 
 
 class Credible(Selector):
@@ -85,8 +80,8 @@ class Credible(Selector):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._judged: Judgement | None = None
-        self._misfit: Misfit | None = None
+        self._risk: PosteriorRisk | None = None
+        self._fit: GoodnessOfFit | None = None
 
     def _check(self) -> None:
         if self.problem.epsilon <= 0:
@@ -95,78 +90,96 @@ class Credible(Selector):
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         super()._count(pulls, rewards)
-        self._judged = self._misfit = None
+        self._risk = self._fit = None
 
     # -- judging
 
-    def _judgement(self) -> Judgement:
+    def _posterior_risk(self) -> PosteriorRisk:
         """Judged once for each state, however often it is asked for."""
-        if self._judged is None:
-            self._judged = self._judge()
-        return self._judged
+        if self._risk is None:
+            self._risk = self._judge()
+        return self._risk
 
-    def _judge(self) -> Judgement:
+    def _judge(self) -> PosteriorRisk:
         """Populations are drawn with the same luck at every look, and so the same when rebuilt.
 
         With new luck each time, whoever looks often would stop when it happens to be good.
         """
         problem, state = self.problem, self.state
-        rng = np.random.default_rng([problem.n, problem.k])
-        posterior = Posterior(state.rewards, state.pulls, self._prior, DRAWS, rng)
+        posterior = Posterior(state.rewards, state.pulls, self._prior, problem.k, DRAWS)
         delta = problem.delta * self.options["share"]
-        judged = Judgement.of(posterior, problem.k, problem.epsilon, delta)
-        for _ in range(DRAWS, MOST_DRAWS, DRAWS):
-            if not (self._met and judged.unsure):
-                break
-            judged = judged.with_more(posterior.draw(DRAWS, rng))
-        return judged
+        risk = PosteriorRisk.of(posterior, self._met, problem.epsilon, delta)
+        while self._enough and risk.unsure and risk.bound.rounds < MOST_ROUNDS:
+            risk = risk.with_more()
+        return risk
 
     def _rng(self) -> np.random.Generator:
         """The same for equal tallies, whoever has them: renumbering workers changes nothing."""
         return np.random.default_rng([int(self.state.pulls.sum()), int(self.state.rewards.sum())])
 
     @property
-    def _met(self) -> bool:
-        """Whether every worker has given enough answers to be judged."""
-        return bool(self.state.pulls.min() >= LEAST)
+    def _met(self) -> NDArray[np.bool_]:
+        """(n,) who has given enough answers to be judged by them."""
+        return self.state.pulls >= LEAST
+
+    @property
+    def _enough(self) -> bool:
+        """Whether enough workers were met for a stop: the rest are taken to be like them.
+
+        More are not waited for: who never answers, or has but one answer to give, would hold the
+        run for ever, and what is not known of them is in the risk.
+        """
+        n, k = self.problem.n, self.problem.k
+        return int(self._met.sum()) >= max(k, min(ceil(n / 2), ENOUGH))
 
     def _done(self) -> bool:
-        return self._met and self._judgement().holds
+        return self._enough and self._posterior_risk().holds
 
     def selection(self) -> Counts:
-        return np.flatnonzero(self._judgement().chosen)
+        return np.flatnonzero(self._posterior_risk().chosen)
 
     def standing(self) -> Standing:
-        """Posterior means and credible intervals; the gap is 1 until every worker was met."""
-        judged = self._judgement()
-        lower, upper = judged.posterior.interval(LEVEL)
+        """Posterior means and credible intervals; the gap is 1 until enough workers were met."""
+        judged = self._posterior_risk()
+        average = judged.posterior.average
+        lower, upper = average.interval(LEVEL)
         settled = np.where(judged.above >= LEVEL, 1, np.where(judged.above <= 1 - LEVEL, -1, 0))
         return Standing(
-            mean=judged.posterior.mean[judged.posterior.group],
+            mean=average.mean[judged.posterior.group],
             lower=lower,
             upper=upper,
             verdict=self._final(),
             settled=settled.astype(np.int8),
-            gap=judged.reached if self._met else 1.0,
+            gap=judged.reached if self._enough else 1.0,
             wanted=self.problem.epsilon,
         )
 
     def warnings(self) -> tuple[str, ...]:
-        """A sentence when the fitted population does not look like what was observed."""
-        sentence = self.misfit().sentence if self.state.pulls.any() else ""
-        return (sentence,) if sentence else ()
+        """Sentences when the fitted population does not look like what was observed, and when
+        workers are judged by it alone."""
+        fit = self.goodness_of_fit().sentence if self.state.pulls.any() else ""
+        return tuple(sentence for sentence in (fit, self._unmet()) if sentence)
+
+    def _unmet(self) -> str:
+        """What it means that some were not met; empty before enough were, and when all were."""
+        few = int((~self._met).sum())
+        if few == 0 or not self._enough:
+            return ""
+        blocked = self._posterior_risk().rests_with_the_unmet(self._met)
+        said = UNMET.format(workers="1 worker" if few == 1 else f"{few} workers")
+        return f"{said} {UP_TO_THEM}" if blocked else said
 
     def fitted(self) -> PopulationSummary | None:
         if not self.state.pulls.any():
             return None
-        judged = self._judgement()
-        return summary_of(judged.posterior, judged.border, self.misfit().p_value)
+        return summarised(self._posterior_risk().posterior, self.goodness_of_fit().p_value)
 
-    def misfit(self) -> Misfit:
+    def goodness_of_fit(self) -> GoodnessOfFit:
         """The check of the fitted population: statistic, p-value and sentence."""
-        if self._misfit is None:
-            self._misfit = misfit(self._judgement().posterior.population)
-        return self._misfit
+        if self._fit is None:
+            posterior = self._posterior_risk().posterior
+            self._fit = GoodnessOfFit.of(posterior.population, posterior.draws.effective)
+        return self._fit
 
     def summary(self, worth: float = 20) -> dict[str, Any]:
         """What a later run over such workers may be given as its option ``prior``."""
@@ -186,8 +199,10 @@ class Credible(Selector):
         counts = self._cut(counts, slots, rng)
         useful = self._useful() - int((pending + counts).sum())
         left = min(slots - int(counts.sum()), useful)
-        if left > 0 and self.state.pulls.any():
-            counts += self._share_out(left, pending + counts, room - counts, rng)
+        risk = self._posterior_risk()
+        if left > 0 and self.state.pulls.any() and not risk.rests_with_the_unmet(self._met):
+            use = Use.of(risk)
+            counts += share_out(left, use, pending + counts, room - counts, rng)
         return counts
 
     def _introductions(self, pending: Counts, room: Counts) -> Counts:
@@ -205,57 +220,17 @@ class Credible(Selector):
         return cut
 
     def _batch(self, pending: Counts) -> int:
-        return max(1, int(BATCH * self.state.pulls.sum()) - int(pending.sum()))
+        """A share of the answers so far, the larger the farther the stop is."""
+        share = float(np.clip(STRIDE * self._lacking(), BATCH, LARGEST_BATCH))
+        return max(1, int(share * self.state.pulls.sum()) - int(pending.sum()))
+
+    def _lacking(self) -> float:
+        """How many times the answers so far are still needed, at most.
+
+        The regret's bound shrinks at least as fast as 1 / answers.
+        """
+        return self._posterior_risk().reached / self.problem.epsilon - 1
 
     def _useful(self) -> int:
-        """Answers worth having out at once: at least a batch, and else no more than are needed.
-
-        The regret's bound shrinks at least as fast as 1 / answers, so that the needed ones are at
-        most answers x (epsilon reached / epsilon wanted - 1).
-        """
-        lacking = self._judgement().reached / self.problem.epsilon - 1
-        return int(self.state.pulls.sum() * max(BATCH, lacking)) + 1
-
-    def _share_out(self, left: int, out: Counts, room: Counts, rng: np.random.Generator) -> Counts:
-        """Draw workers in proportion to P(on the wrong side)^2 x posterior variance v.
-
-        What is out counts as answered: a worker of mean m known as well as after s answers has
-        v = m (1 - m) / (s + out + 1). One more answer takes v^2 / (m (1 - m)) off it, exactly,
-        whatever the population.
-
-        What falls to workers whose hands are full is not given to others, who are of less use; and
-        when much would fall to them, fewer are asked altogether.
-        """
-        noise, known, wrong = self._knowledge()
-        willing = (room > 0) | (out > 0)
-        use = wrong**2 * noise * willing
-        given = np.zeros(self.problem.n, np.int64)
-        if not use.any():  # nobody has a question left
-            return given
-        for part in _parts(_fitting(left, use / (known + out + 1), room)):
-            share = use / (known + out + given + 1)
-            got = rng.multinomial(part, share / share.sum())
-            given += np.minimum(got, room - given)
-        return given
-
-    def _knowledge(self) -> tuple[Floats, Floats, Floats]:
-        """(n,) variance of an answer, what is known in answers, P(on the wrong side)."""
-        judged = self._judgement()
-        group, mean = judged.posterior.group, judged.posterior.mean
-        noise = mean * (1 - mean)
-        known = np.maximum(noise / judged.posterior.variance - 1, 0.1)
-        wrong = np.where(judged.chosen, 1 - judged.above, judged.above) + EXPLORE
-        return noise[group], known[group], wrong
-
-
-def _fitting(slots: int, use: Floats, room: Counts) -> int:
-    """The most slots, in steps of a fifth, of which the hands take FITS."""
-    share = use / use.sum()
-    while slots > 1 and np.minimum(share * slots, room).sum() < FITS * slots:
-        slots = int(slots * 0.8)
-    return slots
-
-
-def _parts(slots: int) -> list[int]:
-    """As even as can be, at most PARTS of them."""
-    return [len(part) for part in np.array_split(np.arange(slots), min(PARTS, slots))]
+        """Answers worth having out at once: at least a batch, and else no more than are needed."""
+        return int(self.state.pulls.sum() * max(BATCH, self._lacking())) + 1

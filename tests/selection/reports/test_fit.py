@@ -16,7 +16,7 @@ TWO_GROUPS = crowd(3, good=30, high=0.97, low=0.2)
 
 def odd_run(**fields: object) -> Run:
     """Two groups of workers, and so many answers of each that they cannot be missed."""
-    values = {"n": 60, "k": 45, "algorithm": "credible", "epsilon": 0.005, "slots": 60}
+    values = {"n": 60, "k": 45, "algorithm": "credible", "epsilon": 0.001, "slots": 60}
     return play(make_run(**values | fields), TWO_GROUPS, most=16)
 
 
@@ -116,7 +116,7 @@ def test_a_credible_run_says_that_it_is_an_average(requester):
     runs.stop(run)
     run.refresh_from_db()
     document = reports.export(run)
-    assert document["promise"].startswith("ε = 0.005 was not reached. Among pools like this one")
+    assert document["promise"].startswith("ε = 0.001 was not reached. Among pools like this one")
     assert document["holds"] == "on average over pools like this one"
     assert document["epsilon_reached"] == pledge.epsilon
 

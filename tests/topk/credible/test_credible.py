@@ -1,134 +1,20 @@
-"""`credible`: its posterior against plain sampling, stop, check, prior and calibration."""
+"""`credible`: stop, choice, check, prior and calibration."""
 
 import json
 
 import numpy as np
 import pytest
 
+from tests.topk.credible.pools import pool, regret, run, told
 from tests.topk.harness import FIXED_CONFIDENCE, NAMES, restored, stored, too_many
 from topk import SELECTORS, Problem, ProblemError
 from topk.credible import selector as module
+from topk.credible import summary
 from topk.credible.goodness_of_fit import chi_square_tail
-from topk.credible.population import Grid, Prior, summary
 from topk.credible.posterior import Posterior
 from topk.credible.selector import Credible
 
-
-def pool(seed, n=40, a=6.0, b=2.0):
-    """True accuracies of a Beta pool."""
-    return np.random.default_rng([seed, 1]).beta(a, b, n)
-
-
-def told(truth, answers, problem=None, seed=0, **options):
-    """A selector that has seen so many answers of each worker."""
-    truth = np.asarray(truth, float)
-    answers = np.broadcast_to(answers, truth.shape)
-    right = np.random.default_rng([seed, 2]).binomial(answers, truth)
-    selector = Credible(problem or Problem(truth.size, truth.size // 5, 0.05, 0.05), **options)
-    selector.tell(np.arange(truth.size), right.astype(float), answers)
-    return selector
-
-
-def run(truth, problem, seed=0, slots=None, **options):
-    """Played to its end, at most so many answers at a time."""
-    selector, rng = Credible(problem, **options), np.random.default_rng([seed, 3])
-    while not selector.stop():
-        counts = selector.ask(slots, rng=rng)
-        arms = np.flatnonzero(counts)
-        selector.tell(arms, rng.binomial(counts[arms], truth[arms]).astype(float), counts[arms])
-    return selector
-
-
-def regret(truth, selector):
-    chosen = selector.selection()
-    return np.sort(truth)[-chosen.size :].mean() - truth[chosen].mean()
-
-
-# -- the posterior, against plain sampling
-
-
-def draws(posterior, size, rng):
-    """(size, n) accuracies: a population first, then each worker under it."""
-    populations = rng.choice(posterior.draws.weight.size, size, p=posterior.draws.weight)
-    theta = np.empty((size, posterior.group.size))
-    for row, population in enumerate(populations):
-        cells = posterior.like * posterior.draws.w[population]
-        sums = np.cumsum(cells / cells.sum(1, keepdims=True), 1)[posterior.group]
-        cell = (sums < rng.random((theta.shape[1], 1))).sum(1).clip(max=sums.shape[1] - 1)
-        low, high = posterior.grid.edges[cell], posterior.grid.edges[cell + 1]
-        theta[row] = low + (high - low) * rng.random(cell.size)
-    return theta
-
-
-@pytest.mark.parametrize("answers", [4, 10])
-def test_the_risk_is_that_of_plain_draws(answers):
-    selector = told(pool(1, 60), answers, Problem(60, 12, 0.06, 0.05))
-    judged = selector._judgement()
-    t = judged.posterior.border(12)
-    theta = draws(judged.posterior, 3000, np.random.default_rng(0))
-    up, down = np.maximum(theta - t, 0), np.maximum(t - theta, 0)
-    bound = np.where(judged.chosen, down, up).sum(1) / 12
-    for epsilon in np.quantile(bound, [0.2, 0.5, 0.8, 0.95]):
-        assert judged.bounds[0].risk(epsilon)[0] == pytest.approx(
-            (bound > epsilon).mean(), abs=0.03
-        )
-    assert judged.posterior.mean[judged.posterior.group] == pytest.approx(theta.mean(0), abs=0.02)
-    assert judged.above == pytest.approx((theta > t).mean(0), abs=0.05)
-
-
-def test_the_bound_is_never_below_the_regret():
-    rng = np.random.default_rng(5)
-    for _ in range(200):
-        theta, chosen, t = rng.random(12), rng.permutation(12) < 4, rng.random()
-        bound = np.where(chosen, np.maximum(t - theta, 0), np.maximum(theta - t, 0)).sum()
-        assert bound >= np.sort(theta)[-4:].sum() - theta[chosen].sum() - 1e-12
-
-
-def test_the_average_over_the_pool_follows_the_pool():
-    """Bells, two groups and spikes at the ends: the mean of all posteriors is the pool's."""
-    groups = np.r_[np.full(150, 0.3), np.full(150, 0.8)]
-    for truth in (pool(2, 300), groups, np.zeros(300), np.ones(300)):
-        posterior = told(truth, 15)._judgement().posterior
-        assert posterior.mean[posterior.group].mean() == pytest.approx(truth.mean(), abs=0.03)
-
-
-def test_a_density_has_the_moments_of_its_beta_when_nothing_bends_it():
-    grid, x = Grid(400), Prior().centre
-    theta, w = grid.theta, grid.density(x[None])[0]
-    mean = 1 / (1 + np.exp(-x[0]))
-    assert w @ theta == pytest.approx(mean, abs=1e-3)
-    assert w @ theta**2 - (w @ theta) ** 2 == pytest.approx(mean * (1 - mean) / 7, rel=0.01)
-
-
-def test_slopes_are_the_derivatives_of_the_log_density():
-    grid, x = Grid(100), np.r_[0.4, 1.5, 0.3, -0.2, 0.1, 0.0, 0.2, -0.1]
-    for row, slope in enumerate(grid.slopes(x)):
-        step = 1e-5 * np.eye(8)[row]
-        up, down = np.log(grid.density(np.array([x + step, x - step])))
-        found = (up - down) / 2e-5 - slope
-        assert np.ptp(found) == pytest.approx(0, abs=1e-4)
-
-
-def test_rewards_between_0_and_1_are_taken_too():
-    posterior = Posterior(
-        np.array([0.5, 1.7]), np.array([1, 2]), Prior(), 50, np.random.default_rng(0)
-    )
-    assert posterior.mean[posterior.group[0]] < posterior.mean[posterior.group[1]]
-
-
 # -- the stop
-
-
-def test_it_never_stops_on_fewer_than_two_answers_a_worker():
-    """Every answer is right, and epsilon is so wide that the model alone would stop at once."""
-    earlier = summary(np.full(500, 20.0), np.full(500, 20), worth=500)
-    selector = Credible(Problem(6, 2, 0.5, 0.2), prior=earlier)
-    for _ in range(2):
-        for arm in range(6):
-            assert not selector.stop()
-            assert selector.standing().gap == 1
-            selector.tell([arm], [1.0])
-    assert selector.stop() == ("promise",)
 
 
 def test_the_gap_falls_to_the_one_wanted_exactly_at_the_stop():
@@ -184,7 +70,7 @@ def test_a_rebuilt_selector_judges_bit_for_bit_the_same():
     assert other.standing().gap == one.standing().gap
     assert (other.standing().lower == one.standing().lower).all()
     assert (other.ask(30) == one.ask(30)).all()
-    assert other.misfit() == one.misfit()
+    assert other.goodness_of_fit() == one.goodness_of_fit()
 
 
 def test_renumbering_workers_renumbers_the_judgement():
@@ -263,7 +149,7 @@ def test_it_does_not_warn_of_pools_that_are_one_population():
     """Forty Beta pools: the check is conservative, so that even two warnings would be odd."""
     shapes = [(6, 2), (12, 3), (2, 2), (1, 1), (20, 5)]
     warned = sum(
-        bool(told(pool(seed, 60, *shape), 12).misfit().p_value < 0.05)
+        bool(told(pool(seed, 60, *shape), 12).goodness_of_fit().p_value < 0.05)
         for seed in range(8)
         for shape in shapes
     )

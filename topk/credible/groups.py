@@ -1,0 +1,86 @@
+"""Populations of two groups, which few answers a worker cannot tell from a bell.
+
+Where just the k best stand apart (*a hidden gap*), a bell through both groups thinks that a wrong
+choice costs next to nothing. Where all are equal, or all but a few, a bell thinks that something is
+at stake between equals (*ties*). Each kind has a share of the prior; which of its populations could
+have given these answers is found by trying all of them.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .grid import Floats, Grid
+
+Cells = NDArray[np.int64]
+
+GAPS = (0.1, 0.3)  # smaller gaps do little harm, larger ones do not hide
+TIE_SHARES = (0.25, 0.5, 1, 2)  # of the workers in the upper group, in units of k / n
+APART = 0.1  # least distance of the groups of a pool with ties
+GAP_MASS, EQUAL_MASS, TIE_MASS = 0.18, 0.06, 0.06  # prior probability of each kind
+SMOOTH_MASS = 1 - GAP_MASS - EQUAL_MASS - TIE_MASS
+FINE, COARSE = 48, 25  # accuracies tried: FINE, and COARSE for ties
+LOWEST, HIGHEST = 0.05, 0.985
+LEAST_PROBABILITY = 1e-300
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Populations of two groups; arrays are (R,).
+
+    upper, lower  the cell of each group
+    share         of the workers in the upper group
+    log_mass      log of the prior probability
+    """
+
+    upper: Cells
+    lower: Cells
+    share: Floats
+    log_mass: Floats
+
+    def log_posterior(self, like: Floats, workers: Floats) -> Floats:
+        """(R,) up to a constant, given tallies that so many workers have; ``like`` is (G, M)."""
+        fit = like[:, self.upper] * self.share
+        fit += like[:, self.lower] * (1 - self.share)
+        logs = np.log(np.maximum(fit, LEAST_PROBABILITY, out=fit), out=fit)
+        result: Floats = self.log_mass + workers @ logs
+        return result
+
+    def cells(self, rows: Cells, size: int) -> Floats:
+        """(rows, size) cell probabilities of some of them."""
+        cells, each = np.zeros((rows.size, size)), np.arange(rows.size)
+        cells[each, self.upper[rows]] = self.share[rows]
+        cells[each, self.lower[rows]] += 1 - self.share[rows]
+        return cells
+
+
+@lru_cache(8)
+def groups(grid: Grid, n: int, k: int) -> Groups:
+    """All that are considered of a pool of n workers, the k best of which are wanted."""
+    fine, coarse = _accuracies(grid, FINE), _accuracies(grid, COARSE)
+    gaps = _pairs(grid, fine, *GAPS)
+    apart = _pairs(grid, coarse, APART, 1)
+    kinds = [(GAP_MASS, gaps, k / n), (EQUAL_MASS, np.stack([fine, fine]), 1.0)]
+    shares = [share * k / n for share in TIE_SHARES if 1 <= share * k < n]
+    kinds += [(TIE_MASS / len(TIE_SHARES), apart, share) for share in shares]
+    upper, lower = np.hstack([pairs for _, pairs, _ in kinds])
+    sizes = [pairs.shape[1] for _, pairs, _ in kinds]
+    mass = [mass / max(size, 1) for (mass, _, _), size in zip(kinds, sizes, strict=True)]
+    share = np.repeat([share for _, _, share in kinds], sizes)
+    return Groups(upper, lower, share, np.log(np.repeat(mass, sizes)))
+
+
+def _accuracies(grid: Grid, number: int) -> Cells:
+    """About so many cells, evenly spread."""
+    phi = np.linspace(np.arcsin(LOWEST**0.5), np.arcsin(HIGHEST**0.5), number)
+    result: Cells = np.unique(np.searchsorted(grid.theta, np.sin(phi) ** 2))
+    return result
+
+
+def _pairs(grid: Grid, cells: Cells, least: float, most: float) -> Cells:
+    """(2, R) upper and lower of these cells, whose accuracies are so far apart."""
+    apart = grid.theta[cells] - grid.theta[cells, None]
+    lower, upper = np.nonzero((apart >= least) & (apart <= most))
+    return np.stack([cells[upper], cells[lower]])
