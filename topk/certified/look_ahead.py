@@ -80,7 +80,8 @@ def _on_intervals(
         apart = np.where(within, divergence(mean, border), 0.0)
         need = np.full(apart.shape, 100.0)
         for _ in range(3):
-            need = (certificate.level + 0.5 * np.log(math.pi / 2 * (need + 1))) / apart
+            grown = 0.5 * np.log(math.pi / 2 * (np.maximum(need, 0.0) + 1))
+            need = (certificate.level + grown) / apart
     lack = np.ceil(np.maximum(need - pulls, 0))
     total = np.where((lack <= most).all(axis=1), lack @ count, math.inf)
     best = int(total.argmin())
