@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -161,16 +161,15 @@ class StepArrays:
         return np.isin(self.workers, self.workers[there]) & ~self.gone
 
 
-COLUMNS = ("id", "worker_id", "skill", "asked", "pulls", "void", "rewards", "verdict")
+COLUMNS = ("id", "worker_id", "asked", "pulls", "rewards", "verdict")
 
 
 def load(run: Run) -> StepArrays:
-    rows = list(run.candidates.order_by("arm").values_list(*COLUMNS, "gone"))
-    *columns, gone_for = zip(*rows, strict=True) if rows else [()] * (len(COLUMNS) + 1)
-    table = np.array(columns, np.float64)
-    ids, workers, skill, asked, pulls, void = table[:6].astype(np.int64)
-    rewards, verdict = table[6], table[7].astype(np.int64)
-    gone = np.array([bool(why) for why in gone_for], bool)
+    rows = list(run.candidates.order_by("arm").values_list(*COLUMNS))
+    table = np.array(rows, np.float64).reshape(-1, len(COLUMNS)).T
+    ids, workers, asked, pulls = table[:4].astype(np.int64)
+    rewards, verdict = table[4], table[5].astype(np.int64)
+    skill, (void, gone) = _skills(run, ids.size), _exceptions(run, ids.size)
     roster = Roster.of(run, skill, gone, pulls)
     state = roster.state(pulls, rewards, verdict, run.memory)
     answers = _answers(run, pulls + void)
@@ -194,6 +193,22 @@ def load(run: Run) -> StepArrays:
         unseen=unseen,
         shown=shown,
     )
+
+
+def _skills(run: Run, n: int) -> Counts:
+    """(n,) the skill of each arm: read only where there are several."""
+    if not run.several:
+        return np.zeros(n, np.int64)
+    return np.array(run.candidates.order_by("arm").values_list("skill", flat=True), np.int64)
+
+
+def _exceptions(run: Run, n: int) -> tuple[Counts, Flags]:
+    """(n,) void answers, and who is gone: of the few that have either, however large the pool."""
+    void, gone = np.zeros(n, np.int64), np.zeros(n, bool)
+    rows = run.candidates.filter(Q(void__gt=0) | ~Q(gone="")).order_by()
+    for arm, passed_over, why in rows.values_list("arm", "void", "gone"):
+        void[arm], gone[arm] = passed_over, bool(why)
+    return void, gone
 
 
 def _decided(run: Run) -> dict[int, tuple[int | None, str]]:

@@ -89,7 +89,11 @@ def _promise(run: Run, n: int) -> Promise:
 
 def _over(run: Run, counts: Counter[str]) -> str:
     """Whom the promise is about, where some are gone or may still come."""
-    said = [f"{counts[why]} {words}" for why, words in GONE.items() if counts[why]]
+    said = [
+        f"{counts[why]} {words if counts[why] > 1 else words.replace('were', 'was')}"
+        for why, words in GONE.items()
+        if counts[why]
+    ]
     parts = []
     if said:
         total = counts.total()
