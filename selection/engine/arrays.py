@@ -169,7 +169,7 @@ def load(run: Run) -> StepArrays:
     table = np.array(rows, np.float64).reshape(-1, len(COLUMNS)).T
     ids, workers, asked, pulls = table[:4].astype(np.int64)
     rewards, verdict = table[4], table[5].astype(np.int64)
-    skill, (void, gone) = _skills(run, ids.size), _exceptions(run, ids.size)
+    skill, (void, gone, decided_in) = _skills(run, ids.size), _exceptions(run, ids.size)
     roster = Roster.of(run, skill, gone, pulls)
     state = roster.state(pulls, rewards, verdict, run.memory)
     answers = _answers(run, pulls + void)
@@ -188,7 +188,7 @@ def load(run: Run) -> StepArrays:
         verdict=verdict,
         noted=_noted(run, ids, answers),
         gone=gone,
-        decided_in=_decided(run),
+        decided_in=decided_in,
         answers=answers,
         unseen=unseen,
         shown=shown,
@@ -202,21 +202,20 @@ def _skills(run: Run, n: int) -> Counts:
     return np.array(run.candidates.order_by("arm").values_list("skill", flat=True), np.int64)
 
 
-def _exceptions(run: Run, n: int) -> tuple[Counts, Flags]:
-    """(n,) void answers, and who is gone: of the few that have either, however large the pool."""
+def _exceptions(run: Run, n: int) -> tuple[Counts, Flags, dict[int, tuple[int | None, str]]]:
+    """(n,) void answers, (n,) who is gone, and by arm who was decided when and why.
+
+    In one read of the few that have any of it, however large the pool.
+    """
     void, gone = np.zeros(n, np.int64), np.zeros(n, bool)
-    rows = run.candidates.filter(Q(void__gt=0) | ~Q(gone="")).order_by()
-    for arm, passed_over, why in rows.values_list("arm", "void", "gone"):
-        void[arm], gone[arm] = passed_over, bool(why)
-    return void, gone
-
-
-def _decided(run: Run) -> dict[int, tuple[int | None, str]]:
-    decided = run.candidates.exclude(decided_in=None)
-    return {
-        arm: (step, why)
-        for arm, step, why in decided.values_list("arm", "decided_in", "decided_why")
-    }
+    decided_in: dict[int, tuple[int | None, str]] = {}
+    rows = run.candidates.filter(Q(void__gt=0) | ~Q(gone="") | Q(decided_in__isnull=False))
+    columns = ("arm", "void", "gone", "decided_in", "decided_why")
+    for arm, passed_over, left, step, why in rows.order_by().values_list(*columns):
+        void[arm], gone[arm] = passed_over, bool(left)
+        if step is not None:
+            decided_in[arm] = step, why
+    return void, gone, decided_in
 
 
 def _noted(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:
