@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 
 from selection.errors import Refused
 from selection.models import Pool, Run, Skill
+from selection.models.runs import SETTINGS as RUN_SETTINGS
 from selection.setup import choices, quotas, refusals
 
 from .run_fields import (
@@ -41,25 +42,7 @@ class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
             "budget": "Most assignments to hand out in all. Left empty there is no limit; an "
             "algorithm that spends a fixed budget needs one."
         }
-        fields = [
-            "name",
-            "pool",
-            "question_set",
-            "k",
-            "algorithm",
-            "epsilon",
-            "delta",
-            "budget",
-            "slots",
-            "slots_per_worker",
-            "minutes",
-            "hours_to_come",
-            "enrolling",
-            "enrol_until",
-            "enrol_most",
-            "recorded_only",
-            "seed",
-        ]
+        fields = ["name", *RUN_SETTINGS, "enrolling", "enrol_until", "enrol_most", "seed"]
         computed = ["options", "quotas"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -30,6 +30,23 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.select_for_update(no_key=True, of=("self",)).filter(pk=pk).first()
 
 
+# What a person settles beforehand, besides the name, the seed, options, quotas and the roster.
+SETTINGS = (
+    "pool",
+    "question_set",
+    "k",
+    "algorithm",
+    "epsilon",
+    "delta",
+    "budget",
+    "slots",
+    "slots_per_worker",
+    "minutes",
+    "hours_to_come",
+    "recorded_only",
+)
+
+
 class Run(models.Model):
     """One selection: the best k of a pool, by one algorithm, on one question set.
 

@@ -5,27 +5,14 @@ from typing import Any
 
 from selection import algorithms
 from selection.models import Run
+from selection.models.runs import SETTINGS
 from selection.setup import choices
 
 from .progress import progress
 from .promise_status import promise_status
 from .workers import Line, standings
 
-SETTINGS = (
-    "pool",
-    "question_set",
-    "k",
-    "algorithm",
-    "epsilon",
-    "delta",
-    "budget",
-    "slots",
-    "slots_per_worker",
-    "minutes",
-    "hours_to_come",
-    "recorded_only",
-    "seed",
-)
+COMPARED = (*SETTINGS, "seed")
 
 
 @dataclass(frozen=True)
@@ -84,7 +71,7 @@ def _by_worker(run: Run) -> dict[str, Line]:
 
 def _settings(one: Run, other: Run) -> list[Pair]:
     names = [
-        (_label(name), _said(getattr(one, name)), _said(getattr(other, name))) for name in SETTINGS
+        (_label(name), _said(getattr(one, name)), _said(getattr(other, name))) for name in COMPARED
     ]
     pairs = [Pair(*each) for each in names]
     extras = dict(choices.words(one)), dict(choices.words(other))

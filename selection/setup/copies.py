@@ -6,24 +6,11 @@ from django.db import transaction
 
 from selection.errors import Refused
 from selection.models import Run, Skill
+from selection.models.runs import SETTINGS
 
 from . import events, runs
 
-FIELDS = (
-    "pool",
-    "question_set",
-    "k",
-    "algorithm",
-    "quotas",
-    "epsilon",
-    "delta",
-    "budget",
-    "slots",
-    "slots_per_worker",
-    "minutes",
-    "hours_to_come",
-    "recorded_only",
-)
+FIELDS = (*SETTINGS, "quotas")
 # Worked out when a run starts, or on its way: not a setting.
 MADE = ("quotas", "tuned_for")
 

@@ -22,6 +22,7 @@ def test_the_run_chooses_among_those_who_are_not_withdrawn():
     assert {key for key in lines if lines[key].selected} == {"w1", "w2"}
     assert lines["w0"].verdict == "not tested"
     assert lines["w0"].presence == "withdrawn"
+    assert reports.export(run)["over"].startswith("Of the 6 workers 1 was withdrawn: not tested")
     event = run.events.get(kind="withdraw")
     assert (event.who, event.why, event.what) == ("ada", "moved away", "Withdrawn: w0.")
 
