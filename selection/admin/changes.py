@@ -57,7 +57,7 @@ def facts(run: Run) -> dict[str, Any]:
         "more_events": len(events) > EVENTS_SHOWN,
         "join_link": links.join_address(run.pk) if run.enrolling else "",
         "not_closed": joining.too_few(run) if run.enrolling else "",
-        "may_change": run.status != Run.Status.ENDED or run.ending == Run.Ending.BUDGET,
+        "may_raise": run.ending == Run.Ending.BUDGET and not run.fixed_budget,
     }
 
 
@@ -83,6 +83,7 @@ def change_form(run: Run, data: Any = None) -> "_SettingsForm":
             fields.append("epsilon")
         if run.enrolling:
             fields += ["enrol_until", "enrol_most"]
+    fields += ["price", "currency"]
     made: Any = forms.modelform_factory(
         Run,
         form=_SettingsForm,
@@ -90,6 +91,8 @@ def change_form(run: Run, data: Any = None) -> "_SettingsForm":
         labels={"epsilon": "Accuracy ε"},
         widgets={
             "name": UnfoldAdminTextInputWidget(),
+            "price": UnfoldAdminDecimalFieldWidget(),
+            "currency": UnfoldAdminTextInputWidget(),
             "epsilon": UnfoldAdminDecimalFieldWidget(),
             "hours_to_come": UnfoldAdminDecimalFieldWidget(),
             "enrol_until": UnfoldAdminTextInputWidget(attrs={"placeholder": "2026-12-31 18:00"}),

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from selection.errors import Refused
 from selection.models import Pool, Run, Skill
 from selection.models.runs import SETTINGS as RUN_SETTINGS
-from selection.setup import choices, quotas, refusals
+from selection.setup import choices, money, quotas, refusals
 
 from .run_fields import (
     KEPT,
@@ -55,6 +55,7 @@ class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
         if not self.instance.pk:
             self.initial.setdefault("seed", secrets.randbelow(2**31))
             self.initial["hours_to_come"] = HOURS_TO_COME
+            self.initial["currency"] = money.last_currency()
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
         widget.choices = attribute_choices(self._pool_shown(), chosen)

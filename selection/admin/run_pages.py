@@ -12,7 +12,7 @@ from unfold.admin import ModelAdmin
 from selection import reports
 from selection.errors import Refused
 from selection.models import Run
-from selection.setup import choices, priors, refusals, runs
+from selection.setup import choices, money, priors, refusals, runs
 from selection.worker import links
 
 from . import changes, copies, live, table
@@ -55,6 +55,7 @@ class RunPage(Page):
             "run": run,
             "needs": run.selector_class.needs,  # a template would call the class
             "extras": choices.words(run),
+            "price": money.of(run, 1),
         }
         return super().get_context_data(**facts)
 

@@ -61,6 +61,7 @@ class RunAdmin(DeletedWhole, ModelAdmin):
                     "epsilon",
                     "delta",
                     "budget",
+                    ("price", "currency"),
                     *SETTINGS,
                     "learn_from",
                     "promises",

@@ -1,6 +1,7 @@
 """What goes over the wire."""
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Literal
 
 from ninja import Field, Schema
@@ -34,6 +35,8 @@ class RunOut(Schema):
     epsilon: float
     delta: float
     budget: int | None
+    price: float | None = Field(description="What an answer costs.")
+    currency: str
     slots: int
     slots_per_worker: int
     minutes: int
@@ -114,6 +117,8 @@ class ChangeIn(Schema):
 
     name: str | None = None
     budget: int | None = Field(None, description="null: no limit.")
+    price: Decimal | None = Field(None, description="Of an answer, at any time. null: not known.")
+    currency: str | None = None
     slots: int | None = None
     slots_per_worker: int | None = None
     minutes: int | None = None

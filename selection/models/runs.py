@@ -1,5 +1,6 @@
 """A run: its settings, how far it is, and what its algorithm is asked."""
 
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +40,8 @@ SETTINGS = (
     "epsilon",
     "delta",
     "budget",
+    "price",
+    "currency",
     "slots",
     "slots_per_worker",
     "minutes",
@@ -96,6 +99,19 @@ class Run(models.Model):
         blank=True,
         validators=[MinValueValidator(1)],
         help_text="Most assignments to hand out in all. Empty: no limit.",
+    )
+    price = models.DecimalField(
+        "price per answer",
+        max_digits=12,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(Decimal(0))],
+        help_text="What an answer costs you, fees included. Only used to tell what the run costs. "
+        "Empty: not known.",
+    )
+    currency = models.CharField(
+        max_length=10, default="€", blank=True, help_text="A sign or a short name: €, $, EUR."
     )
     slots = models.PositiveIntegerField(
         "out at once",

@@ -59,6 +59,8 @@ def export(run: Run) -> dict[str, Any]:
         "epsilon": run.epsilon,
         "delta": run.delta,
         "budget": run.budget,
+        "price": None if run.price is None else float(run.price),
+        "currency": run.currency,
         "seed": run.seed,
         "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
         "interval": interval(run),
@@ -125,16 +127,17 @@ def _export_row(run: Run, rank: int | None, line: Line) -> dict[str, Any]:
 def export_table(run: Run) -> list[dict[str, Any]]:
     """The same as flat rows for a spreadsheet: each worker's line ends with the run's own facts."""
     document = export(run)
-    facts = {
-        "certified": _certified_word(document),
-        "promise": document["promise"],
-        "epsilon_reached": document["epsilon_reached"],
-        "holds": document["holds"],
-        "by_hand_note": document["by_hand"],
-        "warnings": " ".join(document["warnings"]),
-        "ending": document["ending"] or document["status"],
-    } | {
-        name: document[name]
-        for name in ("run", "algorithm", "k", "epsilon", "delta", "budget", "seed", "answers_used")
-    }
+    facts = (
+        {
+            "certified": _certified_word(document),
+            "promise": document["promise"],
+            "epsilon_reached": document["epsilon_reached"],
+            "holds": document["holds"],
+            "by_hand_note": document["by_hand"],
+            "warnings": " ".join(document["warnings"]),
+            "ending": document["ending"] or document["status"],
+        }
+        | {name: document[name] for name in ("run", "algorithm", "k", "epsilon", "delta", "budget")}
+        | {name: document[name] for name in ("price", "currency", "seed", "answers_used")}
+    )
     return [row | facts for row in document["workers"]]

@@ -7,6 +7,7 @@ others of these a run is copied.
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -18,9 +19,11 @@ from selection import wake
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Answer, Run
 
-from . import choices, events, refusals, runs
+from . import choices, events, money, refusals, runs
 
 GOING = {Run.Status.RUNNING, Run.Status.PAUSED}
+# Nothing that the engine or the promise depends on.
+AT_ANY_TIME = {"price", "currency"}
 STAYS = "The promise stays as it is: its bounds hold however many answers there are."
 
 
@@ -31,7 +34,7 @@ def preview(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
 
     Raises Conflict or Refused, with the reason, for what cannot be changed now.
     """
-    if run.status == Run.Status.DRAFT:
+    if run.status == Run.Status.DRAFT and not AT_ANY_TIME.issuperset(wanted):
         raise Conflict(f"The run “{run}” has not begun: change it in its form.")
     said = {}
     for name, value in wanted.items():
@@ -39,7 +42,8 @@ def preview(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
             raise Refused(f"{name} cannot be changed once a run has started: copy the run.")
         if getattr(run, name) == value:
             continue
-        if run.status not in GOING and name not in ("name", "budget"):
+        free = name in AT_ANY_TIME | {"name", "budget"}
+        if run.status not in GOING and not free:
             raise Conflict(f"The run “{run}” has ended; its {label(name)} cannot change any more.")
         _check(run, name, value)
         said[name] = SETTINGS[name](run, value)
@@ -130,6 +134,18 @@ def _budget(run: Run, value: int | None) -> str:
 
 def _amount(budget: int | None) -> str:
     return "no limit" if budget is None else f"{budget:,}"
+
+
+def _price(run: Run, value: Decimal | None) -> str:
+    if value is None:
+        return "What an answer costs is not known any more. Nothing else changes."
+    now = money.words(value, run.currency)
+    before = "" if run.price is None else f" instead of {money.words(run.price, run.currency)}"
+    return f"An answer costs {now}{before}. Nothing else changes: the budget counts answers."
+
+
+def _currency(run: Run, value: str) -> str:
+    return f"Amounts are told in {value or 'no currency'}. No number changes."
 
 
 def spent(run: Run) -> int:
@@ -246,6 +262,8 @@ def _refuse_unless_open(run: Run) -> None:
 SETTINGS: dict[str, Callable[[Run, Any], str]] = {
     "name": _name,
     "budget": _budget,
+    "price": _price,
+    "currency": _currency,
     "slots": _slots,
     "slots_per_worker": _slots_per_worker,
     "minutes": _minutes,

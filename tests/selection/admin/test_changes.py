@@ -15,6 +15,7 @@ pytestmark = pytest.mark.django_db
 def settings_of(run: Run, **changed: object) -> dict[str, object]:
     """What the form holds, as a browser would send it."""
     fields = ("name", "budget", "slots", "slots_per_worker", "minutes", "hours_to_come", "epsilon")
+    fields += ("price", "currency")
     held = {name: getattr(run, name) for name in fields}
     return {name: "" if value is None else value for name, value in held.items()} | changed
 
@@ -70,7 +71,9 @@ def test_nothing_changed_is_said(requester):
 
 def test_a_run_that_spent_its_budget_goes_on_from_the_page(requester):
     run = play(make_run(budget=30, questions=3000), crowd(1, 2))
-    assert "Raise the budget or rename" in text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Raise the budget, rename or reprice" in text_of(
+        requester.get(admin_url("run_page", run.pk))
+    )
     form = {"name": run.name, "budget": 900, "confirm": "1"}
     requester.post(admin_url("run_do_change", run.pk), form)
     run.refresh_from_db()

@@ -130,3 +130,12 @@ def test_the_history_has_the_steps(api, run):
     play(run, crowd(1, 2), most=2)
     steps = api.get(f"/api/runs/{run.pk}/history").json()["steps"]
     assert [step["number"] for step in steps] == [1, 2]
+
+
+def test_the_price_changes_after_the_end_too(api, run):
+    runs.stop(run)
+    body = {"price": 0.0125, "currency": "$"}
+    reply = send(api, "patch", f"runs/{run.pk}", body).json()
+    assert reply["changed"]["price"].startswith("An answer costs 0.0125 €")
+    assert (reply["run"]["price"], reply["run"]["currency"]) == (0.0125, "$")
+    assert send(api, "patch", f"runs/{run.pk}", {"price": -1}).status_code == 422
