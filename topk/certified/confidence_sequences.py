@@ -7,6 +7,7 @@ most e^-x, ever (Ville's inequality).
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 HALVINGS = 40
+TABLED = 512  # below so many answers all intervals of a level are found at once, and kept
+TABLES_KEPT = 16
 
 
 def intervals(pulls: Counts, right: Counts, x: float, questions: int) -> tuple[Floats, Floats]:
@@ -23,12 +26,25 @@ def intervals(pulls: Counts, right: Counts, x: float, questions: int) -> tuple[F
     right      (n,) 0 to pulls
     questions  0, or how many there are in the set that accuracy means; pulls are then at most that
     """
-    width = int(pulls.max()) + 1
+    most = int(pulls.max())
+    if most < TABLED:
+        lower, upper = _table(max(64, 1 << most.bit_length()), x, questions)
+        place = pulls * (pulls + 1) // 2 + right
+        return lower[place], upper[place]
+    width = most + 1
     pairs, place = np.unique(pulls * width + right, return_inverse=True)
     pulls, right = pairs // width, pairs % width
     find = _on_set if questions else _on_questions_like_these
     lower, upper = find(pulls, right, x, questions)
     return lower[place], upper[place]
+
+
+@lru_cache(TABLES_KEPT)
+def _table(answers: int, x: float, questions: int) -> tuple[Floats, Floats]:
+    """Of all states with fewer ``answers`` than that: m (m + 1) / 2 + S is the place of (m, S)."""
+    pulls, right = np.tril_indices(min(answers, questions + 1) if questions else answers)
+    find = _on_set if questions else _on_questions_like_these
+    return find(pulls, right, x, questions)
 
 
 def _on_questions_like_these(

@@ -4,6 +4,7 @@ None of these numbers matters for the promise; they decide what is paid.
 """
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,13 @@ def angle(p: Floats) -> Floats:
     return 2 * np.arcsin(np.sqrt(np.clip(p, 0, 1)))
 
 
+@cache
 def thresholds(horizon: int) -> int:
     """How many thresholds a horizon has."""
     return math.ceil(math.pi * math.sqrt(horizon) / (APART_LONG if horizon > LONG else APART))
 
 
+@cache
 def threshold(horizon: int, number: int) -> float:
     """Number 0 to thresholds - 1, evenly spread in angle."""
     return math.sin((number + 0.5) * math.pi / thresholds(horizon) / 2) ** 2
@@ -45,6 +48,7 @@ def nearest(horizon: int, accuracy: float) -> int:
     return min(max(place, 1), count - 2)
 
 
+@cache
 def scale_of(horizon: int, number: int, kind: int) -> float:
     """t: the larger, the less all others cost and the more those near the threshold."""
     c = threshold(horizon, number)

@@ -27,7 +27,9 @@ SPREAD = 0.04  # what it is in between, of the distance from the threshold
 ENDS = (0.05, 0.1, 0.2, 0.4, 0.6)  # distances from an accuracy of 0 or 1 at which there is one too
 
 FLOOR = 1e-140  # least payoff
-TABLES_KEPT = 96  # a pair of the longest horizon takes 3.8 MB
+# A run uses some hundreds of short tables, and the next one much the same. A pair of them takes at
+# most .2 MB, one of the longest horizon 4 MB.
+SHORT, SHORT_KEPT, LONG_KEPT = 213, 1200, 72
 
 # As in kernels: dividing by zero gives infinity.
 compiled = njit(cache=True, error_model="numpy")
@@ -63,7 +65,6 @@ class Cells:
     bend: Floats
 
 
-@lru_cache(maxsize=TABLES_KEPT)
 def prices(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
     """The tables of a design, built when first asked for and kept in this process.
 
@@ -72,6 +73,11 @@ def prices(horizon: int, number: int, reference: int, kind: int, questions: int)
     kind       number of the kind
     questions  0, or how many there are in the set that accuracy means (section 6)
     """
+    kept = _short if horizon <= SHORT else _long
+    return kept(horizon, number, reference, kind, questions)
+
+
+def _built(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
     c, t = threshold(horizon, number), scale_of(horizon, reference, kind)
     cells = _set_cells(questions, c, t) if questions else _cells(horizon, c, t)
     pay_in, pay_out = payoffs(horizon, c, t, kind)
@@ -80,6 +86,9 @@ def prices(horizon: int, number: int, reference: int, kind: int, questions: int)
         *(cells.bent_in, cells.bent_out, cells.bend), pay_in, pay_out,
     )  # fmt: skip
     return Prices(_rounded_up(np.log(inside) / t), _rounded_up(np.log(outside) / t), t)
+
+
+_short, _long = lru_cache(SHORT_KEPT)(_built), lru_cache(LONG_KEPT)(_built)
 
 
 def _rounded_up(values: Floats) -> Singles:

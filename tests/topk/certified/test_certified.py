@@ -10,9 +10,10 @@ from tests.topk.harness import again, too_many
 from topk import SELECTORS, Problem, ProblemError, Verdict
 from topk.best_sets import Quotas
 from topk.certified.certificate import Certificate, Tally, worst_swap
-from topk.certified.confidence_sequences import intervals
+from topk.certified.confidence_sequences import TABLED, intervals
 from topk.certified.designs import (
     KINDS,
+    LAST_HORIZON,
     angle,
     nearest,
     scale_of,
@@ -21,7 +22,7 @@ from topk.certified.designs import (
 )
 from topk.certified.payoffs import payoffs
 from topk.certified.selector import LIKE_THESE, THIS_SET, Certified
-from topk.certified.supermartingales import _envelope, _grid, prices
+from topk.certified.supermartingales import SHORT, _envelope, _grid, _long, _short, prices
 from topk.instances import two_group, uniform
 from topk.simulate import play
 
@@ -170,7 +171,9 @@ def test_on_a_set_a_price_is_the_largest_over_all_possible_accuracies(questions)
 def test_tables_are_shared_and_bounded():
     number, _, _ = design()
     assert prices(H, number, number, 0, 0) is prices(H, number, number, 0, 0)
-    assert prices.cache_info().maxsize is not None
+    for kept, longest in ((_short, SHORT), (_long, LAST_HORIZON)):
+        pairs = kept.cache_info().maxsize
+        assert pairs * (longest + 1) * (longest + 2) / 2 * 2 * 4 < 3e8  # bytes
 
 
 @pytest.mark.parametrize("h", [6, 30, 416, 776, 970])
@@ -329,6 +332,20 @@ def test_intervals_on_a_set_are_those_of_a_search_over_all_totals():
             < math.exp(x) * math.perm(r, s) * math.perm(questions - r, m - s)
         ]
         assert (lower[i], upper[i]) == (kept[0] / questions, kept[-1] / questions)
+
+
+@pytest.mark.parametrize("questions", [0, 300])
+def test_an_interval_is_the_same_whoever_else_is_asked_for(questions):
+    """Of few answers they are kept in a table, of many they are found each time."""
+    rng = np.random.default_rng(13)
+    pulls = rng.integers(0, 300, 40)
+    right = rng.integers(0, pulls + 1)
+    together = np.array(intervals(pulls, right, 9.0, questions))
+    alone = [intervals(pulls[[i]], right[[i]], 9.0, questions) for i in range(40)]
+    assert (together == np.array(alone)[:, :, 0].T).all()
+    if not questions:
+        more = intervals(np.append(pulls, TABLED), np.append(right, 0), 9.0, 0)
+        assert (together == np.array(more)[:, :-1]).all()
 
 
 def test_who_is_settled_is_settled_rightly_and_stays_within_the_truth():
