@@ -15,6 +15,7 @@ from selection.intake import bulk, catalog
 from selection.intake.files import QuestionRow, WorkerRow
 from selection.models import Assignment, Pool, Question, QuestionSet, Run
 from selection.setup import choices, refusals, runs
+from topk import LIKE_THESE, THIS_SET
 
 from .crowd import RecordedCrowd, number_of
 
@@ -57,7 +58,12 @@ class Regrets:
 
 def check(crowd: RecordedCrowd, wanted: Wanted) -> None:
     """Raise Refused for settings that cannot be run on this crowd."""
-    run = Run(**_settings(wanted))
+    run = Run(**_settings(wanted), deck_size=0 if wanted.redraw else len(crowd.gold))
+    if wanted.redraw and run.options.get("accuracy") == THIS_SET:
+        raise Refused(
+            f"Accuracy {THIS_SET} is about answering each question once: leave out the "
+            f"replacement, or choose accuracy {LIKE_THESE}."
+        )
     for why in refusals.of(run, len(crowd.workers)).values():
         raise Refused(why)
 
