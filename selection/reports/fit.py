@@ -53,10 +53,14 @@ def _of_order(run: Run) -> tuple[str, ...]:
     asked = run.candidates.filter(gone="").order_by().values_list("pk", "asked")
     if all(count + left.get(key, 0) >= run.deck_size for key, count in asked):
         return ()
+    return (order_doubt(run.deck_size),)
+
+
+def order_doubt(questions: int) -> str:
     return (
-        f"Answers were made elsewhere, and not by everybody to all {run.deck_size} questions. If "
+        f"Answers were made elsewhere, and not by everybody to all {questions} questions. If "
         "workers chose which ones they answered, these are no random part of the set, and the "
-        f"promise about accuracy {THIS_SET} does not hold.",
+        f"promise about accuracy {THIS_SET} does not hold."
     )
 
 
