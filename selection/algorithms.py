@@ -36,7 +36,9 @@ MEANINGS = {
     LIKE_THESE: "the share of right answers that a worker would give to endlessly many questions "
     "of this kind; those of the set are a random sample of them",
     THIS_SET: "the share of exactly the questions in the set that a worker gets right; fewer "
-    "answers are needed, and nothing is said about other questions",
+    "answers are needed, it is known exactly once everybody has answered everything, and nothing "
+    "is said about other questions. Recommended where gold is short and these questions are what "
+    "counts",
 }
 
 

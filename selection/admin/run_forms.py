@@ -94,6 +94,8 @@ class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
         if pool is None or not algorithm:
             return cleaned
         run = Run(**_given(cleaned), options=self.instance.options)
+        if asked := cleaned.get("question_set"):
+            run.deck_size = asked.questions.count()
         for field, why in refusals.of(run, pool.workers.count()).items():
             if field == "pool" or field in cleaned:
                 self.add_error(field, why)

@@ -15,6 +15,7 @@ from selection.intake import bulk, catalog
 from selection.intake.files import QuestionRow, WorkerRow
 from selection.models import Assignment, Pool, Question, QuestionSet, Run
 from selection.setup import choices, refusals, runs
+from topk import LIKE_THESE, THIS_SET
 
 from .crowd import RecordedCrowd, number_of
 
@@ -57,7 +58,12 @@ class Regrets:
 
 def check(crowd: RecordedCrowd, wanted: Wanted) -> None:
     """Raise Refused for settings that cannot be run on this crowd."""
-    run = Run(**_settings(wanted))
+    run = Run(**settings(wanted), deck_size=0 if wanted.redraw else len(crowd.gold))
+    if wanted.redraw and run.options.get("accuracy") == THIS_SET:
+        raise Refused(
+            f"Accuracy {THIS_SET} is about answering each question once: leave out the "
+            f"replacement, or choose accuracy {LIKE_THESE}."
+        )
     for why in refusals.of(run, len(crowd.workers)).values():
         raise Refused(why)
 
@@ -87,7 +93,7 @@ def regrets(accuracy: dict[str, float], chosen: list[str]) -> Regrets:
 
 @transaction.atomic
 def _start(crowd: RecordedCrowd, wanted: Wanted) -> Run:
-    slots = wanted.slots or _slots(crowd, wanted)
+    slots = slots_of(crowd, wanted)
     pool = Pool.objects.create(name=wanted.name)
     catalog.take_workers(pool, [WorkerRow(0, worker, "", {}) for worker in crowd.workers])
     question_set = QuestionSet.objects.create(name=wanted.name)
@@ -95,14 +101,14 @@ def _start(crowd: RecordedCrowd, wanted: Wanted) -> Run:
         name=wanted.name,
         pool=pool,
         question_set=question_set,
-        **_settings(wanted),
+        **settings(wanted),
         slots=slots,
         slots_per_worker=slots,
         recorded_only=not wanted.redraw,
     )
     run = runs.create(draft)
     if wanted.redraw:
-        _make_draws(question_set, _most_draws(wanted, len(crowd.workers)))
+        _make_draws(question_set, most_draws(wanted, len(crowd.workers)))
     else:
         catalog.take_questions(question_set, _tasks(crowd))
     runs.start(run)
@@ -112,16 +118,17 @@ def _start(crowd: RecordedCrowd, wanted: Wanted) -> Run:
     return run
 
 
-def _settings(wanted: Wanted) -> dict[str, Any]:
+def settings(wanted: Wanted) -> dict[str, Any]:
     """The fields of the run that were wanted."""
     fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed")
     options = choices.read_options(wanted.algorithm, wanted.options)
     return {field: getattr(wanted, field) for field in fields} | {"options": options}
 
 
-def _slots(crowd: RecordedCrowd, wanted: Wanted) -> int:
+def slots_of(crowd: RecordedCrowd, wanted: Wanted) -> int:
     """Few enough that little is asked in vain before the end is seen, many enough to be quick."""
-    return SLOTS if wanted.redraw else max(20, min(SLOTS, len(crowd.answers) // 50))
+    usual = SLOTS if wanted.redraw else max(20, min(SLOTS, len(crowd.answers) // 50))
+    return wanted.slots or usual
 
 
 def _tasks(crowd: RecordedCrowd) -> list[QuestionRow]:
@@ -149,7 +156,7 @@ def _make_draws(question_set: QuestionSet, size: int) -> None:
     )
 
 
-def _most_draws(wanted: Wanted, workers: int) -> int:
+def most_draws(wanted: Wanted, workers: int) -> int:
     """As many as any of the algorithms asks one worker for.
 
     The hungriest is AdaptiveTopK with 4/3 (4/epsilon)^2 ln(2 n r^2 / delta) over its rounds r.

@@ -6,7 +6,7 @@ from .answers import answer_columns, answer_rows, open_assignments, open_columns
 from .card import Card, Point, card
 from .comparison import Comparison, compare
 from .exports import COLUMNS, export, export_table
-from .fit import Fit, fit
+from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
 from .gold import DISAGREE, GoldLine, gold, gold_rows
 from .needs import Need, needs
@@ -61,6 +61,7 @@ __all__ = [
     "open_assignments",
     "open_columns",
     "open_table",
+    "order_doubt",
     "presence",
     "progress",
     "promise_status",

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.db.models import Count
 
-from selection.models import Run
+from selection.models import RecordedAnswer, Run
 from selection.models.roster import Roster
-from topk import PopulationSummary, Selector
+from topk import THIS_SET, PopulationSummary, Selector
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Fit:
     population: PopulationSummary | None = None
 
     @classmethod
-    def of(cls, selector: Selector) -> "Fit":
-        return cls(selector.warnings(), selector.fitted())
+    def of(cls, run: Run, selector: Selector) -> "Fit":
+        return cls((*selector.warnings(), *_of_order(run)), selector.fitted())
 
     def numbers(self) -> dict[str, Any] | None:
         """The population for a file."""
@@ -37,7 +38,30 @@ def fit(run: Run) -> Fit:
     columns = ("pulls", "skill", "gone", "rewards", "verdict")
     rows = list(run.candidates.order_by("arm").values_list(*columns, named=True))
     _, selector = restored(run, rows)
-    return Fit.of(selector) if selector else Fit()
+    return Fit.of(run, selector) if selector else Fit()
+
+
+def _of_order(run: Run) -> tuple[str, ...]:
+    """Accuracy on this question set rests on random order, which recorded answers may not have.
+
+    Where everybody answered everything there is nothing to choose.
+    """
+    if not run.has_recorded or run.options.get("accuracy") != THIS_SET:
+        return ()
+    waiting = RecordedAnswer.objects.filter(candidate__run=run).order_by()
+    left = dict(waiting.values_list("candidate").annotate(count=Count("pk")))
+    asked = run.candidates.filter(gone="").order_by().values_list("pk", "asked")
+    if all(count + left.get(key, 0) >= run.deck_size for key, count in asked):
+        return ()
+    return (order_doubt(run.deck_size),)
+
+
+def order_doubt(questions: int) -> str:
+    return (
+        f"Answers were made elsewhere, and not by everybody to all {questions} questions. If "
+        "workers chose which ones they answered, these are no random part of the set, and the "
+        f"promise about accuracy {THIS_SET} does not hold."
+    )
 
 
 def restored(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None]:

@@ -34,14 +34,16 @@ class Need:
 def needs(run: Run, fit: Fit | None = None, now: datetime | None = None) -> list[Need]:
     """Empty for most runs. What the algorithm doubts is among it where its ``fit`` is given."""
     now = now or timezone.now()
+    doubts = [Need("fit", words) for words in (fit.warnings if fit else ())]
     if run.state == "ready for review":
-        return [Need("review", f"It has ended because {run.why_ended}: look at whom it selected.")]
+        why = f"It has ended because {run.why_ended}: look at whom it selected."
+        return [Need("review", why), *doubts]
     if run.status == Run.Status.PAUSED:
         return _paused(run, now)
     if run.status != Run.Status.RUNNING:
         return []
     found = _enrolling(run, now) if run.enrolling else [*_still(run, now), *_gold(run)]
-    return [*found, *(Need("fit", words) for words in (fit.warnings if fit else ()))]
+    return [*found, *doubts]
 
 
 def _paused(run: Run, now: datetime) -> list[Need]:

@@ -87,7 +87,7 @@ def look(run: Run) -> Look:
     if not rows:
         return Look([], Fit())
     roster, selector = restored(run, rows)
-    return Look(_lines(run, rows, roster, selector), Fit.of(selector) if selector else Fit())
+    return Look(_lines(run, rows, roster, selector), Fit.of(run, selector) if selector else Fit())
 
 
 def standings(run: Run) -> list[Line]:

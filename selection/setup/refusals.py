@@ -6,7 +6,7 @@ from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Pool, Run, Skill
-from topk import ProblemError
+from topk import LIKE_THESE, THIS_SET, ProblemError
 
 from . import quotas
 
@@ -25,6 +25,7 @@ def of(run: Run, workers: int) -> dict[str, str]:
         or out_of_range(run, workers)
         or _bad_skills(run, workers)
         or _bad_options(run)
+        or _bad_set(run)
         or _refused(run, workers)
     )
 
@@ -80,6 +81,19 @@ def _bad_options(run: Run) -> dict[str, str]:
             words = f"{algorithms.label(option.name)} must be {option.wanted}."
             found[f"option_{option.name}"] = words
     return found
+
+
+def _bad_set(run: Run) -> dict[str, str]:
+    """A promise about accuracy on a question set reaches so many questions and no more."""
+    size = run.all_options().get("questions")
+    most = next((o.most for o in run.selector_class.known_options if o.name == "questions"), 0)
+    if size is None or size <= most:
+        return {}
+    why = (
+        f"Accuracy {THIS_SET} can be promised for at most {most:,} questions, and this one has "
+        f"{size:,}: choose {LIKE_THESE}, or a smaller set."
+    )
+    return {"option_accuracy": why}
 
 
 def _refused(run: Run, workers: int) -> dict[str, str]:

@@ -47,7 +47,8 @@ BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.015  # of its own accord it asks so many
 ACCURACY = Option(
     "accuracy",
     LIKE_THESE,
-    "What is promised about: accuracy on questions like these, or on this very question set.",
+    "What is promised about: accuracy on questions like these, or on this very question set, which "
+    "is recommended where gold is short and these questions are what counts.",
     "choice",
     (LIKE_THESE, THIS_SET),
 )

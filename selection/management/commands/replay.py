@@ -1,9 +1,6 @@
 """Choose the best K of a crowd whose answers are already in a file."""
 
-import csv
-import json
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +14,13 @@ from tqdm import tqdm
 from selection import algorithms, reports
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run
-from selection.rehearsal import crowd, replay
+from selection.rehearsal import crowd, pictures, replay, what_if
 from selection.rehearsal.crowd import RecordedCrowd
+from selection.rehearsal.what_if import Row
+from selection.rehearsal.writing import check_out, json_of, whole, write_csv, write_json
 
 SEED_END = 2**62
+USUAL = "adaptive-top-k"
 PRAGMAS = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000;"
 
 
@@ -30,7 +30,8 @@ class Command(BaseCommand):
         "chooses as a run does that was set up in the form and given the same answers, if as many "
         "answers are out at once (--slots; the form has 100 unless changed) and workers and "
         "questions were imported in the order in which these files first name them: the seed "
-        "shuffles them by their places."
+        "shuffles them by their places. With --seeds, or several algorithms, it says what would "
+        "have come of it with each of these seeds and algorithms: a table instead of a selection."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,7 +39,8 @@ class Command(BaseCommand):
         add("--answers", type=Path, required=True, help="CSV with worker,task,label")
         add("--gold", type=Path, required=True, help="CSV with task,label: the known answers")
         add("--k", type=int, required=True, help="how many workers to select")
-        add("--algorithm", default="adaptive-top-k", help=f"one of {_algorithms()}")
+        named = f"one of {_algorithms()} (default: {USUAL}); may be given again, to compare"
+        add("--algorithm", action="append", default=[], metavar="NAME", help=named)
         add(
             "--option",
             action="append",
@@ -49,7 +51,9 @@ class Command(BaseCommand):
         add("--epsilon", type=float, default=0.1)
         add("--delta", type=float, default=0.05)
         add("--budget", type=int, help="most answers to use")
-        add("--seed", type=int, default=0, help="fixes every random choice")
+        add("--seed", type=int, default=0, help="fixes every random choice; the first of --seeds")
+        many = f"replay with so many seeds, and compare (default with --plot: {what_if.SEEDS})"
+        add("--seeds", type=int, metavar="N", help=many)
         add(
             "--slots",
             type=int,
@@ -62,7 +66,10 @@ class Command(BaseCommand):
             help="draw a worker's recorded answers again and again, so that they never run out",
         )
         add("--keep", action="store_true", help="keep the run in the configured database")
-        add("--out", type=Path, required=True, help="file for the selection, .csv or .json")
+        add("--out", type=Path, help="file for the selection or the table, .csv or .json")
+        add("--json", action="store_true", help="print the table of --seeds for programs")
+        picture = "picture of the replays of --seeds, .svg or .png"
+        add("--plot", type=Path, metavar="FILE", help=picture)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -76,8 +83,8 @@ class Command(BaseCommand):
                 returncode=2,
             ) from error
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            raise CommandError(f"{options['out']}: {why}.", returncode=2) from error
+            why, where = (error.strerror or str(error)).lower(), options["out"] or options["plot"]
+            raise CommandError(f"{where}: {why}.", returncode=2) from error
         except KeyboardInterrupt:
             raise CommandError("Interrupted; nothing was written.", returncode=130) from None
 
@@ -85,6 +92,9 @@ class Command(BaseCommand):
         check(options)
         past = crowd.read(options["answers"], options["gold"])
         wanted = wanted_of(options)
+        if compares(options):
+            self._compare(past, wanted, options)
+            return
         replay.check(past, wanted)
         with nullcontext() if options["keep"] else throwaway_database():
             self._play(past, replace(wanted, name=free_name(wanted.name)), options)
@@ -92,9 +102,27 @@ class Command(BaseCommand):
     def _play(self, past: RecordedCrowd, wanted: replay.Wanted, options: dict[str, Any]) -> None:
         with tqdm(unit=" answers", desc="replay", disable=options["verbosity"] == 0) as bar:
             run = replay.play(past, wanted, bar.update)
-        write(options["out"], run)
+        writer = WRITERS[options["out"].suffix.lower()]
+        whole(options["out"], lambda path: writer(path, run))
         if options["verbosity"]:
             self.stdout.write("\n".join(summary(run, past)))
+
+    def _compare(self, past: RecordedCrowd, usual: replay.Wanted, options: dict[str, Any]) -> None:
+        """Play every algorithm with every seed, and write the table wherever it is wanted."""
+        asked = what_if.wanted(usual, options["algorithm"] or [USUAL])
+        seeds = range(usual.seed, usual.seed + (options["seeds"] or what_if.SEEDS))
+        quiet = options["verbosity"] == 0
+        with tqdm(total=len(asked) * len(seeds), unit=" runs", disable=quiet) as bar:
+            rows = list(what_if.play_all(past, asked, seeds, bar.update))
+        if options["plot"]:
+            whole(options["plot"], lambda path: pictures.save(rows, usual.epsilon, path))
+        if options["out"]:
+            writer = TABLE_WRITERS[options["out"].suffix.lower()]
+            whole(options["out"], lambda path: writer(path, rows))
+        if options["json"]:
+            self.stdout.write(json_of([row.as_numbers() for row in rows]))
+        elif not quiet:
+            self.stdout.write("\n".join(what_if.words(past, usual, rows)))
 
 
 def _algorithms() -> str:
@@ -104,34 +132,41 @@ def _algorithms() -> str:
 # -- what was asked
 
 
+def compares(options: dict[str, Any]) -> bool:
+    """Whether several replays are wanted, or what only they have."""
+    several = options["seeds"] is not None or len(options["algorithm"]) > 1
+    return bool(several or options["json"] or options["plot"])
+
+
 def check(options: dict[str, Any]) -> None:
     """Refuse what argparse cannot, before any work is done."""
-    if options["algorithm"] not in algorithms.for_one_skill():
-        raise Refused(
-            f"There is no algorithm “{options['algorithm']}”; choose one of {_algorithms()}."
-        )
-    if not 0 <= options["seed"] <= SEED_END:
+    for name in options["algorithm"]:
+        if name not in algorithms.for_one_skill():
+            raise Refused(f"There is no algorithm “{name}”; choose one of {_algorithms()}.")
+    if len(set(options["algorithm"])) < len(options["algorithm"]):
+        raise Refused("Name each algorithm once.")
+    if options["seeds"] is not None and options["seeds"] < 1:
+        raise Refused(f"There must be at least 1 seed, not {options['seeds']}.")
+    if not 0 <= options["seed"] <= SEED_END - (options["seeds"] or 0):
         raise Refused(f"The seed must be 0 to 2^62, but it is {options['seed']}.")
     if options["slots"] is not None and options["slots"] < 1:
         raise Refused(f"There must be at least 1 slot, not {options['slots']}.")
-    check_out(options["out"])
-
-
-def check_out(out: Path) -> None:
-    if out.suffix.lower() not in WRITERS:
-        raise Refused(f"{out} must end in {' or '.join(WRITERS)}; the ending tells the format.")
-    if out.exists() and not out.is_file():
-        raise Refused(f"{out} is there already and is not a file.")
-    if not out.parent.is_dir():
-        raise Refused(f"{out} cannot be written: there is no folder {out.parent}.")
-    if not os.access(out.parent, os.W_OK):
-        raise Refused(f"{out} cannot be written: the folder {out.parent} is read-only.")
+    if compares(options) and options["keep"]:
+        raise Refused("A single replay can be kept: leave out --keep, or what compares several.")
+    if options["plot"]:
+        check_out(options["plot"], pictures.ENDINGS)
+    if options["out"]:
+        check_out(options["out"], WRITERS)
+    elif not compares(options):
+        raise Refused("Say with --out where the selection is to be written, or give --seeds.")
 
 
 def wanted_of(options: dict[str, Any]) -> replay.Wanted:
-    fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed", "slots")
+    """With the first of the algorithms."""
+    fields = ("k", "epsilon", "delta", "budget", "seed", "slots")
     return replay.Wanted(
         name=f"Replay of {options['answers'].stem}",
+        algorithm=(options["algorithm"] or [USUAL])[0],
         redraw=options["with_replacement"],
         options=_named(options["option"]),
         **{field: options[field] for field in fields},
@@ -187,31 +222,14 @@ def throwaway_database() -> Iterator[None]:
 # -- what comes out
 
 
-def write(out: Path, run: Run) -> None:
-    """The export, whole or not at all."""
-    target = out.resolve()
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        WRITERS[out.suffix.lower()](draft, run)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def write_csv(path: Path, run: Run) -> None:
-    rows = reports.export_table(run)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def write_json(path: Path, run: Run) -> None:
-    text = json.dumps(reports.export(run), ensure_ascii=False, indent=2)
-    path.write_text(text + "\n", encoding="utf-8")
-
-
-WRITERS = {".csv": write_csv, ".json": write_json}
+WRITERS: dict[str, Callable[[Path, Run], None]] = {
+    ".csv": lambda path, run: write_csv(path, reports.export_table(run)),
+    ".json": lambda path, run: write_json(path, reports.export(run)),
+}
+TABLE_WRITERS: dict[str, Callable[[Path, Sequence[Row]], None]] = {
+    ".csv": lambda path, rows: write_csv(path, [row.flat() for row in rows]),
+    ".json": lambda path, rows: write_json(path, [row.as_numbers() for row in rows]),
+}
 
 
 def summary(run: Run, past: RecordedCrowd) -> list[str]:

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from selection import engine, intake
+from selection.algorithms import ALGORITHMS
 from selection.intake import catalog, files
 from selection.intake.files import QuestionRow, WorkerRow
 from selection.models import Answer, Assignment, Pool, QuestionSet, RecordedAnswer, Run
@@ -281,6 +282,43 @@ def test_a_row_that_answers_a_task_again_is_left_out_as_an_import_leaves_it_out(
     assert "1 left out that answer a task again" in said
     assert "again" not in alone
     assert out.read_text() == chosen
+
+
+THIS_SET = ("--option", "accuracy=on this question set")
+HAVING_IT = [name for name, kind in ALGORITHMS.items() if kind.says_accuracy]
+
+
+@pytest.mark.parametrize("algorithm", HAVING_IT)
+def test_a_replay_about_this_question_set_ends_with_its_promise(past, out, algorithm):
+    said = replay(past, out, "--algorithm", algorithm, *THIS_SET, epsilon=0.2)
+    assert "mean accuracy on this set of 60 questions of the 3 workers selected is within" in said
+    assert "Mind" not in said
+    assert {row["certified"] for row in read(out)} == {"certified"}
+    assert {row["worker"] for row in read(out)} == {"w1", "w2", "w3"}
+
+
+def test_on_this_question_set_everybody_having_answered_everything_is_certain(past, out):
+    said = replay(past, out, "--algorithm", "certified", *THIS_SET, epsilon=0.001)
+    assert "the promise holds" in said
+    assert "0.0000 aggregate" in said
+    assert {row["certified"] for row in read(out)} == {"certified"}
+
+
+def test_a_replay_warns_where_workers_may_have_chosen_their_questions(past, out):
+    lines = past[0].read_text().splitlines()
+    past[0].write_text("\n".join(lines[:-20]))
+    said = replay(past, out, "--algorithm", "certified", *THIS_SET, epsilon=0.2)
+    words = "not by everybody to all 60 questions. If workers chose which ones they answered"
+    assert words in said
+    assert words in read(out)[0]["warnings"]
+
+
+def test_this_question_set_is_refused_where_it_cannot_be(tmp_path, past, out):
+    option = ("--algorithm", "certified", *THIS_SET)
+    said = refused(past, out, *option, "--with-replacement")
+    assert "is about answering each question once" in said
+    large = write_past(tmp_path, ACCURACIES, 1001)
+    assert "for at most 1,000 questions, and this one has 1,001" in refused(large, out, *option)
 
 
 def test_a_run_set_up_by_hand_chooses_alike_with_the_same_seed_slots_and_order(past, out):

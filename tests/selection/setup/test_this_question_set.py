@@ -5,13 +5,17 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from selection import reports
+from selection import engine, reports
+from selection.algorithms import ALGORITHMS
 from selection.models import Run
+from tests.pages import admin_url, confirm, lines_of, text_of, upload
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
 
 ACCURACY = "on this question set"
+HAVING_IT = [name for name, kind in ALGORITHMS.items() if kind.says_accuracy]
+SENTENCE = "the mean accuracy on this set of 60 questions of the 2 workers selected is within 0.2"
 
 
 @pytest.fixture
@@ -72,3 +76,95 @@ def test_a_run_that_kept_its_promise_can_be_exported():
     run = play(make_run(algorithm="certified", options={"accuracy": ACCURACY}), crowd(1, 2))
     assert run.kept
     assert reports.export(run)["certified"] is True
+
+
+# -- on every way, to the result
+
+
+def recorded(workers: int, questions: int, few: int = 0) -> str:
+    """A file of past answers; w0 and w1 are right, and the last ``few`` answered half of it."""
+    rows = [
+        f"w{i},q{j},{'yes' if i < 2 or (i + j) % 3 == 0 else 'no'}"
+        for i in range(workers)
+        for j in range(questions if i < workers - few else questions // 2)
+    ]
+    return "\n".join(["worker,question,response", *rows])
+
+
+def run_of_past_answers(owner: Client, algorithm: str, few: int = 0) -> Run:
+    """Set up by the form, started by its button, fed by an import, and taken to its end."""
+    asked = make_questions(60)
+    filled = form(
+        make_pool(6), question_set=asked.pk, algorithm=algorithm, recorded_only="on", slots=60
+    )
+    owner.post(reverse("admin:selection_run_add"), filled)
+    run = Run.objects.get()
+    owner.post(reverse("admin:selection_run_verb", args=[run.pk, "start"]))
+    confirm(owner, upload(owner, admin_url("run_import", run.pk), recorded(6, 60, few)))
+    while engine.advance(run.pk):
+        pass
+    run.refresh_from_db()
+    return run
+
+
+@pytest.mark.parametrize("algorithm", HAVING_IT)
+def test_past_answers_lead_from_the_form_to_page_and_files(owner, algorithm):
+    run = run_of_past_answers(owner, algorithm)
+    assert run.kept
+    assert run.candidates.filter(pulls=60).count() < 6, "it would need no algorithm"
+    page = text_of(owner.get(admin_url("run_page", run.pk)))
+    document = owner.get(admin_url("run_selected_json", run.pk)).json()
+    header, *rows = lines_of(owner.get(admin_url("run_selected_csv", run.pk)))
+    assert SENTENCE in page
+    assert SENTENCE in document["promise"]
+    assert (document["certified"], document["options"]) == (True, {"accuracy": ACCURACY})
+    assert {row["worker"] for row in document["workers"]} == {"w0", "w1"}
+    assert document["warnings"] == []
+    assert "certified" in header
+    assert all(SENTENCE in row and ",certified," in row for row in rows)
+
+
+@pytest.mark.parametrize("algorithm", HAVING_IT)
+def test_a_program_reads_the_same_result(owner, token, algorithm):
+    run = run_of_past_answers(owner, algorithm)
+    program = Client(headers={"authorization": f"Bearer {token}"})
+    shown = program.get(f"/api/runs/{run.pk}").json()
+    selected = program.get(f"/api/runs/{run.pk}/selection").json()
+    assert SENTENCE in shown["promise"]
+    assert shown["options"] == {"accuracy": ACCURACY}
+    assert shown["epsilon_reached"] == 0.2
+    assert selected == owner.get(admin_url("run_selected_json", run.pk)).json()
+
+
+@pytest.mark.parametrize("algorithm", HAVING_IT)
+def test_everywhere_it_warns_of_workers_who_may_have_chosen_their_questions(
+    owner, token, algorithm
+):
+    run = run_of_past_answers(owner, algorithm, few=2)
+    words = "not by everybody to all 60 questions. If workers chose which ones they answered"
+    program = Client(headers={"authorization": f"Bearer {token}"})
+    assert words in text_of(owner.get(admin_url("run_page", run.pk)))
+    assert words in program.get(f"/api/runs/{run.pk}").json()["warnings"][0]
+    assert words in owner.get(admin_url("run_selected_json", run.pk)).json()["warnings"][0]
+    assert words in lines_of(owner.get(admin_url("run_selected_csv", run.pk)))[1]
+
+
+def test_it_does_not_warn_where_accuracy_is_on_questions_like_these():
+    run = make_run(algorithm="certified", recorded_only=True)
+    Run.objects.filter(pk=run.pk).update(has_recorded=True)
+    run.refresh_from_db()
+    assert reports.fit(run).warnings == ()
+    run.options["accuracy"] = ACCURACY
+    assert len(reports.fit(run).warnings) == 1
+
+
+def test_a_set_too_large_for_it_is_refused_at_the_field(owner):
+    asked = make_questions(1001)
+    page = owner.post(reverse("admin:selection_run_add"), form(make_pool(6), question_set=asked.pk))
+    assert not Run.objects.exists()
+    assert "can be promised for at most 1,000 questions, and this one has 1,001" in text_of(page)
+
+
+def test_the_form_recommends_it_where_gold_is_short(owner):
+    page = text_of(owner.get(reverse("admin:selection_run_add")))
+    assert "Recommended where gold is short and these questions are what counts" in page
