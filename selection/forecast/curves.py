@@ -17,14 +17,13 @@ SHOWN = 3  # algorithms
 
 
 def to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, float, Contender]]:
-    """(what is varied, its value, what is to be simulated); the plan's own point is in the table."""
-    chosen = shown(plan, rows)
-    values = {"epsilon": _epsilons(plan), "k": _ks(plan)}
+    """(what is varied, its value, what is to be simulated); the plan's own point is a row."""
+    plans = [("epsilon", at, plan.at(at)) for at in _epsilons(plan)]
+    plans += [("k", k, replace(plan, k=k)) for k in _ks(plan)]
     return [
-        (curve, at, replace(one, plan=replace(plan, **{curve: at})))
-        for one in chosen
-        for curve, all_of_them in values.items()
-        for at in all_of_them
+        (curve, at, replace(one, plan=varied))
+        for one in shown(plan, rows)
+        for curve, at, varied in plans
     ]
 
 

@@ -26,7 +26,7 @@ def stored(belief: Belief) -> dict[str, Any]:
 
 
 def restored(numbers: dict[str, Any]) -> Belief:
-    given = {
+    given: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in numbers.items()
         if name != "kind"

@@ -8,6 +8,7 @@ so what a ``Planning`` says in numbers is read here: ``rows``, ``curves``, ``pro
 import logging
 from dataclasses import asdict
 from datetime import timedelta
+from statistics import mean
 from time import monotonic
 from typing import Any
 
@@ -134,11 +135,10 @@ def progress(planning: Planning) -> float:
     """0 to 1: how much of all that will be simulated is. Curves come last and count a third."""
     if planning.state == State.DONE:
         return 1.0
-    table_, points = [], []
-    for part in planning.parts.defer("plays"):
-        (points if part.curve else table_).append(parts.share(part))
-    of_points = sum(points) / len(points) if points else 0.0
-    return round((2 * sum(table_) / len(table_) + of_points) / 3, 3)
+    found = list(planning.parts.defer("plays"))
+    of_rows = [parts.share(part) for part in found if not part.curve]
+    of_points = [parts.share(part) for part in found if part.curve] or [0.0]
+    return round((2 * mean(of_rows) + mean(of_points)) / 3, 3)
 
 
 def curves(planning: Planning) -> dict[str, list[dict[str, Any]]]:

@@ -25,10 +25,9 @@ ROW_SECONDS, POINT_SECONDS, POINT_RUNS = 20.0, 2.0, 40  # of processor time at m
 
 def plan_of(part: PlanningPart, plan: Plan) -> Plan:
     """The plan as this part varies it."""
-    if not part.curve:
-        return plan
-    value = int(part.at) if part.curve == "k" else part.at
-    return replace(plan, **{part.curve: value})
+    if part.curve == "epsilon":
+        return plan.at(part.at)
+    return replace(plan, k=int(part.at)) if part.curve == "k" else plan
 
 
 def ledger(part: PlanningPart, plan: Plan) -> Ledger:
@@ -53,7 +52,7 @@ def work(part: PlanningPart, plan: Plan, belief: Belief) -> bool:
     """Play on for a moment, at least one run; whether nothing is left to do."""
     made, began = ledger(part, plan), monotonic()
     while not (done := _enough(part, made)):
-        one_more(made, belief)
+        one_more(made, belief, look_farther=not part.curve)
         if monotonic() - began > PIECE:
             done = _enough(part, made)
             break

@@ -51,9 +51,7 @@ def pool(contender: Contender, belief: Belief, number: int) -> NDArray[np.float6
     return belief.draw(contender.plan.workers, np.random.default_rng([SEED, number]))
 
 
-def play(
-    contender: Contender, truth: NDArray[np.float64], number: int, until: float = inf
-) -> Play:
+def play(contender: Contender, truth: NDArray[np.float64], number: int, until: float = inf) -> Play:
     """The algorithm to its end on workers of these accuracies, in no order; the number is a seed.
 
     Raises TooLong if it is not at its end ``until`` then, by the clock ``monotonic``.

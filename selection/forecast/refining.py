@@ -71,12 +71,15 @@ def enough(ledger: Ledger, runs: int) -> bool:
     return done >= runs or (done >= ALIKE and ledger.share(Ending.PROMISE) == 0)
 
 
-def one_more(ledger: Ledger, belief: Belief, until: float = inf) -> None:
-    """Its next run. Raises TooLong, and changes nothing, if it is not over by then."""
+def one_more(ledger: Ledger, belief: Belief, until: float = inf, look_farther: bool = True) -> None:
+    """Its next run. Raises TooLong, and changes nothing, if it is not over by then.
+
+    look_farther  also see, once, how many questions would be needed where they run out
+    """
     began, one, number = thread_time(), ledger.contender, len(ledger.plays)
     truth = pool(one, belief, number)
     ledger.plays.append(play(one, truth, number, until))
     short = ledger.plays[-1].ending is Ending.QUESTIONS
-    if short and ledger.need is None and number and not one.options:
+    if look_farther and short and ledger.need is None and number and not one.options:
         ledger.need = need(one, truth)
     ledger.seconds += thread_time() - began
