@@ -17,6 +17,7 @@ from selection import reports
 from selection.models import Pool, Run, Skill
 from selection.setup import choices, quotas, refusals, runs
 
+from .guide import guide_urls
 from .importers import ANSWERS
 from .imports import import_urls
 from .page import DeletedWhole, object_url
@@ -44,6 +45,7 @@ class RunAdmin(DeletedWhole, ModelAdmin):
     form = RunForm
     inlines = [SkillInline]
     actions = None
+    change_form_outer_before_template = "selection/run_form_before.html"
     list_display = ["name", "state", "counts", "pool", "k", "algorithm", "created"]
     list_filter = ["status", "pool", "algorithm"]
     list_select_related = ["pool"]
@@ -146,6 +148,12 @@ class RunAdmin(DeletedWhole, ModelAdmin):
         form = PromiseForm(request.GET)
         return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
 
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """A bare address is the guided start's: whoever wants the whole form says so."""
+        if request.method == "GET" and not request.GET:
+            return redirect("admin:selection_run_begin")
+        return super().add_view(request, *args, **kwargs)
+
     def change_view(
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
     ) -> HttpResponse:
@@ -189,6 +197,7 @@ class RunAdmin(DeletedWhole, ModelAdmin):
         promises = self.admin_site.admin_view(self.promises_view)
         return [
             path("promises/", promises, name="selection_run_promises"),
+            *guide_urls(self),
             *run_urls(self),
             *import_urls(self, ANSWERS),
             *super().get_urls(),
