@@ -15,7 +15,7 @@ from unfold.admin import ModelAdmin
 from selection import reports
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from selection.forecast import Forecast, Plan, orders
+from selection.forecast import Forecast, orders
 from selection.models import Planning, Pool, QuestionSet, Run
 from selection.setup import drafts, events, money, priors, runs
 
@@ -187,7 +187,7 @@ class ForecastPage(GuidePage):
         row = next((row for row in self.rows if guide_rows.key_of(row) == key), None)
         if row is None or wish is None:
             raise Refused("Choose pool and questions anew: they are not as they were asked about.")
-        run = runs.create(_draft(row, orders.plan(self.object), wish))
+        run = runs.create(_draft(row, self.object, wish))
         events.write(run, "create", f"Made of a forecast, with {row.title}.", self.who)
         messages.success(self.request, "This is the draft. Nothing goes out until you start it.")
         return redirect(object_url(run))
@@ -213,7 +213,8 @@ def _reach(points: Sequence[Mapping[str, Any]], best: Forecast) -> dict[str, Any
     return {"epsilon": min(ends, default=None), "tried": len(own), "title": best.title}
 
 
-def _draft(row: Forecast, plan: Plan, wish: Wish) -> Run:
+def _draft(row: Forecast, planning: Planning, wish: Wish) -> Run:
+    plan = orders.plan(planning)
     learns = wish.learns is not None and ALGORITHMS[row.algorithm].learns
     prior = {"prior": priors.copy(wish.learns.pk)} if learns and wish.learns else {}
     own = {name: value for name, value in row.options.items() if name != "questions"}
@@ -224,6 +225,7 @@ def _draft(row: Forecast, plan: Plan, wish: Wish) -> Run:
         k=plan.k,
         algorithm=row.algorithm,
         options=own | prior,
+        belief=planning.belief,
         epsilon=plan.epsilon,
         delta=plan.delta,
         budget=plan.budget,

@@ -221,7 +221,8 @@ class _Wrong(Exception):
 
 
 def _plan(cleaned: dict[str, Any]) -> Plan:
-    pool, price = cleaned["pool"], cleaned["price"]
+    """Without the price, so that another price needs no new forecast."""
+    pool = cleaned["pool"]
     asked = {
         "k": cleaned["k"],
         "epsilon": _epsilon(cleaned),
@@ -238,7 +239,6 @@ def _plan(cleaned: dict[str, Any]) -> Plan:
         return Plan(
             workers=workers,
             questions=questions,
-            price=None if price is None else float(price),
             goal=cleaned["goal"] or "group",
             **asked,
         )

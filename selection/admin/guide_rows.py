@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 
 from selection import reports
 from selection.forecast import Forecast
@@ -40,9 +41,10 @@ def key_of(row: Forecast) -> str:
 def words(row: Forecast, questions: int, wish: Wish | None) -> Row:
     """wish: what was asked besides the plan; None where the address does not say."""
     low, median, high = row.answers
-    cost = [_cost(many, wish) for many in row.answers]
+    price, currency = (wish.price, wish.currency) if wish else (None, "")
+    cost = [cost_words(many, price, currency) for many in row.answers]
     lasts = [_lasts(many, wish) for many in row.answers]
-    ends, verdict = _ends(row, questions)
+    said, verdict = ends(row, questions)
     return Row(
         key=key_of(row),
         row=row,
@@ -50,7 +52,7 @@ def words(row: Forecast, questions: int, wish: Wish | None) -> Row:
         answers_band=_band(f"{low:,}", f"{high:,}"),
         cost=cost[1],
         cost_band=_band(cost[0], cost[2]),
-        ends=ends,
+        ends=said,
         verdict=verdict,
         lasts=lasts[1],
         lasts_band=_band(lasts[0], lasts[2]),
@@ -61,10 +63,8 @@ def _band(low: str, high: str) -> str:
     return "" if low == high else BAND.format(low, high)
 
 
-def _cost(answers: int, wish: Wish | None) -> str:
-    if wish is None or wish.price is None:
-        return ""
-    return money.words(wish.price * answers, wish.currency)
+def cost_words(answers: int, price: Decimal | None, currency: str) -> str:
+    return "" if price is None else money.words(price * answers, currency)
 
 
 def _lasts(answers: int, wish: Wish | None) -> str:
@@ -73,7 +73,8 @@ def _lasts(answers: int, wish: Wish | None) -> str:
     return reports.duration(timedelta(hours=answers / wish.speed))
 
 
-def _ends(row: Forecast, questions: int) -> tuple[str, str]:
+def ends(row: Forecast, questions: int) -> tuple[str, str]:
+    """Whether it comes to its end, in words, and as "good", "warn" or "bad"."""
     most = row.answers_per_worker["at_most"]
     if row.fixed_budget:
         return "Spends the budget and promises nothing.", "warn"

@@ -3,7 +3,7 @@
 Only ``orders`` writes, and only what a forecast itself has: its rows and parts.
 """
 
-from . import orders
+from . import for_draft, orders
 from .beliefs import Belief, Past, Range, Usual, learned, past
 from .plan import GOALS, Plan
 from .refining import Forecast, forecasts
@@ -18,6 +18,7 @@ __all__ = [
     "Range",
     "Reach",
     "Usual",
+    "for_draft",
     "forecasts",
     "learned",
     "orders",
