@@ -10,7 +10,7 @@ from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
 from selection.errors import Refused
-from selection.forecast import for_draft, orders
+from selection.forecast import Forecast, for_draft, orders
 from selection.forecast.for_draft import Expected
 from selection.models import Run
 from selection.setup import drafts
@@ -73,6 +73,35 @@ def ways(run: Run, found: Expected) -> list[Way]:
     if row is not None and row.out_of_budget and not row.fixed_budget:
         made.append(Way("Take the budget's limit away", {"budget": "none"}))
     return made
+
+
+def prices(run: Run) -> dict[str, Any]:
+    """For a run in a form: by algorithm what it would cost, in words; what fits, and what would
+    go wrong with its own. Empty where nothing can be forecast."""
+    try:
+        rows = for_draft.quick(run)
+    except Refused:
+        return {}
+    meant = run.options.get("accuracy", "")
+    asked = [row for row in rows if row.options.get("accuracy", "") == meant]
+    shown = {row.algorithm: row for row in [*rows, *asked]}
+    own, best = shown.get(run.algorithm), rows[0]
+    return {
+        "prices": {name: _price(run, row) for name, row in shown.items()},
+        "fits": {
+            "algorithm": best.algorithm,
+            "accuracy": best.options.get("accuracy", ""),
+            "words": f"Recommended for these: {best.title}, {_price(run, best)}.",
+            "ends": best.feasible,
+        },
+        "warning": "" if own is None or own.feasible else own.why,
+    }
+
+
+def _price(run: Run, row: Forecast) -> str:
+    cost = cost_words(row.answers[1], run.price, run.currency)
+    answers = f"about {row.answers[1]:,} answers" + (f", {cost}" if cost else "")
+    return answers if row.feasible else f"does not end: {answers}"
 
 
 class ExpectedPage(ChangeView):

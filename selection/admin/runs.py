@@ -17,6 +17,7 @@ from selection import reports
 from selection.models import Pool, Run, Skill
 from selection.setup import choices, quotas, refusals, runs
 
+from . import expected
 from .guide import guide_urls
 from .importers import ANSWERS
 from .imports import import_urls
@@ -148,6 +149,11 @@ class RunAdmin(DeletedWhole, ModelAdmin):
         form = PromiseForm(request.GET)
         return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
 
+    def prices_view(self, request: HttpRequest) -> HttpResponse:
+        """What each algorithm would cost for what stands in the form, fetched by run_form.js."""
+        run = PromiseForm(request.GET).priced()
+        return JsonResponse(expected.prices(run) if run else {})
+
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """A bare address is the guided start's: whoever wants the whole form says so."""
         if request.method == "GET" and not request.GET:
@@ -195,7 +201,9 @@ class RunAdmin(DeletedWhole, ModelAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         promises = self.admin_site.admin_view(self.promises_view)
+        prices = self.admin_site.admin_view(self.prices_view)
         return [
+            path("prices/", prices, name="selection_run_prices"),
             path("promises/", promises, name="selection_run_promises"),
             *guide_urls(self),
             *run_urls(self),

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.core.cache import cache
+
 from selection.errors import Refused
 from selection.models import Planning, Run
 from selection.setup import refusals
@@ -10,9 +12,12 @@ from topk import Goal
 from . import inputs, orders
 from .beliefs import Belief, Past, Usual
 from .plan import Plan
+from .refining import forecasts
 from .rows import Forecast
 
 GOALS = {Goal.AGGREGATE: "group", Goal.EXPLORE_K: "every", Goal.EXACT: "exact", Goal.NONE: "group"}
+
+KEPT_SECONDS = 3600
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,23 @@ def expected(run: Run) -> Expected | None:
         this_set=this_set[0] if this_set else None,
         rough=_rough(run),
     )
+
+
+def quick(run: Run) -> list[Forecast]:
+    """The table for a run that is not stored, as firm as it is by now or as two seconds make it.
+
+    Nothing is ordered: a form asks this for every number that is tried. Raises Refused.
+    """
+    asked, believed = plan(run), belief(run)
+    key = inputs.key(asked, believed)
+    planning = Planning.objects.filter(key=key).first()
+    if planning is not None:
+        return orders.rows(planning)
+    found: list[Forecast] | None = cache.get(f"forecast {key}")
+    if found is None:
+        found = next(forecasts(asked, believed))
+        cache.set(f"forecast {key}", found, KEPT_SECONDS)
+    return found
 
 
 def _rough(run: Run) -> str:
