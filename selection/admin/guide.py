@@ -185,7 +185,7 @@ class ForecastPage(GuidePage):
     def _make(self) -> HttpResponse:
         key, wish = self.request.POST.get("row", ""), self.wish
         row = next((row for row in self.rows if guide_rows.key_of(row) == key), None)
-        if row is None or wish is None:
+        if row is None or wish is None or wish.plan != orders.plan(self.object):
             raise Refused("Choose pool and questions anew: they are not as they were asked about.")
         run = runs.create(_draft(row, self.object, wish))
         events.write(run, "create", f"Made of a forecast, with {row.title}.", self.who)

@@ -105,10 +105,10 @@ def quick(run: Run) -> list[Forecast]:
     planning = Planning.objects.filter(key=key).first()
     if planning is not None:
         return orders.rows(planning)
-    found: list[Forecast] | None = cache.get(f"forecast {key}")
+    found: list[Forecast] | None = cache.get(f"forecast-{key}")
     if found is None:
         found = next(forecasts(asked, believed))
-        cache.set(f"forecast {key}", found, KEPT_SECONDS)
+        cache.set(f"forecast-{key}", found, KEPT_SECONDS)
     return found
 
 
