@@ -7,6 +7,7 @@ from celery.signals import worker_ready
 from django.utils import timezone
 
 from . import engine, intake, wake
+from .forecast import orders
 from .models import Run, Upload
 from .setup import joining, roster
 
@@ -17,6 +18,11 @@ UPLOADS_KEPT = timedelta(days=1)
 def advance(run_id: int) -> None:
     wake.received(run_id)
     engine.advance(run_id)
+
+
+@shared_task
+def forecast(part_id: int) -> None:
+    orders.work(part_id)
 
 
 @worker_ready.connect
@@ -33,4 +39,5 @@ def sweep() -> None:
     roster.sweep()
     for run_id in Run.objects.running().values_list("id", flat=True):
         wake.send(run_id, delay=0)
+    orders.sweep()
     Upload.objects.filter(created__lt=timezone.now() - UPLOADS_KEPT).delete()

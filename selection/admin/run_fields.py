@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminIntegerFieldWidget,
@@ -41,6 +42,11 @@ def setting_field(setting: Setting) -> forms.Field:
     return forms.FloatField(widget=UnfoldAdminDecimalFieldWidget(attrs), **about)
 
 
+FINITE = (
+    "<br>Recommended where your gold questions are few and are what matters: on this question set."
+)
+
+
 def _default(value: Any) -> str:
     return "worked out" if value is None else f"{value:.4g}"
 
@@ -53,7 +59,8 @@ def _help(setting: Setting) -> str:
         "<br><strong>{}</strong>: {}.",
         [(choice.capitalize(), MEANINGS[choice]) for choice in _explained(setting)],
     )
-    return format_html("{}{}{}", setting.option.about, meanings, users)
+    advice = mark_safe(FINITE) if _explained(setting) else ""
+    return format_html("{}{}{}{}", setting.option.about, meanings, advice, users)
 
 
 def _explained(setting: Setting) -> list[str]:

@@ -8,9 +8,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from selection.errors import Refused
-from selection.models import Pool, Run, Skill
+from selection.models import Pool, QuestionSet, Run, Skill
 from selection.models.runs import SETTINGS as RUN_SETTINGS
-from selection.setup import choices, money, quotas, refusals
+from selection.setup import choices, money, priors, quotas, refusals
 
 from .run_fields import (
     KEPT,
@@ -28,6 +28,7 @@ from .run_fields import (
 # The settings of a run that have a range; the sentences about them come from refusals.
 RANGES = ("k", "epsilon", "delta", "budget")
 MOST = 2**31 - 1
+FITS_MOST = "credible"  # until pool and questions are chosen: then run_form.js asks what fits them
 HOURS_TO_COME = 48  # for new runs: long enough for a weekend's absence, short enough to notice
 
 
@@ -56,6 +57,9 @@ class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
             self.initial.setdefault("seed", secrets.randbelow(2**31))
             self.initial["hours_to_come"] = HOURS_TO_COME
             self.initial["currency"] = money.last_currency()
+            # The stored default is met by programs alone, which name theirs; a person's must be
+            # able to end on the little gold that people have.
+            self.initial["algorithm"] = FITS_MOST
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
         widget.choices = attribute_choices(self._pool_shown(), chosen)
@@ -186,11 +190,27 @@ class PromiseForm(OptionFields):
     delta = forms.FloatField(required=False)
     budget = forms.IntegerField(required=False)
     enrolling = forms.BooleanField(required=False)
+    # What it costs depends on these besides.
+    question_set = forms.ModelChoiceField(QuestionSet.objects.all(), required=False)
+    price = forms.DecimalField(required=False, min_value=0)
+    currency = forms.CharField(required=False)
+    learn_from = forms.CharField(required=False)
 
     def run(self) -> Run:
         self.full_clean()
         options = options_given(self.cleaned_data.get("algorithm", ""), self.cleaned_data)
         return Run(**_given(self.cleaned_data), options=options)
+
+    def priced(self) -> Run | None:
+        """The run as far as its cost depends on it; None while something needed is missing."""
+        run, given = self.run(), self.cleaned_data
+        if any(given.get(name) is None for name in ("pool", "question_set", "k")):
+            return None
+        run.pool, run.question_set = given["pool"], given["question_set"]
+        run.price, run.currency = given.get("price"), given.get("currency", "")
+        if str(given.get("learn_from", "")).isdecimal():
+            run.options |= {"prior": priors.copy(int(given["learn_from"]))}
+        return run
 
     def pool_chosen(self) -> Pool | None:
         return self.cleaned_data.get("pool")

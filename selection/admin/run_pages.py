@@ -15,7 +15,7 @@ from selection.models import Run
 from selection.setup import choices, money, priors, refusals, runs
 from selection.worker import links
 
-from . import changes, copies, live, table
+from . import changes, copies, expected, live, table
 from .live import LiveView
 from .page import Page, csv_response, csv_stream, json_response, object_url
 from .worker_page import WorkerPage
@@ -70,6 +70,7 @@ class RunPage(Page):
             "accuracy": choices.accuracy(run),
             "learned": priors.learned(run),
             "doubt": priors.doubt(run),
+            **expected.facts(run),
         }
 
     def _begun(self, run: Run) -> dict[str, Any]:
@@ -178,6 +179,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     return [
         *changes.change_urls(model_admin),
         *copies.copy_urls(model_admin),
+        *expected.expected_urls(model_admin),
         path("<int:pk>/", page, name="selection_run_page"),
         path("<int:pk>/live/", live_page, name="selection_run_live"),
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),

@@ -17,6 +17,8 @@ from selection import reports
 from selection.models import Pool, Run, Skill
 from selection.setup import choices, quotas, refusals, runs
 
+from . import expected
+from .guide import guide_urls
 from .importers import ANSWERS
 from .imports import import_urls
 from .page import DeletedWhole, object_url
@@ -44,6 +46,7 @@ class RunAdmin(DeletedWhole, ModelAdmin):
     form = RunForm
     inlines = [SkillInline]
     actions = None
+    change_form_outer_before_template = "selection/run_form_before.html"
     list_display = ["name", "state", "counts", "pool", "k", "algorithm", "created"]
     list_filter = ["status", "pool", "algorithm"]
     list_select_related = ["pool"]
@@ -146,6 +149,17 @@ class RunAdmin(DeletedWhole, ModelAdmin):
         form = PromiseForm(request.GET)
         return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
 
+    def prices_view(self, request: HttpRequest) -> HttpResponse:
+        """What each algorithm would cost for what stands in the form, fetched by run_form.js."""
+        run = PromiseForm(request.GET).priced()
+        return JsonResponse(expected.prices(run) if run else {})
+
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """A bare address is the guided start's: whoever wants the whole form says so."""
+        if request.method == "GET" and not request.GET:
+            return redirect("admin:selection_run_begin")
+        return super().add_view(request, *args, **kwargs)
+
     def change_view(
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
     ) -> HttpResponse:
@@ -187,8 +201,11 @@ class RunAdmin(DeletedWhole, ModelAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         promises = self.admin_site.admin_view(self.promises_view)
+        prices = self.admin_site.admin_view(self.prices_view)
         return [
+            path("prices/", prices, name="selection_run_prices"),
             path("promises/", promises, name="selection_run_promises"),
+            *guide_urls(self),
             *run_urls(self),
             *import_urls(self, ANSWERS),
             *super().get_urls(),

@@ -1,5 +1,9 @@
-"""What a run will cost and whether it can end, before it is paid for. Nothing here writes."""
+"""What a run will cost and whether it can end, before it is paid for.
 
+Only ``orders`` writes, and only what a forecast itself has: its rows and parts.
+"""
+
+from . import for_draft, orders
 from .beliefs import Belief, Past, Range, Usual, learned, past
 from .plan import GOALS, Plan
 from .refining import Forecast, forecasts
@@ -14,8 +18,10 @@ __all__ = [
     "Range",
     "Reach",
     "Usual",
+    "for_draft",
     "forecasts",
     "learned",
+    "orders",
     "past",
     "reaches",
 ]

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import inf
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,10 @@ SEED = 20
 BATCH, BATCH_OF_POOL = 0.05, 0.1  # out at once where an algorithm would ask for one or two
 MOST_NEEDED = 20  # times all questions: farther nobody looks how many would be needed
 ALL_PULLS = 1e8  # answers x workers: what looking may take, about a second
+
+
+class TooLong(Exception):
+    """A simulated run took longer than it may."""
 
 
 class Ending(StrEnum):
@@ -45,15 +51,17 @@ def pool(contender: Contender, belief: Belief, number: int) -> NDArray[np.float6
     return belief.draw(contender.plan.workers, np.random.default_rng([SEED, number]))
 
 
-def play(contender: Contender, truth: NDArray[np.float64], number: int) -> Play:
+def play(contender: Contender, truth: NDArray[np.float64], number: int, until: float = inf) -> Play:
     """The algorithm to its end on workers of these accuracies, in no order; the number is a seed.
+
+    Raises TooLong if it is not at its end ``until`` then, by the clock ``monotonic``.
 
     Answers out of a finite set without replacement are, for a worker whose set was drawn, as
     independent as any: one simulation serves both meanings of accuracy.
     """
     rng = np.random.default_rng([SEED, number, 1])
     selector = contender.selector()
-    ending = _to_the_end(selector, truth, contender.plan.questions, rng)
+    ending = _to_the_end(selector, truth, contender.plan.questions, rng, until)
     named = selector.selection()
     best = np.sort(truth)[-contender.plan.k :]
     return Play(
@@ -66,9 +74,15 @@ def play(contender: Contender, truth: NDArray[np.float64], number: int) -> Play:
 
 
 def _to_the_end(
-    selector: Selector, truth: NDArray[np.float64], questions: int, rng: np.random.Generator
+    selector: Selector,
+    truth: NDArray[np.float64],
+    questions: int,
+    rng: np.random.Generator,
+    until: float,
 ) -> Ending:
     while not (reasons := selector.stop()):
+        if monotonic() > until:
+            raise TooLong
         room = questions - selector.state.pulls
         counts = selector.ask(_slots(selector), room=room, rng=rng)
         arms = np.flatnonzero(counts)

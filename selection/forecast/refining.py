@@ -4,13 +4,14 @@ Run ``number`` of an algorithm depends on plan, belief and number alone, so that
 anywhere and in any order, and a forecast that was interrupted loses nothing but time.
 """
 
-from collections.abc import Iterator
-from time import thread_time
+from collections.abc import Iterator, Sequence
+from math import inf
+from time import monotonic, thread_time
 
 from .beliefs import Belief
 from .contenders import suitable
 from .plan import Plan
-from .plays import Ending, need, play, pool
+from .plays import Ending, TooLong, need, play, pool
 from .rows import Forecast, Ledger, table
 
 SECONDS, RUNS = 10.0, 200
@@ -34,20 +35,30 @@ def forecasts(
     """
     ledgers = [Ledger(one) for one in suitable(plan)]
     began = thread_time()
-    for ledger in ledgers:
-        if ledger is ledgers[0] or thread_time() - began < min(seconds, FIRST):
-            _one_more(ledger, belief)
+    first_round(ledgers, belief, monotonic() + min(seconds, FIRST))
     yield table(plan, ledgers)
     told = max(thread_time() - began, 1.0)
     while (spent := thread_time() - began) < seconds:
         if spent > 2 * told:
             told = spent
             yield table(plan, ledgers)
-        unfinished = [ledger for ledger in ledgers if not _enough(ledger, runs)]
+        unfinished = [ledger for ledger in ledgers if not enough(ledger, runs)]
         if not unfinished:
             break
-        _one_more(min(unfinished, key=_turn), belief)
+        one_more(min(unfinished, key=_turn), belief)
     yield table(plan, ledgers)
+
+
+def first_round(ledgers: Sequence[Ledger], belief: Belief, until: float) -> None:
+    """One run of each, so far as time allows; the first of them has its run in any case.
+
+    until  on the clock ``monotonic``: a run that is not over by then is dropped
+    """
+    for ledger in ledgers:
+        try:
+            one_more(ledger, belief, inf if ledger is ledgers[0] else until)
+        except TooLong:
+            continue
 
 
 def _turn(ledger: Ledger) -> tuple[bool, float]:
@@ -55,16 +66,20 @@ def _turn(ledger: Ledger) -> tuple[bool, float]:
     return len(ledger.plays) > 2 and not ledger.feasible, ledger.seconds
 
 
-def _enough(ledger: Ledger, runs: int) -> bool:
+def enough(ledger: Ledger, runs: int) -> bool:
     done = len(ledger.plays)
     return done >= runs or (done >= ALIKE and ledger.share(Ending.PROMISE) == 0)
 
 
-def _one_more(ledger: Ledger, belief: Belief) -> None:
+def one_more(ledger: Ledger, belief: Belief, until: float = inf, look_farther: bool = True) -> None:
+    """Its next run. Raises TooLong, and changes nothing, if it is not over by then.
+
+    look_farther  also see, once, how many questions would be needed where they run out
+    """
     began, one, number = thread_time(), ledger.contender, len(ledger.plays)
     truth = pool(one, belief, number)
-    ledger.plays.append(play(one, truth, number))
+    ledger.plays.append(play(one, truth, number, until))
     short = ledger.plays[-1].ending is Ending.QUESTIONS
-    if short and ledger.need is None and number and not one.options:
+    if look_farther and short and ledger.need is None and number and not one.options:
         ledger.need = need(one, truth)
     ledger.seconds += thread_time() - began

@@ -4,6 +4,7 @@ from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .crowd import Pool, Worker
 from .grading import plain
 from .history import Event, Step
+from .planning import Planning, PlanningPart
 from .questions import Question, QuestionSet
 from .runs import Run
 from .skills import Skill
@@ -16,6 +17,8 @@ __all__ = [
     "Assignment",
     "Candidate",
     "Event",
+    "Planning",
+    "PlanningPart",
     "Pool",
     "Question",
     "QuestionSet",

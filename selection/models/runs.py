@@ -55,6 +55,7 @@ class Run(models.Model):
 
     called     from when a worker's absence is counted: the start, moved by every pause
     joined     workers who came to the roster after the start
+    belief     of its workers before it began, as numbers (forecast.inputs); empty: nothing was said
     proof      the least ε that was proved so far, and the arms of the selection it was proved for
     concluded  when the requester had seen its end and put it aside
     regraded   when a gold answer was corrected after its end
@@ -83,6 +84,7 @@ class Run(models.Model):
     )
     options = models.JSONField(default=dict, blank=True, editable=False)
     quotas = models.JSONField(default=dict, blank=True, editable=False)
+    belief = models.JSONField(default=dict, blank=True, editable=False)
     epsilon = models.FloatField(
         "ε",
         default=0.1,

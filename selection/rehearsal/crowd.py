@@ -1,7 +1,7 @@
 """Crowds that answer by themselves: past answers of real workers, and workers made up by a seed."""
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,9 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from selection.errors import Refused
-from selection.intake import files
-from selection.intake.files import AnswerRow, BadRow
+from selection.intake import files, recorded
 from selection.models import plain
 
 
@@ -24,34 +22,13 @@ class Crowd(Protocol):
 # -- past answers
 
 
-@dataclass(frozen=True)
-class RecordedCrowd:
-    """Answers that a crowd once gave to tasks whose known answers we have.
-
-    answers   one a worker and task, all of them to tasks in ``gold``
-    left_out  how many more the file has, to tasks without a known answer
-    idle      workers of the file who answered no task in ``gold``
-    repeated  further rows of a worker for a task: the first counts, as in an import
-    """
-
-    answers: list[AnswerRow]
-    gold: dict[str, str]
-    left_out: int
-    idle: int
-    repeated: int = 0
+class RecordedCrowd(recorded.Graded):
+    """Answers that a crowd once gave to tasks whose known answers we have."""
 
     @cached_property
     def workers(self) -> list[str]:
         """In the order of the file."""
         return list(dict.fromkeys(row.worker for row in self.answers))
-
-    @cached_property
-    def right(self) -> dict[str, list[bool]]:
-        """By worker, whether each of the recorded answers is right, in the order of the file."""
-        found: dict[str, list[bool]] = defaultdict(list)
-        for row in self.answers:
-            found[row.worker].append(plain(row.response) == plain(self.gold[row.question]))
-        return found
 
     @cached_property
     def accuracy(self) -> dict[str, float]:
@@ -67,24 +44,8 @@ class RecordedCrowd:
 
 def read(answers: Path, gold: Path) -> RecordedCrowd:
     """The crowd that these two files tell of. Raises Refused, with file and line."""
-    rows, problems = files.answers(files.read_path(answers), str(answers))
-    bad = [row for row in problems if not row.repeats]
-    if bad:
-        raise Refused(_first(bad, str(answers)))
-    known = files.gold(files.read_path(gold), str(gold))
-    columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
-    files.refuse_swapped("task", set(known), columns, "the tasks of the gold file")
-    graded = [row for row in rows if row.question in known]
-    if not graded:
-        raise Refused(f"{answers} has no answer to a task that {gold} names the known answer of.")
-    idle = {row.worker for row in rows} - {row.worker for row in graded}
-    repeated = len(problems) - len(bad)
-    return RecordedCrowd(graded, known, len(rows) - len(graded), len(idle), repeated)
-
-
-def _first(bad: Sequence[BadRow], name: str) -> str:
-    more = f" ({len(bad) - 1} more lines are bad)" if len(bad) > 1 else ""
-    return f"{name}, line {bad[0].line}: {bad[0].why.rstrip('.')}{more}."
+    texts = files.read_path(answers), files.read_path(gold)
+    return RecordedCrowd(**vars(recorded.read(*texts, (str(answers), str(gold)))))
 
 
 # -- workers made up

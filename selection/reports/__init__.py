@@ -10,6 +10,7 @@ from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
 from .gold import DISAGREE, GoldLine, gold, gold_rows
 from .needs import Need, needs
+from .pace import Pace, pace
 from .progress import Progress, history, progress, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
 from .words import duration
@@ -37,6 +38,7 @@ __all__ = [
     "Line",
     "Look",
     "Need",
+    "Pace",
     "Point",
     "PopulationSummary",
     "Progress",
@@ -62,6 +64,7 @@ __all__ = [
     "open_columns",
     "open_table",
     "order_doubt",
+    "pace",
     "presence",
     "progress",
     "promise_status",

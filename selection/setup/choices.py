@@ -59,18 +59,19 @@ def _as_if_started(run: Run, workers: int) -> Run:
 
 
 def every(run: Run, workers: int) -> list[Choice]:
-    """Every algorithm, with what it would promise for this run over so many workers.
+    """Every algorithm by group, with what it would promise for this run over so many workers.
 
     Empty when none could be run on it: ``refusals`` says why.
     """
     workers = refusals.expected(run, workers)
     if refusals.out_of_range(run, workers):
         return []
-    return [
+    found = [
         _choice(name, sentence(run, kind.promise, workers))
         for name, kind in ALGORITHMS.items()
         if kind.several_skills == run.selector_class.several_skills
     ]
+    return sorted(found, key=lambda choice: algorithms.GROUPS.index(choice.group))
 
 
 def sentence(run: Run, promise: Promise, workers: int, reached: float | None = None) -> str:

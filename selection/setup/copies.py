@@ -10,7 +10,7 @@ from selection.models.runs import SETTINGS
 
 from . import events, runs
 
-FIELDS = (*SETTINGS, "quotas")
+FIELDS = (*SETTINGS, "quotas", "belief")
 # Worked out when a run starts, or on its way: not a setting.
 MADE = ("quotas", "tuned_for")
 

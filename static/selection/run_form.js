@@ -3,6 +3,10 @@
 "use strict";
 
 let waiting;
+let pricing;
+let priced = { asked: "", found: {} };
+// Whether a person has chosen the algorithm: until then it is the one that fits.
+let chosen = !location.pathname.endsWith("/add/");
 
 // An error, or quotas that the algorithm cannot keep, must not be out of sight.
 function mustShow(row) {
@@ -32,7 +36,7 @@ function showFields(form) {
 
 function formValues(form) {
   const values = new URLSearchParams(new FormData(form));
-  for (const name of ["csrfmiddlewaretoken", "quota_lines"]) values.delete(name);
+  for (const name of ["csrfmiddlewaretoken", "quota_lines", "name"]) values.delete(name);
   return values;
 }
 
@@ -46,6 +50,47 @@ async function showPromises(form) {
   if (details && open) details.open = true;
   showAttributes(form.elements.quota_attribute);
   showGroups();
+  if (priced.asked === formValues(form).toString()) writePrices(form, priced.found);
+}
+
+// What each algorithm would cost: simulated, so it comes later than the promises, and is kept for
+// as long as nothing that it depends on changes.
+async function showPrices(form) {
+  const asked = formValues(form).toString();
+  if (asked !== priced.asked) {
+    const base = location.pathname.replace(/run\/.*$/, "run/prices/");
+    const response = await fetch(`${base}?${asked}`).catch(() => null);
+    if (asked !== formValues(form).toString()) return;
+    priced = { asked, found: response?.ok ? await response.json() : {} };
+  }
+  writePrices(form, priced.found);
+}
+
+function writePrices(form, { prices = {}, fits, warning }) {
+  for (const place of document.querySelectorAll("[data-price]")) {
+    place.textContent = prices[place.dataset.price] ?? "";
+  }
+  const note = document.getElementById("prices");
+  if (!note || !fits) return;
+  note.hidden = false;
+  note.classList.toggle("warn", Boolean(warning));
+  note.replaceChildren(...[warning, fits.words].filter(Boolean).map(paragraph));
+  const accuracy = form.elements.option_accuracy;
+  const taken = form.elements.algorithm.value === fits.algorithm && (!fits.accuracy || accuracy?.value === fits.accuracy);
+  if (taken || !fits.ends) return;
+  const take = () => {
+    form.elements.algorithm.value = fits.algorithm;
+    if (accuracy && fits.accuracy) accuracy.value = fits.accuracy;
+    form.dispatchEvent(new Event("change"));
+  };
+  if (!chosen && !form.querySelector(".errorlist")) return take();
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "cs-button", textContent: "Take it" });
+  button.addEventListener("click", take);
+  note.append(button);
+}
+
+function paragraph(words) {
+  return Object.assign(document.createElement("p"), { textContent: words });
 }
 
 // The attributes of the pool that is chosen now; what was chosen stays if this pool has it too.
@@ -75,12 +120,18 @@ document.addEventListener("DOMContentLoaded", () => {
   const later = () => {
     showFields(form);
     clearTimeout(waiting);
+    clearTimeout(pricing);
     waiting = setTimeout(() => showPromises(form), 250);
+    pricing = setTimeout(() => showPrices(form), 1000);
   };
-  form.addEventListener("input", later);
+  form.addEventListener("input", (event) => {
+    chosen ||= event.target === form.elements.algorithm;
+    later();
+  });
   form.addEventListener("change", later);
   // The pool is chosen with a widget that speaks through jQuery only.
   window.django?.jQuery?.(form).on("change", later);
   showFields(form);
   showPromises(form);
+  pricing = setTimeout(() => showPrices(form), 1000);
 });

@@ -40,7 +40,7 @@ def test_algorithm_is_known(requester):
     assert SELECTORS["evenly"].title == "Evenly"
     assert simulate.play("evenly", [0.9, 0.1], k=1, epsilon=0.2).selection.tolist() == [0]
     assert ("evenly", "Evenly") in [one for _, group in algorithms.choices() for one in group]
-    form = requester.get(reverse("admin:selection_run_add")).content.decode()
+    form = requester.get(reverse("admin:selection_run_add"), {"full": 1}).content.decode()
     assert '<option value="evenly">Evenly</option>' in form
     assert 'name="option_each"' in form
     assert "| `evenly` | Evenly |" in page()

@@ -35,7 +35,7 @@ def test_every_algorithm_is_in_one_group():
 
 
 def test_the_form_groups_algorithms_by_promise(requester):
-    page = requester.get(admin_url("run_add")).content.decode()
+    page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
     for name in SELECTORS:
         assert f'<option value="{name}"' in page
     assert 'optgroup label="Stops by itself: every worker within ε of the K-th best"' in page
@@ -200,7 +200,7 @@ def test_a_replay_with_a_fixed_budget_needs_one(tmp_path):
 
 
 def test_the_form_explains_what_accuracy_may_mean(requester):
-    words = text_of(requester.get(admin_url("run_add")))
+    words = text_of(requester.get(admin_url("run_add"), {"full": 1}))
     assert "What accuracy means" in words
     assert "On questions like these : the share of right answers that a worker would give" in words
     assert "On this question set : the share of exactly the questions in the set" in words

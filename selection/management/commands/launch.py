@@ -83,7 +83,7 @@ def first_login() -> tuple[str, str]:
 
 def supervise() -> None:
     """Hand over to honcho: it stops all on Ctrl-C, and says which one died."""
-    processes = ["web", "worker", "beat", "crowd"]
+    processes = ["web", "worker", "forecasts", "beat", "crowd"]
     if settings.EMBEDDED_REDIS:
         processes.insert(0, "redis")
     honcho = Path(sys.executable).with_name("honcho")

@@ -179,7 +179,7 @@ def test_these_pages_need_the_permission_to_change(client, django_user_model):
 
 
 def test_a_new_run_is_offered_with_two_days_to_come_and_may_begin_empty(requester):
-    page = requester.get(admin_url("run_add")).content.decode()
+    page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
     assert 'name="hours_to_come" value="48"' in page
     form = run_form(make_pool(0), make_questions(5), enrolling="on", hours_to_come=48)
     requester.post(admin_url("run_add"), form)

@@ -44,7 +44,7 @@ def test_the_form_lists_what_can_be_learned_from(requester, earlier):
     make_run(name="Still running")
     unanswered = make_run(name="Without answers")
     runs.stop(unanswered)
-    page = requester.get(admin_url("run_add")).content.decode()
+    page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
     answers = sum(earlier.candidates.values_list("pulls", flat=True))
     assert f"Spring: 30 workers of {earlier.pool}, {answers} answers" in page
     assert f'<optgroup label="{earlier.question_set}"' in page
@@ -53,7 +53,7 @@ def test_the_form_lists_what_can_be_learned_from(requester, earlier):
 
 
 def test_without_earlier_runs_the_form_says_so(requester):
-    words = text_of(requester.get(admin_url("run_add")))
+    words = text_of(requester.get(admin_url("run_add"), {"full": 1}))
     assert "Nothing: no run with answers has ended yet" in words
 
 

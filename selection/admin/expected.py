@@ -1,0 +1,144 @@
+"""What a draft is expected to cost, whether it can end, and the ways out where it cannot."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+
+from selection.errors import Refused
+from selection.forecast import Forecast, for_draft, orders
+from selection.forecast.for_draft import Expected
+from selection.models import Run
+from selection.setup import drafts
+
+from .changes import ChangeView
+from .guide_rows import cost_words, ends, key_of
+from .page import object_url
+
+
+@dataclass(frozen=True)
+class Way:
+    """A button that changes the draft so that it can end: its words, and what it sends."""
+
+    words: str
+    sends: dict[str, Any] = field(default_factory=dict)
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """What the draft's page shows of it."""
+    found = for_draft.expected(run)
+    if found is None:
+        return {"expected": None, "cannot_expect": _refusal(run)}
+    row = found.own
+    said = ends(row, found.plan.questions) if row else ("", "")
+    return {
+        "expected": found,
+        "planning": found.planning,
+        "percent": round(100 * orders.progress(found.planning)),
+        "believed": orders.belief(found.planning).words,
+        "ends": said[0],
+        "verdict": said[1],
+        "costs": [cost_words(many, run.price, run.currency) for many in row.answers] if row else [],
+        "ways": ways(run, found),
+    }
+
+
+def _refusal(run: Run) -> str:
+    try:
+        for_draft.plan(run)
+    except Refused as refusal:
+        return str(refusal)
+    return ""
+
+
+def ways(run: Run, found: Expected) -> list[Way]:
+    """The changes with which it is expected to end; none where it does as it is."""
+    row, best, this_set = found.own, found.best, found.this_set
+    if row is not None and row.feasible:
+        return []
+    made = []
+    if this_set is not None and this_set.feasible:
+        words = f"Promise it on this question set: about {this_set.answers[1]:,} answers"
+        made.append(Way(words, {"accuracy": this_set.options["accuracy"]}))
+    if best.feasible and (row is None or key_of(best) != key_of(row)):
+        words = f"Take {best.title}: about {best.answers[1]:,} answers"
+        made.append(Way(words, {"row": key_of(best)}))
+    if row is not None and run.epsilon < (row.epsilon_at_end or 0.0) < 1:
+        words = f"Allow ε = {row.epsilon_at_end:g}"
+        made.append(Way(words, {"epsilon": row.epsilon_at_end}))
+    if row is not None and row.out_of_budget and not row.fixed_budget:
+        made.append(Way("Take the budget's limit away", {"budget": "none"}))
+    return made
+
+
+def prices(run: Run) -> dict[str, Any]:
+    """For a run in a form: by algorithm what it would cost, in words; what fits, and what would
+    go wrong with its own. Empty where nothing can be forecast."""
+    try:
+        rows = for_draft.quick(run)
+    except Refused:
+        return {}
+    meant = run.options.get("accuracy", "")
+    asked = [row for row in rows if row.options.get("accuracy", "") == meant]
+    shown = {row.algorithm: row for row in [*rows, *asked]}
+    own, best = shown.get(run.algorithm), rows[0]
+    return {
+        "prices": {name: _price(run, row) for name, row in shown.items()},
+        "fits": {
+            "algorithm": best.algorithm,
+            "accuracy": best.options.get("accuracy", ""),
+            "words": f"Recommended for these: {best.title}, {_price(run, best)}.",
+            "ends": best.feasible,
+        },
+        "warning": "" if own is None or own.feasible else own.why,
+    }
+
+
+def _price(run: Run, row: Forecast) -> str:
+    cost = cost_words(row.answers[1], run.price, run.currency)
+    answers = f"about {row.answers[1]:,} answers" + (f", {cost}" if cost else "")
+    return answers if row.feasible else f"does not end: {answers}"
+
+
+class ExpectedPage(ChangeView):
+    """Buttons of the draft's page: work it out, or take a way out. There is nothing to get."""
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return redirect(object_url(self.object))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            if request.POST.get("do") == "change":
+                return self._change()
+            for_draft.order(self.object, self.who)
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+        return redirect(object_url(self.object))
+
+    def _change(self) -> HttpResponse:
+        sent, wanted = self.request.POST, dict[str, Any]()
+        accuracy = sent.get("accuracy")
+        if "row" in sent:
+            wanted["algorithm"], _, accuracy = sent["row"].partition("|")
+        if "epsilon" in sent:
+            wanted["epsilon"] = _number(sent["epsilon"])
+        if "budget" in sent:
+            wanted["budget"] = None
+        drafts.change(self.object, wanted, accuracy, self.who)
+        return self.done("The draft is changed; nothing goes out until you start it.")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise Http404 from None
+
+
+def expected_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    page = model_admin.admin_site.admin_view(ExpectedPage.as_view(model_admin=model_admin))
+    return [path("<int:pk>/expected/", page, name="selection_run_expected")]

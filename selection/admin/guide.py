@@ -1,0 +1,249 @@
+"""The guided start: what she has and wants, what that costs with each algorithm, a draft of it."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path, reverse
+from unfold.admin import ModelAdmin
+
+from selection import reports
+from selection.algorithms import ALGORITHMS
+from selection.errors import Refused
+from selection.forecast import Forecast, orders
+from selection.models import Planning, Pool, QuestionSet, Run
+from selection.setup import drafts, events, money, priors, runs
+
+from . import curve_chart, guide_rows
+from .guide_form import OWN, GuideForm, Wish
+from .page import Page, list_url, object_url
+from .run_forms import HOURS_TO_COME
+
+
+class GuidePage(Page):
+    permission_required = ["selection.add_run"]
+    template_name = "selection/guide.html"
+
+    @property
+    def who(self) -> str:
+        return str(self.request.user.get_username())
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return []
+
+
+class BeginPage(GuidePage):
+    """The form. An address with a query shows it as it was filled in."""
+
+    title = "New run"
+    object: Any = None
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self._show(GuideForm(initial=request.GET.dict(), past=self._past))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = GuideForm(request.POST, request.FILES, past=self._past)
+        if form.is_valid():
+            try:
+                planning = orders.order(form.wish.plan, form.wish.belief, self.who)
+                return redirect(forecast_url(planning, form.address()))
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+        return self._show(form)
+
+    @cached_property
+    def _past(self) -> Any:
+        """What a forecast took from files, when its question is changed."""
+        pk = self.request.GET.get("forecast", "")
+        planning = Planning.objects.filter(pk=pk).first() if pk.isdecimal() else None
+        return orders.belief(planning) if planning else None
+
+    def _show(self, form: GuideForm) -> HttpResponse:
+        return self.render_to_response(
+            self.get_context_data(
+                form=form,
+                pools=Pool.objects.exists(),
+                question_sets=QuestionSet.objects.exists(),
+                full=reverse("admin:selection_run_add") + "?full=1",
+                back=list_url(Run),
+            )
+        )
+
+
+def forecast_url(planning: Planning, query: str) -> str:
+    return reverse("admin:selection_run_forecast", args=[planning.pk]) + f"?{query}"
+
+
+class ForecastPage(GuidePage):
+    """What the question costs with each algorithm. The address has the question."""
+
+    template_name = "selection/forecast.html"
+
+    @cached_property
+    def object(self) -> Planning:
+        return get_object_or_404(Planning, pk=self.kwargs["pk"])
+
+    @property
+    def title(self) -> str:
+        return "What it will cost"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [("Change the question", self._question())]
+
+    def _question(self) -> str:
+        query = self.request.GET.copy()
+        query["forecast"] = str(self.object.pk)
+        return f"{reverse('admin:selection_run_begin')}?{query.urlencode()}"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        orders.touch(self.object)
+        return self.render_to_response(self.get_context_data())
+
+    @cached_property
+    def wish(self) -> Wish | None:
+        """What the address says; None where it fits the forecast no more."""
+        form = GuideForm(self.request.GET, past=orders.belief(self.object))
+        return form.wish if form.is_valid() else None
+
+    @cached_property
+    def rows(self) -> list[Forecast]:
+        return orders.rows(self.object)
+
+    @cached_property
+    def pace(self) -> reports.Pace | None:
+        """Of the pool's last run, where she gave none."""
+        return reports.pace(self.wish.pool) if self.wish and not self.wish.speed else None
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        planning, wish, plan = self.object, self.wish, orders.plan(self.object)
+        curves = orders.curves(planning)
+        timed = replace(wish, speed=self.pace.an_hour) if wish and self.pace else wish
+        told = [guide_rows.words(row, plan.questions, timed) for row in self.rows]
+        return super().get_context_data(
+            **kwargs,
+            planning=planning,
+            plan=plan,
+            wish=wish,
+            timed=timed,
+            pace=self.pace,
+            stale=wish is not None and wish.plan != plan,
+            belief=orders.belief(planning).words,
+            percent=round(100 * orders.progress(planning)),
+            best=told[0],
+            first=told[: guide_rows.SHOWN],
+            others=told[guide_rows.SHOWN :],
+            charts=[
+                made for name in curves if (made := curve_chart.draw(name, curves[name], plan))
+            ],
+            reach=_reach(curves["epsilon"], self.rows[0]) if wish and wish.by_money else None,
+            spend=_spend(wish),
+            question=self._question(),
+            query=self.request.GET.urlencode(),
+        )
+
+    # -- buttons
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        do = request.POST.get("do", "")
+        verbs = {"make": self._make, "stop": self._stop, "go on": self._go_on, "at": self._at}
+        if do not in verbs:
+            raise Http404
+        try:
+            return verbs[do]()
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+            return self._back(self.object)
+
+    def _back(self, planning: Planning, query: str | None = None) -> HttpResponseRedirect:
+        query = self.request.GET.urlencode() if query is None else query
+        return redirect(forecast_url(planning, query))
+
+    def _stop(self) -> HttpResponse:
+        return self._back(orders.cancel(self.object))
+
+    def _go_on(self) -> HttpResponse:
+        plan, belief = orders.plan(self.object), orders.belief(self.object)
+        return self._back(orders.order(plan, belief, self.who))
+
+    def _at(self) -> HttpResponse:
+        """The same question with the ε that the money reaches."""
+        try:
+            plan = orders.plan(self.object).at(float(self.request.POST.get("epsilon", "")))
+        except ValueError:
+            raise Http404 from None
+        query = self.request.GET.copy()
+        query["precise"], query["precise_own"] = OWN, f"{100 * plan.epsilon:g}"
+        return self._back(
+            orders.order(plan, orders.belief(self.object), self.who), query.urlencode()
+        )
+
+    def _make(self) -> HttpResponse:
+        key, wish = self.request.POST.get("row", ""), self.wish
+        row = next((row for row in self.rows if guide_rows.key_of(row) == key), None)
+        if row is None or wish is None or wish.plan != orders.plan(self.object):
+            raise Refused("Choose pool and questions anew: they are not as they were asked about.")
+        run = runs.create(_draft(row, self.object, wish))
+        events.write(run, "create", f"Made of a forecast, with {row.title}.", self.who)
+        messages.success(self.request, "This is the draft. Nothing goes out until you start it.")
+        return redirect(object_url(run))
+
+
+class NumbersPage(ForecastPage):
+    """The part of it that changes while it is refined, fetched by forecast.js."""
+
+    template_name = "selection/forecast_numbers.html"
+
+
+def _spend(wish: Wish | None) -> str:
+    """The budget, as what its answers cost."""
+    if wish is None or wish.price is None or wish.plan.budget is None:
+        return ""
+    return money.words(wish.price * wish.plan.budget, wish.currency)
+
+
+def _reach(points: Sequence[Mapping[str, Any]], best: Forecast) -> dict[str, Any]:
+    """The least ε that was tried and ends within the money, with the algorithm recommended."""
+    own = [one for one in points if one["title"] == best.title]
+    ends = [one["at"] for one in own if one["feasible"]]
+    return {"epsilon": min(ends, default=None), "tried": len(own), "title": best.title}
+
+
+def _draft(row: Forecast, planning: Planning, wish: Wish) -> Run:
+    plan = orders.plan(planning)
+    learns = wish.learns is not None and ALGORITHMS[row.algorithm].learns
+    prior = {"prior": priors.copy(wish.learns.pk)} if learns and wish.learns else {}
+    own = {name: value for name, value in row.options.items() if name != "questions"}
+    return Run(
+        name=drafts.free_name(f"Best {plan.k} of {wish.pool}"),
+        pool=wish.pool,
+        question_set=wish.question_set,
+        k=plan.k,
+        algorithm=row.algorithm,
+        options=own | prior,
+        belief=planning.belief,
+        epsilon=plan.epsilon,
+        delta=plan.delta,
+        budget=plan.budget,
+        price=wish.price,
+        currency=wish.currency,
+        hours_to_come=HOURS_TO_COME,
+        seed=secrets.randbelow(2**31),
+    )
+
+
+def guide_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    wrap = model_admin.admin_site.admin_view
+    begin, forecast, numbers = (
+        wrap(page.as_view(model_admin=model_admin))
+        for page in (BeginPage, ForecastPage, NumbersPage)
+    )
+    return [
+        path("begin/", begin, name="selection_run_begin"),
+        path("forecast/<int:pk>/", forecast, name="selection_run_forecast"),
+        path("forecast/<int:pk>/numbers/", numbers, name="selection_run_numbers"),
+    ]

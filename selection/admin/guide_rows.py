@@ -1,0 +1,89 @@
+"""A forecast's table in words: cost, whether gold and money suffice, how long it takes."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+from selection import reports
+from selection.forecast import Forecast
+from selection.setup import money
+
+from .guide_form import Wish
+
+SHOWN = 4  # rows; the others are folded
+BAND = "{} to {}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One algorithm. ``key`` names it when a run is made of it; words are empty where not known.
+
+    verdict  "good", "warn" or "bad": whether it comes to its end
+    """
+
+    key: str
+    row: Forecast
+    answers: str
+    answers_band: str
+    cost: str
+    cost_band: str
+    ends: str
+    verdict: str
+    lasts: str
+    lasts_band: str
+
+
+def key_of(row: Forecast) -> str:
+    """The same for the same algorithm with the same options, however the table is sorted."""
+    return "|".join([row.algorithm, str(row.options.get("accuracy", ""))])
+
+
+def words(row: Forecast, questions: int, wish: Wish | None) -> Row:
+    """wish: what was asked besides the plan; None where the address does not say."""
+    low, median, high = row.answers
+    price, currency = (wish.price, wish.currency) if wish else (None, "")
+    cost = [cost_words(many, price, currency) for many in row.answers]
+    lasts = [_lasts(many, wish) for many in row.answers]
+    said, verdict = ends(row, questions)
+    return Row(
+        key=key_of(row),
+        row=row,
+        answers=f"{median:,}",
+        answers_band=_band(f"{low:,}", f"{high:,}"),
+        cost=cost[1],
+        cost_band=_band(cost[0], cost[2]),
+        ends=said,
+        verdict=verdict,
+        lasts=lasts[1],
+        lasts_band=_band(lasts[0], lasts[2]),
+    )
+
+
+def _band(low: str, high: str) -> str:
+    return "" if low == high else BAND.format(low, high)
+
+
+def cost_words(answers: int, price: Decimal | None, currency: str) -> str:
+    return "" if price is None else money.words(price * answers, currency)
+
+
+def _lasts(answers: int, wish: Wish | None) -> str:
+    if wish is None or not wish.speed:
+        return ""
+    return reports.duration(timedelta(hours=answers / wish.speed))
+
+
+def ends(row: Forecast, questions: int) -> tuple[str, str]:
+    """Whether it comes to its end, in words, and as "good", "warn" or "bad"."""
+    most = row.answers_per_worker["at_most"]
+    if row.fixed_budget:
+        return "Spends the budget and promises nothing.", "warn"
+    if row.feasible and not row.keeps:
+        return f"Yes, {most:g} of {questions:,} at most; but it promises something else.", "warn"
+    if row.feasible:
+        return f"Yes: nobody needs more than {most:g} of {questions:,}.", "good"
+    if row.out_of_questions >= row.out_of_budget:
+        share = f"in {100 * row.out_of_questions:.0f} % of simulated runs"
+        return f"No: the questions run out {share}.", "bad"
+    share = f"in {100 * row.out_of_budget:.0f} % of simulated runs"
+    return f"The money runs out {share}.", "bad"

@@ -1,0 +1,79 @@
+"""What a run that has not begun is expected to cost."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Schema
+
+from selection.errors import Conflict, NotFound
+from selection.forecast import Forecast, for_draft, orders
+from selection.models import Run
+
+from .base import ERRORS, api, who
+
+BAND = "Four runs of five lie between the first number and the last; the middle one is the median."
+
+
+class CostOut(Schema):
+    algorithm: str
+    options: dict[str, Any]
+    answers: tuple[int, int, int] = Field(description=BAND)
+    cost: tuple[float, float, float] | None = Field(
+        description="The same in money, by the run's price. null: it has none."
+    )
+    feasible: bool = Field(
+        description="Whether it is expected to end before questions and money do."
+    )
+    epsilon_at_end: float | None = Field(
+        description="The ε that is promised in the end where it is not feasible."
+    )
+    why: str
+
+
+class ExpectedOut(Schema):
+    forecast: int = Field(description="The id of the forecast that this is of.")
+    state: str = Field(description="waiting, working, done, cancelled or failed.")
+    progress: float = Field(description="0 to 1: the numbers get firmer until it is 1.")
+    currency: str
+    own: CostOut | None = Field(description="null: its algorithm cannot be forecast for this run.")
+    recommended: CostOut
+    left_out: str = Field(description="What of the run is not taken into account.")
+
+
+@api.get("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
+def show_expected(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """What a draft is expected to cost, as firm as it is known by now; 404 until it is ordered."""
+    run = _draft(run_id)
+    found = for_draft.expected(run)
+    if found is None:
+        raise NotFound("It is not known what this run will cost: POST to this address to order it.")
+    return {
+        "forecast": found.planning.pk,
+        "state": found.planning.state,
+        "progress": orders.progress(found.planning),
+        "currency": run.currency,
+        "own": _cost(run, found.own) if found.own else None,
+        "recommended": _cost(run, found.best),
+        "left_out": found.rough,
+    }
+
+
+@api.post("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
+def order_expected(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """Work out what a draft will cost: first numbers at once, firmer ones later by GET."""
+    for_draft.order(_draft(run_id), who(request))
+    return show_expected(request, run_id)
+
+
+def _draft(run_id: int) -> Run:
+    run = get_object_or_404(Run, pk=run_id)
+    if run.status != Run.Status.DRAFT:
+        raise Conflict(f"The run “{run}” has begun: this is about runs that have not.")
+    return run
+
+
+def _cost(run: Run, row: Forecast) -> dict[str, Any]:
+    price = None if run.price is None else float(run.price)
+    cost = None if price is None else [round(price * many, 4) for many in row.answers]
+    return {name: getattr(row, name, None) for name in CostOut.model_fields} | {"cost": cost}

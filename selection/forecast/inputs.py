@@ -1,0 +1,50 @@
+"""What a forecast is made from, as numbers that can be stored, and the key of all of it."""
+
+import json
+from dataclasses import asdict
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import topk
+
+from .beliefs import Belief, Past, Range, Usual
+from .plan import Plan
+
+KINDS: dict[str, type[Range] | type[Usual] | type[Past]] = {
+    "range": Range,
+    "usual": Usual,
+    "past": Past,
+}
+
+
+def stored(belief: Belief) -> dict[str, Any]:
+    """The belief as numbers: its kind, and what it is made of."""
+    kind = next(name for name, made in KINDS.items() if type(belief) is made)
+    return {"kind": kind, **asdict(belief)}  # type: ignore[call-overload]
+
+
+def restored(numbers: dict[str, Any]) -> Belief:
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in numbers.items()
+        if name != "kind"
+    }
+    return KINDS[numbers["kind"]](**given)
+
+
+def key(plan: Plan, belief: Belief) -> str:
+    """The same for the same plan, belief and algorithms."""
+    made = [asdict(plan), stored(belief), code()]
+    return sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def code() -> str:
+    """Of the programs that the numbers come from: changed ones make others."""
+    read = sha256()
+    for folder in (Path(topk.__file__).parent, Path(__file__).parent):
+        for file in sorted(folder.rglob("*.py")):
+            read.update(file.read_bytes())
+    return read.hexdigest()

@@ -1,0 +1,74 @@
+"""A part of a forecast: one algorithm on one plan, a piece of work at a time.
+
+A piece reads how many runs are there, plays the next ones, and adds them if nobody else did: it may
+be done twice, late or never, and on any machine.
+"""
+
+from dataclasses import astuple, replace
+from time import monotonic
+from typing import Any
+
+from django.utils import timezone
+
+from selection.models import PlanningPart
+
+from .beliefs import Belief
+from .contenders import Contender
+from .plan import Plan
+from .plays import Ending, Need, Play
+from .refining import RUNS, enough, one_more
+from .rows import Ledger
+
+PIECE = 1.5  # seconds after which others have their turn
+ROW_SECONDS, POINT_SECONDS, POINT_RUNS = 20.0, 2.0, 40  # of processor time at most, and runs
+
+
+def plan_of(part: PlanningPart, plan: Plan) -> Plan:
+    """The plan as this part varies it."""
+    if part.curve == "epsilon":
+        return plan.at(part.at)
+    return replace(plan, k=int(part.at)) if part.curve == "k" else plan
+
+
+def ledger(part: PlanningPart, plan: Plan) -> Ledger:
+    """What was simulated of it so far."""
+    one = Contender(part.algorithm, plan_of(part, plan), part.options)
+    plays = [Play(answers, most, Ending(end), *rest) for answers, most, end, *rest in part.plays]
+    need = None if part.need is None else Need(*part.need)
+    return Ledger(one, plays, need, part.seconds)
+
+
+def numbers(made: Ledger) -> dict[str, Any]:
+    """The columns that keep what was simulated."""
+    return {
+        "plays": [astuple(play) for play in made.plays],
+        "runs": len(made.plays),
+        "need": None if made.need is None else astuple(made.need),
+        "seconds": made.seconds,
+    }
+
+
+def work(part: PlanningPart, plan: Plan, belief: Belief) -> bool:
+    """Play on for a moment, at least one run; whether nothing is left to do."""
+    made, began = ledger(part, plan), monotonic()
+    while not (done := _enough(part, made)):
+        one_more(made, belief, look_farther=not part.curve)
+        if monotonic() - began > PIECE:
+            done = _enough(part, made)
+            break
+    unchanged = PlanningPart.objects.filter(pk=part.pk, runs=part.runs)
+    unchanged.update(**numbers(made), finished=done, sent=timezone.now())
+    return done
+
+
+def _enough(part: PlanningPart, made: Ledger) -> bool:
+    runs, seconds = (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
+    return bool(made.plays) and (made.seconds > seconds or enough(made, runs))
+
+
+def share(part: PlanningPart) -> float:
+    """How much of it is done, 0 to 1."""
+    if part.finished:
+        return 1.0
+    runs, seconds = (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
+    return min(0.99, max(part.runs / runs, part.seconds / seconds))

@@ -1,0 +1,58 @@
+"""A run that has not begun: made of a forecast, and changed in one go where it could not end."""
+
+from typing import Any
+
+from django.db import transaction
+
+from selection.algorithms import ALGORITHMS
+from selection.errors import Conflict, NotFound, Refused
+from selection.models import Run
+
+from . import events, refusals
+
+CHANGEABLE = ("algorithm", "epsilon", "budget")
+
+
+def free_name(wanted: str) -> str:
+    """This name, with a number behind it where it is taken."""
+    wanted = wanted[:190]
+    taken = set(Run.objects.filter(name__startswith=wanted).values_list("name", flat=True))
+    names = [wanted, *(f"{wanted}, {i}" for i in range(2, len(taken) + 3))]
+    return next(name for name in names if name not in taken)
+
+
+@transaction.atomic
+def change(run: Run, wanted: dict[str, Any], accuracy: str | None = None, who: str = "") -> Run:
+    """Give a draft another algorithm, ε or budget (of ``CHANGEABLE``), or meaning of accuracy.
+
+    accuracy  what the promise is about, for an algorithm that knows it; "" its usual meaning
+
+    Options of the algorithm that it had go with it. Raises Conflict once it has begun, Refused for
+    what cannot be run.
+    """
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        raise NotFound("This run does not exist any more.")
+    if locked.status != Run.Status.DRAFT:
+        raise Conflict(f"The run “{locked}” has begun: copy it for other settings.")
+    if wanted.get("algorithm", locked.algorithm) != locked.algorithm:
+        learns = ALGORITHMS[wanted["algorithm"]].learns
+        locked.options = {k: v for k, v in locked.options.items() if k == "prior" and learns}
+    for name in CHANGEABLE:
+        if name in wanted:
+            setattr(locked, name, wanted[name])
+    _mean(locked, accuracy)
+    for why in refusals.of_stored(locked, locked.pool.workers.count()).values():
+        raise Refused(why)
+    locked.save(update_fields=[*CHANGEABLE, "options"])
+    said = [f"{name} {getattr(locked, name) or 'without limit'}" for name in wanted]
+    said += [f"accuracy {accuracy}"] if accuracy else []
+    events.write(locked, "draft", f"Changed before the start: {', '.join(said)}.", who)
+    return locked
+
+
+def _mean(run: Run, accuracy: str | None) -> None:
+    if accuracy:
+        run.options["accuracy"] = accuracy
+    elif accuracy is not None:
+        run.options.pop("accuracy", None)

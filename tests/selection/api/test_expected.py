@@ -1,0 +1,38 @@
+"""What a draft is expected to cost, by the API."""
+
+import pytest
+from django.test import Client
+
+from selection.forecast import orders
+from tests.worlds import make_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api(token, monkeypatch):
+    monkeypatch.setattr(orders, "FIRST", 60.0)
+    monkeypatch.setattr(orders.current_app, "send_task", lambda *args, **options: None)
+    return Client(headers={"authorization": f"Bearer {token}"})
+
+
+def test_it_is_unknown_until_it_is_ordered(api):
+    run = make_run(start=False, algorithm="lucb", questions=10, price="0.1", currency="$")
+    address = f"/api/runs/{run.pk}/expected"
+    unknown = api.get(address)
+    assert (unknown.status_code, "POST to this address" in unknown.json()["error"]) == (404, True)
+    told = api.post(address).json()
+    assert told == api.get(address).json()
+    assert (told["own"]["algorithm"], told["own"]["feasible"]) == ("lucb", False)
+    assert told["own"]["cost"] == [round(0.1 * many, 4) for many in told["own"]["answers"]]
+    assert told["currency"] == "$"
+    assert told["recommended"]["algorithm"]
+
+
+def test_it_is_about_drafts_of_one_skill(api):
+    begun = api.post(f"/api/runs/{make_run().pk}/expected")
+    assert (begun.status_code, "has begun" in begun.json()["error"]) == (409, True)
+    several = make_run(start=False, algorithm="multi-sar", budget=50)
+    refused = api.post(f"/api/runs/{several.pk}/expected")
+    assert (refused.status_code, "not forecast" in refused.json()["error"]) == (422, True)
+    assert api.get("/api/runs/99/expected").status_code == 404

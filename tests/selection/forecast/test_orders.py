@@ -1,0 +1,191 @@
+"""Forecasts as work: ordered, refined piece by piece, cancelled, swept."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from selection.errors import NotFound
+from selection.forecast import Past, Plan, Range, Usual, forecasts, orders, parts
+from selection.models import Planning, PlanningPart
+from tests.processes import celery_worker, wait_until
+
+pytestmark = pytest.mark.django_db
+State = Planning.State
+BELIEF = Range(0.6, 0.9)
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    """Few runs of each part: what is tested is that they add up."""
+    monkeypatch.setattr(parts, "RUNS", 3)
+    monkeypatch.setattr(parts, "POINT_RUNS", 2)
+    monkeypatch.setattr(parts, "PIECE", 0.0)
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """The messages that would go to Celery."""
+    messages = []
+    monkeypatch.setattr(
+        orders.current_app, "send_task", lambda name, args, **_: messages.append(args[0])
+    )
+    return messages
+
+
+def plan(**given):
+    wanted = {"workers": 6, "k": 2, "epsilon": 0.3, "delta": 0.05, "questions": 20, "price": 0.05}
+    return Plan(**(wanted | given))
+
+
+def ordered(capture, belief=BELIEF, **given):
+    with capture(execute=True):
+        return orders.order(plan(**given), belief, "her")
+
+
+def finish(planning, sent, capture):
+    """Do all that was handed out, as a Celery worker would."""
+    while sent:
+        with capture(execute=True):
+            orders.work(sent.pop(0))
+    planning.refresh_from_db()
+
+
+def test_the_first_numbers_are_there_at_once_and_the_rest_is_handed_out(
+    sent, django_capture_on_commit_callbacks
+):
+    planning = ordered(django_capture_on_commit_callbacks)
+    rows = orders.rows(planning)
+    assert rows[0].recommended
+    assert {row.runs for row in rows} == {1}
+    assert planning.state == State.WAITING
+    assert 0 < orders.progress(planning) < 1
+    assert len(sent) == planning.parts.count() == len(rows)
+
+
+def test_it_is_refined_to_the_end_with_curves(sent, django_capture_on_commit_callbacks):
+    capture = django_capture_on_commit_callbacks
+    planning = ordered(capture)
+    finish(planning, sent, capture)
+    assert planning.state == State.DONE
+    assert orders.progress(planning) == 1
+    assert {row.runs for row in orders.rows(planning)} == {3}
+    curves = orders.curves(planning)
+    epsilons = [point["at"] for point in curves["epsilon"] if point["algorithm"] == "credible"]
+    assert epsilons == sorted(epsilons)
+    assert 0.3 in epsilons
+    assert {point["at"] for point in curves["k"]} == {1, 2, 3}
+    best = [point for point in curves["epsilon"] if point["algorithm"] == "credible"]
+    assert best[0]["answers"][1] > best[-1]["answers"][1]
+    assert best[0]["cost"][1] == pytest.approx(0.05 * best[0]["answers"][1], abs=0.006)
+
+
+def test_refined_in_pieces_the_numbers_are_those_of_the_command(
+    sent, django_capture_on_commit_callbacks
+):
+    capture = django_capture_on_commit_callbacks
+    planning = ordered(capture)
+    finish(planning, sent, capture)
+    *_, rows = forecasts(plan(), Range(0.6, 0.9), 1000, 3)
+    assert orders.rows(planning) == rows
+
+
+def test_who_orders_the_same_gets_the_same_row(sent, django_capture_on_commit_callbacks):
+    capture = django_capture_on_commit_callbacks
+    planning = ordered(capture)
+    finish(planning, sent, capture)
+    again = ordered(capture)
+    assert again == planning
+    assert orders.cancel(again).state == State.DONE  # it is at its end
+    assert not sent
+    assert ordered(capture, epsilon=0.25) != planning
+    assert ordered(capture, belief=Usual()) != planning
+
+
+def test_a_cancelled_one_stops_and_keeps_its_numbers(sent, django_capture_on_commit_callbacks):
+    capture = django_capture_on_commit_callbacks
+    planning = ordered(capture)
+    orders.cancel(planning)
+    finish(planning, sent, capture)
+    assert planning.state == State.CANCELLED
+    assert {row.runs for row in orders.rows(planning)} == {1}
+    again = ordered(capture)
+    finish(again, sent, capture)
+    assert again == planning
+    assert again.state == State.DONE
+
+
+def test_a_piece_done_twice_counts_once(sent, django_capture_on_commit_callbacks):
+    planning = ordered(django_capture_on_commit_callbacks)
+    part = planning.parts.first()
+    stale = PlanningPart.objects.get(pk=part.pk)
+    parts.work(part, orders.plan(planning), orders.belief(planning))
+    parts.work(stale, orders.plan(planning), orders.belief(planning))
+    part.refresh_from_db()
+    assert part.runs == len(part.plays) == 2
+
+
+def test_what_was_lost_is_handed_out_again_and_nothing_else(
+    sent, django_capture_on_commit_callbacks
+):
+    planning = ordered(django_capture_on_commit_callbacks)
+    lost, *_ = sent
+    sent.clear()
+    orders.sweep()
+    assert not sent
+    late = timezone.now() - orders.LOST - timedelta(seconds=1)
+    planning.parts.filter(pk=lost).update(sent=late)
+    orders.sweep()
+    assert sent == [lost]
+
+
+def test_without_celery_there_are_first_numbers_and_it_waits(
+    monkeypatch, django_capture_on_commit_callbacks
+):
+    def away(*_, **__):
+        raise ConnectionError("no Redis")
+
+    monkeypatch.setattr(orders.current_app, "send_task", away)
+    planning = ordered(django_capture_on_commit_callbacks)
+    assert orders.rows(planning)
+    assert planning.state == State.WAITING
+    assert set(planning.parts.values_list("sent", flat=True)) == {None}
+
+
+def test_what_fails_is_said_in_one_sentence(sent, monkeypatch, django_capture_on_commit_callbacks):
+    planning = ordered(django_capture_on_commit_callbacks)
+
+    def broken(*_, **__):
+        raise ZeroDivisionError("by zero\nand more")
+
+    monkeypatch.setattr(parts, "one_more", broken)
+    orders.work(sent[0])
+    planning.refresh_from_db()
+    assert planning.state == State.FAILED
+    assert planning.error == "Simulating credible failed: ZeroDivisionError."
+
+
+def test_what_nobody_looks_at_is_forgotten(sent, django_capture_on_commit_callbacks):
+    planning = ordered(django_capture_on_commit_callbacks)
+    Planning.objects.update(used=timezone.now() - orders.KEPT - timedelta(days=1))
+    other = ordered(django_capture_on_commit_callbacks, epsilon=0.2)
+    orders.sweep()
+    assert list(Planning.objects.all()) == [other]
+    with pytest.raises(NotFound, match="order it again"):
+        orders.find(planning.pk)
+
+
+@pytest.mark.parametrize("belief", [Range(0.6, 0.9), Usual(), Past("a file", (3.0, 4.0), (4, 5))])
+def test_a_belief_comes_back_as_it_was_stored(sent, belief, django_capture_on_commit_callbacks):
+    planning = ordered(django_capture_on_commit_callbacks, belief=belief)
+    planning.refresh_from_db()
+    assert orders.belief(planning) == belief
+    assert orders.plan(planning) == plan()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_real_worker_finishes_what_was_ordered():
+    planning = orders.order(plan(workers=3, k=1, questions=4), BELIEF)
+    with celery_worker():
+        wait_until(lambda: Planning.objects.get(pk=planning.pk).state == State.DONE, "the forecast")
+    assert orders.progress(Planning.objects.get(pk=planning.pk)) == 1
