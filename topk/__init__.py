@@ -12,6 +12,7 @@
 from . import simulate
 from .certified import LIKE_THESE, THIS_SET
 from .credible import DOUBT, summary
+from .early import Early, early, those_left
 from .options import Option
 from .population_summary import PopulationSummary
 from .problem import Problem, ProblemError
@@ -30,6 +31,7 @@ __all__ = [
     "PROMISE_KEPT",
     "SELECTORS",
     "THIS_SET",
+    "Early",
     "Event",
     "Goal",
     "Memory",
@@ -44,7 +46,9 @@ __all__ = [
     "State",
     "Verdict",
     "build",
+    "early",
     "pack",
     "simulate",
     "summary",
+    "those_left",
 ]

@@ -9,6 +9,9 @@ from scipy.optimize import linear_sum_assignment
 from .options import Option
 from .problem import ProblemError
 
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
 QUOTAS = Option(
     "quotas",
     None,
@@ -19,23 +22,24 @@ QUOTAS = Option(
 MATCHING = Option(
     "matching",
     None,
-    "Arms are workers for kinds of task, and every kind gets one worker: workers, tasks.",
+    "Arms are workers for kinds of task, every kind gets so many and nobody two: workers, tasks, "
+    "wanted.",
     "object",
     by_hand=False,
 )
 
 
-def top(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def top(values: Floats, k: int) -> Counts:
     """The k arms of largest value, in rising order of number; nan counts as least."""
     return np.sort(ranking(values)[:k])
 
 
-def ranking(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def ranking(values: Floats) -> Counts:
     """(n,) arms from the largest value to the smallest, ties in order of number; nan is last."""
     return np.argsort(-values, kind="stable")
 
 
-def rivals(values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+def rivals(values: Floats, k: int) -> Floats:
     """(n,) for each arm the k-th largest value among the others (UGapE, section 3).
 
     Needs 1 <= k < n.
@@ -79,7 +83,7 @@ class Quotas:
         if not self.at_least.sum() <= self.k <= self.at_most.sum():
             raise ProblemError(f"The quotas cannot be kept with {self.k} workers.")
 
-    def best(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def best(self, values: Floats) -> NDArray[np.bool_]:
         """(n,) the feasible set of largest total: the least numbers first, then greedily."""
         order = ranking(values)
         # place (n,): rank of each arm within its group, 0 the best. Sorting the ranking by group,
@@ -97,46 +101,79 @@ class Quotas:
 
 
 class Matching:
-    """The best assignment of workers to kinds of task; an arm is a worker for a kind.
+    """The best way to give so many workers to each kind of task; an arm is a worker for a kind.
 
     workers  (n,) worker of each arm
-    tasks    (n,) kind of task of each arm
+    tasks    (n,) kind of task of each arm, numbered from 0
+    wanted   (m,) workers for each kind, 1 where it is not given
 
-    A selection gives every kind one worker, and no worker two: k is the number of kinds. Raises
-    ProblemError when there is none.
+    A selection gives every kind its workers, and no worker to two: k is how many are wanted in all.
+    Raises ProblemError when there is none.
     """
 
-    within = ", among all assignments of one worker to each kind of task"
+    within = ", among all selections of so many for each kind of task and nobody for two"
 
     def __init__(self, n: int, k: int, option: dict[str, Any]) -> None:
-        workers, tasks = _numbers(option, "workers"), _numbers(option, "tasks")
-        if workers.size != n or tasks.size != n or min(workers.min(), tasks.min()) < 0:
+        self.workers, self.tasks = _numbers(option, "workers"), _numbers(option, "tasks")
+        if self.workers.size != n or self.tasks.size != n or self._least() < 0:
             raise ProblemError(f"A matching needs the worker and the task of each of {n} arms.")
-        self.place = (tasks, workers)
-        self.shape = (int(tasks.max()) + 1, int(workers.max()) + 1)
-        if self.shape[0] != k:
-            raise ProblemError(f"A matching with {self.shape[0]} kinds of task selects as many.")
+        kinds = int(self.tasks.max()) + 1
+        self.wanted = _numbers(option, "wanted", np.ones(kinds, np.int64))
+        if self.wanted.size != kinds or (self.wanted < 1).any():
+            raise ProblemError(f"A matching needs a number of workers for each of {kinds} kinds.")
+        if self.wanted.sum() != k:
+            raise ProblemError(
+                f"A matching for {kinds} kinds of task that wants {self.wanted.sum()} workers "
+                f"selects as many, not {k}."
+            )
         self.best(np.zeros(n))
 
-    def best(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """(n,) the assignment of largest total (Hungarian method)."""
-        gains = np.full(self.shape, -np.inf)
-        gains[self.place] = values
-        try:
-            rows, columns = linear_sum_assignment(gains, maximize=True)
-        except ValueError as error:
-            raise ProblemError("No assignment gives every kind of task a worker.") from error
-        if rows.size < self.shape[0]:
-            raise ProblemError("No assignment gives every kind of task a worker.")
-        matched = np.zeros(self.shape, bool)
-        matched[rows, columns] = True
-        chosen: NDArray[np.bool_] = matched[self.place]
+    def _least(self) -> int:
+        return int(min(self.workers.min(initial=0), self.tasks.min(initial=0)))
+
+    def best(self, values: Floats) -> NDArray[np.bool_]:
+        """(n,) the selection of largest total."""
+        chosen = assign(values, self.workers, self.tasks, self.wanted)
+        if chosen.sum() < self.wanted.sum():
+            raise ProblemError("There are too few workers to give each kind of task its own.")
         return chosen
 
 
-def _numbers(
-    option: dict[str, Any], name: str, default: NDArray[np.int64] | None = None
-) -> NDArray[np.int64]:
+def assign(values: Floats, workers: Counts, tasks: Counts, wanted: Counts) -> NDArray[np.bool_]:
+    """(n,) at most ``wanted`` arms of each task, no two of one worker: as many as can be.
+
+    Of all such sets it is that of largest total (Hungarian method).
+    """
+    arms = _perhaps_needed(values, workers, tasks, wanted)
+    # (kinds, workers) what each is worth; where a worker is no arm of a kind, so little that no
+    # total makes up for it.
+    never = -1e6 * (1 + np.abs(values[arms]).max(initial=0))
+    known, column = np.unique(workers[arms], return_inverse=True)
+    worth = np.full((wanted.size, known.size), never)
+    arm_at = np.full(worth.shape, -1)
+    worth[tasks[arms], column] = values[arms]
+    arm_at[tasks[arms], column] = arms
+    places = np.repeat(np.arange(wanted.size), wanted)
+    filled, columns = linear_sum_assignment(worth[places], maximize=True)
+    found = arm_at[places[filled], columns]
+    chosen = np.zeros(values.size, bool)
+    chosen[found[found >= 0]] = True
+    return chosen
+
+
+def _perhaps_needed(values: Floats, workers: Counts, tasks: Counts, wanted: Counts) -> Counts:
+    """The arms of all workers who are among the best of a kind, as many as all kinds want.
+
+    Other kinds can take no more of these away than they want, so nobody beyond gets a place.
+    """
+    needed = np.zeros(int(workers.max(initial=-1)) + 1, bool)
+    for kind in range(wanted.size):
+        arms = np.flatnonzero(tasks == kind)
+        needed[workers[arms[ranking(values[arms])[: wanted.sum()]]]] = True
+    return np.flatnonzero(needed[workers])
+
+
+def _numbers(option: dict[str, Any], name: str, default: Counts | None = None) -> Counts:
     given = option.get(name, default)
     try:
         numbers = np.asarray(given, np.int64)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .best_sets import top
 from .options import Option
 from .options import settle as settle_options
 from .population_summary import PopulationSummary
@@ -81,7 +82,9 @@ class Selector(ABC):
     path_dependent  whether its memory depends on how answers were batched, not on their sum alone
     keeps_quotas    whether at least and at most so many of each group can be asked for
     learns          whether it can start from what an earlier run saw
-    several_skills  whether it shares one budget among several problems
+    several_skills  whether it shares one budget among several problems, and is for nothing else
+    takes_skills    whether it can be asked for so many of each of several problems
+    matches         whether it can then keep each worker to at most one of them
     says_accuracy   whether what accuracy means may be chosen
     interval        what lower and upper of its standing are, for a person
 
@@ -100,6 +103,8 @@ class Selector(ABC):
     keeps_quotas: ClassVar[bool] = False
     learns: ClassVar[bool] = False
     several_skills: ClassVar[bool] = False
+    takes_skills: ClassVar[bool] = False
+    matches: ClassVar[bool] = False
     says_accuracy: ClassVar[bool] = False
     interval: ClassVar[str] = "confidence bounds: where the algorithm takes the accuracy to lie"
 
@@ -226,6 +231,28 @@ class Selector(ABC):
     @abstractmethod
     def standing(self) -> Standing:
         """Where every arm stands."""
+
+    def best(self, values: Floats) -> Counts:
+        """The arms of largest total value, of all sets that may be selected, in rising order."""
+        return top(values, self.problem.k)
+
+    def shortfall(self, arms: Counts) -> float:
+        """What the regret of these k arms is bounded by, as its promise bounds that of its own.
+
+        It holds at all times at once, with the promise's probability. 1: nothing is proved of them.
+        """
+        return self.standing().gap if np.array_equal(arms, self.selection()) else 1.0
+
+    def worst_swap(self, arms: Counts, lower: Floats, upper: Floats) -> float:
+        """By how much these k arms may fall short, on average, if each is within its (n,) bounds.
+
+        The worst accuracies for them do not depend on which other set is compared, so that the best
+        set under these is the worst swap.
+        """
+        worth = upper.copy()
+        worth[arms] = lower[arms]
+        total = worth[self.best(worth)].sum() - worth[arms].sum()
+        return float(np.clip(total / self.problem.k, 0, 1))
 
     def warnings(self) -> tuple[str, ...]:
         """Sentences for a person on what makes the promise doubtful for this pool; mostly none."""

@@ -139,14 +139,26 @@ class Certified(Selector):
     def _judgement(self) -> tuple[float, Chosen]:
         """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
         if self._judged is None:
-            tally, means = self._tally, np.nan_to_num(self.means, nan=0.5)
-            chosen = self._chosen(means, tally)
-            total = worst_swap(self.quotas, chosen, *self._bounds())
-            i = self.certificate.first(tally.pulls)
-            if i is not None and self.certificate.least(i, chosen, means) < total:
-                total = min(total, self.certificate.bound(i, chosen, means, tally).total)
-            self._judged = max(total, 0.0), chosen
+            chosen = self._chosen(np.nan_to_num(self.means, nan=0.5), self._tally)
+            self._judged = self._certified(chosen), chosen
         return self._judged
+
+    def _certified(self, chosen: Chosen) -> float:
+        """What holds of K times the regret of any (n,) selection: every bound does (3.2)."""
+        tally, means = self._tally, np.nan_to_num(self.means, nan=0.5)
+        total = worst_swap(self.quotas, chosen, *self._bounds())
+        i = self.certificate.first(tally.pulls)
+        if i is not None and self.certificate.least(i, chosen, means) < total:
+            total = min(total, self.certificate.bound(i, chosen, means, tally).total)
+        return max(total, 0.0)
+
+    def best(self, values: Floats) -> Counts:
+        return np.flatnonzero(self.quotas.best(values))
+
+    def shortfall(self, arms: Counts) -> float:
+        chosen = np.zeros(self.problem.n, bool)
+        chosen[arms] = True
+        return min(1.0, self._certified(chosen) / self.problem.k)
 
     def design(self) -> tuple[int, float] | None:
         """Horizon and threshold that certify now; None where the intervals do."""

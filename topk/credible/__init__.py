@@ -1,7 +1,8 @@
 """``credible``: a population fitted to the pool, and a promise on average over such pools."""
 
 from .goodness_of_fit import DOUBT
+from .means import posterior_means
 from .population import summary
 from .selector import Credible
 
-__all__ = ["DOUBT", "Credible", "summary"]
+__all__ = ["DOUBT", "Credible", "posterior_means", "summary"]

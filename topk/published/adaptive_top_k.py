@@ -13,7 +13,7 @@ from topk.best_sets import ranking
 from topk.options import Option
 from topk.problem import Problem, ProblemError
 from topk.promise import Goal, Promise
-from topk.selector import Counts, Floats
+from topk.selector import Counts, Floats, Selector
 from topk.state import State, Verdict
 
 from .rounds import RoundSelector
@@ -124,6 +124,12 @@ class AdaptiveTopK(RoundSelector):
         radius = 2.0 ** -memory["rounds"]
         return memory["means"] - radius, memory["means"] + radius
 
+    def shortfall(self, arms: Counts) -> float:
+        """On the event of the proof the decided are decided rightly, and only the rest may swap."""
+        sure = 4.0 * self.state.verdict
+        lower, upper = (np.where(self.undecided, bound, sure) for bound in self._interval())
+        return self.worst_swap(arms, lower, upper)
+
 
 class AdaptiveTopKBudget(AdaptiveTopK):
     """Without the outer loop, until the budget is spent.
@@ -184,3 +190,7 @@ class ImprovedTopK(AdaptiveTopK):
     @property
     def _accuracy(self) -> float:
         return self.problem.epsilon / 2
+
+    def shortfall(self, arms: Counts) -> float:
+        """A few bounds may be broken here, so that they prove nothing of other arms."""
+        return Selector.shortfall(self, arms)

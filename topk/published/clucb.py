@@ -32,6 +32,10 @@ ROUNDING = 1e-12  # values of two sets that differ by less are equal
 class OracleSelector(SequentialSelector):
     """``kernels.look_sets`` for all sets of K; the same in numpy where an oracle says which."""
 
+    keeps_quotas = True
+    takes_skills = True
+    matches = True
+
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
         if self.oracle is not None:
@@ -95,10 +99,19 @@ class OracleSelector(SequentialSelector):
         """Per worker selected: the kernel's is of sums."""
         return min(1.0, self._judgement()[2] / self.problem.k) if self._warm else 1.0
 
+    def best(self, values: Floats) -> Counts:
+        if self.oracle is None:
+            return super().best(values)
+        return np.flatnonzero(self.oracle.best(values))
+
+    def shortfall(self, arms: Counts) -> float:
+        """Of the mean of all of them: these are promises on sums."""
+        return self.worst_swap(arms, *self._bounds()) if self._warm else 1.0
+
     def selection(self) -> Counts:
         if self._warm or self.oracle is None:
             return super().selection()
-        return np.flatnonzero(self.oracle.best(np.nan_to_num(self.means, nan=-1.0)))
+        return self.best(np.nan_to_num(self.means, nan=-1.0))
 
     def simulate(
         self, truth: Floats, cap: int, gaussian: bool, rng: np.random.Generator
@@ -116,7 +129,6 @@ class CLUCBPAC(OracleSelector):
 
     name = "clucb-pac"
     title = "CLUCB-PAC"
-    keeps_quotas = True
     promise = Promise(Goal.AGGREGATE, "confidence", "Chen, Lin, King, Lyu, Chen 2014, appendix B.2")
     known_options: ClassVar[tuple[Option, ...]] = (QUOTAS, MATCHING)
 
@@ -138,7 +150,6 @@ class LilCLUCB(OracleSelector, LilSelector):
 
     name = "lil-clucb"
     title = "lil'CLUCB"
-    keeps_quotas = True
     promise = Promise(
         Goal.EXACT, "confidence", "Jiang, Li, Qiao 2017, Theorem 4.1", early=Goal.AGGREGATE
     )

@@ -85,6 +85,7 @@ class MultiSAR(PhaseSelector):
     name = "multi-sar"
     title = "Multi-bandit SAR"
     several_skills = True
+    takes_skills = True
     promise = Promise(
         Goal.EXACT,
         "budget",
@@ -118,10 +119,11 @@ class MultiSAR(PhaseSelector):
         order = active[ranking(means[active])]
         return _Part(order, means[order], self.problem.ks[number] - accepted)
 
+    def best(self, values: Floats) -> Counts:
+        return best_of_parts(self.problem, values)
+
     def selection(self) -> Counts:
-        return best_of_parts(
-            self.problem, np.where(self.undecided, self._score(), 4.0 * self.state.verdict)
-        )
+        return self.best(np.where(self.undecided, self._score(), 4.0 * self.state.verdict))
 
 
 @dataclass
@@ -165,6 +167,7 @@ class MultiUGapE(Selector):
     name = "multi-ugape"
     title = "Multi-bandit UGapE"
     several_skills = True
+    takes_skills = True
     promise = Promise(
         Goal.EXPLORE_K, "budget", "Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011; no theorem for K"
     )
@@ -265,10 +268,13 @@ class MultiUGapE(Selector):
     def _done(self) -> bool:
         return self._budget_left(np.zeros(1, np.int64)) <= 0
 
+    def best(self, values: Floats) -> Counts:
+        return best_of_parts(self.problem, values)
+
     def selection(self) -> Counts:
         best = self.state.memory["best"]
         if not all(best):
-            return best_of_parts(self.problem, np.nan_to_num(self.means, nan=-1.0))
+            return self.best(np.nan_to_num(self.means, nan=-1.0))
         chosen = [arms[np.array(own)] for arms, own in zip(self.arms_of, best, strict=True)]
         return np.sort(np.concatenate(chosen))
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from topk.best_sets import ranking
+from topk.best_sets import ranking, rivals
 from topk.options import Option
 from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats
@@ -78,3 +78,9 @@ class BatchRacing(RoundSelector):
         gap = upper[order[k:]].max() - lower[order[:k]].min()
         self.state.memory["gap"] = float(np.clip(gap, 0, 1))
         self._settle_the_rest()
+
+    def shortfall(self, arms: Counts) -> float:
+        """As for all that look at every answer; the accepted are rightly so where bounds hold."""
+        lower, upper = self._interval()
+        short = (rivals(upper, self.problem.k) - lower)[arms[self.undecided[arms]]]
+        return float(np.clip(short.max(initial=0), 0, 1))

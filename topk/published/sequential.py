@@ -114,6 +114,17 @@ class SequentialSelector(Selector):
         kernels.spread(self.strategy, arms, memo)
         return arms[kernels.LOWER], arms[kernels.UPPER]
 
+    def shortfall(self, arms: Counts) -> float:
+        """Explore-K: the K best have K others' upper bounds at most above each arm's lower one.
+
+        It needs no more of the bounds than the proofs do: upper ones of the K best, lower ones of
+        the rest.
+        """
+        if not self._warm:
+            return 1.0
+        lower, upper = self._bounds()
+        return float(np.clip((rivals(upper, self.problem.k) - lower)[arms].max(), 0, 1))
+
     def standing(self) -> Standing:
         lower, upper = self._bounds()
         verdict = self._final()

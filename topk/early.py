@@ -1,0 +1,111 @@
+"""Whom to name when a run ends before its time: those whom all answers favour, and what holds.
+
+An algorithm's own favourites may rest on a part of the answers (those of a round), or on when a
+bound was least. What its verdicts say stays: a verdict is for good.
+
+Workers are compared by their posterior means under a population fitted to them all: a share of
+right answers says the less the fewer they are, and 1 of 1 is not better than 37 of 40. Who was
+asked how often, and why, makes no difference to a posterior. Of equally many answers it always
+prefers those with more right ones. Somebody without an answer comes after all others.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .best_sets import assign, top
+from .certified import intervals
+from .credible import posterior_means
+from .promise import Goal, Promise
+from .published.multi import MultiProblem
+from .selector import Counts, Floats, Selector
+from .state import Verdict
+
+ROUNDING = 1e-9  # posterior means that differ by less are equal
+ANYTIME = Promise(
+    Goal.AGGREGATE,
+    "confidence",
+    "Confidence sequences for every worker at once, docs/certified.md, section 5",
+)
+
+
+@dataclass(frozen=True)
+class Early:
+    """arms      (k,) who is named, in rising order
+    expected  (n,) the accuracy of each, by the population fitted to all
+    epsilon   what holds of those named by ``promise``; None where nothing does
+    """
+
+    arms: Counts
+    expected: Floats
+    epsilon: float | None
+    promise: Promise
+
+
+def early(selector: Selector) -> Early:
+    """Whom to name, as the algorithm stands now. One with a posterior of its own knows best."""
+    state, promise = selector.state, selector.promise
+    if promise.average:
+        standing = selector.standing()
+        return Early(selector.selection(), standing.mean, _known(standing.gap), promise)
+    expected = expected_of(selector)
+    worth = expected + ROUNDING * (state.rewards + 0.5) / (state.pulls + 1) + (state.pulls > 0)
+    decided = state.verdict != Verdict.UNDECIDED
+    arms = selector.best(np.where(decided, 4.0 * state.verdict, worth))
+    if promise.fixed == "budget" or promise.goal is Goal.NONE:
+        within = replace(ANYTIME, within=promise.within)
+        return Early(arms, expected, _known(_by_intervals(selector, arms)), within)
+    bounds = promise.early if promise.goal is Goal.EXACT else promise.goal
+    epsilon = 1.0 if bounds is Goal.NONE else selector.shortfall(arms)
+    return Early(arms, expected, _known(epsilon), promise)
+
+
+def expected_of(selector: Selector) -> Floats:
+    """(n,) posterior means; several problems are as many populations."""
+    problem, state = selector.problem, selector.state
+    if not isinstance(problem, MultiProblem):
+        return posterior_means(state.rewards, state.pulls, problem.k)
+    expected = np.empty(problem.n)
+    for arms, k in zip(problem.arms_of(), problem.ks, strict=True):
+        expected[arms] = posterior_means(state.rewards[arms], state.pulls[arms], k)
+    return expected
+
+
+def those_left(
+    right: Floats, pulls: Counts, ks: Sequence[int], workers: Counts | None = None
+) -> Counts:
+    """Whom to name where too few are left for all places: as many as can be, the likely best.
+
+    right, pulls  (n,) tallies, part after part
+    ks            places in each part
+    workers       (n,) who each arm is, numbered from 0, where nobody may fill two places
+    """
+    parts = np.split(np.arange(right.size), len(ks))
+    size = right.size // len(ks)
+    if size > 1:
+        expected = np.concatenate([posterior_means(right[arms], pulls[arms], 1) for arms in parts])
+    else:
+        expected = (right + 1) / (pulls + 2)
+    if workers is None:
+        named = [arms[top(expected[arms], k)] for arms, k in zip(parts, ks, strict=True)]
+        return np.concatenate(named)
+    tasks = np.repeat(np.arange(len(ks)), size)
+    return np.flatnonzero(assign(expected, workers, tasks, np.array(ks)))
+
+
+def _by_intervals(selector: Selector, arms: Counts) -> float:
+    """With probability 1 - delta at all times, whoever was asked when.
+
+    Only where the algorithm promises nothing itself: whoever states now one promise and now
+    another, each true but for delta, is wrong in up to 2 delta.
+    """
+    problem, pulls = selector.problem, selector.state.pulls
+    right = np.minimum(np.rint(selector.state.rewards).astype(np.int64), pulls)
+    lower, upper = intervals(pulls, right, math.log(problem.n / problem.delta), 0)
+    return selector.worst_swap(arms, lower, upper)
+
+
+def _known(epsilon: float) -> float | None:
+    return epsilon if epsilon < 1 else None
