@@ -58,7 +58,7 @@ def context(run: Run, asked: QueryDict) -> dict[str, Any]:
         "workers": len(lines) // len(run.skills),
         "skills": reports.skill_lines(run, lines),
         "quotas": reports.quota_lines(run, lines),
-        "promised": reports.promise_status(run),
+        "promised": reports.promise_status(run, seen.named),
         "proof": reports.proof(run, lines),
         "concerns": [need for need in reports.needs(run, fit) if need.kind != "review"],
         "population": population.draw(fit.population) if fit.population else None,

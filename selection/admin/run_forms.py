@@ -15,6 +15,7 @@ from selection.setup import choices, money, priors, quotas, refusals
 from .run_fields import (
     KEPT,
     SETTINGS,
+    KindsField,
     LearnField,
     OptionFields,
     QuotaFields,
@@ -32,7 +33,7 @@ FITS_MOST = "credible"  # until pool and questions are chosen: then run_form.js 
 HOURS_TO_COME = 48  # for new runs: long enough for a weekend's absence, short enough to notice
 
 
-class RunForm(QuotaFields, LearnField, OptionFields, forms.ModelForm):
+class RunForm(QuotaFields, LearnField, KindsField, OptionFields, forms.ModelForm):
     """A run, while it is a draft."""
 
     class Meta:

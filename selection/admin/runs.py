@@ -33,7 +33,7 @@ class SkillInline(TabularInline):
     fields = ["question_set", "k"]
     autocomplete_fields = ["question_set"]
     extra = 1
-    verbose_name_plural = "Further skills on the same budget"
+    verbose_name_plural = "Further question sets on the same budget"
 
 
 class RunList(ChangeList):
@@ -103,6 +103,13 @@ class RunAdmin(DeletedWhole, ModelAdmin):
                 "fields": ["seed"],
                 "description": "The seed fixes each worker's order of questions and every "
                 "random choice. The one given is as good as any.",
+            },
+        ),
+        (
+            "Several kinds of task",
+            {
+                "fields": ["one_kind_each"],
+                "description": "Add the other question sets below, each with a K of its own.",
             },
         ),
     ]

@@ -51,6 +51,9 @@ class RunOut(Schema):
     )
     quotas: dict[str, Any]
     skills: list[SkillOut]
+    one_kind_each: bool = Field(
+        description="Whether each worker is selected for at most one of several question sets."
+    )
     promise: str
     over: str = Field(description="Whom the promise is about, where that is not the whole pool.")
     by_hand: str = Field(description="What verdicts by hand do to the promise.")

@@ -134,6 +134,8 @@ def _reasons(arrays: StepArrays) -> dict[int, str]:
 def _closing_words(run: Run, standing: Standing, arm: int, k: int) -> str:
     place = "among" if standing.verdict[arm] == Verdict.ACCEPTED else "not among"
     within = " that keep to the quotas" if run.quotas else ""
+    if run.several and run.one_kind_each:
+        within = " of this kind of task, with nobody selected for two,"
     if run.fixed_budget:
         when = "the budget was spent"
     elif standing.wanted:

@@ -38,7 +38,7 @@ class Expected:
 
 def plan(run: Run) -> Plan:
     """Without its price, so that a change of price needs no new forecast. Raises Refused."""
-    if run.selector_class.several_skills:
+    if run.several or run.selector_class.several_skills:
         raise Refused("What runs of several skills cost is not forecast.")
     questions = run.question_set.questions.filter(retired=None).count()
     return Plan(

@@ -6,20 +6,32 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('selection', '0007_gold'),
+        ("selection", "0007_gold"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='run',
-            name='currency',
-            field=models.CharField(blank=True, default='€', help_text='A sign or a short name: €, $, EUR.', max_length=10),
+            model_name="run",
+            name="currency",
+            field=models.CharField(
+                blank=True,
+                default="€",
+                help_text="A sign or a short name: €, $, EUR.",
+                max_length=10,
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='price',
-            field=models.DecimalField(blank=True, decimal_places=4, help_text='What an answer costs you, fees included. Only used to tell what the run costs. Empty: not known.', max_digits=12, null=True, validators=[django.core.validators.MinValueValidator(Decimal('0'))], verbose_name='price per answer'),
+            model_name="run",
+            name="price",
+            field=models.DecimalField(
+                blank=True,
+                decimal_places=4,
+                help_text="What an answer costs you, fees included. Only used to tell what the run costs. Empty: not known.",
+                max_digits=12,
+                null=True,
+                validators=[django.core.validators.MinValueValidator(Decimal("0"))],
+                verbose_name="price per answer",
+            ),
         ),
     ]

@@ -5,50 +5,89 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('selection', '0008_price'),
+        ("selection", "0008_price"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Planning',
+            name="Planning",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=64, unique=True)),
-                ('wanted', models.JSONField()),
-                ('belief', models.JSONField()),
-                ('by', models.CharField(blank=True, max_length=150)),
-                ('state', models.CharField(choices=[('waiting', 'waits for a worker process'), ('working', 'is being refined'), ('done', 'is done'), ('cancelled', 'was cancelled'), ('failed', 'failed')], default='waiting', max_length=10)),
-                ('error', models.CharField(blank=True, max_length=300)),
-                ('created', models.DateTimeField(auto_now_add=True)),
-                ('used', models.DateTimeField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=64, unique=True)),
+                ("wanted", models.JSONField()),
+                ("belief", models.JSONField()),
+                ("by", models.CharField(blank=True, max_length=150)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "waits for a worker process"),
+                            ("working", "is being refined"),
+                            ("done", "is done"),
+                            ("cancelled", "was cancelled"),
+                            ("failed", "failed"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("error", models.CharField(blank=True, max_length=300)),
+                ("created", models.DateTimeField(auto_now_add=True)),
+                ("used", models.DateTimeField()),
             ],
             options={
-                'ordering': ['-used', '-id'],
+                "ordering": ["-used", "-id"],
             },
         ),
         migrations.CreateModel(
-            name='PlanningPart',
+            name="PlanningPart",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('curve', models.CharField(blank=True, max_length=10)),
-                ('at', models.FloatField(default=0)),
-                ('algorithm', models.CharField(max_length=50)),
-                ('options', models.JSONField(default=dict)),
-                ('plays', models.JSONField(default=list)),
-                ('runs', models.PositiveIntegerField(default=0)),
-                ('need', models.JSONField(null=True)),
-                ('seconds', models.FloatField(default=0)),
-                ('finished', models.BooleanField(default=False)),
-                ('sent', models.DateTimeField(null=True)),
-                ('planning', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='parts', to='selection.planning')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("curve", models.CharField(blank=True, max_length=10)),
+                ("at", models.FloatField(default=0)),
+                ("algorithm", models.CharField(max_length=50)),
+                ("options", models.JSONField(default=dict)),
+                ("plays", models.JSONField(default=list)),
+                ("runs", models.PositiveIntegerField(default=0)),
+                ("need", models.JSONField(null=True)),
+                ("seconds", models.FloatField(default=0)),
+                ("finished", models.BooleanField(default=False)),
+                ("sent", models.DateTimeField(null=True)),
+                (
+                    "planning",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="parts",
+                        to="selection.planning",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['number'],
-                'indexes': [models.Index(condition=models.Q(('finished', False)), fields=['sent'], name='planning_part_to_do')],
-                'constraints': [models.UniqueConstraint(fields=('planning', 'number'), name='planning_part_once')],
+                "ordering": ["number"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("finished", False)),
+                        fields=["sent"],
+                        name="planning_part_to_do",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("planning", "number"), name="planning_part_once"
+                    )
+                ],
             },
         ),
     ]

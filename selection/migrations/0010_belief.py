@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('selection', '0009_planning'),
+        ("selection", "0009_planning"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='run',
-            name='belief',
+            model_name="run",
+            name="belief",
             field=models.JSONField(blank=True, default=dict, editable=False),
         ),
     ]

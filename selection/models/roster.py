@@ -21,9 +21,10 @@ class Roster:
     The algorithm numbers them anew, 0 to r - 1: skill by skill, and within a skill in an order that
     has nothing to do with when they came.
 
-    arms   (r,) the run's numbers of these arms
-    n      arms of the run in all
-    share  of δ that is left to them. Who left after giving answers may have left because of them;
+    arms    (r,) the run's numbers of these arms
+    n       arms of the run in all
+    people  (r,) who each of them is, by a number; 0 where that does not matter
+    share   of δ that is left to them. Who left after giving answers may have left because of them;
            with δ shared evenly among all who were tested, every single bound is as it was, so that
            it does not matter why they left (docs/absence.md)
     """
@@ -31,6 +32,7 @@ class Roster:
     arms: Counts
     n: int
     share: float
+    people: Counts
 
     @classmethod
     def of(cls, run: Run, skill: Counts, gone: NDArray[np.bool_], pulls: Counts) -> "Roster":
@@ -41,12 +43,17 @@ class Roster:
         key = mixed[here] if run.joined else here
         left = int((gone & (pulls > 0)).sum())
         share = here.size / (here.size + left) if left else 1.0
-        return cls(here[np.lexsort((key, skill[here]))], gone.size, share)
+        arms = here[np.lexsort((key, skill[here]))]
+        return cls(arms, gone.size, share, _people(run, gone.size)[arms])
 
     def enough(self, run: Run) -> bool:
-        """Whether there are more to choose from than are wanted, in every skill."""
+        """Whether there are more to choose from than are wanted, in every skill.
+
+        With each worker in one skill at most, there must be somebody for every place.
+        """
         workers = self.arms.size // len(run.skills)
-        return all(skill.k < workers for skill in run.skills)
+        places = run.total if run.several and run.one_kind_each else 1
+        return places <= workers and all(skill.k < workers for skill in run.skills)
 
     def ready(self, run: Run) -> bool:
         """Whether the algorithm can work on them by now.
@@ -62,6 +69,7 @@ class Roster:
         options = run.all_options()
         if "quotas" in options:
             options["quotas"] = among(options["quotas"], self.arms, run.k)
+        options |= run.of_each_kind(np.unique(self.people, return_inverse=True)[1])
         return build(run.algorithm, run.problem(workers, self.share), state, **options)
 
     def state(self, pulls: Counts, rewards: Any, verdict: Any, memory: Memory) -> State:
@@ -82,6 +90,13 @@ class Roster:
     def places(self, arms: Counts) -> Counts:
         """The algorithm's numbers of these arms of the run; -1 for those who are gone."""
         return self.spread(np.arange(self.arms.size), -1)[arms]
+
+
+def _people(run: Run, n: int) -> Counts:
+    """(n,) the worker of each arm: read only where it matters that one has several arms."""
+    if not (run.several and run.one_kind_each):
+        return np.zeros(n, np.int64)
+    return np.array(run.candidates.order_by("arm").values_list("worker_id", flat=True), np.int64)
 
 
 def among(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:

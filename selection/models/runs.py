@@ -8,6 +8,7 @@ import numpy as np
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
+from numpy.typing import NDArray
 
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
@@ -47,6 +48,7 @@ SETTINGS = (
     "minutes",
     "hours_to_come",
     "recorded_only",
+    "one_kind_each",
 )
 
 
@@ -163,6 +165,13 @@ class Run(models.Model):
         default=False,
         help_text="Ask nobody: use the answers imported into this run, as far as they are needed.",
     )
+    one_kind_each = models.BooleanField(
+        "a worker may be selected",
+        default=False,
+        choices=[(False, "for several kinds of task"), (True, "for at most one kind of task")],
+        help_text="Where a run covers several question sets: whether whoever is among the best in "
+        "two of them may be selected for both, or does one kind of task at most.",
+    )
     seed = models.PositiveBigIntegerField(default=0, validators=[MaxValueValidator(2**62)])
 
     status = models.CharField(
@@ -262,7 +271,7 @@ class Run(models.Model):
         )
         if Run.question_set.is_cached(self):
             own.question_set = self.question_set
-        several = self.pk is not None and self.selector_class.several_skills
+        several = self.pk is not None and self.selector_class.takes_skills
         return [own, *(self.further.select_related("question_set") if several else ())]
 
     @property
@@ -289,18 +298,33 @@ class Run(models.Model):
         share  of δ that is left to those who are still to be chosen from
         """
         limits = (self.epsilon, self.delta * share, self.budget)
-        if not self.selector_class.several_skills:
+        if not (self.several or self.selector_class.several_skills):
             return Problem(workers, self.k, *limits)
         parts = np.repeat(np.arange(len(self.skills)), workers)
         return MultiProblem.of(parts.tolist(), [skill.k for skill in self.skills], *limits)
 
     def selector(self, workers: int) -> Selector:
         """The algorithm before it asks so many workers. Raises ProblemError if it cannot be run."""
-        return build(self.algorithm, self.problem(workers), **self.all_options())
+        everybody = np.tile(np.arange(workers), len(self.skills))
+        options = self.all_options() | self.of_each_kind(everybody)
+        return build(self.algorithm, self.problem(workers), **options)
 
     def all_options(self) -> dict[str, Any]:
         """What was set, and the size of the question set where the promise is about that set."""
         return {**self.options, **self._set_size()}
+
+    def of_each_kind(self, workers: NDArray[np.int64]) -> dict[str, Any]:
+        """So many of each skill, as an option of algorithms that take any family of sets.
+
+        workers  (n,) who each arm is, numbered from 0; arms are numbered skill by skill
+        """
+        if not self.several or self.selector_class.several_skills:
+            return {}
+        ks = [skill.k for skill in self.skills]
+        kinds = np.repeat(np.arange(len(ks)), workers.size // len(ks)).tolist()
+        if self.one_kind_each:
+            return {"matching": {"workers": workers.tolist(), "tasks": kinds, "wanted": ks}}
+        return {"quotas": {"groups": kinds, "at_least": ks, "at_most": ks}}
 
     def _set_size(self) -> dict[str, Any]:
         """One question stands for a set that is empty, or not chosen yet: any may be tried on."""

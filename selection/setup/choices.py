@@ -1,7 +1,7 @@
 """What may be chosen for a run, and what each algorithm would promise for it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from selection import algorithms
@@ -66,19 +66,29 @@ def every(run: Run, workers: int) -> list[Choice]:
     workers = refusals.expected(run, workers)
     if refusals.out_of_range(run, workers):
         return []
+    several = run.several or run.selector_class.several_skills
     found = [
         _choice(name, sentence(run, kind.promise, workers))
         for name, kind in ALGORITHMS.items()
-        if kind.several_skills == run.selector_class.several_skills
+        if (kind.takes_skills if several else not kind.several_skills)
     ]
     return sorted(found, key=lambda choice: algorithms.GROUPS.index(choice.group))
 
 
 def sentence(run: Run, promise: Promise, workers: int, reached: float | None = None) -> str:
     """What is promised for this run, or with the ε that was ``reached`` by now."""
-    if run.selector_class.several_skills:
+    if promise.fixed == "budget" and (run.several or run.selector_class.several_skills):
         return "The workers that look best in each skill when the budget is spent; no promise."
+    if run.several:
+        promise = replace(promise, within=_within(run))
     return promise.sentence(run.problem(workers), reached)
+
+
+def _within(run: Run) -> str:
+    """Which selections are allowed, where there are several kinds of task."""
+    each = [f"{skill.k} for “{skill}”" for skill in run.skills]
+    nobody = ", nobody for two of them" if run.one_kind_each else ""
+    return f", among all selections of {', '.join(each[:-1])} and {each[-1]}{nobody}"
 
 
 def _choice(name: str, promise: str) -> Choice:
@@ -108,7 +118,8 @@ def needs() -> dict[str, list[str]]:
             *(f"option_{option.name}" for option in algorithms.settings(name)),
             *(["quota_attribute", "quota_lines"] if kind.keeps_quotas else []),
             *(["learn_from"] if kind.learns else []),
-            *(["skills"] if kind.several_skills else []),
+            *(["skills"] if kind.takes_skills else []),
+            *(["one_kind_each"] if kind.matches else []),
         ]
         for name, kind in ALGORITHMS.items()
     }

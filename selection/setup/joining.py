@@ -114,6 +114,8 @@ def close_roster(run: Run, who: str = "", why: str = "") -> int:
 def too_few(run: Run) -> str:
     """Why the roster cannot be closed yet, in a sentence; empty if it can."""
     size, wanted = _size(run), max(skill.k for skill in run.skills)
+    if run.several and run.one_kind_each:
+        wanted = max(wanted, run.total - 1)
     if size <= wanted:
         have = "1 worker has" if size == 1 else f"{size or 'No'} workers have"
         return (

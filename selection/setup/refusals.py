@@ -34,7 +34,7 @@ def expected(run: Run, workers: int) -> int:
     """How many workers to reckon with: those there are, or as many as must join at least."""
     if not run.enrolling:
         return workers
-    return max(workers, 2, *(skill.k + 1 for skill in run.skills))
+    return max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
 
 
 def _bad_enrolment(run: Run) -> dict[str, str]:
@@ -61,6 +61,11 @@ def _bad_skills(run: Run, workers: int) -> dict[str, str]:
     for skill in run.skills[1:]:
         if why := _problem_refusal(Run(k=skill.k), workers):
             return {"skills": f"In the skill “{skill}”: {why}"}
+    if run.one_kind_each and run.total > workers:
+        return {
+            "skills": f"Together the question sets want {run.total} workers, each for at most one "
+            f"kind of task, but there are only {workers}."
+        }
     return {}
 
 
@@ -130,13 +135,24 @@ def of_stored(run: Run, workers: int) -> dict[str, str]:
 
 def of_skills(run: Run, further: int) -> dict[str, str]:
     """Whether the algorithm fits the number of further skills, by field."""
-    title, several = run.selector_class.title, run.selector_class.several_skills
-    if several and not further:
-        return {"algorithm": f"{title} is for several skills: add at least one more question set."}
-    if further and not several:
-        fitting = [ALGORITHMS[name].title for name in ALGORITHMS if ALGORITHMS[name].several_skills]
-        return {"algorithm": f"{title} tests one skill; {' and '.join(fitting)} test several."}
+    kind = run.selector_class
+    if kind.several_skills and not further:
+        more = "add at least one more question set."
+        return {"algorithm": f"{kind.title} is for several skills: {more}"}
+    if further and not kind.takes_skills:
+        return {"algorithm": f"{kind.title} tests one skill; {_titles('takes_skills')} several."}
+    if further and run.one_kind_each and not kind.matches:
+        why = f"{kind.title} may select a worker for several kinds of task; "
+        return {"one_kind_each": f"{why}{_titles('matches')} select each for at most one."}
+    if run.quotas and further:
+        return {"quota_lines": "Quotas cannot be kept with several question sets; take out either."}
     return {}
+
+
+def _titles(ability: str) -> str:
+    """The algorithms that have it, in words."""
+    able = [kind.title for kind in ALGORITHMS.values() if getattr(kind, ability)]
+    return f"{', '.join(able[:-1])} and {able[-1]}"
 
 
 def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
@@ -146,7 +162,7 @@ def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
         return {}
     if not run.selector_class.keeps_quotas:
         title = run.selector_class.title
-        return {"algorithm": f"{title} cannot keep quotas; {_keepers()} can."}
+        return {"algorithm": f"{title} cannot keep quotas; {_titles('keeps_quotas')} can."}
     if not asked["attribute"]:
         return {"quota_attribute": "Say which attribute the quotas are about."}
     if not asked["limits"]:
@@ -162,14 +178,9 @@ def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
     return {}
 
 
-def _keepers() -> str:
-    keepers = [kind.title for kind in ALGORITHMS.values() if kind.keeps_quotas]
-    return f"{', '.join(keepers[:-1])} and {keepers[-1]}"
-
-
 def copy(run: Run) -> Run:
     """A run of the same settings that is not stored, to try others on."""
-    fields = (*HARMLESS, "algorithm", "options")
+    fields = (*HARMLESS, "algorithm", "options", "one_kind_each")
     copy = Run(**{field: getattr(run, field) for field in fields})
     if run.several:
         own = Skill(k=copy.k, question_set_id=run.question_set_id)

@@ -11,6 +11,9 @@ let chosen = !location.pathname.endsWith("/add/");
 // An error, or quotas that the algorithm cannot keep, must not be out of sight.
 function mustShow(row) {
   if (row.querySelector(".errorlist")) return true;
+  // What another algorithm would not heed is in sight as long as it is asked for.
+  const kinds = document.getElementById("further-group");
+  if (row.querySelector("[name=one_kind_each]")?.value === "True") return skillsSaid(kinds);
   return [...row.querySelectorAll("[name^=quota_]")].some((field) => field.value.trim());
 }
 

@@ -283,7 +283,11 @@ def test_a_draft_takes_further_skills(requester):
     ("k", "changes", "why"),
     [
         (6, {}, "K must be at least 1 and less than the number of workers (6), but it is 6."),
-        (1, {"algorithm": "sar"}, "SAR tests one skill; Multi-bandit SAR and Multi-bandit UGapE"),
+        (
+            1,
+            {"algorithm": "sar"},
+            "SAR tests one skill; CLUCB-PAC, lil'CLUCB, Multi-bandit SAR and Multi-",
+        ),
         (1, {"budget": 11}, "needs a budget above 12: more than one answer per worker and skill"),
         (None, {}, "Multi-bandit SAR is for several skills: add at least one more question set."),
     ],
