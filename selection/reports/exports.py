@@ -10,6 +10,7 @@ from django.db.models import Sum
 from selection.models import Run
 from selection.setup import priors
 
+from .named import ended_early
 from .promise_status import ON_AVERAGE, interval, promise_status
 from .workers import Line, look, quota_lines, skill_lines
 
@@ -32,7 +33,7 @@ LIFE = ["lapsed", "presence", "by_hand", "by_hand_why", "selected_by"]
 def export(run: Run) -> dict[str, Any]:
     """The selection, with all that is needed to understand and repeat it."""
     seen = look(run)
-    lines, fit, promised = seen.lines, seen.fit, promise_status(run)
+    lines, fit, promised = seen.lines, seen.fit, promise_status(run, seen.named)
     chosen = [line for line in lines if line.selected]
     return {
         "run": run.name,
@@ -43,6 +44,7 @@ def export(run: Run) -> dict[str, Any]:
         "regraded": run.regraded.isoformat(" ", "seconds") if run.regraded else None,
         "certified": run.certified,
         "promise": promised.sentence,
+        "named_by": seen.named.by if seen.named else "",
         "epsilon_reached": promised.epsilon,
         "holds": promised.holds,
         "over": promised.over,
@@ -56,6 +58,7 @@ def export(run: Run) -> dict[str, Any]:
         "quotas": _quotas_of(run, lines),
         "k": run.total,
         "skills": _skills_of(run, lines),
+        "one_kind_each": run.several and run.one_kind_each,
         "epsilon": run.epsilon,
         "delta": run.delta,
         "budget": run.budget,
@@ -113,13 +116,14 @@ def _quotas_of(run: Run, lines: list[Line]) -> dict[str, Any] | None:
 def columns(run: Run) -> list[str]:
     """What there is to say of each worker of this run."""
     skill, group = (["skill"] if run.several else []), (["group"] if run.quotas else [])
-    return [*COLUMNS, *group, *skill, *LIFE]
+    expected = ["expected"] if ended_early(run) else []
+    return [*COLUMNS, *group, *skill, *LIFE, *expected]
 
 
 def _export_row(run: Run, rank: int | None, line: Line) -> dict[str, Any]:
     by = "algorithm" if line.by_algorithm else "hand"
     row = asdict(line) | {"rank": rank, "right": round(line.right), "selected_by": by}
-    for column in ("mean", "lower", "upper"):
+    for column in ("mean", "lower", "upper", "expected"):
         row[column] = None if row[column] is None else round(row[column], 4)
     return {column: row[column] for column in columns(run)}
 
@@ -131,6 +135,7 @@ def export_table(run: Run) -> list[dict[str, Any]]:
         {
             "certified": _certified_word(document),
             "promise": document["promise"],
+            "named_by": document["named_by"],
             "epsilon_reached": document["epsilon_reached"],
             "holds": document["holds"],
             "by_hand_note": document["by_hand"],

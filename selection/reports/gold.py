@@ -12,7 +12,7 @@ from selection.models import Answer, Assignment, Question, QuestionSet, Run, pla
 from selection.models.grading import matches
 
 from .fit import restored
-from .workers import selected_arms
+from .named import name
 
 Z = 1.959964  # of the normal law, for 95 %
 ENOUGH = 20  # answers before "nobody is ever wrong" says anything
@@ -171,7 +171,7 @@ def _likely_best(run: Run) -> list[int]:
     rows = list(run.candidates.order_by("arm"))
     if not rows:
         return []
-    return [rows[arm].pk for arm in selected_arms(run, *restored(run, rows)).tolist()]
+    return [rows[arm].pk for arm in name(run, *restored(run, rows)).arms.tolist()]
 
 
 def _shares(parts: Iterable[QuerySet[Answer]]) -> dict[int, Share]:

@@ -11,6 +11,7 @@ from selection.models.roster import among
 from selection.setup import by_hand, choices, joining, priors, refusals
 from topk import ASSUMPTIONS, Goal, Promise, build
 
+from .named import BY_PROOF, MOST_NAMED, Named, ended_early, named
 from .progress import rounded_up
 from .workers import Line
 
@@ -45,14 +46,15 @@ class PromiseStatus:
     by_hand: str = ""
 
 
-def promise_status(run: Run) -> PromiseStatus:
+def promise_status(run: Run, who: Named | None = None) -> PromiseStatus:
+    """who  whom the run names, where that is known already: it is worked out else"""
     draft = run.status == Run.Status.DRAFT
     counts = Counter(run.candidates.filter(skill=0).values_list("gone", flat=True))
     n = refusals.expected(run, run.pool.workers.count()) if draft else counts[""]
     if draft and (refused := refusals.of(run, n)):
         return PromiseStatus(" ".join(refused.values()))
     over = _over(run, counts)
-    if n <= max(skill.k for skill in run.skills):
+    if n <= max(skill.k for skill in run.skills) or n < _places(run):
         return PromiseStatus(_too_few(run, n), over=over)
     if run.enrolling and not draft and (why := joining.too_few(run)):
         return PromiseStatus(why, over=over)
@@ -60,14 +62,17 @@ def promise_status(run: Run) -> PromiseStatus:
     assumes = promise.assumes + priors.assumption(run)
     if draft:
         return PromiseStatus(choices.sentence(run, promise, n), assumes=assumes)
-    epsilon = _epsilon(run, promise)
+    if ended_early(run):
+        who = who or named(run)
+        promise = who.promise or promise
+        epsilon, sentence = who.shown, _early(run, promise, n, who)
+    else:
+        epsilon, sentence = _epsilon(run, promise), choices.sentence(run, promise, n)
     ended = run.status == Run.Status.ENDED
-    early = ended and not run.finished
     known = epsilon is not None and not ended
     return PromiseStatus(
         by_hand=_by_hand(run),
-        sentence=(_early(run, promise, n) if early else choices.sentence(run, promise, n))
-        + _regraded(run),
+        sentence=sentence + _regraded(run),
         so_far="" if ended else _so_far(promise, epsilon),
         meaning=choices.sentence(run, promise, n, epsilon) if known else "",
         epsilon=epsilon,
@@ -121,9 +126,20 @@ def _by_hand(run: Run) -> str:
     )
 
 
+def _places(run: Run) -> int:
+    """How many workers a selection needs at least, whoever they are."""
+    return run.total if run.several and run.one_kind_each else 1
+
+
 def _too_few(run: Run, n: int) -> str:
     if run.enrolling:
-        return f"More than {run.k} workers must join before there is anything to choose."
+        more = max(_places(run) - 1, *(skill.k for skill in run.skills))
+        return f"More than {more} workers must join before there is anything to choose."
+    if run.ending == Run.Ending.ROSTER and run.several:
+        return (
+            f"Only {n} workers were left for {run.total} places, too few to choose from: those are "
+            "selected whom all answers favour, and nothing is promised of how good they are."
+        )
     if run.ending == Run.Ending.ROSTER:
         return (
             f"No more than the {n} selected were left of the workers, so there was nothing to "
@@ -132,19 +148,52 @@ def _too_few(run: Run, n: int) -> str:
     return f"Only {n} workers are left; more than {run.k} are needed for a promise."
 
 
-def _early(run: Run, promise: Promise, n: int) -> str:
-    """What a run that ended before its time can say for itself."""
+def _early(run: Run, promise: Promise, n: int, who: Named) -> str:
+    """What a run that ended before its time can say for itself, and whom it names by what."""
     if run.fixed_budget:
-        return f"The {run.total} workers that looked best when it ended early; no promise."
-    gap = _gap(run)
+        if who.shown is None:
+            words = "whom all answers favour, as it ended before its plan was carried out"
+            return f"The {run.total} workers {words}; no promise."
+        short = "It ended before its plan was carried out"
+    else:
+        short = _short(run, promise, who)
+    holds = "" if who.shown is None else f" {choices.sentence(run, promise, n, who.shown)}"
+    return f"{short}.{holds} {_by_what(run, who)}"
+
+
+def _short(run: Run, promise: Promise, who: Named) -> str:
+    """What was not reached; and where nothing was, why."""
+    exact = run.selector_class.promise.goal is Goal.EXACT
     short = f"ε = {run.epsilon:g} was not reached" if promise.average else "Not certified"
-    if gap is None:
-        return f"{short}: there were too few answers to promise anything about these workers."
-    if not promise.average:
-        short += (
-            f" as the best {run.k}" if promise.goal is Goal.EXACT else f" for ε = {run.epsilon:g}"
-        )
-    return f"{short}. {choices.sentence(run, promise, n, gap)}"
+    if who.shown is None:
+        return f"{short}: there were too few answers to promise anything about these workers"
+    if promise.average:
+        return short
+    return f"{short} as the best {run.k}" if exact else f"{short} for ε = {run.epsilon:g}"
+
+
+def _by_what(run: Run, who: Named) -> str:
+    if who.by != BY_PROOF:
+        return "Selected are those whom all answers favour."
+    step = run.proof["step"]
+    return (
+        f"Selected are those for whom this was proved, in step {step}. All answers, with those "
+        f"since then, favour {_others(run, who)}; what is proved of these is weaker."
+    )
+
+
+def _others(run: Run, who: Named) -> str:
+    """Whom all answers favour, and instead of whom, by the workers' ids."""
+    kept, favoured = (
+        set(who.arms.tolist()),
+        set((who.favoured if who.favoured is not None else who.arms).tolist()),
+    )
+    come, go = sorted(favoured - kept), sorted(kept - favoured)
+    if len(come) > MOST_NAMED:
+        return f"{len(come)} others"
+    keys = dict(run.candidates.filter(arm__in=[*come, *go]).values_list("arm", "worker__key"))
+    words = [", ".join(f"“{keys[arm]}”" for arm in arms) for arms in (come, go)]
+    return " instead of ".join(words)
 
 
 def _regraded(run: Run) -> str:
@@ -163,6 +212,7 @@ def _so_far(promise: Promise, epsilon: float | None) -> str:
 
 
 def _epsilon(run: Run, promise: Promise) -> float | None:
+    """While it goes on, and where it went to its end."""
     if run.certified:
         return 0.0 if promise.goal is Goal.EXACT else run.epsilon
     return _gap(run) if _bounds(promise) else None

@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from django.db.models import Count
-from numpy.typing import NDArray
 
 from selection.models import Candidate, Run, Skill
 from selection.models.roster import Roster
@@ -15,6 +14,7 @@ from selection.setup import quotas
 from topk import Selector, Standing, Verdict
 
 from .fit import Fit, restored
+from .named import Named, name
 
 WORDS = {Verdict.ACCEPTED: "accepted", Verdict.REJECTED: "rejected", Verdict.UNDECIDED: "undecided"}
 NOT_TESTED = "not tested"
@@ -39,6 +39,8 @@ class Line:
     by_algorithm  whether the algorithm itself selects them: the promise is about these
     group    the value of the attribute that quotas are about
     skill    in a run of several: its name; its number is 0 in others
+    expected  where a run ended early: the accuracy that all answers make likely
+    elsewhere  the kind of task that the worker is selected for instead, who is for one at most
     """
 
     candidate: int
@@ -62,6 +64,8 @@ class Line:
     group: str = ""
     skill: str = ""
     number: int = 0
+    expected: float | None = None
+    elsewhere: str = ""
 
     @property
     def wrong(self) -> int:
@@ -71,10 +75,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Look:
-    """A run as its algorithm sees it: every worker's line, and how well the algorithm fits."""
+    """A run as its algorithm sees it: every worker's line, how well it fits, and whom it names."""
 
     lines: list[Line]
     fit: Fit
+    named: Named | None = None
 
 
 def look(run: Run) -> Look:
@@ -87,7 +92,9 @@ def look(run: Run) -> Look:
     if not rows:
         return Look([], Fit())
     roster, selector = restored(run, rows)
-    return Look(_lines(run, rows, roster, selector), Fit.of(run, selector) if selector else Fit())
+    who = name(run, roster, selector)
+    lines = _lines(run, rows, roster, selector, who)
+    return Look(lines, Fit.of(run, selector) if selector else Fit(), who)
 
 
 def standings(run: Run) -> list[Line]:
@@ -95,12 +102,14 @@ def standings(run: Run) -> list[Line]:
     return look(run).lines
 
 
-def _lines(run: Run, rows: list[Any], roster: Roster, selector: Selector | None) -> list[Line]:
+def _lines(
+    run: Run, rows: list[Any], roster: Roster, selector: Selector | None, who: Named
+) -> list[Line]:
     standing = selector.standing() if selector else _nothing_known(roster)
     lower = roster.spread(standing.lower, 0.0).tolist()
     upper = roster.spread(standing.upper, 1.0).tolist()
     settled = roster.spread(standing.settled, 0).tolist()
-    chosen = set(selected_arms(run, roster, selector).tolist())
+    chosen, expected = set(who.arms.tolist()), who.expected or {}
     group, lapsed = _groups(run), _lapsed(run)
     names = [str(skill) for skill in run.skills] if run.several else [""]
     lines = [
@@ -126,10 +135,22 @@ def _lines(run: Run, rows: list[Any], roster: Roster, selector: Selector | None)
             group=group(row.arm),
             skill=names[row.skill],
             number=row.skill,
+            expected=expected.get(row.arm),
         )
         for row in rows
     ]
-    return sorted(lines, key=_merit)
+    return sorted(_with_places(run, lines), key=_merit)
+
+
+def _with_places(run: Run, lines: list[Line]) -> list[Line]:
+    """Where each worker is selected for one kind of task: for which, on their other lines."""
+    if not (run.several and run.one_kind_each):
+        return lines
+    place = {line.worker: line.skill for line in lines if line.selected}
+    return [
+        line if line.selected else replace(line, elsewhere=place.get(line.worker, ""))
+        for line in lines
+    ]
 
 
 def _word(row: Any, settled: int) -> str:
@@ -139,16 +160,6 @@ def _word(row: Any, settled: int) -> str:
     if row.gone:
         return NOT_TESTED
     return SETTLED[Verdict(settled)] if settled else WORDS[Verdict.UNDECIDED]
-
-
-def selected_arms(run: Run, roster: Roster, selector: Selector | None) -> NDArray[np.int64]:
-    """The run's numbers of the arms that are selected by now, or were at the end."""
-    if selector is None:
-        # Too few are left to choose from: all of them, once the run has ended so.
-        return roster.arms if run.ending == Run.Ending.ROSTER else roster.arms[:0]
-    if run.status == Run.Status.ENDED and not run.finished and run.proof:
-        return np.array(run.proof["arms"], np.int64)  # whom the ε that is stated was proved for
-    return roster.arms[selector.selection()]
 
 
 def _nothing_known(roster: Roster) -> Standing:

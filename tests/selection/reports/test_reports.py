@@ -56,7 +56,8 @@ def test_a_run_stopped_early_promises_the_gap_it_reached():
     said = math.ceil(gap * 1000) / 1000
     assert reports.promise_status(run).sentence == (
         "Not certified for ε = 0.01. With probability at least 0.9, every worker selected is, "
-        f"in true accuracy, within {said:g} of the 2nd best."
+        f"in true accuracy, within {said:g} of the 2nd best. "
+        "Selected are those whom all answers favour."
     )
 
 
