@@ -11,6 +11,7 @@ from selection.setup import money
 from .guide_form import Wish
 
 SHOWN = 4  # rows; the others are folded
+UNITS = (24, 1, 1 / 60)  # hours: a span is rounded to the largest of which there are two
 BAND = "{} to {}"
 
 
@@ -70,7 +71,9 @@ def cost_words(answers: int, price: Decimal | None, currency: str) -> str:
 def _lasts(answers: int, wish: Wish | None) -> str:
     if wish is None or not wish.speed:
         return ""
-    return reports.duration(timedelta(hours=answers / wish.speed))
+    hours = answers / wish.speed
+    unit = next(unit for unit in UNITS if hours >= 2 * unit or unit == UNITS[-1])
+    return reports.duration(timedelta(hours=unit * max(1, round(hours / unit))))
 
 
 def ends(row: Forecast, questions: int) -> tuple[str, str]:
