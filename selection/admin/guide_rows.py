@@ -82,11 +82,14 @@ def ends(row: Forecast, questions: int) -> tuple[str, str]:
     if row.fixed_budget:
         return "Spends the budget and promises nothing.", "warn"
     if row.feasible and not row.keeps:
-        return f"Yes, {most:g} of {questions:,} at most; but it promises something else.", "warn"
+        return (
+            f"Yes, {most:g} of {questions:,} questions at most; but it promises something else.",
+            "warn",
+        )
     if row.feasible:
-        return f"Yes: nobody needs more than {most:g} of {questions:,}.", "good"
+        return f"Yes: nobody needs more than {most:g} of {questions:,} questions.", "good"
     if row.out_of_questions >= row.out_of_budget:
         share = f"in {100 * row.out_of_questions:.0f} % of simulated runs"
         return f"No: the questions run out {share}.", "bad"
     share = f"in {100 * row.out_of_budget:.0f} % of simulated runs"
-    return f"The money runs out {share}.", "bad"
+    return f"No: the money runs out {share}.", "bad"
