@@ -32,7 +32,7 @@ test-sqlite: setup
 
 # What touches the database runs a second time on PostgreSQL. (A browser sees no difference.)
 test-postgres: setup
-	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m django_db --ignore tests/project/test_browser.py
+	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m django_db --ignore-glob "*/test_browser*.py"
 
 coverage: setup
 	$(TESTS) --cov --cov-report term:skip-covered

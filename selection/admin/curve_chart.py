@@ -7,7 +7,7 @@ from typing import Any
 from selection.forecast import Plan
 
 WIDTH, HEIGHT = 600, 220
-LEFT, RIGHT, TOP, BOTTOM = 52, 14, 12, 28  # room for the numbers at the axes
+LEFT, RIGHT, TOP, BOTTOM = 52, 14, 24, 28  # room for the numbers at the axes
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,9 @@ def _cell(points: Sequence[Mapping[str, Any]], at: float) -> str:
     if not found:
         return "–"
     low, median, high = found[0]["answers"]
-    ends = "" if found[0]["feasible"] else ", does not end"
-    return f"{median:,} ({low:,} to {high:,}{ends})"
+    more = [] if low == high else [f"{low:,} to {high:,}"]
+    more += [] if found[0]["feasible"] else ["does not end"]
+    return f"{median:,} ({', '.join(more)})" if more else f"{median:,}"
 
 
 def _short(answers: float) -> str:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from unfold.admin import ModelAdmin
@@ -15,12 +15,12 @@ from unfold.admin import ModelAdmin
 from selection import reports
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from selection.forecast import Forecast, orders
+from selection.forecast import Forecast, for_money, orders
 from selection.models import Planning, Pool, QuestionSet, Run
 from selection.setup import drafts, events, money, priors, runs
 
 from . import curve_chart, guide_rows
-from .guide_form import OWN, GuideForm, Wish
+from .guide_form import GuideForm, Wish
 from .page import Page, list_url, object_url
 from .run_forms import HOURS_TO_COME
 
@@ -50,11 +50,19 @@ class BeginPage(GuidePage):
         form = GuideForm(request.POST, request.FILES, past=self._past)
         if form.is_valid():
             try:
-                planning = orders.order(form.wish.plan, form.wish.belief, self.who)
-                return redirect(forecast_url(planning, form.address()))
+                return self._ordered(form)
             except Refused as refusal:
                 form.add_error(None, str(refusal))
         return self._show(form)
+
+    def _ordered(self, form: GuideForm) -> HttpResponse:
+        wish, query = form.wish, QueryDict(form.address(), mutable=True)
+        plan = wish.plan
+        if wish.by_money:
+            plan = plan.at(for_money.first_epsilon(plan, wish.belief))
+            query["precise_own"] = f"{100 * plan.epsilon:g}"
+        planning = orders.order(plan, wish.belief, self.who)
+        return redirect(forecast_url(planning, query.urlencode()))
 
     @cached_property
     def _past(self) -> Any:
@@ -140,7 +148,9 @@ class ForecastPage(GuidePage):
             charts=[
                 made for name in curves if (made := curve_chart.draw(name, curves[name], plan))
             ],
-            reach=_reach(curves["epsilon"], self.rows[0]) if wish and wish.by_money else None,
+            reach=_reach(curves["epsilon"], self.rows[0], plan.epsilon)
+            if wish and wish.by_money
+            else None,
             spend=_spend(wish),
             question=self._question(),
             query=self.request.GET.urlencode(),
@@ -177,7 +187,7 @@ class ForecastPage(GuidePage):
         except ValueError:
             raise Http404 from None
         query = self.request.GET.copy()
-        query["precise"], query["precise_own"] = OWN, f"{100 * plan.epsilon:g}"
+        query["precise_own"] = f"{100 * plan.epsilon:g}"
         return self._back(
             orders.order(plan, orders.belief(self.object), self.who), query.urlencode()
         )
@@ -206,11 +216,13 @@ def _spend(wish: Wish | None) -> str:
     return money.words(wish.price * wish.plan.budget, wish.currency)
 
 
-def _reach(points: Sequence[Mapping[str, Any]], best: Forecast) -> dict[str, Any]:
-    """The least ε that was tried and ends within the money, with the algorithm recommended."""
+def _reach(points: Sequence[Mapping[str, Any]], best: Forecast, asked: float) -> dict[str, Any]:
+    """The least ε that ends within the money with the algorithm recommended, None if none does;
+    and whether others than the one asked for have been tried."""
     own = [one for one in points if one["title"] == best.title]
-    ends = [one["at"] for one in own if one["feasible"]]
-    return {"epsilon": min(ends, default=None), "tried": len(own), "title": best.title}
+    ends = [one["at"] for one in own if one["feasible"]] + ([asked] if best.feasible else [])
+    epsilon = min(ends, default=None)
+    return {"epsilon": epsilon, "points": f"{100 * (epsilon or 0):g}", "tried": len(own) > 1}
 
 
 def _draft(row: Forecast, planning: Planning, wish: Wish) -> Run:

@@ -25,7 +25,7 @@ from selection.setup import money, priors, refusals
 from .forms import BIGGEST_FILE
 
 OWN, BY_MONEY = "own", "money"
-USUAL_EPSILON = 0.1  # where money decides: the forecast begins here and shows how far it reaches
+USUAL_EPSILON = 0.1
 
 
 def _worded(*choices: tuple[str, str, str]) -> list[tuple[str, str]]:
@@ -259,9 +259,10 @@ def _delta(cleaned: dict[str, Any]) -> float:
 
 
 def _epsilon(cleaned: dict[str, Any]) -> float:
-    if cleaned["precise"] == BY_MONEY:
+    by_money, own = cleaned["precise"] == BY_MONEY, cleaned["precise_own"]
+    if by_money and own is None:
         return USUAL_EPSILON
-    if cleaned["precise"] != OWN:
+    if cleaned["precise"] != OWN and not by_money:
         return float(cleaned["precise"] or USUAL_EPSILON)
     if cleaned["precise_own"] is None:
         raise _Wrong("precise_own", "Give a number, such as 7, or choose one of the others.")

@@ -11,6 +11,7 @@ from selection.setup import money
 from .guide_form import Wish
 
 SHOWN = 4  # rows; the others are folded
+UNITS = (24, 1, 1 / 60)  # hours: a span is rounded to the largest of which there are two
 BAND = "{} to {}"
 
 
@@ -70,7 +71,9 @@ def cost_words(answers: int, price: Decimal | None, currency: str) -> str:
 def _lasts(answers: int, wish: Wish | None) -> str:
     if wish is None or not wish.speed:
         return ""
-    return reports.duration(timedelta(hours=answers / wish.speed))
+    hours = answers / wish.speed
+    unit = next(unit for unit in UNITS if hours >= 2 * unit or unit == UNITS[-1])
+    return reports.duration(timedelta(hours=unit * max(1, round(hours / unit))))
 
 
 def ends(row: Forecast, questions: int) -> tuple[str, str]:
@@ -79,11 +82,14 @@ def ends(row: Forecast, questions: int) -> tuple[str, str]:
     if row.fixed_budget:
         return "Spends the budget and promises nothing.", "warn"
     if row.feasible and not row.keeps:
-        return f"Yes, {most:g} of {questions:,} at most; but it promises something else.", "warn"
+        return (
+            f"Yes, {most:g} of {questions:,} questions at most; but it promises something else.",
+            "warn",
+        )
     if row.feasible:
-        return f"Yes: nobody needs more than {most:g} of {questions:,}.", "good"
+        return f"Yes: nobody needs more than {most:g} of {questions:,} questions.", "good"
     if row.out_of_questions >= row.out_of_budget:
         share = f"in {100 * row.out_of_questions:.0f} % of simulated runs"
         return f"No: the questions run out {share}.", "bad"
     share = f"in {100 * row.out_of_budget:.0f} % of simulated runs"
-    return f"The money runs out {share}.", "bad"
+    return f"No: the money runs out {share}.", "bad"

@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import mark_safe
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminIntegerFieldWidget,
@@ -42,11 +41,6 @@ def setting_field(setting: Setting) -> forms.Field:
     return forms.FloatField(widget=UnfoldAdminDecimalFieldWidget(attrs), **about)
 
 
-FINITE = (
-    "<br>Recommended where your gold questions are few and are what matters: on this question set."
-)
-
-
 def _default(value: Any) -> str:
     return "worked out" if value is None else f"{value:.4g}"
 
@@ -59,8 +53,7 @@ def _help(setting: Setting) -> str:
         "<br><strong>{}</strong>: {}.",
         [(choice.capitalize(), MEANINGS[choice]) for choice in _explained(setting)],
     )
-    advice = mark_safe(FINITE) if _explained(setting) else ""
-    return format_html("{}{}{}{}", setting.option.about, meanings, advice, users)
+    return format_html("{}{}{}", setting.option.about, meanings, users)
 
 
 def _explained(setting: Setting) -> list[str]:

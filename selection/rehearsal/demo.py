@@ -1,9 +1,10 @@
-"""A sample pool, question set and run, the same for everybody."""
+"""A sample pool, question sets and run, the same for everybody; and a file of answers to import."""
 
 import csv
 import io
 import itertools
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 from django.db import transaction
@@ -13,9 +14,12 @@ from selection.intake.files import QuestionRow, WorkerRow
 from selection.models import Pool, QuestionSet, Run
 from selection.setup import runs
 
+from .crowd import SyntheticCrowd, accuracies
+
 SEED = 2024
 NAME = "Sample: best 6 of 24"
 QUESTIONS = 3000
+SHORT, SHORT_NAME = 40, "Sample sums: 40"  # as much gold as people have
 NEAR = (-10, -2, -1, 1, 2, 10)
 PEOPLE = [
     "Ada Okafor",
@@ -50,18 +54,41 @@ LANGUAGES = ("English", "Spanish", "Hindi", "French", "Arabic")
 def prepare(gold: Path | None = None) -> Run:
     """The sample run, started; it and all it needs is made if it is not there yet.
 
-    gold  where to write the known answers, for a crowd that plays the workers
+    gold  where to write the known answers, for a crowd that plays the workers; beside it goes what
+          that crowd answers to the short question set
     """
     if gold is not None:
         write_gold(gold)
+        write_answers(gold.with_name("sample-answers.csv"))
+    _questions(SHORT_NAME, questions()[:SHORT])
     return Run.objects.filter(name=NAME).first() or _make()
 
 
 def write_gold(path: Path) -> None:
+    _write(path, ["question", "answer"], ([row.question, row.accepted[0]] for row in questions()))
+
+
+def write_answers(path: Path) -> None:
+    """What every worker of the sample crowd answers to the short question set."""
+    asked = questions()[:SHORT]
+    gold = {row.question: row.accepted[0] for row in asked}
+    played = SyntheticCrowd(accuracies(len(PEOPLE), 0), gold)
+    _write(
+        path,
+        ["worker", "question", "response"],
+        (
+            [worker, row.question, played.respond(worker, row.question, row.choices) or ""]
+            for worker in played.accuracy
+            for row in asked
+        ),
+    )
+
+
+def _write(path: Path, columns: list[str], lines: Iterable[list[str]]) -> None:
     text = io.StringIO()
     rows = csv.writer(text)
-    rows.writerow(["question", "answer"])
-    rows.writerows([row.question, row.accepted[0]] for row in questions())
+    rows.writerow(columns)
+    rows.writerows(lines)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.getvalue(), encoding="utf-8", newline="")
 
@@ -70,11 +97,7 @@ def _make() -> Run:
     pool, new = Pool.objects.get_or_create(name="Sample pool")
     if new:
         catalog.take_workers(pool, workers())
-    question_set, new = QuestionSet.objects.get_or_create(
-        name="Sample sums", defaults={"instructions": "Choose the right result."}
-    )
-    if new:
-        catalog.take_questions(question_set, questions())
+    question_set = _questions("Sample sums", questions())
     draft = Run(
         name=NAME,
         pool=pool,
@@ -92,6 +115,15 @@ def _make() -> Run:
     runs.start(run)
     run.refresh_from_db()
     return run
+
+
+def _questions(name: str, rows: list[QuestionRow]) -> QuestionSet:
+    made, new = QuestionSet.objects.get_or_create(
+        name=name, defaults={"instructions": "Choose the right result."}
+    )
+    if new:
+        catalog.take_questions(made, rows)
+    return made
 
 
 def workers() -> list[WorkerRow]:

@@ -1,67 +1,21 @@
 """The main job in a real browser: create, import, start, answer on a phone, watch it move."""
 
-import os
-from collections.abc import Iterator
-
 import pytest
-from django.contrib.auth.models import User
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from selection import engine
 from selection.models import Answer, QuestionSet, Run
 from selection.setup import runs
 from selection.worker import links
-from tests.chromium import ARGUMENTS, CHROMIUM
+from tests.chromium import CHROMIUM
 from tests.worlds import answer_all, crowd, make_pool, make_run, open_of, play
 
 PHONE = {"width": 390, "height": 844}
-PATIENCE_MS = 60_000  # on a machine that has other things to do, too
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not CHROMIUM, reason="No Chromium is installed on this machine."),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    # Playwright keeps an event loop in this thread, and Django would take the tests for async code.
-    before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        expect.set_options(timeout=PATIENCE_MS)
-        yield browser
-        browser.close()
-    if before is None:
-        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
-
-
-@pytest.fixture
-def foreign() -> list[str]:
-    """Addresses outside the server that a page asked for: there must be none."""
-    return []
-
-
-@pytest.fixture
-def desktop(browser: Browser, live_server, foreign: list[str]) -> Iterator[Page]:
-    """A signed-in requester's page."""
-    User.objects.create_superuser("requester", password="crowd-select")
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.on("request", lambda asked: _note(asked.url, live_server.url, foreign))
-    page.goto("/")
-    page.get_by_label("Username").fill("requester")
-    page.get_by_label("Password").fill("crowd-select")
-    page.get_by_role("button", name="Log in").click()
-    yield page
-    context.close()
-    assert foreign == []
-
-
-def _note(url: str, home: str, foreign: list[str]) -> None:
-    if not url.startswith((home, "data:", "blob:")):
-        foreign.append(url)
 
 
 def _import(page: Page, text: str, words: str) -> None:
@@ -90,6 +44,7 @@ def test_a_requester_goes_from_nothing_to_a_running_run(desktop: Page):
 
     desktop.get_by_role("link", name="Overview").click()
     desktop.get_by_role("link", name="New run").click()
+    desktop.get_by_role("link", name="All settings in one form instead").click()
     desktop.get_by_label("Name").fill("Best of spring")
     _choose(desktop, "pool", "Spring crowd")
     _choose(desktop, "question_set", "Birds")
@@ -162,7 +117,7 @@ def test_the_form_shows_what_the_algorithm_reads_and_the_pool_has(desktop: Page)
     earlier = play(make_run(name="Spring"), crowd(1, 2), most=2)
     runs.stop(earlier)
     pool = make_pool(6, language=["English", "Spanish"])
-    desktop.goto("/admin/selection/run/add/")
+    desktop.goto("/admin/selection/run/add/?full=1")
     learn, attribute = desktop.locator("#id_learn_from"), desktop.locator("#id_quota_attribute")
     desktop.locator("#id_algorithm").select_option("credible")
     expect(learn).to_be_visible()

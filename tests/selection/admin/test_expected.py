@@ -90,7 +90,7 @@ def test_a_greater_epsilon_is_offered_where_it_would_do(requester):
 def test_money_that_runs_out_is_said_before_the_start(requester):
     run = draft(algorithm="credible", budget=12, epsilon=0.02)
     words = order(requester, run)
-    assert "The money runs out in" in words
+    assert "No: the money runs out in" in words
     assert "Take the budget's limit away" in words
 
 

@@ -209,21 +209,30 @@ def test_it_says_how_long_it_takes_at_the_pace_given_or_seen_before(requester, a
 
 def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, asked, monkeypatch):
     planning, page = ordered(requester, asked, precise="money", spend="10")
+    first = orders.plan(planning).epsilon
+    assert parse_qs(urlsplit(page).query)["precise_own"] == [f"{100 * first:g}"]
     title = orders.rows(planning)[0].title
-    assert "Not known yet" in text_of(requester.get(page))
+    words = text_of(requester.get(page))
+    assert f"What 10.00 € reach With {title}: ε = {first:g}" in words
+    assert "Make this run" in words
     points = [
-        {"at": at, "answers": [50, 60, 70], "feasible": at >= 0.07, "title": title}
-        for at in (0.03, 0.07, 0.1)
+        {"at": at, "answers": [50, 60, 70], "feasible": at >= 0.005, "title": title}
+        for at in (0.003, 0.005, 0.1)
     ]
     monkeypatch.setattr(orders, "curves", lambda planning: {"epsilon": points, "k": []})
-    words = text_of(requester.get(page))
-    assert (
-        f"What 10.00 € reach With {title}: ε = 0.07, so the selection is within 7 points" in words
-    )
-    taken = requester.post(page, {"do": "at", "epsilon": "0.07"})["Location"]
-    assert parse_qs(urlsplit(taken).query)["precise_own"] == ["7"]
-    assert orders.plan(Planning.objects.order_by("pk").last()).epsilon == 0.07
-    assert requester.get(taken).context["wish"].plan.epsilon == 0.07
+    assert "ε = 0.005, so the selection is within 0.5 points" in text_of(requester.get(page))
+    taken = requester.post(page, {"do": "at", "epsilon": "0.005"})["Location"]
+    assert parse_qs(urlsplit(taken).query)["precise_own"] == ["0.5"]
+    assert orders.plan(Planning.objects.order_by("pk").last()).epsilon == 0.005
+    assert requester.get(taken).context["wish"].plan.epsilon == 0.005
+
+
+def test_more_money_reaches_a_smaller_epsilon(requester, asked):
+    found = []
+    for spend in ("3", "16"):
+        planning, _ = ordered(requester, asked, precise="money", spend=spend, precise_own="33")
+        found.append(orders.plan(planning).epsilon)
+    assert found[0] > found[1]
 
 
 def test_curves_are_drawn_with_the_limits_and_said_in_a_table(requester, asked, monkeypatch):

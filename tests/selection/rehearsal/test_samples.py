@@ -7,12 +7,15 @@ import pytest
 from django.core.management import call_command
 
 from selection.intake import files
-from selection.models import Candidate, Run
+from selection.models import Candidate, Pool, QuestionSet, Run
 from selection.rehearsal import crowd, demo
+from tests.worlds import make_run
+from tests.worlds import play as played
 from topk.simulate import play
 
 RATE = 60
 PATIENCE = 5 * 60
+SEEDS = 3
 
 
 def sample(*options):
@@ -67,3 +70,26 @@ def test_the_run_keeps_its_promise_soon_enough_to_be_watched():
         assert best - means[outcome.selection].mean() <= run.epsilon
         assert outcome.pulls <= RATE * PATIENCE
         assert outcome.pulls_per_arm.max() <= run.deck_size
+
+
+@pytest.mark.django_db
+def test_the_readme_s_first_selection_keeps_its_promise_on_40_questions(tmp_path):
+    demo.prepare(tmp_path / "gold.csv")
+    answers, bad = files.answers(files.read_path(tmp_path / "sample-answers.csv"), "answers")
+    assert (len(answers), bad) == (24 * demo.SHORT, [])
+    given = {(row.worker, row.question): row.response for row in answers}
+    pool, asked = Pool.objects.get(), QuestionSet.objects.get(name=demo.SHORT_NAME)
+    for seed in range(SEEDS):
+        run = make_run(
+            pool=pool,
+            question_set=asked,
+            k=6,
+            algorithm="credible",
+            epsilon=0.1,
+            delta=0.05,
+            slots=100,
+            seed=seed,
+        )
+        played(run, lambda slip: given[slip.candidate.worker.key, slip.question.key])
+        assert run.kept
+        assert sum(run.candidates.values_list("pulls", flat=True)) <= 200

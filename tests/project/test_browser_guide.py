@@ -1,0 +1,167 @@
+"""The guided start in a real browser: by keyboard, without JavaScript, on a phone, and for axe."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, Page, expect
+
+from selection.forecast import for_draft, orders
+from selection.models import Planning, Run
+from tests.chromium import CHROMIUM
+from tests.worlds import crowd, make_pool, make_questions, make_run, play
+
+PHONE = {"width": 390, "height": 844}
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(not CHROMIUM, reason="No Chromium is installed on this machine."),
+]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Whatever is refined is refined by nobody here."""
+    monkeypatch.setattr(orders, "FIRST", 20.0)  # until each algorithm has had its turn
+    monkeypatch.setattr(orders.current_app, "send_task", lambda *args, **options: None)
+
+
+@pytest.fixture
+def phone(browser: Browser, live_server) -> Iterator[Page]:
+    """A signed-in requester's page on a phone without JavaScript."""
+    User.objects.create_superuser("requester", password="crowd-select")
+    context = browser.new_context(
+        base_url=live_server.url, viewport=PHONE, java_script_enabled=False, has_touch=True
+    )
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("Username").fill("requester")
+    page.get_by_label("Password").fill("crowd-select")
+    page.get_by_role("button", name="Log in").click()
+    yield page
+    context.close()
+
+
+def _tab_to(page: Page, words: str) -> None:
+    """By keyboard alone, to what has these words as its label or text."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(
+            "(e => (e.labels?.[0]?.innerText ?? e.innerText ?? ''))(document.activeElement)"
+        )
+        if words in focused:
+            return
+    raise AssertionError(f"“{words}” cannot be reached by keyboard.")
+
+
+def _serious(page: Page) -> list[str]:
+    page.evaluate("document.querySelectorAll('.cs details').forEach(one => one.open = true)")
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {one['nodes'][0]['html']}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def test_a_run_is_made_by_keyboard_alone(desktop: Page):
+    make_pool(8)
+    make_questions(40)
+    desktop.goto("/admin/selection/run/add/")
+    _tab_to(desktop, "Pool*")
+    desktop.keyboard.press("p")
+    _tab_to(desktop, "Question set*")
+    desktop.keyboard.press("q")
+    _tab_to(desktop, "How many workers to select")
+    desktop.keyboard.type("2")
+    _tab_to(desktop, "They are good as a group")
+    _tab_to(desktop, "Well enough")
+    desktop.keyboard.press("ArrowUp")  # roughly
+    _tab_to(desktop, "Very sure")
+    for _ in range(2):
+        desktop.keyboard.press("ArrowDown")  # a number of your own, which then has a field
+    _tab_to(desktop, "Sure in so many of 100 cases")
+    desktop.keyboard.type("90")
+    desktop.keyboard.press("Enter")
+    expect(desktop.get_by_text("These are first numbers")).to_be_visible()
+    _tab_to(desktop, "Make this run")
+    desktop.keyboard.press("Enter")
+    expect(desktop.locator(".cs-status")).to_have_text("Draft")
+    expect(desktop.get_by_text("Expected to cost about")).to_be_visible()
+    _tab_to(desktop, "Start the run")
+    desktop.keyboard.press("Enter")
+    expect(desktop.locator(".cs-status")).to_have_text("Running")
+    run = Run.objects.get()
+    assert (run.k, run.epsilon, run.delta) == (2, 0.2, 0.1)
+
+
+def test_it_works_on_a_phone_without_javascript(phone: Page):
+    pool, questions = make_pool(8), make_questions(40)
+    phone.goto("/admin/selection/run/begin/")
+    expect(phone.get_by_label("From so many right of 100")).to_be_hidden()
+    phone.get_by_label("Pool").select_option(pool.name)
+    phone.get_by_label("Question set").select_option(questions.name)
+    phone.get_by_label("How many workers to select").fill("2")
+    phone.get_by_text("A range", exact=False).first.tap()
+    phone.get_by_label("From so many right of 100").fill("60")
+    phone.get_by_label("To so many right of 100").fill("90")
+    phone.get_by_label("Price per answer").fill("0.05")
+    phone.get_by_role("button", name="See what it costs").tap()
+    expect(phone.get_by_role("link", name="Show newer numbers")).to_be_visible()
+    phone.get_by_role("button", name="Stop calculating").tap()
+    expect(phone.get_by_text("Stopped at")).to_be_visible()
+    phone.get_by_role("link", name="Change the question").first.tap()
+    expect(phone.get_by_label("To so many right of 100")).to_have_value("90")
+    phone.get_by_role("button", name="See what it costs").tap()
+    phone.get_by_role("button", name="Make this run").first.tap()
+    expect(phone.get_by_text("Expected to cost about")).to_be_visible()
+    assert Run.objects.get().belief == Planning.objects.get().belief
+
+
+def test_a_draft_works_out_its_cost_by_itself_and_changes_at_a_click(desktop: Page):
+    run = make_run(n=8, questions=20, start=False, algorithm="certified", epsilon=0.15)
+    desktop.goto(f"/admin/selection/run/{run.pk}/")
+    expect(desktop.get_by_text("Expected to cost about")).to_be_visible()
+    desktop.get_by_role("button", name="Take Credible").click()
+    expect(desktop.get_by_text("Done. The draft is changed")).to_be_visible()
+    run.refresh_from_db()
+    assert run.algorithm == "credible"
+
+
+def test_the_whole_form_takes_what_fits_until_a_person_chooses(desktop: Page):
+    pool, questions = make_pool(8), make_questions(20)
+    desktop.goto("/admin/selection/run/add/?full=1")
+    for field, name in (("pool", pool.name), ("question_set", questions.name)):
+        desktop.locator(f"#id_{field} + .select2").click()
+        desktop.locator(".select2-results__option", has_text=name).click()
+    desktop.get_by_label("K", exact=False).first.fill("2")
+    expect(desktop.locator("#prices")).to_contain_text("Recommended for these:")
+    desktop.locator("#id_algorithm").select_option("lucb")
+    expect(desktop.locator("#prices")).to_contain_text("the questions would run out")
+    expect(desktop.locator("#id_algorithm")).to_have_value("lucb")
+
+
+def test_axe_finds_nothing_serious_at_any_width(desktop: Page):
+    pool, questions = make_pool(8), make_questions(20)
+    earlier = play(make_run(name="Spring", pool=pool, question_set=questions), crowd(1, 2), most=2)
+    draft = make_run(pool=pool, question_set=questions, start=False, algorithm="certified")
+    planning = for_draft.order(draft)
+    query = f"pool={pool.pk}&question_set={questions.pk}&k=2&precise=own&precise_own=30&sure=0.1"
+    pages = [
+        "/admin/selection/run/begin/?belief=range&sure=own&precise=own",
+        f"/admin/selection/run/begin/?belief=run&run={earlier.pk}",
+        "/admin/selection/run/begin/?belief=file",
+        f"/admin/selection/run/forecast/{planning.pk}/?{query}&price=0.1&speed=10",
+        f"/admin/selection/run/{draft.pk}/",
+    ]
+    for width in (1280, 390):
+        desktop.set_viewport_size({"width": width, "height": 844})
+        for address in pages:
+            desktop.goto(address)
+            assert _serious(desktop) == [], address
+            assert desktop.evaluate("document.documentElement.scrollWidth") <= width, address
+    desktop.goto("/admin/selection/run/begin/")
+    desktop.get_by_role("button", name="See what it costs").click()
+    expect(desktop.get_by_text("This field is required").first).to_be_visible()
+    assert _serious(desktop) == []
