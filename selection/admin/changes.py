@@ -49,13 +49,13 @@ class Offer:
             return cls(do, words, refused=str(refusal))
 
 
-def facts(run: Run) -> dict[str, Any]:
-    """What the run's own page shows of all this."""
+def facts(run: Run, may_change: bool) -> dict[str, Any]:
+    """What the run's own page shows of all this; the link to join to whoever may change the run."""
     events = list(run.events.all()[: EVENTS_SHOWN + 1])
     return {
         "events": events[:EVENTS_SHOWN],
         "more_events": len(events) > EVENTS_SHOWN,
-        "join_link": links.join_address(run.pk) if run.enrolling else "",
+        "join_link": links.join_address(run.pk) if run.enrolling and may_change else "",
         "not_closed": joining.too_few(run) if run.enrolling else "",
         "may_raise": run.ending == Run.Ending.BUDGET and not run.fixed_budget,
     }

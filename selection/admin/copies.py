@@ -37,7 +37,7 @@ class CopyForm(ReasonForm):
 
 
 class CopyPage(ChangeView):
-    permission_required = ["selection.add_run"]
+    permission_required = ["selection.view_run", "selection.add_run"]
     template_name = "selection/run_copy.html"
 
     @property

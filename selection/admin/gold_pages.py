@@ -30,7 +30,7 @@ PER_PAGE = 50
 class GoldPage(Page):
     """The questions of a set that were asked, what matters most first."""
 
-    permission_required = ["selection.view_questionset"]
+    permission_required = ["selection.view_questionset", "selection.view_question"]
     template_name = "selection/gold.html"
 
     @property
@@ -43,9 +43,11 @@ class GoldPage(Page):
         return [*above, (str(self.object), object_url(self.object))]
 
     def _run(self) -> Run | None:
-        """The one whose answers alone are asked for."""
+        """The one whose answers alone are asked for, by those who may look at runs."""
         asked = self.request.GET.get("run", "")
-        return get_object_or_404(Run, pk=asked) if asked.isdigit() else None
+        if not (asked.isdecimal() and self.request.user.has_perm("selection.view_run")):
+            return None
+        return get_object_or_404(Run, pk=asked)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if "csv" not in request.GET:

@@ -13,7 +13,9 @@ MOST = 50
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add to the index page's context what its template shows."""
+    """Add to the index page's context what its template shows to this user."""
+    if not request.user.has_perm("selection.view_run"):
+        return context | {"title": "Overview", "shut_out": True}
     active = Run.objects.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
     ended = Run.objects.filter(status=Run.Status.ENDED).order_by("-ended").select_related("pool")
     cards = [_card(run) for run in active.select_related("pool")[:MOST]]

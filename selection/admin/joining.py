@@ -13,7 +13,12 @@ MOST_RUNS = 5
 
 
 def offer_joining(request: HttpRequest, pool: Pool) -> None:
-    """For each run of the pool that goes on: offer that the new ones join, or say why not."""
+    """For each run of the pool that goes on: offer that the new ones join, or say why not.
+
+    To those who may change runs: others do not learn from it which runs there are.
+    """
+    if not request.user.has_perm("selection.change_run"):
+        return
     going = pool.runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
     for run in going.order_by("-id")[:MOST_RUNS]:
         others = joining.others_of(run).count()

@@ -1,5 +1,6 @@
 """A run's own page: how it stands, what it promises, its workers; and its buttons and downloads."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -80,7 +81,7 @@ class RunPage(Page):
         return facts | {
             "pieces": pieces,
             "attributes": table.attributes(run),
-            **changes.facts(run),
+            **changes.facts(run, self.request.user.has_perm("selection.change_run")),
         }
 
 
@@ -118,7 +119,8 @@ class RunVerb(Page):
 class Download(Page):
     """A file made of the run. Once it has begun: a draft has nobody in it."""
 
-    permission_required = ["selection.view_run"]
+    def get_permission_required(self) -> Sequence[str]:
+        return ["selection.view_run", *ALSO_ASKED.get(self.kwargs["file"], [])]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         run: Run = self.object
@@ -164,6 +166,14 @@ FILES = {
     "links.csv": _links_csv,
     "open.csv": _open_csv,
     "answers.csv": _answers_csv,
+}
+
+
+# Whoever has a worker's link answers as that worker: it is for those who may act on the run.
+ALSO_ASKED = {
+    "links.csv": ["selection.change_run"],
+    "open.csv": ["selection.view_question"],
+    "answers.csv": ["selection.view_answer"],
 }
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect
@@ -153,6 +154,8 @@ class RunAdmin(DeletedWhole, ModelAdmin):
 
     def promises_view(self, request: HttpRequest) -> HttpResponse:
         """The promises for what stands in the form now, fetched by run_form.js."""
+        if not (self.has_add_permission(request) or self.has_change_permission(request)):
+            raise PermissionDenied
         form = PromiseForm(request.GET)
         return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
 
