@@ -1,6 +1,6 @@
 """Answers recorded per second over HTTP, and how soon a worker has its next assignment.
 
-A real gunicorn, Celery worker and Redis; 4 client processes. The yardstick is a view that only
+The real web server, Celery worker and Redis; 4 client processes. The yardstick is a view that only
 inserts the same row, on the same stack.
 """
 
@@ -55,17 +55,17 @@ def main() -> None:
 
 @contextmanager
 def stack() -> Iterator[int]:
-    """Redis, gunicorn and a Celery worker; gives the port."""
+    """Redis, the web server and a Celery worker; gives the port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "benchmarks.settings"}
     python = [sys.executable, "-m"]
-    gunicorn = ["gunicorn", "crowdselect.wsgi", "--bind", f"127.0.0.1:{port}"]
+    web = ["crowdselect.web_server", f"127.0.0.1:{port}", "--processes", "2"]
     celery = ["celery", "-A", "crowdselect", "worker", "--concurrency", "1"]
     commands = [
         command(Path(settings.REDIS_URL.removeprefix("unix://"))),
-        [*python, *gunicorn, "--workers", "2", "--threads", "4", "--log-level", "error"],
+        [*python, *web],
         [*python, *celery, "--loglevel", "error", "--without-gossip", "--without-mingle"],
     ]
     running = [

@@ -22,6 +22,8 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # The address workers reach the server at: personal links start with it.
 PUBLIC_URL = env("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 HTTPS = PUBLIC_URL.startswith("https://")
+# The address of the one proxy that is believed when it says who asks, and whether by https.
+TRUSTED_PROXY = env("TRUSTED_PROXY", default="")
 
 INSTALLED_APPS = [
     "unfold",
@@ -41,6 +43,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "crowdselect.doors.Doors",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -128,6 +131,14 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_HTTPONLY = True
+# Browsers that came once by https come back by nothing else. A redirect needs to know by what a
+# request came, which only the proxy can tell; the API is no browser.
+SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=365 * 24 * 3600) if HTTPS else 0
+SECURE_SSL_REDIRECT = HTTPS and bool(TRUSTED_PROXY)
+SECURE_REDIRECT_EXEMPT = ["^api/"]
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
 
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = env("TIME_ZONE", default="UTC")
@@ -142,7 +153,17 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
+
+# -- what is taken in, in bytes of a whole request: a file of 50 MB in its form, from those who are
+# signed in; answers, logins and everything else from all others
+
+MOST_UPLOADED = 51 * 1024 * 1024
+MOST_FROM_STRANGERS = 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 20 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FILES = 2
+# Files are read whole, so they need never lie on a disk.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
+FILE_UPLOAD_MAX_MEMORY_SIZE = MOST_UPLOADED
 
 
 def _menu(title: str, icon: str, model: str) -> dict[str, Any]:

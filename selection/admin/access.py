@@ -12,23 +12,25 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from selection.models import ApiToken
 
+from .careful import Careful
+
 admin.site.unregister([User, Group])
 
 
 @admin.register(User)
-class UserAdmin(BaseUserAdmin, ModelAdmin):
+class UserAdmin(Careful, BaseUserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
 
 @admin.register(Group)
-class GroupAdmin(BaseGroupAdmin, ModelAdmin):
+class GroupAdmin(Careful, BaseGroupAdmin, ModelAdmin):
     pass
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(ModelAdmin):
+class ApiTokenAdmin(Careful, ModelAdmin):
     """Only a token's digest is kept, so its secret is shown once, in answer to its making."""
 
     list_display = ["name", "created"]

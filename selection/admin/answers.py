@@ -7,9 +7,11 @@ from unfold.decorators import display
 
 from selection.models import Answer
 
+from .careful import Careful
+
 
 @admin.register(Answer)
-class AnswerAdmin(ModelAdmin):
+class AnswerAdmin(Careful, ModelAdmin):
     list_display = ["worker", "question", "response", "outcome", "at", "counted", "run"]
     list_filter = ["run", "right", "expired", "void"]
     list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]

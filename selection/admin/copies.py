@@ -19,6 +19,7 @@ from selection.errors import Refused
 from selection.models import Run
 from selection.setup import copies
 
+from .careful import number
 from .changes import ChangeView, ReasonForm
 from .page import Page, object_url
 
@@ -76,10 +77,10 @@ class ComparePage(Page):
         return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        run, asked = self.object, self.request.GET.get("with", "")
+        run, asked = self.object, number(self.request.GET.get("with", ""))
         begun = Run.objects.exclude(pk=run.pk).exclude(status=Run.Status.DRAFT)
         offered = sorted(begun[:RUNS_OFFERED], key=lambda other: other.pool_id != run.pool_id)
-        other = get_object_or_404(begun, pk=asked) if asked.isdecimal() else None
+        other = get_object_or_404(begun, pk=asked) if asked is not None else None
         return super().get_context_data(
             **kwargs,
             offered=offered,

@@ -18,6 +18,7 @@ from selection.models import Question, Run
 from selection.setup import regrade
 from selection.setup.regrade import Gold, Touched
 
+from .careful import number
 from .forms import CorrectionForm, ReasonForm
 from .page import Page, csv_stream, object_url
 
@@ -44,8 +45,8 @@ class GoldPage(Page):
 
     def _run(self) -> Run | None:
         """The one whose answers alone are asked for, by those who may look at runs."""
-        asked = self.request.GET.get("run", "")
-        if not (asked.isdecimal() and self.request.user.has_perm("selection.view_run")):
+        asked = number(self.request.GET.get("run", ""))
+        if asked is None or not self.request.user.has_perm("selection.view_run"):
             return None
         return get_object_or_404(Run, pk=asked)
 

@@ -13,6 +13,7 @@ from unfold.decorators import display
 
 from selection.models import Candidate, Pool, Run, Worker
 
+from .careful import Careful
 from .importers import WORKERS
 from .imports import import_urls, to_import
 from .joining import offer_joining
@@ -22,7 +23,7 @@ MOST_NAMED = 100
 
 
 @admin.register(Pool)
-class PoolAdmin(DeletedWhole, ModelAdmin):
+class PoolAdmin(Careful, DeletedWhole, ModelAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # said again, because a count drops the model's own
@@ -54,7 +55,7 @@ class PoolAdmin(DeletedWhole, ModelAdmin):
 
 
 @admin.register(Worker)
-class WorkerAdmin(ModelAdmin):
+class WorkerAdmin(Careful, ModelAdmin):
     list_display = ["key", "name", "pool"]
     list_filter = ["pool"]
     list_select_related = ["pool"]

@@ -15,6 +15,7 @@ from selection.intake import catalog
 from selection.models import Question, QuestionSet, Run
 from selection.setup import regrade
 
+from .careful import Careful
 from .forms import CorrectionForm, QuestionForm
 from .gold_pages import CorrectPage, change_urls, gold_urls
 from .importers import QUESTIONS
@@ -23,7 +24,7 @@ from .page import DeletedWhole, list_url
 
 
 @admin.register(QuestionSet)
-class QuestionSetAdmin(DeletedWhole, ModelAdmin):
+class QuestionSetAdmin(Careful, DeletedWhole, ModelAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # said again, because a count drops the model's own
@@ -56,7 +57,7 @@ class QuestionSetAdmin(DeletedWhole, ModelAdmin):
 
 
 @admin.register(Question)
-class QuestionAdmin(ModelAdmin):
+class QuestionAdmin(Careful, ModelAdmin):
     """A run deals questions by their numbers, so a single one is changed but never deleted.
 
     One that was asked is changed by way of a page that says what this does to the runs.

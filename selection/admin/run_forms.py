@@ -12,6 +12,7 @@ from selection.models import Pool, QuestionSet, Run, Skill
 from selection.models.runs import SETTINGS as RUN_SETTINGS
 from selection.setup import choices, money, priors, quotas, refusals
 
+from .careful import number
 from .run_fields import (
     KEPT,
     SETTINGS,
@@ -66,8 +67,8 @@ class RunForm(QuotaFields, LearnField, KindsField, OptionFields, forms.ModelForm
         widget.choices = attribute_choices(self._pool_shown(), chosen)
 
     def _pool_shown(self) -> Pool | None:
-        pk = str(self["pool"].value() or "")
-        return Pool.objects.filter(pk=pk).first() if pk.isdecimal() else None
+        pk = number(str(self["pool"].value() or ""))
+        return Pool.objects.filter(pk=pk).first() if pk is not None else None
 
     def _offer(self, name: str, choices: list[Any]) -> None:
         field = self.fields[name]

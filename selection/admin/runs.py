@@ -19,6 +19,7 @@ from selection.models import Pool, Run, Skill
 from selection.setup import choices, quotas, refusals, runs
 
 from . import expected
+from .careful import Careful
 from .guide import guide_urls
 from .importers import ANSWERS
 from .imports import import_urls
@@ -43,7 +44,7 @@ class RunList(ChangeList):
 
 
 @admin.register(Run)
-class RunAdmin(DeletedWhole, ModelAdmin):
+class RunAdmin(Careful, DeletedWhole, ModelAdmin):
     form = RunForm
     inlines = [SkillInline]
     actions = None
@@ -177,6 +178,8 @@ class RunAdmin(DeletedWhole, ModelAdmin):
         if run is not None and run.status != Run.Status.DRAFT:
             messages.info(request, "A run that has been started cannot be changed.")
             return redirect(object_url(run))
+        if run is not None and not self.has_change_permission(request, run):
+            return redirect(object_url(run))  # it shows the settings, and asks who may look
         return super().change_view(request, object_id, *args, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Run, form: RunForm, change: bool) -> None:

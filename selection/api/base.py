@@ -1,8 +1,13 @@
-"""Who may call, and how everything that is wrong is said: one line of text."""
+"""Who may call, what can be read of a body, and how all that is wrong is said: one line of text."""
+
+import json
+import re
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI, Schema
-from ninja.errors import AuthenticationError, ValidationError
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.parser import Parser
 from ninja.security import HttpBearer
 
 from selection.errors import Refused
@@ -17,11 +22,43 @@ class Token(HttpBearer):
         return next(iter(_NAMES.filter(digest=ApiToken.digest_of(token))), None)
 
 
+# JSON can spell what is no text: half of a pair of surrogates, and NUL. No database keeps them.
+_SPELT = re.compile(r"\\u(0000|[dD][89a-fA-F])")
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+class Reader(Parser):
+    """Puts the character that stands for an unreadable one wherever something is no text.
+
+    So one bad value in a batch is refused by itself, with its reason.
+    """
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        body = request.body.decode()  # as text, because json takes other encodings for granted
+        document = json.loads(body, parse_constant=_refuse)
+        return _as_text(document) if _SPELT.search(body) else document
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON.")
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, str):
+        return _NO_TEXT.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_as_text(one) for one in value]
+    if isinstance(value, dict):
+        return {_as_text(name): _as_text(one) for name, one in value.items()}
+    return value
+
+
 api = NinjaAPI(
     title="CrowdSelect",
     description="Hand out gold questions, record answers, follow a run, fetch the selection.",
     version="1",
     auth=Token(),
+    parser=Reader(),
 )
 
 
@@ -53,7 +90,13 @@ def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     return api.create_response(request, {"error": message}, status=422)
 
 
-ERRORS = {(401, 404, 409, 422): ErrorOut}
+@api.exception_handler(HttpError)
+def unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
+    """Ninja says so of a body that is no JSON."""
+    return api.create_response(request, {"error": f"{error}."}, status=error.status_code)
+
+
+ERRORS = {(400, 401, 404, 409, 413, 422): ErrorOut}
 
 
 def who(request: HttpRequest) -> str:

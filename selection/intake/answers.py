@@ -1,5 +1,6 @@
 """How answers come in: one by one, many at a time, or not at all because time was up."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,8 @@ from . import bulk
 
 CHUNK = 2000
 LONGEST = 10_000
+# NUL, halves of pairs, and the character that stands for what could not be read.
+NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]")
 LATE = "Too late: the time to answer this question was up."
 
 
@@ -124,8 +127,8 @@ def refuse_response(response: str) -> None:
     """Raise Refused for a response that cannot be one."""
     if not response.strip():
         raise Refused("The response is empty; send the worker's answer as text.")
-    if len(response) > LONGEST or "\0" in response:
-        raise Refused(f"The response must be text of at most {LONGEST} characters.")
+    if len(response) > LONGEST or NO_TEXT.search(response):
+        raise Refused(f"The response must be readable text of at most {LONGEST} characters.")
 
 
 def outside_choices(choices: Sequence[str], response: str) -> OutsideChoices:

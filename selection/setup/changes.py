@@ -89,6 +89,8 @@ def _field(name: str) -> "Field[Any, Any]":
 
 def _check(run: Run, name: str, value: Any) -> None:
     """Raise Refused for a value that this setting cannot have in any run."""
+    if value is None and not _field(name).null:
+        raise Refused(f"{label(name).capitalize()}: a run needs one.")
     if name in refusals.HARMLESS:
         probe = Run(k=1)
         setattr(probe, name, value)

@@ -1,0 +1,95 @@
+"""What every request passes on its way in and every answer on its way out."""
+
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+NUL = re.compile(r"\0|%00")
+
+UNREADABLE = "There is a character in the address that no address has."
+TOO_MUCH = "That is more than this server takes at once."
+
+
+class Doors:
+    """Refuses what nobody can have meant before anything is read of it; adds headers to what goes.
+
+    It stands after the session's middleware, which it asks only about large bodies, and before
+    Django looks for the form's token, because looking for it reads the whole body.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if NUL.search(request.path) or NUL.search(request.META.get("QUERY_STRING", "")):
+            answer = refusal(request, HTTPStatus.BAD_REQUEST, UNREADABLE)
+        elif size_of(request) > most_for(request):
+            answer = refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MUCH)
+        else:
+            answer = self.get_response(request)
+        for name, value in headers_for(request.path).items():
+            answer.headers.setdefault(name, value)
+        return answer
+
+
+# -- in
+
+
+def size_of(request: HttpRequest) -> int:
+    """Bytes of the body, as its sender says: no more than that is ever read."""
+    said = request.META.get("CONTENT_LENGTH") or "0"
+    return int(said) if said.isdecimal() and len(said) < 16 else settings.MOST_UPLOADED + 1
+
+
+def most_for(request: HttpRequest) -> int:
+    """Bytes: files come from those who are signed in. (The API looks at the token first.)"""
+    if request.path.startswith("/api/"):
+        return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    if size_of(request) <= settings.MOST_FROM_STRANGERS:
+        return int(settings.MOST_FROM_STRANGERS)
+    known = SESSION_KEY in request.session
+    return int(settings.MOST_UPLOADED if known else settings.MOST_FROM_STRANGERS)
+
+
+def refusal(request: HttpRequest, status: HTTPStatus, why: str) -> HttpResponseBase:
+    if request.path.startswith("/api/"):
+        return JsonResponse({"error": why}, status=status)
+    return render(request, "refused.html", {"why": why}, status=status)
+
+
+# -- out
+
+_POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+    "base-uri": "'none'",
+}
+# django-unfold's menus are written for Alpine, which makes functions of texts in the page and sets
+# styles on elements; its scripts are files of this server all the same.
+_UNFOLD = {"script-src": "'self' 'unsafe-eval'", "style-src": "'self' 'unsafe-inline'"}
+# A worker's page needs no script at all, and its address is a secret.
+_WORKER = {"script-src": "'none'", "connect-src": "'none'", "img-src": "'self'"}
+_NOT_NEEDED = ("camera", "geolocation", "microphone", "payment", "usb", "bluetooth", "midi")
+
+
+def headers_for(path: str) -> dict[str, str]:
+    worker = path.startswith(("/work/", "/join/"))
+    own = _UNFOLD if path.startswith(("/admin/", "/api/docs")) else _WORKER if worker else {}
+    policy = "; ".join(f"{name} {value}" for name, value in (_POLICY | own).items())
+    headers = {
+        "Content-Security-Policy": policy,
+        "Permissions-Policy": ", ".join(f"{name}=()" for name in _NOT_NEEDED),
+    }
+    return headers | {"Referrer-Policy": "no-referrer"} if worker else headers

@@ -1,0 +1,95 @@
+"""The web server: ``python -m crowdselect.web_server 127.0.0.1:8000 [--processes 2]``.
+
+Waitress takes a request in as it comes and gives it to a thread only when it is whole, so whoever
+sends half of one holds nobody up. Several processes share one socket, because in each of them one
+thread computes at a time.
+"""
+
+import argparse
+import os
+import signal
+import socket
+import sys
+import time
+
+import waitress
+from django.conf import settings
+
+from .wsgi import application
+
+THREADS = 4
+SILENT_SECONDS = 60  # a connection on which nothing comes for so long is closed
+CONNECTIONS = 400  # of each process; a body above half a megabyte costs each a second file
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m crowdselect.web_server")
+    parser.add_argument("address", help="host:port")
+    parser.add_argument("--processes", type=int, default=2)
+    given = parser.parse_args(arguments)
+    return keep_serving(listen(given.address), given.processes)
+
+
+def listen(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, int(port)), family=family, backlog=1024)
+
+
+def keep_serving(listener: socket.socket, processes: int) -> int:
+    """Serve in so many processes until a signal ends this one; put a new one for each that dies."""
+    serving: set[int] = set()
+
+    def stop(number: int, frame: object) -> None:
+        raise SystemExit
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        while True:
+            while len(serving) < processes:
+                serving.add(_fork(listener))
+            pid, status = os.wait()
+            serving.discard(pid)
+            print(f"A web process ended with status {status}.", file=sys.stderr)  # noqa: T201
+            time.sleep(1)  # not as fast as it can, where each dies at once
+    except (SystemExit, KeyboardInterrupt):
+        for pid in serving:
+            os.kill(pid, signal.SIGTERM)
+        for pid in serving:
+            os.waitpid(pid, 0)
+    return 0
+
+
+def _fork(listener: socket.socket) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        serve(listener)
+    finally:
+        os._exit(0)
+
+
+def serve(listener: socket.socket) -> None:
+    """Until a signal comes: what is being answered is answered to its end."""
+    believed = {"trusted_proxy": settings.TRUSTED_PROXY} if settings.TRUSTED_PROXY else {}
+    if believed:
+        believed |= {"trusted_proxy_headers": "x-forwarded-for x-forwarded-proto"}
+    waitress.serve(
+        application,
+        sockets=[listener],
+        threads=THREADS,
+        connection_limit=CONNECTIONS,
+        channel_timeout=SILENT_SECONDS,
+        asyncore_use_poll=True,
+        max_request_body_size=settings.MOST_UPLOADED,
+        clear_untrusted_proxy_headers=True,
+        ident=None,
+        _quiet=True,
+        **believed,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
