@@ -16,6 +16,19 @@ def redis_socket() -> Path:
     return Path(tempfile.gettempdir()) / f"crowdselect-{os.getuid()}-{mark}" / "redis.sock"
 
 
+def keep_private(database: str) -> None:
+    """Let nobody else on this machine read the SQLite file of this path, which may be yet to come.
+
+    What SQLite writes beside it gets the file's own permissions.
+    """
+    if ":" in database or not Path(database).parent.is_dir():
+        return  # in memory, or SQLite says that it cannot be opened
+    Path(database).touch(mode=0o600)
+    for path in map(Path, (database, f"{database}-wal", f"{database}-shm")):
+        if path.exists() and path.stat().st_uid == os.getuid():
+            path.chmod(0o600)
+
+
 def secret_key() -> str:
     """A key made on first use and kept, so that worker links and logins outlive a restart."""
     path = VAR / "secret-key"

@@ -1,5 +1,6 @@
 """One settings file; values come from the environment, see the table in README.md."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,13 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "ninja",
+    "axes",
     "selection",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "crowdselect.doors.Doors",
@@ -48,7 +51,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "crowdselect.urls"
@@ -78,6 +81,7 @@ DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
 SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
 if SQLITE:
     embedded.VAR.mkdir(exist_ok=True)
+    embedded.keep_private(DATABASES["default"]["NAME"])
     # Readers go on while one writer writes, and a writer waits its turn instead of failing.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
@@ -125,9 +129,29 @@ ADVANCE_DELAY_SECONDS = env.float("ADVANCE_DELAY_SECONDS", default=0.5)
 # -- people
 
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Whoever fails so often with one name from one address waits. It is counted in the database, so
+# that it holds for all web servers and without Redis; for one address at a time, because otherwise
+# anybody could shut a colleague out.
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_TEMPLATE = "locked.html"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -137,6 +161,9 @@ CSRF_COOKIE_HTTPONLY = True
 SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=365 * 24 * 3600) if HTTPS else 0
 SECURE_SSL_REDIRECT = HTTPS and bool(TRUSTED_PROXY)
 SECURE_REDIRECT_EXEMPT = ["^api/"]
+# Whether names below this one have https as well is not this program's to say, nor is a browser's
+# list of such names.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 

@@ -8,12 +8,14 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 DATABASES = {"django.db.backends.sqlite3", "django.db.backends.postgresql"}
+# As Django's own check for deployment has it.
+SHORTEST_KEY, FEWEST_CHARACTERS, INSECURE = 50, 5, "django-insecure-"
 REDIS_SCHEMES = {"redis", "rediss", "unix"}
 
 
 @register(Tags.compatibility)
 def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    return [*_addresses(), *_timing()]
+    return [*_addresses(), *_timing(), *_doors()]
 
 
 def _addresses() -> Iterator[CheckMessage]:
@@ -35,6 +37,26 @@ def _addresses() -> Iterator[CheckMessage]:
             f"PUBLIC_URL is “{settings.PUBLIC_URL}”; workers' links could not start with it.",
             hint="Use the address that workers reach, such as https://crowd.example.org.",
             id="crowdselect.E003",
+        )
+
+
+def _doors() -> Iterator[CheckMessage]:
+    """What may be weak while somebody tries the program out with DEBUG, and never else."""
+    if settings.DEBUG:
+        return
+    key = settings.SECRET_KEY
+    if len(key) < SHORTEST_KEY or len(set(key)) < FEWEST_CHARACTERS or INSECURE in key:
+        yield Error(
+            f"SECRET_KEY can be guessed: it must have {SHORTEST_KEY} characters and no pattern.",
+            hint="Leave it out: then one is made. For several machines take the one in "
+            "var/secret-key, or: python -c 'import secrets; print(secrets.token_urlsafe(50))'",
+            id="crowdselect.E005",
+        )
+    if "*" in settings.ALLOWED_HOSTS:
+        yield Error(
+            "ALLOWED_HOSTS has *: whoever sends a request may choose what links start with.",
+            hint="Name the hosts that people reach the server by, separated by commas.",
+            id="crowdselect.E006",
         )
 
 

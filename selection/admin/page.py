@@ -19,6 +19,8 @@ from django.views.generic import View
 from django.views.generic.base import ContextMixin, TemplateResponseMixin
 from unfold.views import UnfoldModelAdminViewMixin
 
+from selection.intake import files
+
 
 class DeletedWhole:
     """An admin whose objects hold thousands of others: its page asks with counts, not with names.
@@ -103,9 +105,9 @@ def csv_stream(
 ) -> StreamingHttpResponse:
     """A download that is sent while it is made, however long it is."""
     write = csv.writer(_Echo()).writerow
-    lines = (write(row) for row in rows)
+    lines = (write(map(files.defused, row)) for row in rows)
     return StreamingHttpResponse(
-        chain([MARK + write(columns)], lines),
+        chain([MARK + write(map(files.defused, columns))], lines),
         content_type="text/csv; charset=utf-8",
         headers=_as_file(name, "csv"),
     )

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,10 @@ from selection.errors import Refused
 from selection.models import grading
 
 csv.field_size_limit(10_000_000)
+
+# What a spreadsheet would compute instead of showing it. An apostrophe before it makes it text.
+_COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
+_QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
 
 LONGEST_KEY = 200
 
@@ -66,6 +71,16 @@ class Table:
     rows: list[tuple[int, dict[str, str]]]
 
 
+def defused(value: Any) -> Any:
+    """A cell of a file that goes out: no text in it is a formula. Numbers stay numbers."""
+    return f"'{value}" if isinstance(value, str) and _COMPUTED.match(value) else value
+
+
+def as_written(value: str) -> str:
+    """A cell that comes in, as it was before ``defused``."""
+    return value[1:] if _QUOTED.match(value) else value
+
+
 def text_of(raw: bytes, name: str) -> str:
     """The text of a file, with or without a byte-order mark. Raises Refused."""
     encoding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
@@ -119,7 +134,7 @@ def table(text: str, name: str, needed: Sequence[str]) -> Table:
         raise Refused(
             f"{name} is empty; its first line must name the columns {', '.join(needed)}."
         ) from None
-    columns = [column.strip().casefold() for column in header]
+    columns = [as_written(column.strip()).casefold() for column in header]
     missing = [column for column in needed if column not in columns]
     if missing:
         raise Refused(
@@ -151,7 +166,7 @@ def _row(line: int, columns: list[str], cells: list[str], name: str) -> tuple[in
             f"{name}, line {line}: there are {len(cells)} values for {len(columns)} columns; "
             "put a value that has a comma in it in quotation marks."
         )
-    values = [cell.strip() for cell in cells] + [""] * (len(columns) - len(cells))
+    values = [as_written(cell.strip()) for cell in cells] + [""] * (len(columns) - len(cells))
     return line, dict(zip(columns, values, strict=True))
 
 

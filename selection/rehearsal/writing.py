@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from selection.errors import Refused
+from selection.intake import files
 
 
 def check_out(out: Path, endings: Collection[str]) -> None:
@@ -37,7 +38,9 @@ def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(
+            {column: files.defused(cell) for column, cell in row.items()} for row in rows
+        )
 
 
 def write_json(path: Path, document: Any) -> None:
