@@ -30,6 +30,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
     if run is None:
         return render(request, "work/lost.html", status=404)
+    if run.status == Run.Status.ENDED:
+        return _closed(request, run)
     if request.method == "POST":
         return _typed(request, run)
     key = next((request.GET[name] for name in NAMES if request.GET.get(name, "").strip()), "")
@@ -74,4 +76,5 @@ def _asked(request: HttpRequest, key: str, problem: str, status: int) -> HttpRes
 def _closed(request: HttpRequest, run: Run) -> HttpResponse:
     over = run.status == Run.Status.ENDED
     soon = run.status == Run.Status.DRAFT
-    return render(request, "work/closed.html", {"over": over, "soon": soon}, status=409)
+    status = 410 if over else 409
+    return render(request, "work/closed.html", {"over": over, "soon": soon}, status=status)

@@ -9,12 +9,14 @@ from django.utils import timezone
 from selection.intake import presence
 from selection.models import Answer, Assignment, Candidate, Run
 
-State = Literal["question", "wait", "paused", "gone", "done"]
+State = Literal["question", "wait", "paused", "gone", "done", "over"]
 
 
 @dataclass(frozen=True)
 class WorkPage:
     """question is the one to answer now: set if and only if state is "question".
+
+    In the state "over" the run has ended and the link with it: nothing else is told then.
 
     gone       why the worker takes part no more, if so
     may_leave  whether there is something to leave
@@ -53,6 +55,8 @@ def visit(candidate_id: int) -> WorkPage | None:
     )
     if own is None:
         return None
+    if own.run.status == Run.Status.ENDED:
+        return WorkPage("over", instructions="", answered=0)
     run, candidates = own.run, _in_all_skills(own)
     presence.note(run, [one.pk for one in candidates], own.seen)
     found = _next_question(run, candidates)
@@ -77,7 +81,7 @@ def _in_all_skills(own: Candidate) -> list[Candidate]:
 
 def _asked(run: Run, candidates: list[Candidate]) -> list[Candidate]:
     """The skills in which this worker may still be asked."""
-    if run.status == Run.Status.ENDED or run.recorded_only:
+    if run.recorded_only:
         return []
     undecided = Candidate.Verdicts.UNDECIDED
     return [one for one in candidates if one.verdict == undecided and not one.gone]
@@ -107,7 +111,7 @@ def _oldest(candidates: list[Candidate]) -> tuple[int, int, str, Any, datetime |
 
 def _idle(run: Run, candidates: list[Candidate]) -> State:
     asked = _asked(run, candidates)
-    if not asked and run.status != Run.Status.ENDED and any(one.gone for one in candidates):
+    if not asked and any(one.gone for one in candidates):
         return "gone"
     if all(one.asked >= run.skills[one.skill].deck_size for one in asked):
         return "done"

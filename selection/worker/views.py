@@ -38,8 +38,6 @@ def work(request: HttpRequest, token: str) -> HttpResponse:
         return _leave(request, token, candidate_id)
     if request.method == "POST":
         return _take(request, token, candidate_id)
-    if "leave" in request.GET:
-        return render(request, "work/leave.html")
     return _show(request, candidate_id)
 
 
@@ -47,13 +45,15 @@ def _show(request: HttpRequest, candidate_id: int) -> HttpResponse:
     found = page.visit(candidate_id)
     if found is None:
         return _lost(request)
+    if "leave" in request.GET and found.may_leave:
+        return render(request, "work/leave.html")
     context = {
         "page": found,
         "notice": NOTICES.get(request.GET.get("notice", "")),
         "refresh": _refresh(found),
         "time_left": _time_left(found.question.seconds_left) if found.question else "",
     }
-    return render(request, "work/page.html", context)
+    return render(request, "work/page.html", context, status=410 if found.state == "over" else 200)
 
 
 def _refresh(found: page.WorkPage) -> int | None:

@@ -86,7 +86,7 @@ def test_a_worker_answers_on_a_phone_without_javascript(browser: Browser, live_s
     assert button["x"] + button["width"] <= PHONE["width"]
     runs.stop(run)
     page.reload()
-    expect(page.get_by_text("Thank you, there are no more questions")).to_be_visible()
+    expect(page.get_by_text("Thank you, this test is over")).to_be_visible()
     context.close()
 
 

@@ -136,7 +136,7 @@ def test_it_thanks_when_the_run_has_ended(client, run, worker):
     runs.stop(run)
     answered = send(client, worker, first.assignment, "yes")
     said = answered.content.decode()
-    assert "Thank you, there are no more questions" in said
+    assert "Thank you, this test is over" in said
     assert "ended before your answer came in, so that answer was not kept" in said
     assert "have been received" not in said
     assert not Answer.objects.exists()
