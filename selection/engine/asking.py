@@ -73,10 +73,15 @@ def _budget_left(arrays: StepArrays) -> int:
 
 
 def _hands(arrays: StepArrays) -> Counts:
-    """How many more assignments each worker may hold. Recorded answers take no time to give."""
+    """How many more assignments each worker may hold. Recorded answers take no time to give.
+
+    Hands are filled when they are empty. Were each answer followed by a question or by none, this
+    would tell whether it was right, because an algorithm asks those again who may be among the best
+    (docs/threat-model.md): so a worker learns only something about a whole hand.
+    """
     if arrays.run.recorded_only:
         return np.full(arrays.ids.size, arrays.run.slots)
-    return arrays.run.slots_per_worker - arrays.held
+    return np.where(arrays.held > 0, 0, arrays.run.slots_per_worker)
 
 
 def _within_hands(arrays: StepArrays, counts: Counts) -> Counts:

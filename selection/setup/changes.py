@@ -89,9 +89,7 @@ def _field(name: str) -> "Field[Any, Any]":
 
 def _check(run: Run, name: str, value: Any) -> None:
     """Raise Refused for a value that this setting cannot have in any run."""
-    if value is None and not _field(name).null:
-        raise Refused(f"{label(name).capitalize()}: a run needs one.")
-    if name in refusals.HARMLESS:
+    if name in refusals.HARMLESS and value is not None:
         probe = Run(k=1)
         setattr(probe, name, value)
         for refusal in refusals.out_of_range(probe, 2).values():
