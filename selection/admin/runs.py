@@ -44,9 +44,9 @@ class RunAdmin(DeletedWhole, ModelAdmin):
     form = RunForm
     inlines = [SkillInline]
     actions = None
-    list_display = ["name", "state", "counts", "pool", "k", "algorithm", "created"]
+    list_display = ["name", "state", "counts", "to_come", "pool", "k", "algorithm", "created"]
     list_filter = ["status", "pool", "algorithm"]
-    list_select_related = ["pool"]
+    list_select_related = ["pool", "outlook"]
     search_fields = ["name"]
     ordering = ["-id"]
     autocomplete_fields = ["pool", "question_set"]
@@ -134,6 +134,12 @@ class RunAdmin(DeletedWhole, ModelAdmin):
             return "–"
         undecided = run.workers - run.accepted - run.rejected
         return f"{run.accepted} / {run.rejected} / {undecided}"
+
+    @display(description="still to come")
+    def to_come(self, run: Any) -> str:
+        if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
+            return "–"
+        return reports.in_short(run, getattr(run, "outlook", None), run.counted)
 
     # -- the form
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from time import thread_time
-from typing import Any
 
 import numpy as np
 from celery import current_app

@@ -10,7 +10,8 @@ from .fit import Fit, fit
 from .gold import COLUMNS as GOLD_COLUMNS
 from .gold import DISAGREE, GoldLine, gold, gold_rows
 from .needs import Need, needs
-from .progress import Progress, history, progress, with_counts
+from .outlook import Ahead, Everybody, ahead, in_short
+from .progress import Progress, history, progress, rounded_up, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
 from .words import duration
 from .workers import (
@@ -30,8 +31,10 @@ __all__ = [
     "DISAGREE",
     "DOUBT",
     "GOLD_COLUMNS",
+    "Ahead",
     "Card",
     "Comparison",
+    "Everybody",
     "Fit",
     "GoldLine",
     "Line",
@@ -44,6 +47,7 @@ __all__ = [
     "Proof",
     "Quota",
     "SkillLine",
+    "ahead",
     "answer_columns",
     "answer_rows",
     "card",
@@ -55,6 +59,7 @@ __all__ = [
     "gold",
     "gold_rows",
     "history",
+    "in_short",
     "interval",
     "look",
     "needs",
@@ -66,6 +71,7 @@ __all__ = [
     "promise_status",
     "proof",
     "quota_lines",
+    "rounded_up",
     "skill_lines",
     "standings",
     "with_counts",

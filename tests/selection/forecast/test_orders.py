@@ -21,6 +21,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(parts, "RUNS", 3)
     monkeypatch.setattr(parts, "POINT_RUNS", 2)
     monkeypatch.setattr(parts, "PIECE", 0.0)
+    monkeypatch.setattr(orders, "FIRST", 1000.0)
 
 
 @pytest.fixture
