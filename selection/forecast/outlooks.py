@@ -93,8 +93,8 @@ def live(run: Run) -> Live | None:
 
 
 def _decks(run: Run, skill: Iterable[int]) -> Counts:
-    decks = np.array([one.deck_size for one in run.skills], np.int64)
-    return decks[np.array(skill)]
+    sizes = [one.deck_size for one in run.skills]
+    return np.array([sizes[number] for number in skill], np.int64)
 
 
 def _waiting(run: Run, size: int) -> Counts:
@@ -193,9 +193,8 @@ def due() -> list[int]:
     now = timezone.now()
     runs = Run.objects.running().filter(steps__gt=0)
     stale = runs.filter(Q(outlook=None) | ~Q(outlook__step=F("steps")))
-    rows = stale.order_by(F("outlook__at").asc(nulls_first=True)).values_list(
-        "pk", "outlook__at", "outlook__seconds"
-    )
+    oldest = stale.order_by(F("outlook__at").asc(nulls_first=True), "pk")
+    rows = oldest.values_list("pk", "outlook__at", "outlook__seconds")
     wait = [(pk, at and at + max(EVERY, timedelta(seconds=s / SHARE))) for pk, at, s in rows]
     return [pk for pk, until in wait if until is None or until < now][:AT_ONCE]
 
