@@ -112,7 +112,10 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 4
 # that is told of no queue takes both.
 CELERY_TASK_QUEUES: dict[str, Any] = {"celery": {}, "forecasts": {}}
 CELERY_TASK_DEFAULT_QUEUE = "celery"
-CELERY_TASK_ROUTES = {"selection.tasks.forecast": {"queue": "forecasts"}}
+CELERY_TASK_ROUTES = {
+    "selection.tasks.forecast": {"queue": "forecasts"},
+    "selection.tasks.outlook": {"queue": "forecasts"},
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A message that a killed worker held comes back after this many seconds.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600}

@@ -7,7 +7,7 @@ from celery.signals import worker_ready
 from django.utils import timezone
 
 from . import engine, intake, wake
-from .forecast import orders
+from .forecast import orders, outlooks
 from .models import Run, Upload
 from .setup import joining, roster
 
@@ -21,8 +21,13 @@ def advance(run_id: int) -> None:
 
 
 @shared_task
-def forecast(part_id: int) -> None:
-    orders.work(part_id)
+def forecast(part_id: int, runs: int) -> None:
+    orders.work(part_id, runs)
+
+
+@shared_task
+def outlook(run_id: int) -> None:
+    outlooks.refresh(run_id)
 
 
 @worker_ready.connect
@@ -39,5 +44,6 @@ def sweep() -> None:
     roster.sweep()
     for run_id in Run.objects.running().values_list("id", flat=True):
         wake.send(run_id, delay=0)
-    orders.sweep()
     Upload.objects.filter(created__lt=timezone.now() - UPLOADS_KEPT).delete()
+    orders.sweep()
+    outlooks.sweep()

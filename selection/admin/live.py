@@ -29,12 +29,23 @@ from selection import reports
 from selection.models import Run
 from selection.setup import choices, priors
 
-from . import chart, population, table
+from . import ahead, chart, population, table
 from .page import Page
 
 logger = logging.getLogger(__name__)
 
-PARTS = ["state", "needs", "tiles", "progress", "charts", "promise", "more", "choices", "pages"]
+PARTS = [
+    "state",
+    "needs",
+    "tiles",
+    "progress",
+    "outlook",
+    "charts",
+    "promise",
+    "more",
+    "choices",
+    "pages",
+]
 # What depends on the clock alone, as "12 answers a minute", is so old at most.
 FRESH_SECONDS = 5
 # A page that was hidden for longer gets all pieces again.
@@ -66,6 +77,7 @@ def context(run: Run, asked: QueryDict) -> dict[str, Any]:
         "accuracy": choices.accuracy(run),
         "learned": priors.learned(run),
         "doubt": priors.doubt(run),
+        "ahead": ahead.shown(run, progress),
         "chart": chart.draw(reports.history(run, 100), len(lines)),
         "table": table.build(run, lines, asked),
     }

@@ -49,9 +49,9 @@ class RunAdmin(Careful, DeletedWhole, ModelAdmin):
     inlines = [SkillInline]
     actions = None
     change_form_outer_before_template = "selection/run_form_before.html"
-    list_display = ["name", "state", "counts", "pool", "k", "algorithm", "created"]
+    list_display = ["name", "state", "counts", "to_come", "pool", "k", "algorithm", "created"]
     list_filter = ["status", "pool", "algorithm"]
-    list_select_related = ["pool"]
+    list_select_related = ["pool", "outlook"]
     search_fields = ["name"]
     ordering = ["-id"]
     autocomplete_fields = ["pool", "question_set"]
@@ -146,6 +146,12 @@ class RunAdmin(Careful, DeletedWhole, ModelAdmin):
             return "–"
         undecided = run.workers - run.accepted - run.rejected
         return f"{run.accepted} / {run.rejected} / {undecided}"
+
+    @display(description="still to come")
+    def to_come(self, run: Any) -> str:
+        if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
+            return "–"
+        return reports.in_short(run, getattr(run, "outlook", None), run.counted)
 
     # -- the form
 

@@ -1,6 +1,7 @@
 """Runs: how they stand, their life, what may be changed."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, Literal
 
 from django.db import transaction
@@ -20,6 +21,8 @@ def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """How a run stands."""
     run = get_object_or_404(Run, pk=run_id)
     fit, promised = reports.fit(run), reports.promise_status(run)
+    progress = reports.progress(run)
+    ahead = reports.ahead(run, progress)
     return {
         **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
         "options": run.hand_set,
@@ -31,7 +34,8 @@ def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
         "epsilon_reached": promised.epsilon,
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
-        "progress": vars(reports.progress(run)),
+        "progress": vars(progress),
+        "forecast": None if ahead is None else asdict(ahead),
         "needs": [vars(need) for need in reports.needs(run, fit)],
     }
 

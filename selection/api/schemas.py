@@ -21,6 +21,43 @@ class NeedOut(Schema):
     words: str
 
 
+class EverybodyOut(Schema):
+    """What a test of everybody alike would take, with as many questions as one worker gets."""
+
+    questions: int = Field(description="Of each worker: as many as the one asked most will have.")
+    answers: int
+    cost: float | None
+    epsilon: float = Field(
+        description="How far off the best K by share of right answers may be, with probability "
+        "1 − δ, by simulation; nobody promises it."
+    )
+
+
+class AheadOut(Schema):
+    """What a run that goes on will still take, as simulated from where it stands."""
+
+    why: str = Field(description="Why nothing can be said yet; empty if something can.")
+    paid: int = Field(description="Answers given so far.")
+    committed: int = Field(description="Answers that are out with the crowd.")
+    paid_cost: float | None
+    committed_cost: float | None
+    answers: tuple[int, int, int] | None = Field(
+        description="Still to come, those that are out included: low, median, high; in four cases "
+        "of five it is between low and high."
+    )
+    cost: tuple[float, float, float] | None = Field(description="The same in money.")
+    total: tuple[int, int, int] | None = Field(description="Answers in all at the end.")
+    kept: float | None = Field(description="Share of simulated runs that keep the promise.")
+    runs: int = Field(description="How many were simulated.")
+    epsilon: float | None = Field(
+        description="The ε that holds in the middle of those that end early; null if none does."
+    )
+    time: str = Field(description="How long it takes at the present speed, in words.")
+    hours: float | None = Field(description="At most so long; null if it is too early to say.")
+    everybody: EverybodyOut | None
+    at: datetime | None = Field(description="When it was simulated.")
+
+
 class RunOut(Schema):
     id: int
     name: str
@@ -66,6 +103,9 @@ class RunOut(Schema):
         "workers are expected to exceed, the p-value of the check."
     )
     progress: dict[str, Any]
+    forecast: AheadOut | None = Field(
+        description="What is still to come; null before the start and after the end."
+    )
     needs: list[NeedOut] = Field(description="What a person should see to; mostly nothing.")
 
 

@@ -1,9 +1,9 @@
 """What a run will cost and whether it can end, before it is paid for.
 
-Only ``orders`` writes, and only what a forecast itself has: its rows and parts.
+Only ``orders`` and ``outlooks`` write, and only what a forecast itself has.
 """
 
-from . import for_draft, orders
+from . import for_draft, orders, outlooks
 from .beliefs import Belief, Past, Range, Usual, learned, past
 from .plan import GOALS, Plan
 from .refining import Forecast, forecasts
@@ -22,6 +22,7 @@ __all__ = [
     "forecasts",
     "learned",
     "orders",
+    "outlooks",
     "past",
     "reaches",
 ]

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 TASK = "selection.tasks.forecast"
 FIRST = 2.0  # seconds for the first numbers
-LOST = timedelta(seconds=90)  # after which a piece of work is handed out again
+LOST = timedelta(seconds=120)  # after which a piece of work is handed out again
 KEPT = timedelta(days=7)  # since somebody last looked
 NOTED = timedelta(hours=1)  # looks closer to each other are not written down
 
@@ -155,9 +155,12 @@ def curves(planning: Planning) -> dict[str, list[dict[str, Any]]]:
 # -- working
 
 
-def work(part_id: int) -> None:
-    """A piece of work on this part, and the next one handed out. May come twice, late or never."""
-    part = PlanningPart.objects.select_related("planning").filter(pk=part_id).first()
+def work(part_id: int, runs: int) -> None:
+    """A piece of work on this part, and the next one handed out. May come twice, late or never.
+
+    runs  that the part had when this was handed out: if it has others by now, somebody was quicker
+    """
+    part = PlanningPart.objects.select_related("planning").filter(pk=part_id, runs=runs).first()
     if part is None or not part.planning.going:
         return
     planning = part.planning
@@ -169,10 +172,10 @@ def work(part_id: int) -> None:
         logger.exception("Part %s of forecast %s failed.", part.pk, planning.pk)
         _fail(planning, part, error)
         return
-    if not done:
-        _hand_out(PlanningPart.objects.filter(pk=part_id))
-    else:
+    if done:
         _after(planning)
+    elif done is not None:
+        _hand_out(PlanningPart.objects.filter(pk=part_id))
 
 
 def _fail(planning: Planning, part: PlanningPart, error: Exception) -> None:
@@ -196,13 +199,16 @@ def _after(planning: Planning) -> None:
 
 def _hand_out(open_parts: Any) -> None:
     """Send a message for each of these; where Redis is away the sweep does it later."""
-    found = list(open_parts.values_list("pk", flat=True))
-    PlanningPart.objects.filter(pk__in=found).update(sent=timezone.now())
+    found = list(open_parts.values_list("pk", "runs"))
+    handed = PlanningPart.objects.filter(pk__in=[pk for pk, _ in found])
+    handed.update(sent=timezone.now())
     try:
-        for pk in found:
-            current_app.send_task(TASK, [pk], retry=False)
+        for part in found:
+            # Where workers are few it waits for long, and is handed out again: then the first
+            # message says nothing any more, or there would be ever more of them.
+            current_app.send_task(TASK, part, retry=False, expires=LOST.total_seconds())
     except Exception:
-        PlanningPart.objects.filter(pk__in=found).update(sent=None)
+        handed.update(sent=None)
         logger.warning("Could not hand out work on a forecast; the sweep will.")
 
 

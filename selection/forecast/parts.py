@@ -48,8 +48,9 @@ def numbers(made: Ledger) -> dict[str, Any]:
     }
 
 
-def work(part: PlanningPart, plan: Plan, belief: Belief) -> bool:
-    """Play on for a moment, at least one run; whether nothing is left to do."""
+def work(part: PlanningPart, plan: Plan, belief: Belief) -> bool | None:
+    """Play on for a moment, at least one run; whether nothing is left to do, or None if somebody
+    else has done this piece."""
     made, began = ledger(part, plan), monotonic()
     while not (done := _enough(part, made)):
         one_more(made, belief, look_farther=not part.curve)
@@ -57,8 +58,8 @@ def work(part: PlanningPart, plan: Plan, belief: Belief) -> bool:
             done = _enough(part, made)
             break
     unchanged = PlanningPart.objects.filter(pk=part.pk, runs=part.runs)
-    unchanged.update(**numbers(made), finished=done, sent=timezone.now())
-    return done
+    added = unchanged.update(**numbers(made), finished=done, sent=timezone.now())
+    return done if added else None
 
 
 def _enough(part: PlanningPart, made: Ledger) -> bool:

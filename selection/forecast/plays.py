@@ -61,7 +61,7 @@ def play(contender: Contender, truth: NDArray[np.float64], number: int, until: f
     """
     rng = np.random.default_rng([SEED, number, 1])
     selector = contender.selector()
-    ending = _to_the_end(selector, truth, contender.plan.questions, rng, until)
+    ending = to_the_end(selector, truth, contender.plan.questions, rng, until)
     named = selector.selection()
     best = np.sort(truth)[-contender.plan.k :]
     return Play(
@@ -73,13 +73,19 @@ def play(contender: Contender, truth: NDArray[np.float64], number: int, until: f
     )
 
 
-def _to_the_end(
+def to_the_end(
     selector: Selector,
     truth: NDArray[np.float64],
-    questions: int,
+    questions: int | NDArray[np.int64],
     rng: np.random.Generator,
-    until: float,
+    until: float = inf,
 ) -> Ending:
+    """Play on from where it stands, on workers of these accuracies (n,).
+
+    questions  how many answers a worker can have given in the end, or (n,) of them
+
+    Raises TooLong if it is not at its end ``until`` then.
+    """
     while not (reasons := selector.stop()):
         if monotonic() > until:
             raise TooLong

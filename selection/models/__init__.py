@@ -4,6 +4,7 @@ from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .crowd import Pool, Worker
 from .grading import plain
 from .history import Event, Step
+from .outlook import Outlook
 from .planning import Planning, PlanningPart
 from .questions import Question, QuestionSet
 from .runs import Run
@@ -17,6 +18,7 @@ __all__ = [
     "Assignment",
     "Candidate",
     "Event",
+    "Outlook",
     "Planning",
     "PlanningPart",
     "Pool",

@@ -10,8 +10,9 @@ from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
 from .gold import DISAGREE, GoldLine, gold, gold_rows
 from .needs import Need, needs
+from .outlook import Ahead, Everybody, ahead, in_short
 from .pace import Pace, pace
-from .progress import Progress, history, progress, with_counts
+from .progress import Progress, history, progress, rounded_up, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
 from .words import duration
 from .workers import (
@@ -31,8 +32,10 @@ __all__ = [
     "DISAGREE",
     "DOUBT",
     "GOLD_COLUMNS",
+    "Ahead",
     "Card",
     "Comparison",
+    "Everybody",
     "Fit",
     "GoldLine",
     "Line",
@@ -46,6 +49,7 @@ __all__ = [
     "Proof",
     "Quota",
     "SkillLine",
+    "ahead",
     "answer_columns",
     "answer_rows",
     "card",
@@ -57,6 +61,7 @@ __all__ = [
     "gold",
     "gold_rows",
     "history",
+    "in_short",
     "interval",
     "look",
     "needs",
@@ -70,6 +75,7 @@ __all__ = [
     "promise_status",
     "proof",
     "quota_lines",
+    "rounded_up",
     "skill_lines",
     "standings",
     "with_counts",

@@ -104,10 +104,12 @@ def history(run: Run, most: int = 200) -> list[Step]:
 
 
 def with_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Runs with ``accepted`` and ``rejected`` as of their last step, and ``workers``."""
+    """Runs with ``accepted`` and ``rejected`` as of their last step, ``workers``, and ``counted``
+    answers."""
     last = Step.objects.filter(run=OuterRef("pk"), number=OuterRef("steps"))
     return runs.annotate(
         accepted=Coalesce(Subquery(last.values("accepted")), 0),
         rejected=Coalesce(Subquery(last.values("rejected")), 0),
         workers=Count("candidates"),
+        counted=Sum("candidates__pulls", default=0),
     )

@@ -21,6 +21,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(parts, "RUNS", 3)
     monkeypatch.setattr(parts, "POINT_RUNS", 2)
     monkeypatch.setattr(parts, "PIECE", 0.0)
+    monkeypatch.setattr(orders, "FIRST", 1000.0)
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def sent(monkeypatch):
     """The messages that would go to Celery."""
     messages = []
     monkeypatch.setattr(
-        orders.current_app, "send_task", lambda name, args, **_: messages.append(args[0])
+        orders.current_app, "send_task", lambda name, args, **_: messages.append(tuple(args))
     )
     return messages
 
@@ -47,7 +48,7 @@ def finish(planning, sent, capture):
     """Do all that was handed out, as a Celery worker would."""
     while sent:
         with capture(execute=True):
-            orders.work(sent.pop(0))
+            orders.work(*sent.pop(0))
     planning.refresh_from_db()
 
 
@@ -125,6 +126,16 @@ def test_a_piece_done_twice_counts_once(sent, django_capture_on_commit_callbacks
     assert part.runs == len(part.plays) == 2
 
 
+def test_a_message_that_came_twice_does_not_breed(sent, django_capture_on_commit_callbacks):
+    ordered(django_capture_on_commit_callbacks)
+    message = sent[0]
+    sent.clear()
+    orders.work(*message)
+    assert len(sent) == 1
+    orders.work(*message)
+    assert len(sent) == 1
+
+
 def test_what_was_lost_is_handed_out_again_and_nothing_else(
     sent, django_capture_on_commit_callbacks
 ):
@@ -134,7 +145,7 @@ def test_what_was_lost_is_handed_out_again_and_nothing_else(
     orders.sweep()
     assert not sent
     late = timezone.now() - orders.LOST - timedelta(seconds=1)
-    planning.parts.filter(pk=lost).update(sent=late)
+    planning.parts.filter(pk=lost[0]).update(sent=late)
     orders.sweep()
     assert sent == [lost]
 
@@ -159,7 +170,7 @@ def test_what_fails_is_said_in_one_sentence(sent, monkeypatch, django_capture_on
         raise ZeroDivisionError("by zero\nand more")
 
     monkeypatch.setattr(parts, "one_more", broken)
-    orders.work(sent[0])
+    orders.work(*sent[0])
     planning.refresh_from_db()
     assert planning.state == State.FAILED
     assert planning.error == "Simulating credible failed: ZeroDivisionError."

@@ -1,0 +1,168 @@
+"""Forecasts: what a run would cost, before there is one."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from ninja import Field, Schema, Status
+
+from selection import forecast
+from selection.errors import Refused
+from selection.forecast import Belief, orders
+from selection.models import Planning
+
+from .base import ERRORS, api, who
+
+Band = tuple[int, int, int]
+Money = tuple[float, float, float]
+
+
+class TallyIn(Schema):
+    """A worker of the past."""
+
+    right: float = Field(ge=0, description="Right answers.")
+    answers: int = Field(ge=1, description="Answers in all.")
+
+
+class ForecastIn(Schema):
+    """The plan as the command `plan` has it. Of range, run and past at most one is given; without
+    any, crowds of all usual kinds are tried."""
+
+    workers: int = Field(description="How many there are: 2 to 10,000.")
+    k: int = Field(description="How many to select.")
+    epsilon: float = Field(0.1, description="How far off the selection may be.")
+    delta: float = Field(0.05, description="How often it may be farther off.")
+    questions: int = Field(description="How many gold questions there are.")
+    price: float | None = Field(None, description="What an answer costs, in any currency.")
+    budget: int | None = Field(None, description="Most answers to pay for; null: no limit.")
+    goal: Literal["group", "every", "exact"] = Field(
+        "group",
+        description="What matters: that they are good as a group, that every single one is good, "
+        "that they are exactly the best.",
+    )
+    range: tuple[float, float] | None = Field(
+        None, description="Four workers of five are right in so many of their answers: 0.6 to 0.9."
+    )
+    run: str | None = Field(None, description="They are like those of this run: name or number.")
+    past: list[TallyIn] | None = Field(
+        None, max_length=100_000, description="They are like these: two at least."
+    )
+
+
+class LoadOut(Schema):
+    """Answers of one worker: on average; of the one asked most, in the middle of the simulated
+    runs and at most."""
+
+    mean: float
+    most: int
+    at_most: int
+
+
+class RowOut(Schema):
+    """What to expect of one algorithm. Shares are of simulated runs."""
+
+    algorithm: str
+    title: str
+    options: dict[str, Any] = Field(description="Where they are not the algorithm's own.")
+    promise: str = Field(description="As it is if the run comes to its end.")
+    keeps: bool = Field(description="Whether what matters is what is promised.")
+    fixed_budget: bool = Field(description="Whether it spends the budget whatever it finds.")
+    answers: Band = Field(description="Low, median, high: four runs of five are between.")
+    cost: Money | None = Field(description="The same in money; null without a price.")
+    answers_per_worker: LoadOut
+    feasible: bool = Field(description="Questions and budget last in nine runs of ten.")
+    out_of_questions: float = Field(description="Share of runs that end for want of questions.")
+    out_of_budget: float = Field(description="Share of runs that end for want of money.")
+    epsilon_at_end: float | None = Field(
+        description="What holds in the middle of the runs that are cut short; null if none is."
+    )
+    loss: float = Field(description="What is really lost, in the middle of the runs.")
+    why: str = Field(description="One sentence.")
+    recommended: bool
+    runs: int = Field(description="Simulated runs.")
+
+
+class PointOut(Schema):
+    """A point of a curve."""
+
+    at: float = Field(description="The value of ε or K.")
+    answers: Band = Field(description="Low, median, high.")
+    cost: Money | None
+    feasible: bool = Field(description="False where questions or budget cut it.")
+    algorithm: str
+    title: str
+
+
+class CurvesOut(Schema):
+    """Answers against ε and against K, of the first algorithms of the table."""
+
+    epsilon: list[PointOut]
+    k: list[PointOut]
+
+
+class ForecastOut(Schema):
+    id: int
+    state: str = Field(description="waiting, working, done, cancelled or failed.")
+    progress: float = Field(description="0 to 1.")
+    error: str = Field(description="Why it failed; empty if it did not.")
+    created: datetime
+    believed: str = Field(description="What is believed of the workers, as a sentence.")
+    rows: list[RowOut] = Field(description="The recommended algorithm first.")
+    curves: CurvesOut
+
+
+@api.post("/forecasts", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
+def order_forecast(request: HttpRequest, payload: ForecastIn) -> dict[str, Any]:
+    """What a run would cost with each algorithm: first numbers at once, then ever firmer ones.
+
+    Ordering the same again gives the same forecast. Ask for it by its id until it is done.
+    """
+    given = payload.dict(exclude={"range", "run", "past"})
+    return _out(orders.order(forecast.Plan(**given), _belief(payload), who(request)))
+
+
+@api.get("/forecasts/{forecast_id}", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
+def show_forecast(request: HttpRequest, forecast_id: int) -> dict[str, Any]:
+    """A forecast as it is by now."""
+    planning = orders.find(forecast_id)
+    orders.touch(planning)
+    return _out(planning)
+
+
+@api.delete("/forecasts/{forecast_id}", response={204: None, **ERRORS}, tags=["forecasts"])
+def cancel_forecast(request: HttpRequest, forecast_id: int) -> Status[None]:
+    """Stop refining it. Its numbers stay; ordering the same again takes it up."""
+    orders.cancel(orders.find(forecast_id))
+    return Status(204, None)
+
+
+def _belief(payload: ForecastIn) -> Belief:
+    given = [one for one in (payload.range, payload.run, payload.past) if one is not None]
+    if len(given) > 1:
+        raise Refused("Give at most one of range, run and past.")
+    if payload.range is not None:
+        return forecast.Range(*payload.range)
+    if payload.run is not None:
+        return forecast.learned(payload.run)
+    if payload.past is not None:
+        return forecast.past("past answers", [_tally(one) for one in payload.past])
+    return forecast.Usual()
+
+
+def _tally(one: TallyIn) -> tuple[float, int]:
+    if one.right > one.answers:
+        raise Refused("A worker of the past has more right answers than answers.")
+    return one.right, one.answers
+
+
+def _out(planning: Planning) -> dict[str, Any]:
+    return {
+        "id": planning.pk,
+        "state": planning.state,
+        "progress": orders.progress(planning),
+        "error": planning.error,
+        "created": planning.created,
+        "believed": orders.belief(planning).words,
+        "rows": [row.as_numbers() for row in orders.rows(planning)],
+        "curves": orders.curves(planning),
+    }

@@ -1,0 +1,83 @@
+"""Forecasts by the API."""
+
+import json
+
+import pytest
+
+from selection.forecast import Plan, Range, forecasts, orders, parts
+from selection.models import Planning
+from tests import worlds
+
+pytestmark = pytest.mark.django_db
+WANTED = {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20, "price": 0.05}
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch):
+    monkeypatch.setattr(orders, "FIRST", 1000.0)
+    monkeypatch.setattr(parts, "RUNS", 2)
+
+
+@pytest.fixture
+def call(client, token):
+    def send(method, path, **payload):
+        return getattr(client, method)(
+            f"/api/forecasts{path}",
+            json.dumps(payload) if payload else None,
+            content_type="application/json",
+            headers={"authorization": f"Bearer {token}"},
+        )
+
+    return send
+
+
+def test_it_is_ordered_looked_at_and_cancelled(call):
+    made = call("post", "", **WANTED, range=[0.6, 0.9])
+    assert made.status_code == 200
+    first = made.json()
+    assert first["state"] == "waiting"
+    assert 0 < first["progress"] < 1
+    assert Planning.objects.get().by == "token test"
+    path = f"/{first['id']}"
+    assert call("get", path).json()["rows"] == first["rows"]
+    assert call("delete", path).status_code == 204
+    assert call("get", path).json()["state"] == "cancelled"
+
+
+def test_its_numbers_are_those_of_the_command(call):
+    rows = call("post", "", **WANTED, range=[0.6, 0.9]).json()["rows"]
+    plan = Plan(6, 2, 0.3, 0.05, 20, 0.05)
+    table = next(forecasts(plan, Range(0.6, 0.9), 1000, 1))
+    told = [row.as_numbers() for row in table if row.algorithm == "credible"]
+    assert [row for row in rows if row["algorithm"] == "credible"] == json.loads(json.dumps(told))
+
+
+def test_what_is_believed_is_an_earlier_run_past_answers_or_nothing(call):
+    run = worlds.make_run(4)
+    run.candidates.update(pulls=10, rewards=7)
+    assert f"“{run.name}”" in call("post", "", **WANTED, run=run.name).json()["believed"]
+    past = [{"right": 9, "answers": 10}, {"right": 4, "answers": 10}]
+    assert "like the 2 of past answers" in call("post", "", **WANTED, past=past).json()["believed"]
+    assert call("post", "", **WANTED).json()["believed"].startswith("Nothing is known")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"range": [0.9, 0.6]}, "the lower one first"),
+        ({"range": [0.6, 0.9], "run": "x"}, "at most one of range, run and past"),
+        ({"run": "nobody"}, "There is no run"),
+        ({"past": [{"right": 5, "answers": 4}] * 2}, "more right answers than answers"),
+        ({"k": 6}, "K must be"),
+        ({"workers": 10**6}, "number of workers must be"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_sentence(call, given, said):
+    refused = call("post", "", **(WANTED | given))
+    assert refused.status_code == 422
+    assert said in refused.json()["error"]
+
+
+def test_one_that_is_not_there_is_not_found(call):
+    assert call("get", "/999").status_code == 404
+    assert call("delete", "/999").status_code == 404

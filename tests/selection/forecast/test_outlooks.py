@@ -1,0 +1,157 @@
+"""What a run that is going on will still take."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from selection import engine, reports
+from selection.forecast import outlooks
+from selection.forecast.fitted import Fitted
+from selection.models import Outlook, Run
+from selection.reports import outlook
+from tests import worlds
+
+pytestmark = pytest.mark.django_db
+CROWD = worlds.crowd(3, 4, 0.95, 0.5)
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch):
+    monkeypatch.setattr(outlooks, "RUNS", 4)
+    monkeypatch.setattr(outlooks, "SECONDS", 1000.0)
+
+
+def begun(rounds=3, **fields):
+    """A run in its middle."""
+    wanted = {"k": 3, "algorithm": "credible", "epsilon": 0.05, "slots": 20, "price": "0.05"}
+    run = worlds.make_run(10, questions=60, **(wanted | fields))
+    for _ in range(rounds):
+        engine.advance(run.pk)
+        worlds.answer_all(run, CROWD)
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def test_it_says_what_is_still_to_come_in_answers_and_money():
+    run = begun()
+    outlooks.refresh(run.pk)
+    found = reports.ahead(run)
+    low, median, high = found.answers
+    assert 0 < low <= median <= high <= 600
+    assert found.cost == pytest.approx([0.05 * one for one in found.answers])
+    assert found.total == tuple(one + found.paid for one in found.answers)
+    assert found.paid + found.committed == reports.progress(run).spent
+    assert found.everybody.answers == 10 * found.everybody.questions
+    assert 0 <= found.everybody.epsilon < 0.5
+
+
+def test_the_end_of_the_run_is_not_far_from_what_was_foreseen():
+    run = begun()
+    outlooks.refresh(run.pk)
+    made = Outlook.objects.get(run=run)
+    ended = worlds.play(run, CROWD)
+    assert ended.kept
+    assert made.low / 3 < reports.progress(ended).counted < 3 * made.high
+
+
+def test_before_there_is_an_answer_for_each_it_is_too_early_to_say():
+    run = begun(rounds=0)
+    assert "Too early to say" in reports.ahead(run).why
+    outlooks.refresh(run.pk)
+    assert "less than one answer for each" in reports.ahead(run).why
+    assert reports.in_short(run, Outlook.objects.get(run=run), 0) == "too early to say"
+
+
+def test_while_workers_may_join_it_is_too_early_to_say():
+    run = begun(enrolling=True)
+    assert "roster is open" in outlooks.make(run).why
+
+
+def test_where_the_questions_will_not_do_it_says_what_will_be_promised():
+    run = begun(algorithm="certified", epsilon=0.02)
+    made = outlooks.make(run)
+    assert made.kept == 0
+    assert made.epsilon > 0.02
+    assert made.high <= 600
+
+
+def test_an_algorithm_that_spends_its_budget_takes_just_that():
+    made = outlooks.make(begun(algorithm="sar", budget=200))
+    assert (made.low, made.median, made.high) == (200, 200, 200)
+    assert made.runs == 0
+
+
+def test_it_is_made_again_only_when_the_run_moved_and_not_too_often():
+    run = begun()
+    assert outlooks.due() == [run.pk]
+    outlooks.refresh(run.pk)
+    assert outlooks.due() == []
+    Outlook.objects.update(step=0)
+    assert outlooks.due() == []
+    Outlook.objects.update(at=timezone.now() - timedelta(hours=1))
+    assert outlooks.due() == [run.pk]
+
+
+def test_of_many_runs_the_oldest_come_first_and_never_all_at_once():
+    runs = [begun(rounds=0) for _ in range(outlooks.AT_ONCE + 1)]
+    Outlook.objects.create(run=runs[0], at=timezone.now() - timedelta(days=1))
+    assert outlooks.due() == [run.pk for run in runs[1:]]
+
+
+def test_a_run_that_ended_has_nothing_ahead():
+    run = begun()
+    Run.objects.filter(pk=run.pk).update(status=Run.Status.ENDED)
+    run.refresh_from_db()
+    assert reports.ahead(run) is None
+    outlooks.refresh(run.pk)
+    assert not Outlook.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("span", "said"),
+    [
+        (timedelta(minutes=9), "Less than ten minutes"),
+        (timedelta(hours=14), "Less than a day"),
+        (timedelta(days=90), "More than five weeks"),
+    ],
+)
+def test_time_is_said_as_an_upper_bound(span, said):
+    assert outlook.said(span).startswith(said)
+
+
+def test_with_few_answers_there_is_no_speed():
+    run = begun(rounds=3)
+    outlooks.refresh(run.pk)
+    late = timezone.now() + timedelta(days=3)
+    assert reports.ahead(run, at=late).time == "How long it takes is too early to say."
+    soon = timezone.now() + timedelta(minutes=30)
+    assert "left at the present speed" in reports.ahead(run, at=soon).time
+
+
+def test_crowds_are_drawn_given_the_answers():
+    pulls, rewards = np.array([50, 50, 0, 50]), np.array([48.0, 10.0, 0.0, 30.0])
+    fitted = Fitted.of(pulls, rewards, np.zeros(4, int), {0: 1})
+    drawn = np.array([fitted.draw(np.random.default_rng(i)) for i in range(200)])
+    assert drawn[:, 0].mean() > 0.85
+    assert drawn[:, 1].mean() < 0.35
+    assert drawn[:, 2].std() > 2 * drawn[:, 0].std()
+
+
+def test_page_list_and_api_say_it(requester, client, token):
+    run = begun()
+    outlooks.refresh(run.pk)
+    page = requester.get(f"/admin/selection/run/{run.pk}/").content.decode()
+    assert "Still to come" in page
+    assert "given so far" in page
+    assert "Asking everybody" in page
+    low, _, high = Outlook.objects.values_list("low", "median", "high").get()
+    counted = reports.progress(run).counted
+    listed = requester.get("/admin/selection/run/").content.decode()
+    assert f"{low - counted} – {high - counted} answers" in listed
+    headers = {"authorization": f"Bearer {token}"}
+    told = client.get(f"/api/runs/{run.pk}", headers=headers).json()["forecast"]
+    assert told["answers"] == list(reports.ahead(run).answers)
+    assert told["everybody"]["questions"] > 0
