@@ -11,5 +11,7 @@ plots    pictures of the table
 suite    every algorithm on every case
 chart    answers needed against the size of the pool
 delays   what many assignments out at once cost
+habits   what people do today, as rules
+practice what that costs, and how often it is off, beside ours
 command  python -m research validate
 """

@@ -8,7 +8,7 @@ from typing import Any
 from research.cells import Study
 from research.options import ROOT, above_zero, at_least_one
 
-from . import cases, chart, crowds, delays, forecasts, lives, suite
+from . import cases, chart, crowds, delays, forecasts, lives, practice, suite
 from .measure import FULL, QUICK
 
 HELP = "measure promise and cost of every algorithm: a table and plots"
@@ -43,6 +43,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     kind.add_argument(
         "--forecasts", dest="kind", action="store_const", const=forecasts, help=honest
     )
+    today = "what people do today instead, beside ours: what it costs, how often it is off"
+    kind.add_argument("--practice", dest="kind", action="store_const", const=practice, help=today)
 
 
 def study(options: argparse.Namespace) -> Study[Any]:
