@@ -7,532 +7,248 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     initial = True
 
-    dependencies = []
+    dependencies = [
+    ]
 
     operations = [
         migrations.CreateModel(
-            name="ApiToken",
+            name='ApiToken',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=100, unique=True)),
-                ("digest", models.CharField(editable=False, max_length=64, unique=True)),
-                ("created", models.DateTimeField(auto_now_add=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=100, unique=True)),
+                ('digest', models.CharField(editable=False, max_length=64, unique=True)),
+                ('created', models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                "verbose_name": "API token",
+                'verbose_name': 'API token',
             },
         ),
         migrations.CreateModel(
-            name="Candidate",
+            name='Candidate',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("arm", models.PositiveIntegerField()),
-                ("asked", models.PositiveIntegerField(default=0)),
-                ("pulls", models.PositiveIntegerField(default=0)),
-                ("rewards", models.FloatField(default=0)),
-                (
-                    "verdict",
-                    models.SmallIntegerField(
-                        choices=[(-1, "rejected"), (0, "undecided"), (1, "accepted")], default=0
-                    ),
-                ),
-                (
-                    "decided_in",
-                    models.PositiveIntegerField(null=True, verbose_name="decided in step"),
-                ),
-                ("decided_why", models.CharField(blank=True, max_length=300)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('arm', models.PositiveIntegerField()),
+                ('asked', models.PositiveIntegerField(default=0)),
+                ('pulls', models.PositiveIntegerField(default=0)),
+                ('rewards', models.FloatField(default=0)),
+                ('verdict', models.SmallIntegerField(choices=[(-1, 'rejected'), (0, 'undecided'), (1, 'accepted')], default=0)),
+                ('decided_in', models.PositiveIntegerField(null=True, verbose_name='decided in step')),
+                ('decided_why', models.CharField(blank=True, max_length=300)),
             ],
             options={
-                "ordering": ["arm"],
+                'ordering': ['arm'],
             },
         ),
         migrations.CreateModel(
-            name="Pool",
+            name='Pool',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=200, unique=True)),
-                ("created", models.DateTimeField(auto_now_add=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=200, unique=True)),
+                ('created', models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                "ordering": ["name"],
+                'ordering': ['name'],
             },
         ),
         migrations.CreateModel(
-            name="Question",
+            name='Question',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveIntegerField()),
-                ("key", models.CharField(max_length=200, verbose_name="question")),
-                ("prompt", models.TextField()),
-                ("accepted", models.JSONField(default=list, verbose_name="accepted answers")),
-                ("choices", models.JSONField(blank=True, default=list)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('key', models.CharField(max_length=200, verbose_name='question')),
+                ('prompt', models.TextField()),
+                ('accepted', models.JSONField(default=list, verbose_name='accepted answers')),
+                ('choices', models.JSONField(blank=True, default=list)),
             ],
             options={
-                "ordering": ["number"],
+                'ordering': ['number'],
             },
         ),
         migrations.CreateModel(
-            name="QuestionSet",
+            name='QuestionSet',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=200, unique=True)),
-                (
-                    "instructions",
-                    models.TextField(
-                        blank=True, help_text="Shown to workers above every question."
-                    ),
-                ),
-                ("created", models.DateTimeField(auto_now_add=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=200, unique=True)),
+                ('instructions', models.TextField(blank=True, help_text='Shown to workers above every question.')),
+                ('created', models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                "ordering": ["name"],
+                'ordering': ['name'],
             },
         ),
         migrations.CreateModel(
-            name="Upload",
+            name='Upload',
             fields=[
-                ("id", models.UUIDField(default=uuid.uuid4, primary_key=True, serialize=False)),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("workers", "Workers"),
-                            ("questions", "Questions"),
-                            ("answers", "Answers"),
-                        ],
-                        max_length=10,
-                    ),
-                ),
-                ("target", models.PositiveBigIntegerField()),
-                ("name", models.CharField(max_length=200)),
-                ("text", models.TextField()),
-                ("created", models.DateTimeField(auto_now_add=True)),
+                ('id', models.UUIDField(default=uuid.uuid4, primary_key=True, serialize=False)),
+                ('kind', models.CharField(choices=[('workers', 'Workers'), ('questions', 'Questions'), ('answers', 'Answers')], max_length=10)),
+                ('target', models.PositiveBigIntegerField()),
+                ('name', models.CharField(max_length=200)),
+                ('text', models.TextField()),
+                ('created', models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
-            name="Assignment",
+            name='Assignment',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("position", models.PositiveIntegerField()),
-                ("step", models.PositiveIntegerField(verbose_name="dealt in step")),
-                ("due", models.DateTimeField()),
-                (
-                    "candidate",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="assignments",
-                        to="selection.candidate",
-                    ),
-                ),
-                (
-                    "question",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="selection.question",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveIntegerField()),
+                ('step', models.PositiveIntegerField(verbose_name='dealt in step')),
+                ('due', models.DateTimeField()),
+                ('candidate', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='selection.candidate')),
+                ('question', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='selection.question')),
             ],
             options={
-                "ordering": ["candidate", "position"],
+                'ordering': ['candidate', 'position'],
             },
         ),
         migrations.AddField(
-            model_name="question",
-            name="question_set",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="questions",
-                to="selection.questionset",
-            ),
+            model_name='question',
+            name='question_set',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='selection.questionset'),
         ),
         migrations.CreateModel(
-            name="Recorded",
+            name='Recorded',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("response", models.TextField()),
-                (
-                    "candidate",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="recorded",
-                        to="selection.candidate",
-                    ),
-                ),
-                (
-                    "question",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="selection.question",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('response', models.TextField()),
+                ('candidate', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='recorded', to='selection.candidate')),
+                ('question', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='selection.question')),
             ],
         ),
         migrations.CreateModel(
-            name="Run",
+            name='Run',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=200, unique=True)),
-                (
-                    "k",
-                    models.PositiveIntegerField(
-                        help_text="How many workers to select.", verbose_name="K"
-                    ),
-                ),
-                (
-                    "algorithm",
-                    models.CharField(
-                        choices=[
-                            ("adaptive-top-k", "AdaptiveTopK"),
-                            ("lucb", "LUCB1"),
-                            ("ugape-c", "UGapEc"),
-                        ],
-                        default="adaptive-top-k",
-                        max_length=50,
-                    ),
-                ),
-                ("options", models.JSONField(blank=True, default=dict, editable=False)),
-                (
-                    "epsilon",
-                    models.FloatField(
-                        default=0.1,
-                        help_text="How far in accuracy the selection may fall short of the best: 0.1 is 10 points.",
-                        validators=[django.core.validators.MinValueValidator(0.0)],
-                        verbose_name="ε",
-                    ),
-                ),
-                (
-                    "delta",
-                    models.FloatField(
-                        default=0.05,
-                        help_text="The probability with which the promise may fail: 0.05 is once in 20 runs.",
-                        verbose_name="δ",
-                    ),
-                ),
-                (
-                    "budget",
-                    models.PositiveIntegerField(
-                        blank=True,
-                        help_text="Most assignments to hand out in all. Empty: no limit.",
-                        null=True,
-                        validators=[django.core.validators.MinValueValidator(1)],
-                    ),
-                ),
-                (
-                    "slots",
-                    models.PositiveIntegerField(
-                        default=100,
-                        help_text="Most assignments that may be out with the crowd at once.",
-                        validators=[django.core.validators.MinValueValidator(1)],
-                        verbose_name="out at once",
-                    ),
-                ),
-                (
-                    "slots_per_worker",
-                    models.PositiveIntegerField(
-                        default=3,
-                        help_text="Most assignments that one worker may hold at once.",
-                        validators=[django.core.validators.MinValueValidator(1)],
-                        verbose_name="out at once per worker",
-                    ),
-                ),
-                (
-                    "minutes",
-                    models.PositiveIntegerField(
-                        default=60,
-                        help_text="An assignment that is not answered by then counts as not right.",
-                        validators=[
-                            django.core.validators.MinValueValidator(1),
-                            django.core.validators.MaxValueValidator(525600),
-                        ],
-                        verbose_name="minutes to answer",
-                    ),
-                ),
-                (
-                    "recorded_only",
-                    models.BooleanField(
-                        default=False,
-                        help_text="Ask nobody: use the answers imported into this run, as far as they are needed.",
-                        verbose_name="only answers made elsewhere",
-                    ),
-                ),
-                (
-                    "seed",
-                    models.PositiveBigIntegerField(
-                        default=0,
-                        validators=[django.core.validators.MaxValueValidator(4611686018427387904)],
-                    ),
-                ),
-                (
-                    "status",
-                    models.CharField(
-                        choices=[
-                            ("draft", "Draft"),
-                            ("running", "Running"),
-                            ("paused", "Paused"),
-                            ("ended", "Ended"),
-                        ],
-                        db_index=True,
-                        default="draft",
-                        editable=False,
-                        max_length=10,
-                    ),
-                ),
-                (
-                    "ending",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("promise", "the promise holds"),
-                            ("budget", "the budget is spent"),
-                            ("questions", "the questions are used up"),
-                            ("stopped", "it was stopped by hand"),
-                        ],
-                        editable=False,
-                        max_length=10,
-                    ),
-                ),
-                ("deck_size", models.PositiveIntegerField(default=0, editable=False)),
-                ("steps", models.PositiveIntegerField(default=0, editable=False)),
-                ("memory", models.JSONField(default=dict, editable=False)),
-                ("has_recorded", models.BooleanField(default=False, editable=False)),
-                ("created", models.DateTimeField(auto_now_add=True)),
-                ("started", models.DateTimeField(editable=False, null=True)),
-                ("ended", models.DateTimeField(editable=False, null=True)),
-                (
-                    "pool",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="runs",
-                        to="selection.pool",
-                    ),
-                ),
-                (
-                    "question_set",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="runs",
-                        to="selection.questionset",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=200, unique=True)),
+                ('k', models.PositiveIntegerField(help_text='How many workers to select.', verbose_name='K')),
+                ('algorithm', models.CharField(choices=[('adaptive-top-k', 'AdaptiveTopK'), ('lucb', 'LUCB1'), ('ugape-c', 'UGapEc')], default='adaptive-top-k', max_length=50)),
+                ('options', models.JSONField(blank=True, default=dict, editable=False)),
+                ('epsilon', models.FloatField(default=0.1, help_text='How far in accuracy the selection may fall short of the best: 0.1 is 10 points.', validators=[django.core.validators.MinValueValidator(0.0)], verbose_name='ε')),
+                ('delta', models.FloatField(default=0.05, help_text='The probability with which the promise may fail: 0.05 is once in 20 runs.', verbose_name='δ')),
+                ('budget', models.PositiveIntegerField(blank=True, help_text='Most assignments to hand out in all. Empty: no limit.', null=True, validators=[django.core.validators.MinValueValidator(1)])),
+                ('slots', models.PositiveIntegerField(default=100, help_text='Most assignments that may be out with the crowd at once.', validators=[django.core.validators.MinValueValidator(1)], verbose_name='out at once')),
+                ('slots_per_worker', models.PositiveIntegerField(default=3, help_text='Most assignments that one worker may hold at once.', validators=[django.core.validators.MinValueValidator(1)], verbose_name='out at once per worker')),
+                ('minutes', models.PositiveIntegerField(default=60, help_text='An assignment that is not answered by then counts as not right.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(525600)], verbose_name='minutes to answer')),
+                ('recorded_only', models.BooleanField(default=False, help_text='Ask nobody: use the answers imported into this run, as far as they are needed.', verbose_name='only answers made elsewhere')),
+                ('seed', models.PositiveBigIntegerField(default=0, validators=[django.core.validators.MaxValueValidator(4611686018427387904)])),
+                ('status', models.CharField(choices=[('draft', 'Draft'), ('running', 'Running'), ('paused', 'Paused'), ('ended', 'Ended')], db_index=True, default='draft', editable=False, max_length=10)),
+                ('ending', models.CharField(blank=True, choices=[('promise', 'the promise holds'), ('budget', 'the budget is spent'), ('questions', 'the questions are used up'), ('stopped', 'it was stopped by hand')], editable=False, max_length=10)),
+                ('deck_size', models.PositiveIntegerField(default=0, editable=False)),
+                ('steps', models.PositiveIntegerField(default=0, editable=False)),
+                ('memory', models.JSONField(default=dict, editable=False)),
+                ('has_recorded', models.BooleanField(default=False, editable=False)),
+                ('created', models.DateTimeField(auto_now_add=True)),
+                ('started', models.DateTimeField(editable=False, null=True)),
+                ('ended', models.DateTimeField(editable=False, null=True)),
+                ('pool', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='selection.pool')),
+                ('question_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='selection.questionset')),
             ],
             options={
-                "ordering": ["-id"],
+                'ordering': ['-id'],
             },
         ),
         migrations.AddField(
-            model_name="candidate",
-            name="run",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="candidates",
-                to="selection.run",
-            ),
+            model_name='candidate',
+            name='run',
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='candidates', to='selection.run'),
         ),
         migrations.CreateModel(
-            name="Step",
+            name='Step',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveIntegerField()),
-                ("at", models.DateTimeField()),
-                ("applied", models.PositiveIntegerField()),
-                ("dealt", models.PositiveIntegerField()),
-                ("accepted", models.PositiveIntegerField()),
-                ("rejected", models.PositiveIntegerField()),
-                ("gap", models.FloatField()),
-                ("wanted", models.FloatField()),
-                (
-                    "run",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="history",
-                        to="selection.run",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('at', models.DateTimeField()),
+                ('applied', models.PositiveIntegerField()),
+                ('dealt', models.PositiveIntegerField()),
+                ('accepted', models.PositiveIntegerField()),
+                ('rejected', models.PositiveIntegerField()),
+                ('gap', models.FloatField()),
+                ('wanted', models.FloatField()),
+                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='history', to='selection.run')),
             ],
             options={
-                "ordering": ["number"],
+                'ordering': ['number'],
             },
         ),
         migrations.CreateModel(
-            name="Worker",
+            name='Worker',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("key", models.CharField(max_length=200, verbose_name="worker")),
-                ("name", models.CharField(blank=True, max_length=200)),
-                ("attributes", models.JSONField(blank=True, default=dict)),
-                (
-                    "pool",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="workers",
-                        to="selection.pool",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=200, verbose_name='worker')),
+                ('name', models.CharField(blank=True, max_length=200)),
+                ('attributes', models.JSONField(blank=True, default=dict)),
+                ('pool', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='workers', to='selection.pool')),
             ],
             options={
-                "ordering": ["id"],
+                'ordering': ['id'],
             },
         ),
         migrations.AddField(
-            model_name="candidate",
-            name="worker",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="candidates",
-                to="selection.worker",
-            ),
+            model_name='candidate',
+            name='worker',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='candidates', to='selection.worker'),
         ),
         migrations.CreateModel(
-            name="Answer",
+            name='Answer',
             fields=[
-                (
-                    "assignment",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        primary_key=True,
-                        serialize=False,
-                        to="selection.assignment",
-                    ),
-                ),
-                ("response", models.TextField(blank=True)),
-                ("right", models.BooleanField()),
-                ("expired", models.BooleanField(default=False)),
-                ("at", models.DateTimeField()),
-                ("applied_in", models.PositiveIntegerField(null=True)),
-                (
-                    "run",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="answers",
-                        to="selection.run",
-                    ),
-                ),
+                ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, serialize=False, to='selection.assignment')),
+                ('response', models.TextField(blank=True)),
+                ('right', models.BooleanField()),
+                ('expired', models.BooleanField(default=False)),
+                ('at', models.DateTimeField()),
+                ('applied_in', models.PositiveIntegerField(null=True)),
+                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='selection.run')),
             ],
         ),
         migrations.AddConstraint(
-            model_name="assignment",
-            constraint=models.UniqueConstraint(
-                fields=("candidate", "position"), name="position_once"
-            ),
+            model_name='assignment',
+            constraint=models.UniqueConstraint(fields=('candidate', 'position'), name='position_once'),
         ),
         migrations.AddConstraint(
-            model_name="assignment",
-            constraint=models.UniqueConstraint(
-                fields=("candidate", "question"), name="question_once"
-            ),
+            model_name='assignment',
+            constraint=models.UniqueConstraint(fields=('candidate', 'question'), name='question_once'),
         ),
         migrations.AddConstraint(
-            model_name="question",
-            constraint=models.UniqueConstraint(
-                fields=("question_set", "number"), name="question_number_once"
-            ),
+            model_name='question',
+            constraint=models.UniqueConstraint(fields=('question_set', 'number'), name='question_number_once'),
         ),
         migrations.AddConstraint(
-            model_name="question",
-            constraint=models.UniqueConstraint(
-                fields=("question_set", "key"), name="question_once_in_set"
-            ),
+            model_name='question',
+            constraint=models.UniqueConstraint(fields=('question_set', 'key'), name='question_once_in_set'),
         ),
         migrations.AddConstraint(
-            model_name="recorded",
-            constraint=models.UniqueConstraint(
-                fields=("candidate", "question"), name="recorded_once"
-            ),
+            model_name='recorded',
+            constraint=models.UniqueConstraint(fields=('candidate', 'question'), name='recorded_once'),
         ),
         migrations.AddConstraint(
-            model_name="run",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("epsilon__gte", 0), ("epsilon__lt", 1)),
-                name="run_epsilon_in_range",
-            ),
+            model_name='run',
+            constraint=models.CheckConstraint(condition=models.Q(('epsilon__gte', 0), ('epsilon__lt', 1)), name='run_epsilon_in_range'),
         ),
         migrations.AddConstraint(
-            model_name="run",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("delta__gt", 0), ("delta__lt", 1)), name="run_delta_in_range"
-            ),
+            model_name='run',
+            constraint=models.CheckConstraint(condition=models.Q(('delta__gt', 0), ('delta__lt', 1)), name='run_delta_in_range'),
         ),
         migrations.AddConstraint(
-            model_name="step",
-            constraint=models.UniqueConstraint(fields=("run", "number"), name="step_once"),
+            model_name='step',
+            constraint=models.UniqueConstraint(fields=('run', 'number'), name='step_once'),
         ),
         migrations.AddConstraint(
-            model_name="worker",
-            constraint=models.UniqueConstraint(fields=("pool", "key"), name="worker_once_in_pool"),
+            model_name='worker',
+            constraint=models.UniqueConstraint(fields=('pool', 'key'), name='worker_once_in_pool'),
         ),
         migrations.AddConstraint(
-            model_name="candidate",
-            constraint=models.UniqueConstraint(fields=("run", "arm"), name="arm_once_in_run"),
+            model_name='candidate',
+            constraint=models.UniqueConstraint(fields=('run', 'arm'), name='arm_once_in_run'),
         ),
         migrations.AddConstraint(
-            model_name="candidate",
-            constraint=models.UniqueConstraint(fields=("run", "worker"), name="worker_once_in_run"),
+            model_name='candidate',
+            constraint=models.UniqueConstraint(fields=('run', 'worker'), name='worker_once_in_run'),
         ),
         migrations.AddIndex(
-            model_name="answer",
-            index=models.Index(
-                condition=models.Q(("applied_in", None)), fields=["run"], name="answer_to_apply"
-            ),
+            model_name='answer',
+            index=models.Index(condition=models.Q(('applied_in', None)), fields=['run'], name='answer_to_apply'),
         ),
     ]

@@ -5,21 +5,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("selection", "0001_initial"),
+        ('selection', '0001_initial'),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="run",
-            name="quotas",
+            model_name='run',
+            name='quotas',
             field=models.JSONField(blank=True, default=dict, editable=False),
         ),
         migrations.AlterField(
-            model_name="run",
-            name="algorithm",
-            field=models.CharField(
-                choices=selection.algorithms.choices, default="adaptive-top-k", max_length=50
-            ),
+            model_name='run',
+            name='algorithm',
+            field=models.CharField(choices=selection.algorithms.choices, default='adaptive-top-k', max_length=50),
         ),
     ]

@@ -5,76 +5,53 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("selection", "0002_quotas"),
+        ('selection', '0002_quotas'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="Skill",
+            name='Skill',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveSmallIntegerField(default=0, editable=False)),
-                (
-                    "k",
-                    models.PositiveIntegerField(
-                        help_text="How many workers to select in this skill.", verbose_name="K"
-                    ),
-                ),
-                ("deck_size", models.PositiveIntegerField(default=0, editable=False)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveSmallIntegerField(default=0, editable=False)),
+                ('k', models.PositiveIntegerField(help_text='How many workers to select in this skill.', verbose_name='K')),
+                ('deck_size', models.PositiveIntegerField(default=0, editable=False)),
             ],
             options={
-                "ordering": ["number"],
+                'ordering': ['number'],
             },
         ),
         migrations.RemoveConstraint(
-            model_name="candidate",
-            name="worker_once_in_run",
+            model_name='candidate',
+            name='worker_once_in_run',
         ),
         migrations.AddField(
-            model_name="candidate",
-            name="skill",
+            model_name='candidate',
+            name='skill',
             field=models.PositiveSmallIntegerField(default=0),
         ),
         migrations.AddConstraint(
-            model_name="candidate",
-            constraint=models.UniqueConstraint(
-                fields=("run", "worker", "skill"), name="worker_once_in_skill"
-            ),
+            model_name='candidate',
+            constraint=models.UniqueConstraint(fields=('run', 'worker', 'skill'), name='worker_once_in_skill'),
         ),
         migrations.AddField(
-            model_name="skill",
-            name="question_set",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="skills",
-                to="selection.questionset",
-            ),
+            model_name='skill',
+            name='question_set',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='skills', to='selection.questionset'),
         ),
         migrations.AddField(
-            model_name="skill",
-            name="run",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="further",
-                to="selection.run",
-            ),
+            model_name='skill',
+            name='run',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='further', to='selection.run'),
         ),
         migrations.AddConstraint(
-            model_name="skill",
-            constraint=models.UniqueConstraint(
-                fields=("run", "number"), name="skill_number_once_in_run"
-            ),
+            model_name='skill',
+            constraint=models.UniqueConstraint(fields=('run', 'number'), name='skill_number_once_in_run'),
         ),
         migrations.AddConstraint(
-            model_name="skill",
-            constraint=models.UniqueConstraint(
-                fields=("run", "question_set"), name="question_set_once_in_run"
-            ),
+            model_name='skill',
+            constraint=models.UniqueConstraint(fields=('run', 'question_set'), name='question_set_once_in_run'),
         ),
     ]

@@ -4,19 +4,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("selection", "0003_skills"),
+        ('selection', '0003_skills'),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="run",
-            name="paused",
+            model_name='run',
+            name='paused',
             field=models.DateTimeField(editable=False, null=True),
         ),
         migrations.AddField(
-            model_name="step",
-            name="closed",
+            model_name='step',
+            name='closed',
             field=models.FloatField(default=0),
         ),
     ]

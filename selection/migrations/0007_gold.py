@@ -4,26 +4,15 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("selection", "0006_life"),
+        ('selection', '0006_life'),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name="run",
-            name="ending",
-            field=models.CharField(
-                blank=True,
-                choices=[
-                    ("promise", "the promise holds"),
-                    ("budget", "the budget is spent"),
-                    ("questions", "the questions are used up"),
-                    ("stopped", "it was stopped by hand"),
-                    ("roster", "no more workers are left than are wanted"),
-                    ("regraded", "its end was reached by a grading that was corrected since"),
-                ],
-                editable=False,
-                max_length=10,
-            ),
+            model_name='run',
+            name='ending',
+            field=models.CharField(blank=True, choices=[('promise', 'the promise holds'), ('budget', 'the budget is spent'), ('questions', 'the questions are used up'), ('stopped', 'it was stopped by hand'), ('roster', 'no more workers are left than are wanted'), ('regraded', 'its end was reached by a grading that was corrected since')], editable=False, max_length=10),
         ),
     ]
