@@ -28,7 +28,7 @@ SECONDS, RUNS = 2.0, 40  # of processor time for one outlook, about, and runs at
 EVERY = timedelta(seconds=60)  # at least between two of one run,
 SHARE = 0.05  # of the time, at most, goes into those of one run
 AT_ONCE = 4  # handed out by one sweep: those that are oldest
-EXPIRES = 60  # seconds after which a message that nobody took says nothing any more
+EXPIRES = 180  # seconds after which a message that nobody took says nothing any more
 SEED = 21
 UNIFORM_POOLS = 200  # on which a test of everybody is tried
 
@@ -178,9 +178,11 @@ def _uniform(run: Run, fitted: Fitted, questions: int) -> float:
 
 
 def refresh(run_id: int) -> None:
-    """Make and store this run's outlook, if it goes on and moved since the last one."""
+    """Make and store this run's outlook, if it goes on and moved since the last one, which must
+    not be new either: messages that waited for long come several at a time."""
     run = Run.objects.running().filter(pk=run_id).first()
-    if run is None or Outlook.objects.filter(run=run, step=run.steps).exists():
+    new = Q(at__gt=timezone.now() - EVERY)
+    if run is None or Outlook.objects.filter(Q(step=run.steps) | new, run=run).exists():
         return
     made = make(run)
     fields = [field.attname for field in Outlook._meta.concrete_fields if not field.primary_key]

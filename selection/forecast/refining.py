@@ -52,11 +52,13 @@ def forecasts(
 def first_round(ledgers: Sequence[Ledger], belief: Belief, until: float) -> None:
     """One run of each, so far as time allows; the first of them has its run in any case.
 
-    until  on the clock ``monotonic``: a run that is not over by then is dropped
+    until  on the clock ``monotonic``: a run that is not over by then is dropped, and so is one that
+           would leave little time for the others
     """
     for ledger in ledgers:
+        now = monotonic()
         try:
-            one_more(ledger, belief, inf if ledger is ledgers[0] else until)
+            one_more(ledger, belief, inf if ledger is ledgers[0] else now + (until - now) / 3)
         except TooLong:
             continue
 
