@@ -4,7 +4,7 @@ Whom the engine would ask, which recorded answer it would get, and what it would
 all is the same for the same seed, so a replay of that seed shows how any of these plays came about.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from selection.engine import deck
 from selection.models import Run, plain
+from selection.models.roster import Roster
 from selection.reports import order_doubt
-from topk import BUDGET_SPENT, PROMISE_KEPT, THIS_SET, Goal, Selector
+from selection.reports.named import Named, name
+from selection.setup.proofs import remember
+from topk import BUDGET_SPENT, THIS_SET, Goal, Selector
 
 from .crowd import RecordedCrowd, number_of
 from .replay import Regrets, Wanted, most_draws, regrets, settings, slots_of
 
 Counts = NDArray[np.int64]
 UNLIMITED = int(np.iinfo(np.int64).max)
-QUESTIONS, NOWHERE = "questions", ""
 ROUNDING = 1e-9
 
 
@@ -136,46 +138,59 @@ def play(record: Record, wanted: Wanted) -> Played:
         else record.once(wanted.seed, place)
     )
     playing = Playing(run, run.selector(n), hand)
-    ending = playing.to_the_end()
-    chosen = np.argsort(place)[playing.named(ending)]
-    names = [crowd.workers[i] for i in chosen.tolist()]
-    said = _said(playing, ending, regrets(crowd.accuracy, names))
-    partial = run.options.get("accuracy") == THIS_SET and (hand.sizes < len(crowd.gold)).any()
-    own = playing.selector.warnings()
-    return replace(said, doubts=(*own, order_doubt(len(crowd.gold))) if partial else own)
+    playing.to_the_end()
+    who = name(run, playing.roster, playing.selector)
+    chosen = [crowd.workers[i] for i in np.argsort(place)[who.arms].tolist()]
+    lost, (epsilon, goal) = regrets(crowd.accuracy, chosen), _promised(run, playing.selector, who)
+    off = lost.explore_k if goal is Goal.EXPLORE_K else lost.aggregate
+    true = None if epsilon is None else off <= epsilon + ROUNDING
+    doubts = playing.selector.warnings()
+    if run.options.get("accuracy") == THIS_SET and (hand.sizes < len(crowd.gold)).any():
+        doubts = (*doubts, order_doubt(len(crowd.gold)))
+    return Played(run.seed, int(playing.told.sum()), run.ending, epsilon, lost, true, doubts)
+
+
+def _promised(run: Run, selector: Selector, who: Named) -> tuple[float | None, Goal]:
+    """The epsilon that its promise holds for at the end, as a run states it, and which regret."""
+    if run.status == Run.Status.ENDED and not run.finished:
+        return who.shown, (who.promise or selector.promise).goal
+    goal = selector.promise.goal
+    if not run.certified:
+        return None, goal
+    return (0.0 if goal is Goal.EXACT else run.epsilon), goal
 
 
 @dataclass
 class Playing:
-    """asked, told  (n,) by arm, answers asked for and counted
-    proved       the least epsilon that was proved so far, and for whom
+    """A run that is not stored: its columns are set as the engine sets them.
+
+    asked, told  (n,) by arm, answers asked for and counted
     """
 
     run: Run
     selector: Selector
     hand: Hand
-    steps: int = 0
-    proved: tuple[float, Counts | None] = (1.0, None)
-    asked: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
-        self.asked = np.zeros(self.selector.problem.n, np.int64)
-        self.told = self.asked.copy()
+        n = self.selector.problem.n
+        self.asked, self.told = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.roster = Roster.of(self.run, self.asked, np.zeros(n, bool), self.told)
 
-    def to_the_end(self) -> str:
-        """Why it ended. Each turn is a step of the engine, which counts before it asks."""
-        while True:
+    def to_the_end(self) -> None:
+        """Each turn is a step of the engine, which counts before it asks."""
+        run = self.run
+        while run.status != Run.Status.ENDED:
             counted = self._tell()
             reasons = self.selector.stop()
             counts = np.zeros_like(self.asked) if reasons else self._ask()
-            ending = _ending(reasons) if reasons or counts.any() else self._stuck()
+            ending = "".join(reasons[-1:]) if reasons or counts.any() else self._stuck()
             if not (counted or counts.any() or ending):
-                return NOWHERE
-            self._remember()
+                return  # it waits for what never comes
+            run.steps += 1
+            remember(run, self.selector, self.selector.standing(), self.roster)
             self.asked = self.asked + counts
-            self.steps += 1
             if ending:
-                return ending
+                run.ending, run.status = ending, Run.Status.ENDED
 
     def _tell(self) -> bool:
         """Count what is in, as far as the algorithm takes it; whether that was anything."""
@@ -194,70 +209,19 @@ class Playing:
             slots=min(self.run.slots, self._budget_left()),
             pending=self.asked - self.told,
             room=np.minimum(left, self.run.slots),
-            rng=self._rng(),
+            rng=self.run.step_rng(),
         )
 
     def _stuck(self) -> str:
         if (self.asked > self.told).any():
-            return NOWHERE
+            return ""
         if self._budget_left() <= 0:
             return BUDGET_SPENT
         room = self.hand.room - self.asked
-        return NOWHERE if self.selector.ask(room=room, rng=self._rng()).any() else QUESTIONS
+        more = self.selector.ask(room=room, rng=self.run.step_rng()).any()
+        return "" if more else Run.Ending.QUESTIONS.value
 
     def _budget_left(self) -> int:
         if self.run.budget is None:
             return UNLIMITED
         return self.run.budget - int(self.asked.sum())
-
-    def _rng(self) -> np.random.Generator:
-        return np.random.default_rng([self.run.seed, self.steps])
-
-    def _remember(self) -> None:
-        """What was proved stays so; what holds on average changes with every answer."""
-        promise = self.selector.promise
-        if promise.average or promise.fixed != "confidence":
-            return
-        gap = self.selector.standing().gap
-        if gap < self.proved[0]:
-            self.proved = gap, self.selector.selection()
-
-    def named(self, ending: str) -> Counts:
-        """(k,) the arms selected: at an early end those for whom most was proved."""
-        finished = ending == PROMISE_KEPT or (self.run.fixed_budget and ending == BUDGET_SPENT)
-        proved = self.proved[1]
-        return self.selector.selection() if finished or proved is None else proved
-
-    def epsilon(self, ending: str) -> float | None:
-        """As a run states it."""
-        if not bounds(self.selector, ending == PROMISE_KEPT):
-            return None
-        if ending == PROMISE_KEPT:
-            exact = self.selector.promise.goal is Goal.EXACT
-            return 0.0 if exact else self.run.epsilon
-        average = self.selector.promise.average
-        gap = self.selector.standing().gap if average else self.proved[0]
-        return None if gap >= 1 else float(np.ceil(gap * 1000) / 1000)
-
-
-def bounds(selector: Selector, kept: bool) -> bool:
-    """Whether it promises anything: where it stopped by itself, or else by its gap."""
-    return goal(selector, kept) is not Goal.NONE and selector.promise.fixed == "confidence"
-
-
-def goal(selector: Selector, kept: bool) -> Goal:
-    """What its promise is about: one of the exact best bounds something else before its stop."""
-    promise = selector.promise
-    return promise.early if promise.goal is Goal.EXACT and not kept else promise.goal
-
-
-def _ending(reasons: tuple[str, ...]) -> str:
-    return reasons[-1] if reasons else NOWHERE
-
-
-def _said(playing: Playing, ending: str, lost: Regrets) -> Played:
-    epsilon = playing.epsilon(ending)
-    judged = goal(playing.selector, ending == PROMISE_KEPT)
-    off = lost.explore_k if judged is Goal.EXPLORE_K else lost.aggregate
-    true = None if epsilon is None else off <= epsilon + ROUNDING
-    return Played(playing.run.seed, int(playing.told.sum()), ending, epsilon, lost, true)
