@@ -215,16 +215,6 @@ class Posterior:
         cells = self.like * ((weight / self.draws.norm) @ self.draws.w)
         return Averaged(self, cells / cells.sum(1, keepdims=True))
 
-    def beyond(self, weight: Floats) -> tuple[Floats, Floats]:
-        """(G,) (G,) means of (theta - t)+ and (t - theta)+, t each population's own border.
-
-        weight  (R,) of the populations
-        """
-        draws, each = self.draws, weight / self.draws.norm
-        over = each @ (self.grid.excess[0][draws.borders] * draws.w)
-        under = each @ (self.grid.shortfall[0][draws.borders] * draws.w)
-        return (self.like * over).sum(1), (self.like * under).sum(1)
-
     def borders_among(self, counted: NDArray[np.bool_]) -> Counts:
         """(R,) as ``draws.borders``, as if these (n,) workers were the pool."""
         workers = np.bincount(self.group, counted, self.workers.size).astype(float)

@@ -54,27 +54,12 @@ class PosteriorRisk:
         return self.posterior.average.above(self.posterior.average.border)
 
     @cached_property
-    def _fear(self) -> Floats:
-        """(R,) weights of the first populations, the greater the more they put at risk."""
+    def feared(self) -> Averaged:
+        """Every worker's posterior, populations counting the more the more they put at risk."""
         draws = self.posterior.draws
         each = self.bound.each(self.reached)[: draws.logs.size]
         tilted = draws.weight * (each**2 + LEAST_TILT)
-        return tilted / tilted.sum()
-
-    @cached_property
-    def feared(self) -> Averaged:
-        """Every worker's posterior, populations counting the more the more they put at risk."""
-        return self.posterior.averaged(self._fear)
-
-    @cached_property
-    def loss(self) -> Floats:
-        """(n,) how far beyond the border each worker is expected to lie on the wrong side.
-
-        Each population has its own border, and counts the more the more it puts at risk.
-        """
-        over, under = self.posterior.beyond(self._fear)
-        group = self.posterior.group
-        return np.where(self.chosen, under[group], over[group])
+        return self.posterior.averaged(tilted / tilted.sum())
 
     def rests_with_the_unmet(self, met: NDArray[np.bool_]) -> bool:
         """Whether all that stands in the way is what is not known of those who were not met.

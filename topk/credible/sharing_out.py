@@ -10,7 +10,7 @@ from .posterior_risk import PosteriorRisk
 
 PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
 FITS = 0.9  # of a batch must find hands that are not full
-EXPLORE = 1e-5  # added to the loss, so that no worker is forgotten
+EXPLORE = 1e-4  # added to P(on the wrong side), so that no worker is forgotten
 LEAST_KNOWN = 0.1
 POWER = 1.5
 
@@ -21,26 +21,28 @@ class Use:
 
     noise  variance of an answer
     known  how many answers what is known of the worker is worth
-    loss   how far the worker is expected to lie beyond the border on the wrong side
+    wrong  P(on the wrong side of the border)
     """
 
     noise: Floats
     known: Floats
-    loss: Floats
+    wrong: Floats
 
     @classmethod
     def of(cls, risk: PosteriorRisk) -> "Use":
         feared, group = risk.feared, risk.posterior.group
         noise = feared.mean * (1 - feared.mean)
         known = np.maximum(noise / feared.variance - 1, LEAST_KNOWN)
-        return cls(noise[group], known[group], risk.loss + EXPLORE)
+        above = feared.above(feared.border)
+        wrong = np.where(risk.chosen, 1 - above, above) + EXPLORE
+        return cls(noise[group], known[group], wrong)
 
     def after(self, answers: Counts) -> Floats:
-        """(n,) where so many more answers are given: loss ** 1.5 x variance.
+        """(n,) where so many more answers are given: (P(on the wrong side) x variance) ** 1.5.
 
         A worker of mean m known as well as after s answers has variance m (1 - m) / (s + 1).
         """
-        result: Floats = self.loss**POWER * self.noise / (self.known + answers + 1)
+        result: Floats = (self.wrong * self.noise / (self.known + answers + 1)) ** POWER
         return result
 
 
@@ -56,19 +58,9 @@ def share_out(left: int, use: Use, out: Counts, room: Counts, rng: np.random.Gen
         return given
     for part in _parts(_fitting(left, use.after(out) * willing, room)):
         wanted = use.after(out + given) * willing
-        got = _by_lot(part, wanted / wanted.sum(), rng)
+        got = rng.multinomial(part, wanted / wanted.sum())
         given += np.minimum(got, room - given)
     return given
-
-
-def _by_lot(number: int, share: Floats, rng: np.random.Generator) -> Counts:
-    """(n,) that many in all, each worker's within one of its share: equal steps, in random order."""
-    order = rng.permutation(share.size)
-    passed = np.floor(number * np.cumsum(share[order]) + rng.random()).astype(np.int64)
-    passed[-1] = number  # whatever the shares' rounding, and nobody starts before the first step
-    got = np.empty_like(passed)
-    got[order] = np.diff(np.minimum(passed, number), prepend=0)
-    return got
 
 
 def _fitting(slots: int, use: Floats, room: Counts) -> int:

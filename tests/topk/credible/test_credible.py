@@ -13,6 +13,9 @@ from topk.credible import summary
 from topk.credible.goodness_of_fit import chi_square_tail
 from topk.credible.posterior import Posterior
 from topk.credible.selector import Credible
+from topk.selector import draw
+from topk.simulate import play
+from topk.state import State
 
 # -- the stop
 
@@ -71,6 +74,20 @@ def test_a_rebuilt_selector_judges_bit_for_bit_the_same():
     assert (other.standing().lower == one.standing().lower).all()
     assert (other.ask(30) == one.ask(30)).all()
     assert other.goodness_of_fit() == one.goodness_of_fit()
+
+
+def test_a_simulated_run_is_that_of_a_live_selector_rebuilt_at_every_look():
+    truth, problem = pool(10, 20), Problem(20, 4, 0.08, 0.1)
+    simulated = play("credible", truth, k=4, epsilon=0.08, delta=0.1, seed=3)
+    rng = np.random.default_rng(3)
+    place, state = rng.permutation(20), State.fresh(20)
+    while not (selector := Credible(problem, restored(stored(state)))).stop():
+        counts = selector.ask(rng=rng)
+        arms = np.flatnonzero(counts)
+        selector.tell(arms, draw(truth[place][arms], counts[arms], False, rng), counts[arms])
+        state = selector.state
+    assert (simulated.pulls_per_arm[place] == state.pulls).all()
+    assert simulated.selection.tolist() == sorted(place[selector.selection()])
 
 
 def test_renumbering_workers_renumbers_the_judgement():
