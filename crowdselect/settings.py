@@ -50,6 +50,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "selection.audit.presence.Recording",
     "django.contrib.messages.middleware.MessageMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
@@ -129,6 +130,11 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(embedded.VAR / "celerybeat-schedule")
 # Answers that come in within this time are taken in one step.
 ADVANCE_DELAY_SECONDS = env.float("ADVANCE_DELAY_SECONDS", default=0.5)
 
+# -- the API: how often a minute; 0 for no limit. Counted in Redis, and not while that is away
+
+API_REQUESTS_PER_MINUTE = env.int("API_REQUESTS_PER_MINUTE", default=30_000)  # with one token
+API_FAILURES_PER_MINUTE = env.int("API_FAILURES_PER_MINUTE", default=60)  # from one address
+
 # -- people
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -142,7 +148,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "selection.access.Roles",
 ]
 # Whoever fails so often with one name from one address waits. It is counted in the database, so
 # that it holds for all web servers and without Redis; for one address at a time, because otherwise
@@ -259,12 +265,16 @@ UNFOLD = {
             },
             {
                 "title": "Records",
-                "items": [_menu("Answers", "fact_check", "selection.answer")],
+                "items": [
+                    _menu("Answers", "fact_check", "selection.answer"),
+                    _menu("Audit log", "history", "selection.auditentry"),
+                ],
             },
             {
                 "title": "Access",
                 "items": [
                     _menu("API tokens", "key", "selection.apitoken"),
+                    _menu("Teams", "diversity_3", "selection.team"),
                     _menu("Users", "badge", "auth.user"),
                     {
                         "title": "API reference",

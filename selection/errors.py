@@ -17,6 +17,18 @@ class Conflict(Refused):
     status = 409
 
 
+class Forbidden(Refused):
+    """Known, and not allowed to do this."""
+
+    status = 403
+
+
+class TooMany(Refused):
+    """More often than is taken in a minute."""
+
+    status = 429
+
+
 class TooLate(Conflict):
     """The time to answer was up."""
 

@@ -6,7 +6,7 @@ from celery import shared_task
 from celery.signals import worker_ready
 from django.utils import timezone
 
-from . import engine, intake, wake
+from . import audit, engine, intake, wake
 from .forecast import orders, outlooks
 from .models import Run, Upload
 from .setup import joining, roster
@@ -42,6 +42,7 @@ def sweep() -> None:
     intake.expire()
     joining.close_due()
     roster.sweep()
+    audit.seal()
     for run_id in Run.objects.running().values_list("id", flat=True):
         wake.send(run_id, delay=0)
     Upload.objects.filter(created__lt=timezone.now() - UPLOADS_KEPT).delete()

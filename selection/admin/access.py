@@ -1,20 +1,40 @@
-"""Who may come in: people with a login, programs with a token."""
+"""Who may come in: people with a login, in teams; programs with a token."""
 
-from django.contrib import admin
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
-from django.forms import ModelForm
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils import timezone
 from unfold.admin import ModelAdmin
+from unfold.admin import TabularInline as UnfoldTabularInline
+from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminTextInputWidget
 
-from selection.models import ApiToken
+from selection.access import scoped, tokens
+from selection.models import ApiToken, Membership, Team
 
 from .careful import Careful
+from .scope import Admin, TabularInline
 
 admin.site.unregister([User, Group])
+
+
+# -- people
+
+
+class TeamsOfUser(UnfoldTabularInline):
+    model = Membership
+    fields = ["team", "role"]
+    extra = 0
+    verbose_name_plural = "Teams"
 
 
 @admin.register(User)
@@ -23,28 +43,143 @@ class UserAdmin(Careful, BaseUserAdmin, ModelAdmin):
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
+        """Only who sees all teams puts people into them here; owners do on their team's page."""
+        shown = obj is not None and request.user.is_superuser and Team.objects.count() > 1
+        return [TeamsOfUser] if shown else []
+
 
 @admin.register(Group)
 class GroupAdmin(Careful, BaseGroupAdmin, ModelAdmin):
     pass
 
 
-@admin.register(ApiToken)
-class ApiTokenAdmin(Careful, ModelAdmin):
-    """Only a token's digest is kept, so its secret is shown once, in answer to its making."""
+class MembershipForm(forms.ModelForm):
+    """By the name of the login, so that nobody is shown the logins of others."""
 
+    username = forms.CharField(
+        label="Login",
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "The name of a login"}),
+    )
+
+    class Meta:
+        model = Membership
+        fields = ["role"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.fields["username"].disabled = True
+            self.initial["username"] = self.instance.user.get_username()
+
+    def clean_username(self) -> str:
+        given = str(self.cleaned_data["username"]).strip()
+        if not self.instance.pk:
+            user = User.objects.filter(username=given).first()
+            if user is None:
+                raise ValidationError("There is no login of this name.")
+            if Membership.objects.filter(user=user, team=self.instance.team_id).exists():
+                raise ValidationError("They are in this team already.")
+            self.instance.user = user
+        return given
+
+
+class Members(TabularInline):
+    model = Membership
+    form = MembershipForm
+    fields = ["username", "role"]
+    extra = 1
+    hide_title = True
+    verbose_name = "member"
+    verbose_name_plural = "Members"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
+        return super().get_queryset(request).select_related("user")
+
+
+@admin.register(Team)
+class TeamAdmin(Admin):
     list_display = ["name", "created"]
     search_fields = ["name"]
     fields = ["name"]
+    inlines = [Members]
+
+    def get_inlines(self, request: HttpRequest, obj: Team | None) -> list[Any]:
+        return list(self.inlines) if obj else []
+
+
+# -- programs
+
+
+class TokenForm(forms.ModelForm):
+    request: HttpRequest  # set by scope.Admin
+
+    class Meta:
+        model = ApiToken
+        fields = ["name", "scope", "expires"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["scope"] = ApiToken.Scope.READ  # who wants it to do more says so
+
+    def clean_expires(self) -> Any:
+        expires = self.cleaned_data["expires"]
+        if expires is not None and expires <= timezone.now():
+            raise ValidationError("That is over already.")
+        return expires
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]
+        scope = self.cleaned_data.get("scope")
+        if scope and not self.errors and not self._has(scope):
+            self.add_error("scope", "Nobody hands out more than they may do themselves.")
+
+    def _has(self, scope: str) -> bool:
+        needed = tokens.NEEDED[tokens.Scope(scope)]
+        team = Team.objects.filter(pk=self.instance.team_id)
+        return all(scoped(team, self.request, permission).exists() for permission in needed)
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(Admin):
+    """Only a token's digest is kept, so its secret is shown once, in answer to its making."""
+
+    form = TokenForm
+    list_display = ["name", "begins", "scope", "state", "used", "expires", "by", "created"]
+    search_fields = ["name"]
+    fields = ["name", "scope", "expires"]
+    actions = ["revoke"]
+
+    @display(description="begins with")
+    def begins(self, token: ApiToken) -> str:
+        return f"{token.prefix}…" if token.prefix else "–"
+
+    @display(
+        description="state",
+        label={"good": "success", "expired": "warning", "revoked": "danger"},
+    )
+    def state(self, token: ApiToken) -> str:
+        if token.revoked:
+            return "revoked"
+        return "good" if token.good() else "expired"
+
+    @admin.action(description="Revoke the chosen tokens", permissions=["delete"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        """They stay in the list, to tell what was used when, and open nothing any more."""
+        mine = scoped(queryset, request, "selection.delete_apitoken").filter(revoked=None)
+        revoked = mine.update(revoked=timezone.now())
+        messages.success(request, f"Revoked: {revoked}. They open nothing any more.")
 
     def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
         return False
 
     def save_model(
-        self, request: HttpRequest, obj: ApiToken, form: ModelForm, change: bool
+        self, request: HttpRequest, obj: ApiToken, form: TokenForm, change: bool
     ) -> None:
-        secret = ApiToken.issue(obj.name)
-        obj.pk = ApiToken.objects.get(name=obj.name).pk
+        secret = ApiToken.issue(
+            obj.name, obj.team, scope=obj.scope, expires=obj.expires, by=request.user.get_username()
+        )
+        obj.pk = ApiToken.objects.get(team=obj.team, name=obj.name).pk
         request.new_secret = secret  # type: ignore[attr-defined]
 
     def response_add(

@@ -1,17 +1,18 @@
 """Every answer, as an audit: to look at, never to change. A run's page has them all as a file."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from selection.models import Answer
 
-from .careful import Careful
+from .scope import Admin
 
 
 @admin.register(Answer)
-class AnswerAdmin(Careful, ModelAdmin):
+class AnswerAdmin(Admin):
     list_display = ["worker", "question", "response", "outcome", "at", "counted", "run"]
     list_filter = ["run", "right", "expired", "void"]
     list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]
@@ -41,7 +42,7 @@ class AnswerAdmin(Careful, ModelAdmin):
     def counted(self, answer: Answer) -> int | None:
         return answer.applied_in
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Answer | None = None) -> bool:

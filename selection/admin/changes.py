@@ -24,7 +24,7 @@ from unfold.widgets import (
 from selection import reports
 from selection.errors import Refused
 from selection.models import Candidate, Run
-from selection.setup import by_hand, changes, joining, previews, roster
+from selection.setup import by_hand, changes, joining, previews, relinking, roster
 from selection.worker import links
 
 from .page import Page, object_url
@@ -55,7 +55,7 @@ def facts(run: Run, may_change: bool) -> dict[str, Any]:
     return {
         "events": events[:EVENTS_SHOWN],
         "more_events": len(events) > EVENTS_SHOWN,
-        "join_link": links.join_address(run.pk) if run.enrolling and may_change else "",
+        "join_link": links.join_address(run) if run.enrolling and may_change else "",
         "not_closed": joining.too_few(run) if run.enrolling else "",
         "may_raise": run.ending == Run.Ending.BUDGET and not run.fixed_budget,
     }
@@ -188,14 +188,17 @@ class ChangePage(ChangeView):
             return []
         others = Offer.of("join", "Let them join", previews.join_others, run)
         if run.enrolling:
-            return [Offer.of("close", "Close the roster", previews.close_roster, run), others]
-        return [Offer.of("open", "Open the roster", previews.open_roster, run), others]
+            roster = Offer.of("close", "Close the roster", previews.close_roster, run)
+        else:
+            roster = Offer.of("open", "Open the roster", previews.open_roster, run)
+        return [roster, others, Offer.of("links", "Replace all links", relinking.preview, run)]
 
     def _roster(self, do: str, why: str) -> HttpResponse:
         verbs: dict[str, Callable[..., object]] = {
             "open": joining.open_roster,
             "close": joining.close_roster,
             "join": joining.join_others,
+            "links": relinking.everyone,
         }
         if do not in verbs:
             raise Http404
@@ -241,6 +244,8 @@ class WorkerChange(ChangeView):
                 if candidate.gone
                 else Offer.of("withdraw", "Withdraw", previews.withdraw, run, keys)
             )
+            worker = candidate.worker
+            offers.append(Offer.of("link", "Replace the link", relinking.preview, run, worker))
         words = {"accept": "Accept by hand", "reject": "Reject by hand"}
         offers += [
             Offer.of(do, words[do], by_hand.preview, candidate, VERDICTS[do])
@@ -266,11 +271,18 @@ class WorkerChange(ChangeView):
                 roster.withdraw(self.object, [key], self.who, why)
             elif do == "take-back":
                 roster.take_back(self.object, [key], self.who, why)
+            elif do == "link":
+                relinking.one(self.candidate, self.who, why)
+                return self.at_worker()
             else:
                 raise Http404
         except Refused as refusal:
             return self.again(refusal)
         return self.done()
+
+    def at_worker(self) -> HttpResponseRedirect:
+        messages.success(self.request, "The new link is on this page; the old one is dead.")
+        return redirect("admin:selection_run_worker", self.object.pk, self.candidate.pk)
 
 
 def change_urls(model_admin: ModelAdmin) -> list[URLPattern]:

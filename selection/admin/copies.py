@@ -15,6 +15,7 @@ from unfold.widgets import (
 )
 
 from selection import reports
+from selection.access import scoped
 from selection.errors import Refused
 from selection.models import Run
 from selection.setup import copies
@@ -78,7 +79,7 @@ class ComparePage(Page):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run, asked = self.object, number(self.request.GET.get("with", ""))
-        begun = Run.objects.exclude(pk=run.pk).exclude(status=Run.Status.DRAFT)
+        begun = scoped(Run, self.request).exclude(pk=run.pk).exclude(status=Run.Status.DRAFT)
         offered = sorted(begun[:RUNS_OFFERED], key=lambda other: other.pool_id != run.pool_id)
         other = get_object_or_404(begun, pk=asked) if asked is not None else None
         return super().get_context_data(

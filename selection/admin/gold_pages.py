@@ -1,6 +1,7 @@
 """Gold that may be wrong: how each question does, and the page that asks before one is changed."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from django.contrib import messages
@@ -13,6 +14,7 @@ from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
 from selection import reports
+from selection.access import scoped
 from selection.errors import Refused
 from selection.models import Question, Run
 from selection.setup import regrade
@@ -46,9 +48,9 @@ class GoldPage(Page):
     def _run(self) -> Run | None:
         """The one whose answers alone are asked for, by those who may look at runs."""
         asked = number(self.request.GET.get("run", ""))
-        if asked is None or not self.request.user.has_perm("selection.view_run"):
+        if asked is None or not self.may("selection.view_run"):
             return None
-        return get_object_or_404(Run, pk=asked)
+        return get_object_or_404(scoped(Run, self.request), pk=asked)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if "csv" not in request.GET:
@@ -180,7 +182,7 @@ class CorrectPage(ChangePage):
 
 def _copy(question: Question) -> Question:
     """For a form to write on."""
-    return Question.objects.get(pk=question.pk)
+    return copy(question)
 
 
 class RetirePage(ChangePage):

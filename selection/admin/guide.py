@@ -13,10 +13,11 @@ from django.urls import URLPattern, path, reverse
 from unfold.admin import ModelAdmin
 
 from selection import reports
+from selection.access import MEMBER, scoped
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.forecast import Forecast, for_money, orders
-from selection.models import Planning, Pool, QuestionSet, Run
+from selection.models import Planning, Run
 from selection.setup import drafts, events, money, priors, runs
 
 from . import curve_chart, guide_rows
@@ -36,6 +37,9 @@ class GuidePage(Page):
     def crumbs(self) -> list[tuple[str, str]]:
         return []
 
+    def _form(self, *args: Any, **kwargs: Any) -> GuideForm:
+        return GuideForm(*args, request=self.request, **kwargs)
+
 
 class BeginPage(GuidePage):
     """The form. An address with a query shows it as it was filled in."""
@@ -44,10 +48,10 @@ class BeginPage(GuidePage):
     object: Any = None
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self._show(GuideForm(initial=request.GET.dict(), past=self._past))
+        return self._show(self._form(initial=request.GET.dict(), past=self._past))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = GuideForm(request.POST, request.FILES, past=self._past)
+        form = self._form(request.POST, request.FILES, past=self._past)
         if form.is_valid():
             try:
                 return self._ordered(form)
@@ -61,22 +65,23 @@ class BeginPage(GuidePage):
         if wish.by_money:
             plan = plan.at(for_money.first_epsilon(plan, wish.belief))
             query["precise_own"] = f"{100 * plan.epsilon:g}"
-        planning = orders.order(plan, wish.belief, self.who)
+        team = wish.pool.team_id
+        planning = orders.order(plan, wish.belief, self.who, team=team)
         return redirect(forecast_url(planning, query.urlencode()))
 
     @cached_property
     def _past(self) -> Any:
         """What a forecast took from files, when its question is changed."""
         pk = self.request.GET.get("forecast", "")
-        planning = Planning.objects.filter(pk=pk).first() if pk.isdecimal() else None
+        planning = scoped(Planning, self.request).filter(pk=pk).first() if pk.isdecimal() else None
         return orders.belief(planning) if planning else None
 
     def _show(self, form: GuideForm) -> HttpResponse:
         return self.render_to_response(
             self.get_context_data(
                 form=form,
-                pools=Pool.objects.exists(),
-                question_sets=QuestionSet.objects.exists(),
+                pools=form.pools.exists(),
+                question_sets=form.question_sets.exists(),
                 full=reverse("admin:selection_run_add") + "?full=1",
                 back=list_url(Run),
             )
@@ -94,7 +99,7 @@ class ForecastPage(GuidePage):
 
     @cached_property
     def object(self) -> Planning:
-        return get_object_or_404(Planning, pk=self.kwargs["pk"])
+        return get_object_or_404(scoped(Planning, self.request, MEMBER), pk=self.kwargs["pk"])
 
     @property
     def title(self) -> str:
@@ -115,7 +120,7 @@ class ForecastPage(GuidePage):
     @cached_property
     def wish(self) -> Wish | None:
         """What the address says; None where it fits the forecast no more."""
-        form = GuideForm(self.request.GET, past=orders.belief(self.object))
+        form = self._form(self.request.GET, past=orders.belief(self.object))
         return form.wish if form.is_valid() else None
 
     @cached_property
@@ -178,7 +183,7 @@ class ForecastPage(GuidePage):
 
     def _go_on(self) -> HttpResponse:
         plan, belief = orders.plan(self.object), orders.belief(self.object)
-        return self._back(orders.order(plan, belief, self.who))
+        return self._back(orders.order(plan, belief, self.who, team=self.object.team_id))
 
     def _at(self) -> HttpResponse:
         """The same question with the ε that the money reaches."""
@@ -188,9 +193,9 @@ class ForecastPage(GuidePage):
             raise Http404 from None
         query = self.request.GET.copy()
         query["precise_own"] = f"{100 * plan.epsilon:g}"
-        return self._back(
-            orders.order(plan, orders.belief(self.object), self.who), query.urlencode()
-        )
+        belief, team = orders.belief(self.object), self.object.team_id
+        made = orders.order(plan, belief, self.who, team=team)
+        return self._back(made, query.urlencode())
 
     def _make(self) -> HttpResponse:
         key, wish = self.request.POST.get("row", ""), self.wish
@@ -231,7 +236,7 @@ def _draft(row: Forecast, planning: Planning, wish: Wish) -> Run:
     prior = {"prior": priors.copy(wish.learns.pk)} if learns and wish.learns else {}
     own = {name: value for name, value in row.options.items() if name != "questions"}
     return Run(
-        name=drafts.free_name(f"Best {plan.k} of {wish.pool}"),
+        name=drafts.free_name(f"Best {plan.k} of {wish.pool}", wish.pool.team_id),
         pool=wish.pool,
         question_set=wish.question_set,
         k=plan.k,

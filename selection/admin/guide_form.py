@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
 from django.utils.html import format_html
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
@@ -16,6 +16,7 @@ from unfold.widgets import (
 )
 
 from selection import forecast
+from selection.access import scoped
 from selection.errors import Refused
 from selection.forecast import Belief, Past, Plan, Range, Usual
 from selection.intake import files, recorded
@@ -107,14 +108,14 @@ def _csv(label: str, about: str) -> forms.FileField:
 class GuideForm(forms.Form):
     """Once it is valid, ``wish`` is what it asks for."""
 
-    pool = forms.ModelChoiceField(
-        Pool.objects.order_by("name"),
+    pool: Any = forms.ModelChoiceField(
+        None,
         label="Pool",
         empty_label="Choose a pool",
         widget=UnfoldAdminSelectWidget(),
     )
-    question_set = forms.ModelChoiceField(
-        QuestionSet.objects.order_by("name"),
+    question_set: Any = forms.ModelChoiceField(
+        None,
         label="Question set",
         empty_label="Choose a question set",
         widget=UnfoldAdminSelectWidget(),
@@ -142,14 +143,21 @@ class GuideForm(forms.Form):
     gold = _csv("Known answers to them", "A CSV file with the columns task, label.")
     speed = _number("Answers an hour that your crowd gives")
 
-    def __init__(self, *args: Any, past: Belief | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, request: HttpRequest, past: Belief | None = None, **kwargs: Any
+    ) -> None:
         """past: the belief of the forecast that is asked about anew: files are not sent again."""
         super().__init__(*args, **kwargs)
+        chosen: dict[str, Any] = self.fields
+        self.pools = scoped(Pool, request, "selection.add_run").order_by("name")
+        self.question_sets = scoped(QuestionSet, request, "selection.add_run").order_by("name")
+        self.runs = scoped(Run, request)
+        chosen["pool"].queryset, chosen["question_set"].queryset = self.pools, self.question_sets
         self.past = past if isinstance(past, Past) else None
         run = self.fields["run"]
         assert isinstance(run, forms.ChoiceField)
-        run.choices = [("", "Choose a run"), *((s.pk, str(s)) for s in priors.sources())]
-        self.initial.setdefault("currency", money.last_currency())
+        run.choices = [("", "Choose a run"), *((s.pk, str(s)) for s in priors.sources(self.runs))]
+        self.initial.setdefault("currency", money.last_currency(self.runs))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -162,7 +170,10 @@ class GuideForm(forms.Form):
 
     def _wish(self, cleaned: dict[str, Any]) -> Wish:
         """Raises _Wrong for what cannot be, at the field it is about."""
-        learns = _run_chosen(cleaned) if cleaned["belief"] == "run" else None
+        learns = self._run_chosen(cleaned) if cleaned["belief"] == "run" else None
+        together = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
+        for field, why in refusals.of_team(together).items():
+            raise _Wrong(field, why)
         speed = cleaned["speed"]
         if speed is not None and not speed > 0:
             raise _Wrong("speed", "Give more than 0 answers an hour, or leave it empty.")
@@ -178,6 +189,12 @@ class GuideForm(forms.Form):
             by_money=cleaned["precise"] == BY_MONEY,
         )
 
+    def _run_chosen(self, cleaned: dict[str, Any]) -> Run:
+        run = self.runs.filter(pk=cleaned["run"]).first() if cleaned["run"] else None
+        if run is None:
+            raise _Wrong("run", "Choose the run whose workers were like these.")
+        return run
+
     def _belief(self, cleaned: dict[str, Any], learns: Run | None) -> Belief:
         chosen = cleaned["belief"]
         field = {"range": "low", "run": "run", "file": "answers"}.get(chosen, "belief")
@@ -185,7 +202,7 @@ class GuideForm(forms.Form):
             if chosen == "file":
                 return self._from_files(cleaned)
             if learns is not None:
-                return forecast.learned(learns.name)
+                return forecast.like(learns)
             if chosen == "range":
                 return _range(cleaned["low"], cleaned["high"])
             return Range.read(chosen) if chosen else Usual()
@@ -289,13 +306,6 @@ def _range(low: Decimal | None, high: Decimal | None) -> Range:
     if not 0 < low < high < 100:
         raise Refused("Give two numbers between 0 and 100, the lower one first, such as 60 and 90.")
     return Range(float(low / 100), float(high / 100))
-
-
-def _run_chosen(cleaned: dict[str, Any]) -> Run:
-    run = Run.objects.filter(pk=cleaned["run"]).first() if cleaned["run"] else None
-    if run is None:
-        raise _Wrong("run", "Choose the run whose workers were like these.")
-    return run
 
 
 def _text(file: Any) -> str:

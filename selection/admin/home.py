@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from selection import reports
+from selection.access import allowed, scoped
 from selection.models import Pool, QuestionSet, Run
 
 SHOWN = 6
@@ -14,10 +15,11 @@ MOST = 50
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add to the index page's context what its template shows to this user."""
-    if not request.user.has_perm("selection.view_run"):
+    if not allowed(request, "selection.view_run"):
         return context | {"title": "Overview", "shut_out": True}
-    active = Run.objects.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
-    ended = Run.objects.filter(status=Run.Status.ENDED).order_by("-ended").select_related("pool")
+    runs = scoped(Run, request)
+    active = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
+    ended = runs.filter(status=Run.Status.ENDED).order_by("-ended").select_related("pool")
     cards = [_card(run) for run in active.select_related("pool")[:MOST]]
     cards.sort(key=lambda card: not card["needs"])  # stable: the newest first among equals
     return context | {
@@ -26,9 +28,9 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "more": max(0, active.count() - SHOWN),
         "review": ended.filter(concluded=None)[:SHOWN],
         "more_review": max(0, ended.filter(concluded=None).count() - SHOWN),
-        "drafts": Run.objects.filter(status=Run.Status.DRAFT)[:SHOWN],
+        "drafts": runs.filter(status=Run.Status.DRAFT)[:SHOWN],
         "ended": ended.exclude(concluded=None)[:SHOWN],
-        "steps": _steps(),
+        "steps": _steps(request),
     }
 
 
@@ -44,10 +46,10 @@ def _card(run: Run) -> dict[str, Any]:
     }
 
 
-def _steps() -> dict[str, bool]:
+def _steps(request: HttpRequest) -> dict[str, bool]:
     """Which of the first steps are done."""
     return {
-        "pool": Pool.objects.filter(workers__isnull=False).exists(),
-        "questions": QuestionSet.objects.filter(questions__isnull=False).exists(),
-        "run": Run.objects.exclude(status=Run.Status.DRAFT).exists(),
+        "pool": scoped(Pool, request).filter(workers__isnull=False).exists(),
+        "questions": scoped(QuestionSet, request).filter(questions__isnull=False).exists(),
+        "run": scoped(Run, request).exclude(status=Run.Status.DRAFT).exists(),
     }

@@ -14,6 +14,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from unfold.admin import ModelAdmin
 
+from selection import audit
+from selection.access import team_of
 from selection.errors import Refused
 from selection.intake.answers import Outside
 from selection.models import Pool, Upload
@@ -48,7 +50,7 @@ class ImportPage(Page):
     importer: Importer = WORKERS  # as_view names the right one
 
     def has_permission(self) -> bool:
-        return self.request.user.has_perm(self.importer.permission)
+        return self.may(self.importer.permission)
 
     @property
     def title(self) -> str:
@@ -87,7 +89,11 @@ class UploadPage(ImportPage):
         name, text = cleaned["name"], cleaned["text"]
         self.importer.preview(self.object, text, name, "refuse")
         upload = Upload.objects.create(
-            kind=self.importer.kind, target=self.object.pk, name=name, text=text
+            team_id=team_of(self.object),
+            kind=self.importer.kind,
+            target=self.object.pk,
+            name=name,
+            text=text,
         )
         return upload.pk
 
@@ -157,6 +163,8 @@ class PreviewPage(ImportPage):
             return None
         preview = self.preview(upload)
         preview.take()
+        taken = {"file": upload.name, self.importer.noun + "s": preview.count}
+        audit.note("import", self.object, after=taken)
         upload.delete()
         return preview
 

@@ -5,6 +5,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
+from selection.access import allowed
 from selection.errors import Refused
 from selection.models import Pool, Run
 from selection.setup import joining, previews
@@ -17,7 +18,7 @@ def offer_joining(request: HttpRequest, pool: Pool) -> None:
 
     To those who may change runs: others do not learn from it which runs there are.
     """
-    if not request.user.has_perm("selection.change_run"):
+    if not allowed(request, "selection.change_run", pool):
         return
     going = pool.runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
     for run in going.order_by("-id")[:MOST_RUNS]:

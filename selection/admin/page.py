@@ -3,7 +3,7 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -19,6 +19,7 @@ from django.views.generic import View
 from django.views.generic.base import ContextMixin, TemplateResponseMixin
 from unfold.views import UnfoldModelAdminViewMixin
 
+from selection.access import MEMBER, allowed, scoped
 from selection.intake import files
 
 
@@ -47,13 +48,28 @@ class DeletedWhole:
 
 
 class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View):
-    """``object`` is the one of the admin's model whose id is in the address."""
+    """``object`` is the one of the admin's model whose id is in the address.
+
+    There is none for those of other teams. In its team the page's permissions are asked for; a page
+    that names none is for those who may look at such objects.
+    """
 
     permission_required: Sequence[str] = ()
 
     @cached_property
     def object(self) -> Any:
-        return get_object_or_404(self.model_admin.model, pk=self.kwargs["pk"])
+        return get_object_or_404(
+            scoped(self.model_admin.model, self.request, MEMBER), pk=self.kwargs["pk"]
+        )
+
+    def has_permission(self) -> bool:
+        meta = self.model_admin.model._meta
+        required = self.get_permission_required() or [f"{meta.app_label}.view_{meta.model_name}"]
+        return all(map(self.may, required))
+
+    def may(self, permission: str) -> bool:
+        """Whether whoever looks may do this to the page's object."""
+        return allowed(self.request, permission, self.object)
 
     @property
     def title(self) -> str:
@@ -64,11 +80,22 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         # Not "object": for that the layout would draw a second trail of its own.
-        return super().get_context_data(**kwargs, subject=self.object, crumbs=self.crumbs())
+        facts = {"subject": self.object, "crumbs": self.crumbs(), "perms": _Permissions(self.may)}
+        return super().get_context_data(**kwargs, **facts)
 
     def crumbs(self) -> list[tuple[str, str]]:
         """(words, address) of the pages between the list, which the layout names, and this one."""
         return []
+
+
+class _Permissions:
+    """A template's ``perms.app.permission``, asked for the page's object and not in general."""
+
+    def __init__(self, may: Callable[[str], bool], app: str = "") -> None:
+        self.may, self.app = may, app
+
+    def __getitem__(self, name: str) -> Any:
+        return self.may(f"{self.app}.{name}") if self.app else _Permissions(self.may, name)
 
 
 def list_url(model: type[Model]) -> str:

@@ -8,22 +8,21 @@ from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from selection.models import Candidate, Pool, Run, Worker
 
-from .careful import Careful
 from .importers import WORKERS
 from .imports import import_urls, to_import
 from .joining import offer_joining
 from .page import DeletedWhole, list_url
+from .scope import Admin
 
 MOST_NAMED = 100
 
 
 @admin.register(Pool)
-class PoolAdmin(Careful, DeletedWhole, ModelAdmin):
+class PoolAdmin(DeletedWhole, Admin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # said again, because a count drops the model's own
@@ -55,7 +54,7 @@ class PoolAdmin(Careful, DeletedWhole, ModelAdmin):
 
 
 @admin.register(Worker)
-class WorkerAdmin(Careful, ModelAdmin):
+class WorkerAdmin(Admin):
     list_display = ["key", "name", "pool"]
     list_filter = ["pool"]
     list_select_related = ["pool"]

@@ -8,23 +8,22 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.utils.html import format_html
 from django.utils.text import Truncator
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from selection.intake import catalog
 from selection.models import Question, QuestionSet, Run
 from selection.setup import regrade
 
-from .careful import Careful
 from .forms import CorrectionForm, QuestionForm
 from .gold_pages import CorrectPage, change_urls, gold_urls
 from .importers import QUESTIONS
 from .imports import import_urls, to_import
 from .page import DeletedWhole, list_url
+from .scope import Admin
 
 
 @admin.register(QuestionSet)
-class QuestionSetAdmin(Careful, DeletedWhole, ModelAdmin):
+class QuestionSetAdmin(DeletedWhole, Admin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # said again, because a count drops the model's own
@@ -57,7 +56,7 @@ class QuestionSetAdmin(Careful, DeletedWhole, ModelAdmin):
 
 
 @admin.register(Question)
-class QuestionAdmin(Careful, ModelAdmin):
+class QuestionAdmin(Admin):
     """A run deals questions by their numbers, so a single one is changed but never deleted.
 
     One that was asked is changed by way of a page that says what this does to the runs.

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.utils.html import format_html, format_html_join
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
@@ -162,10 +163,10 @@ class LearnField(forms.Form):
     )
 
 
-def learn_choices(run: Run) -> list[Any]:
-    """Earlier runs by question set; what was taken over before comes first."""
+def learn_choices(run: Run, runs: QuerySet[Run]) -> list[Any]:
+    """Earlier ones of these runs by question set; what was taken over before comes first."""
     grouped: dict[str, list[tuple[str, str]]] = {}
-    for source in priors.sources():
+    for source in priors.sources(runs):
         grouped.setdefault(source.question_set, []).append((str(source.pk), str(source)))
     learned = priors.learned(run)
     nothing = "Nothing" if grouped or learned else "Nothing: no run with answers has ended yet"

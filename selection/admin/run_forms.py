@@ -2,11 +2,13 @@
 
 import json
 import secrets
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 
+from selection.access import scoped
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
 from selection.models.runs import SETTINGS as RUN_SETTINGS
@@ -30,12 +32,16 @@ from .run_fields import (
 # The settings of a run that have a range; the sentences about them come from refusals.
 RANGES = ("k", "epsilon", "delta", "budget")
 MOST = 2**31 - 1
+# Who has the form.
+MAKES = ("selection.add_run", "selection.change_run")
 FITS_MOST = "credible"  # until pool and questions are chosen: then run_form.js asks what fits them
 HOURS_TO_COME = 48  # for new runs: long enough for a weekend's absence, short enough to notice
 
 
 class RunForm(QuotaFields, LearnField, KindsField, OptionFields, forms.ModelForm):
-    """A run, while it is a draft."""
+    """A run, while it is a draft. ``request`` is set by its admin (scope.TeamForm)."""
+
+    request: ClassVar[HttpRequest]
 
     class Meta:
         model = Run
@@ -53,12 +59,12 @@ class RunForm(QuotaFields, LearnField, KindsField, OptionFields, forms.ModelForm
         for name in RANGES:
             self.fields[name].validators = []
         self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(choices.needs())
-        self._offer("learn_from", learn_choices(self.instance))
+        self._offer("learn_from", learn_choices(self.instance, scoped(Run, self.request)))
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
             self.initial.setdefault("seed", secrets.randbelow(2**31))
             self.initial["hours_to_come"] = HOURS_TO_COME
-            self.initial["currency"] = money.last_currency()
+            self.initial["currency"] = money.last_currency(scoped(Run, self.request))
             # The stored default is met by programs alone, which name theirs; a person's must be
             # able to end on the little gold that people have.
             self.initial["algorithm"] = FITS_MOST
@@ -68,7 +74,7 @@ class RunForm(QuotaFields, LearnField, KindsField, OptionFields, forms.ModelForm
 
     def _pool_shown(self) -> Pool | None:
         pk = number(str(self["pool"].value() or ""))
-        return Pool.objects.filter(pk=pk).first() if pk is not None else None
+        return scoped(Pool, self.request, *MAKES).filter(pk=pk).first() if pk is not None else None
 
     def _offer(self, name: str, choices: list[Any]) -> None:
         field = self.fields[name]
@@ -162,7 +168,9 @@ class SkillFormSet(forms.BaseInlineFormSet):
     def _check_each(self, kept: list[forms.ModelForm]) -> None:
         workers = refusals.expected(self.instance, self.instance.pool.workers.count())
         for form in kept:
-            if form.cleaned_data["question_set"].pk == self.instance.question_set_id:
+            for why in refusals.of_team(self.instance, [form.instance]).values():
+                form.add_error("question_set", why)
+            if form.instance.question_set_id == self.instance.question_set_id:
                 form.add_error("question_set", "This is the run's first question set already.")
             for why in refusals.of(Run(k=form.cleaned_data["k"]), workers).values():
                 form.add_error("k", why)
@@ -181,9 +189,12 @@ class SkillFormSet(forms.BaseInlineFormSet):
 
 
 class PromiseForm(OptionFields):
-    """What a promise depends on, as it stands in a run's form: any of it may be missing."""
+    """What a promise depends on, as it stands in a run's form: any of it may be missing.
 
-    pool = forms.ModelChoiceField(Pool.objects.all(), required=False)
+    Of what is there, what a run may be made of can be chosen, as in the form itself.
+    """
+
+    pool: Any = forms.ModelChoiceField(None, required=False)
     k = forms.IntegerField(required=False, max_value=MOST)
     algorithm = forms.ChoiceField(
         required=False, choices=Run._meta.get_field("algorithm").flatchoices
@@ -193,10 +204,16 @@ class PromiseForm(OptionFields):
     budget = forms.IntegerField(required=False)
     enrolling = forms.BooleanField(required=False)
     # What it costs depends on these besides.
-    question_set = forms.ModelChoiceField(QuestionSet.objects.all(), required=False)
+    question_set: Any = forms.ModelChoiceField(None, required=False)
     price = forms.DecimalField(required=False, min_value=0)
     currency = forms.CharField(required=False)
     learn_from = forms.CharField(required=False)
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["pool"].queryset = scoped(Pool, request, *MAKES)
+        self.fields["question_set"].queryset = scoped(QuestionSet, request, *MAKES)
+        self.runs = scoped(Run, request)
 
     def run(self) -> Run:
         self.full_clean()
@@ -210,8 +227,9 @@ class PromiseForm(OptionFields):
             return None
         run.pool, run.question_set = given["pool"], given["question_set"]
         run.price, run.currency = given.get("price"), given.get("currency", "")
-        if str(given.get("learn_from", "")).isdecimal():
-            run.options |= {"prior": priors.copy(int(given["learn_from"]))}
+        learn = str(given.get("learn_from", ""))
+        if learn.isdecimal() and len(learn) < 19 and self.runs.filter(pk=learn).exists():
+            run.options |= {"prior": priors.copy(int(learn))}
         return run
 
     def pool_chosen(self) -> Pool | None:

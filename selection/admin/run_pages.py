@@ -81,7 +81,7 @@ class RunPage(Page):
         return facts | {
             "pieces": pieces,
             "attributes": table.attributes(run),
-            **changes.facts(run, self.request.user.has_perm("selection.change_run")),
+            **changes.facts(run, self.may("selection.change_run")),
         }
 
 
@@ -145,7 +145,7 @@ def _links_csv(run: Run) -> HttpResponseBase:
         {
             "worker": candidate.worker.key,
             "name": candidate.worker.name,
-            "link": links.address(candidate.pk),
+            "link": links.address(candidate.pk, candidate.links),
         }
         for candidate in candidates
     ]

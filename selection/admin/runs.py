@@ -10,7 +10,6 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 from unfold.views import ChangeList
 
@@ -19,7 +18,6 @@ from selection.models import Pool, Run, Skill
 from selection.setup import choices, quotas, refusals, runs
 
 from . import expected
-from .careful import Careful
 from .guide import guide_urls
 from .importers import ANSWERS
 from .imports import import_urls
@@ -27,6 +25,7 @@ from .page import DeletedWhole, object_url
 from .run_fields import SETTINGS
 from .run_forms import PromiseForm, RunForm, SkillFormSet
 from .run_pages import run_urls
+from .scope import Admin, TabularInline
 
 
 class SkillInline(TabularInline):
@@ -44,7 +43,7 @@ class RunList(ChangeList):
 
 
 @admin.register(Run)
-class RunAdmin(Careful, DeletedWhole, ModelAdmin):
+class RunAdmin(DeletedWhole, Admin):
     form = RunForm
     inlines = [SkillInline]
     actions = None
@@ -161,14 +160,19 @@ class RunAdmin(Careful, DeletedWhole, ModelAdmin):
 
     def promises_view(self, request: HttpRequest) -> HttpResponse:
         """The promises for what stands in the form now, fetched by run_form.js."""
+        self._refuse_onlookers(request)
+        form = PromiseForm(request.GET, request=request)
+        return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
+
+    def _refuse_onlookers(self, request: HttpRequest) -> None:
+        """What a form fetches is for those who have the form."""
         if not (self.has_add_permission(request) or self.has_change_permission(request)):
             raise PermissionDenied
-        form = PromiseForm(request.GET)
-        return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
 
     def prices_view(self, request: HttpRequest) -> HttpResponse:
         """What each algorithm would cost for what stands in the form, fetched by run_form.js."""
-        run = PromiseForm(request.GET).priced()
+        self._refuse_onlookers(request)
+        run = PromiseForm(request.GET, request=request).priced()
         return JsonResponse(expected.prices(run) if run else {})
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -181,11 +185,12 @@ class RunAdmin(Careful, DeletedWhole, ModelAdmin):
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
     ) -> HttpResponse:
         run = self.get_object(request, object_id)
+        may_change = self.has_change_permission(request, run)
         if run is not None and run.status != Run.Status.DRAFT:
             messages.info(request, "A run that has been started cannot be changed.")
             return redirect(object_url(run))
-        if run is not None and not self.has_change_permission(request, run):
-            return redirect(object_url(run))  # it shows the settings, and asks who may look
+        if run is not None and request.method == "GET" and not may_change:
+            return redirect(object_url(run))  # it says all that the form does
         return super().change_view(request, object_id, *args, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Run, form: RunForm, change: bool) -> None:

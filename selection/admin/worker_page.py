@@ -38,9 +38,8 @@ class WorkerPage(Page):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run, card = self.candidate.run, reports.card(self.candidate)
-        user = self.request.user
         answerable = run.status != Run.Status.ENDED and not run.recorded_only
-        shares = answerable and user.has_perm("selection.change_run")
+        shares = answerable and self.may("selection.change_run")
         return super().get_context_data(
             run=run,
             candidate=self.candidate,
@@ -49,8 +48,8 @@ class WorkerPage(Page):
             card=card,
             picture=draw(card.points),
             interval=reports.interval(run),
-            link=links.address(self.candidate.pk) if shares else "",
-            may_see=user.has_perm("selection.view_answer"),
+            link=links.address(self.candidate.pk, self.candidate.links) if shares else "",
+            may_see=self.may("selection.view_answer"),
         )
 
 

@@ -4,22 +4,48 @@ import json
 import re
 from typing import Any
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.parser import Parser
 from ninja.security import HttpBearer
 
-from selection.errors import Refused
+from selection.access import limits, tokens
+from selection.errors import Forbidden, Refused, TooMany
 from selection.models import ApiToken
 
-_NAMES = ApiToken.objects.values_list("name", flat=True).order_by()
+Scope = ApiToken.Scope
+MAY = {
+    Scope.READ: "look at things",
+    Scope.ANSWER: "fetch open questions and send answers",
+}
 
 
 class Token(HttpBearer):
-    def authenticate(self, request: HttpRequest, token: str) -> str | None:
-        """The name of the token, if it is a valid one."""
-        return next(iter(_NAMES.filter(digest=ApiToken.digest_of(token))), None)
+    """A good token that may do this.
+
+    scopes  of those that may, besides the ones that manage; else to look is for those that read,
+            and everything else for those that manage alone
+    """
+
+    def __init__(self, *scopes: Scope) -> None:
+        super().__init__()
+        self.scopes = scopes
+
+    def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
+        found = tokens.of_secret(token)
+        if found is None:
+            address = request.META.get("REMOTE_ADDR", "")
+            if limits.over("address", address, settings.API_FAILURES_PER_MINUTE):
+                raise TooMany("Too many requests without a valid token: wait a minute.")
+            return None
+        if limits.over("token", str(found.pk), settings.API_REQUESTS_PER_MINUTE):
+            raise TooMany("Too many requests with this token: wait a minute.")
+        scopes = self.scopes or ((Scope.READ,) if request.method == "GET" else ())
+        if not tokens.may(found, *scopes):
+            raise Forbidden(f"The token “{found}” may only {MAY[Scope(found.scope)]}.")
+        return found
 
 
 # JSON can spell what is no text: half of a pair of surrogates, and NUL. No database keeps them.
@@ -96,7 +122,7 @@ def unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
     return api.create_response(request, {"error": f"{error}."}, status=error.status_code)
 
 
-ERRORS = {(400, 401, 404, 409, 413, 422): ErrorOut}
+ERRORS = {(400, 401, 403, 404, 409, 413, 422, 429): ErrorOut}
 
 
 def who(request: HttpRequest) -> str:

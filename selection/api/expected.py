@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Schema
 
+from selection.access import scoped
 from selection.errors import Conflict, NotFound
 from selection.forecast import Forecast, for_draft, orders
 from selection.models import Run
@@ -44,7 +45,7 @@ class ExpectedOut(Schema):
 @api.get("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
 def show_expected(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """What a draft is expected to cost, as firm as it is known by now; 404 until it is ordered."""
-    run = _draft(run_id)
+    run = _draft(request, run_id)
     found = for_draft.expected(run)
     if found is None:
         raise NotFound("It is not known what this run will cost: POST to this address to order it.")
@@ -62,12 +63,12 @@ def show_expected(request: HttpRequest, run_id: int) -> dict[str, Any]:
 @api.post("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
 def order_expected(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """Work out what a draft will cost: first numbers at once, firmer ones later by GET."""
-    for_draft.order(_draft(run_id), who(request))
+    for_draft.order(_draft(request, run_id), who(request))
     return show_expected(request, run_id)
 
 
-def _draft(run_id: int) -> Run:
-    run = get_object_or_404(Run, pk=run_id)
+def _draft(request: HttpRequest, run_id: int) -> Run:
+    run: Run = get_object_or_404(scoped(Run, request), pk=run_id)
     if run.status != Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has begun: this is about runs that have not.")
     return run

@@ -7,9 +7,10 @@ from django.http import HttpRequest
 from ninja import Field, Schema, Status
 
 from selection import forecast
+from selection.access import scoped
 from selection.errors import Refused
 from selection.forecast import Belief, orders
-from selection.models import Planning
+from selection.models import Planning, Run
 
 from .base import ERRORS, api, who
 
@@ -118,13 +119,15 @@ def order_forecast(request: HttpRequest, payload: ForecastIn) -> dict[str, Any]:
     Ordering the same again gives the same forecast. Ask for it by its id until it is done.
     """
     given = payload.dict(exclude={"range", "run", "past"})
-    return _out(orders.order(forecast.Plan(**given), _belief(payload), who(request)))
+    plan, belief = forecast.Plan(**given), _belief(request, payload)
+    team = request.auth.team_id  # type: ignore[attr-defined]
+    return _out(orders.order(plan, belief, who(request), team=team))
 
 
 @api.get("/forecasts/{forecast_id}", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
 def show_forecast(request: HttpRequest, forecast_id: int) -> dict[str, Any]:
     """A forecast as it is by now."""
-    planning = orders.find(forecast_id)
+    planning = orders.find(forecast_id, scoped(Planning, request))
     orders.touch(planning)
     return _out(planning)
 
@@ -132,18 +135,18 @@ def show_forecast(request: HttpRequest, forecast_id: int) -> dict[str, Any]:
 @api.delete("/forecasts/{forecast_id}", response={204: None, **ERRORS}, tags=["forecasts"])
 def cancel_forecast(request: HttpRequest, forecast_id: int) -> Status[None]:
     """Stop refining it. Its numbers stay; ordering the same again takes it up."""
-    orders.cancel(orders.find(forecast_id))
+    orders.cancel(orders.find(forecast_id, scoped(Planning, request)))
     return Status(204, None)
 
 
-def _belief(payload: ForecastIn) -> Belief:
+def _belief(request: HttpRequest, payload: ForecastIn) -> Belief:
     given = [one for one in (payload.range, payload.run, payload.past) if one is not None]
     if len(given) > 1:
         raise Refused("Give at most one of range, run and past.")
     if payload.range is not None:
         return forecast.Range(*payload.range)
     if payload.run is not None:
-        return forecast.learned(payload.run)
+        return forecast.learned(payload.run, scoped(Run, request))
     if payload.past is not None:
         return forecast.past("past answers", [_tally(one) for one in payload.past])
     return forecast.Usual()

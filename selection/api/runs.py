@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from selection import reports
+from selection.access import scoped
 from selection.models import Run
 from selection.setup import changes, joining, previews, priors, runs
 
@@ -19,7 +20,7 @@ from .schemas import ChangedOut, ChangeIn, EventOut, HistoryOut, RunOut, StepOut
 @api.get("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
 def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """How a run stands."""
-    run = get_object_or_404(Run, pk=run_id)
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
     fit, promised = reports.fit(run), reports.promise_status(run)
     progress = reports.progress(run)
     ahead = reports.ahead(run, progress)
@@ -53,26 +54,28 @@ def move_run(
     request: HttpRequest, run_id: int, move: Literal["start", "pause", "resume", "stop"]
 ) -> dict[str, Any]:
     """Start, pause, resume or stop a run."""
-    MOVES[move](get_object_or_404(Run, pk=run_id), who(request))
+    MOVES[move](get_object_or_404(scoped(Run, request), pk=run_id), who(request))
     return show_run(request, run_id)
 
 
 @api.get("/runs/{run_id}/standings", response={200: list[dict[str, Any]], **ERRORS}, tags=["runs"])
 def show_standings(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
     """Every worker's answers, mean, bounds and verdict."""
-    return [vars(line) for line in reports.standings(get_object_or_404(Run, pk=run_id))]
+    return [
+        vars(line) for line in reports.standings(get_object_or_404(scoped(Run, request), pk=run_id))
+    ]
 
 
 @api.get("/runs/{run_id}/selection", response={200: dict[str, Any], **ERRORS}, tags=["runs"])
 def show_selection(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """The workers selected, with the run's parameters and what it promises."""
-    return reports.export(get_object_or_404(Run, pk=run_id))
+    return reports.export(get_object_or_404(scoped(Run, request), pk=run_id))
 
 
 @api.patch("/runs/{run_id}", response={200: ChangedOut, **ERRORS}, tags=["runs"])
 def change_run(request: HttpRequest, run_id: int, payload: ChangeIn) -> dict[str, Any]:
     """Change a run that has started: all of what is asked, or nothing."""
-    run = get_object_or_404(Run, pk=run_id)
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
     given = payload.dict(exclude_unset=True)
     moves: dict[str, bool] = {
         name: given.pop(name) for name in ("enrolling", "concluded") if name in given
@@ -103,7 +106,7 @@ def _moved(run: Run, moves: dict[str, bool], by: str, why: str) -> dict[str, str
 @api.get("/runs/{run_id}/history", response={200: HistoryOut, **ERRORS}, tags=["runs"])
 def show_history(request: HttpRequest, run_id: int) -> dict[str, Any]:
     """What was done to a run by whom, and its steps."""
-    run = get_object_or_404(Run, pk=run_id)
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
     steps = [
         {name: getattr(step, name) for name in StepOut.model_fields}
         for step in reports.history(run)

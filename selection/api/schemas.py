@@ -204,7 +204,9 @@ class WorkerOut(Schema):
     presence: str = Field(description="invited, active, never came, left or withdrawn.")
     seen: datetime | None
     by_hand: str
-    link: str
+    link: str = Field(
+        description="Empty for a token that does not manage: who has it answers as the worker."
+    )
 
 
 class EventOut(Schema):

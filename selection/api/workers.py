@@ -7,8 +7,9 @@ from django.shortcuts import get_object_or_404
 from ninja import Status
 
 from selection import reports
+from selection.access import scoped, tokens
 from selection.models import Candidate, Run
-from selection.setup import by_hand, enrolment, roster
+from selection.setup import by_hand, enrolment, relinking, roster
 from selection.worker import links
 
 from .base import ERRORS, api, who
@@ -18,9 +19,9 @@ from .schemas import VerdictIn, WhyIn, WorkerIn, WorkerOut
 @api.get("/runs/{run_id}/workers", response={200: list[WorkerOut], **ERRORS}, tags=["workers"])
 def list_workers(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
     """Every worker of a run, with whether they are there and the link to their page."""
-    run = get_object_or_404(Run, pk=run_id)
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
     rows = run.candidates.filter(skill=0).select_related("worker").order_by("worker__key")
-    return [_worker(row) for row in rows]
+    return [_worker(row, request) for row in rows]
 
 
 @api.post(
@@ -30,9 +31,9 @@ def list_workers(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
 )
 def join_run(request: HttpRequest, run_id: int, payload: WorkerIn) -> Status[Any]:
     """Let a worker join an open roster; 200 for one who is on it, 409 when it is closed."""
-    run = get_object_or_404(Run, pk=run_id)
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
     row, new = enrolment.arrive(run, payload.worker, payload.name, payload.attributes)
-    return Status(201 if new else 200, _worker(row))
+    return Status(201 if new else 200, _worker(row, request))
 
 
 @api.post(
@@ -42,9 +43,9 @@ def join_run(request: HttpRequest, run_id: int, payload: WorkerIn) -> Status[Any
 )
 def withdraw(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> dict[str, Any]:
     """Take a worker out of a run."""
-    run = get_object_or_404(Run, pk=run_id)
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
     roster.withdraw(run, [worker], who(request), payload.why)
-    return _worker(_candidate(run, worker))
+    return _worker(_candidate(run, worker), request)
 
 
 @api.post(
@@ -54,9 +55,9 @@ def withdraw(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> 
 )
 def take_back(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> dict[str, Any]:
     """Let a worker who is gone take part again."""
-    run = get_object_or_404(Run, pk=run_id)
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
     roster.take_back(run, [worker], who(request), payload.why)
-    return _worker(_candidate(run, worker))
+    return _worker(_candidate(run, worker), request)
 
 
 @api.post(
@@ -68,10 +69,22 @@ def give_verdict(
     request: HttpRequest, run_id: int, worker: str, payload: VerdictIn
 ) -> dict[str, Any]:
     """Accept or reject a worker by hand, beside what the algorithm says; in its first skill."""
-    row = _candidate(get_object_or_404(Run, pk=run_id), worker)
+    row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
     verdict = {"accepted": 1, "rejected": -1, None: None}[payload.verdict]
     by_hand.override(row, verdict, who(request), payload.why)
-    return _worker(row)
+    return _worker(row, request)
+
+
+@api.post(
+    "/runs/{run_id}/workers/{path:worker}/link",
+    response={200: WorkerOut, **ERRORS},
+    tags=["workers"],
+)
+def replace_link(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> dict[str, Any]:
+    """Put a new link in the place of a worker's: the old one opens nothing any more."""
+    row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
+    relinking.one(row, who(request), payload.why)
+    return _worker(row, request)
 
 
 def _candidate(run: Run, worker: str) -> Candidate:
@@ -79,12 +92,13 @@ def _candidate(run: Run, worker: str) -> Candidate:
     return get_object_or_404(rows, worker__key=worker, skill=0)
 
 
-def _worker(row: Candidate) -> dict[str, Any]:
+def _worker(row: Candidate, request: HttpRequest) -> dict[str, Any]:
+    manages = tokens.may(request.auth)  # type: ignore[attr-defined]
     return {
         "worker": row.worker.key,
         "name": row.worker.name,
         "presence": reports.presence(row),
         "seen": row.seen,
         "by_hand": "" if row.by_hand is None else row.get_by_hand_display(),
-        "link": links.address(row.pk),
+        "link": links.address(row.pk, row.links) if manages else "",
     }

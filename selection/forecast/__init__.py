@@ -4,7 +4,7 @@ Only ``orders`` and ``outlooks`` write, and only what a forecast itself has.
 """
 
 from . import for_draft, orders, outlooks
-from .beliefs import Belief, Past, Range, Usual, learned, past
+from .beliefs import Belief, Past, Range, Usual, learned, like, past
 from .plan import GOALS, Plan
 from .refining import Forecast, forecasts
 from .spending import Reach, reaches
@@ -21,6 +21,7 @@ __all__ = [
     "for_draft",
     "forecasts",
     "learned",
+    "like",
     "orders",
     "outlooks",
     "past",

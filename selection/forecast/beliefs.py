@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from django.db.models import QuerySet
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 from scipy.special import betainc, expit, logit
@@ -162,12 +163,17 @@ def past(source: str, rights: Iterable[tuple[float, int]]) -> Past:
     return Past(source, tuple(right for right, _ in seen), tuple(all_ for _, all_ in seen))
 
 
-def learned(name: str) -> Past:
-    """From the run of this name or number. Raises Refused if there is none of use."""
-    runs = Run.objects.filter(name=name) or Run.objects.filter(pk=int(name) if _number(name) else 0)
+def learned(name: str, among: QuerySet[Run]) -> Past:
+    """From the one of these runs of this name or number. Raises Refused if none is of use."""
+    runs = among.filter(name=name) or among.filter(pk=int(name) if _number(name) else 0)
     run = runs.order_by("-pk").first()
     if run is None:
         raise Refused(f"There is no run “{name}” to learn from.")
+    return like(run)
+
+
+def like(run: Run) -> Past:
+    """From this run. Raises Refused if it is of no use."""
     if run.several:
         raise Refused(f"The run “{run.name}” is of several skills; learn from a run of one.")
     tallies = priors.copy(run.pk)["tallies"]

@@ -68,14 +68,15 @@ def belief(run: Run) -> Belief:
 
 def order(run: Run, by: str = "") -> Planning:
     """Raises Refused where nothing can be forecast."""
-    return orders.order(plan(run), belief(run), by)
+    return orders.order(plan(run), belief(run), by, team=run.team_id)
 
 
 def expected(run: Run) -> Expected | None:
     """None until it has been ordered, and where nothing can be forecast."""
     try:
         asked = plan(run)
-        planning = Planning.objects.filter(key=inputs.key(asked, belief(run))).first()
+        key = inputs.key(asked, belief(run), run.pool.team_id)
+        planning = Planning.objects.filter(key=key).first()
     except Refused:
         return None
     if planning is None:
@@ -101,7 +102,7 @@ def quick(run: Run) -> list[Forecast]:
     Nothing is ordered: a form asks this for every number that is tried. Raises Refused.
     """
     asked, believed = plan(run), belief(run)
-    key = inputs.key(asked, believed)
+    key = inputs.key(asked, believed, run.pool.team_id)
     planning = Planning.objects.filter(key=key).first()
     if planning is not None:
         return orders.rows(planning)

@@ -34,9 +34,9 @@ def restored(numbers: dict[str, Any]) -> Belief:
     return KINDS[numbers["kind"]](**given)
 
 
-def key(plan: Plan, belief: Belief) -> str:
-    """The same for the same plan, belief and algorithms."""
-    made = [asdict(plan), stored(belief), code()]
+def key(plan: Plan, belief: Belief, team: int | None) -> str:
+    """The same for the same plan, belief and algorithms, in the same team."""
+    made = [asdict(plan), stored(belief), code(), team]
     return sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()
 
 

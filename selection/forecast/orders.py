@@ -14,11 +14,11 @@ from typing import Any
 
 from celery import current_app
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from selection.errors import NotFound, Refused
-from selection.models import Planning, PlanningPart
+from selection.models import Planning, PlanningPart, default_team
 
 from . import curves as curves_
 from . import inputs, parts
@@ -42,14 +42,18 @@ State = Planning.State
 # -- ordering
 
 
-def order(plan: Plan, belief: Belief, by: str = "") -> Planning:
+def order(plan: Plan, belief: Belief, by: str = "", team: int | None = None) -> Planning:
     """The forecast of this plan, with its first numbers; the rest is handed out to be refined.
+
+    team  the id of the one that may see it; else the first
 
     Who orders the same again gets the same row, and takes up one that was cancelled or failed.
     Raises Refused if no algorithm can be run on this plan.
     """
-    key, now = inputs.key(plan, belief), timezone.now()
-    asked = {"wanted": asdict(plan), "belief": inputs.stored(belief), "by": by, "used": now}
+    own, now = team or default_team(), timezone.now()
+    key = inputs.key(plan, belief, own)
+    asked = {"team_id": own, "wanted": asdict(plan), "belief": inputs.stored(belief), "by": by}
+    asked["used"] = now
     planning = Planning.objects.filter(key=key).first()
     if planning is None:
         ledgers = [Ledger(one) for one in suitable(plan)]
@@ -108,9 +112,9 @@ def _move(planning: Planning, state: State, error: str = "") -> None:
 # -- reading
 
 
-def find(pk: int) -> Planning:
-    """Raises NotFound."""
-    planning = Planning.objects.filter(pk=pk).first()
+def find(pk: int, among: QuerySet[Planning]) -> Planning:
+    """Raises NotFound where it is none of these."""
+    planning = among.filter(pk=pk).first()
     if planning is None:
         raise NotFound("There is no such forecast any more; order it again.")
     return planning

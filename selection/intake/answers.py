@@ -31,16 +31,22 @@ class Receipt:
     duplicate: bool
 
 
-def record(assignment_id: int, response: str, candidate_id: int | None = None) -> Receipt:
+def record(
+    assignment_id: int,
+    response: str,
+    candidate_id: int | None = None,
+    team_id: int | None = None,
+) -> Receipt:
     """Record a worker's response to an assignment, once.
 
     candidate_id  the assignment must be this candidate's, or of the same worker in another skill
+    team_id       it must be of a run of this team
 
     A response that comes again leaves the first one as it is. Raises NotFound, Refused for an
     empty or overlong response or one that is none of the choices, TooLate when time was up,
     Conflict when the run has ended.
     """
-    slip, now = _slip(assignment_id, candidate_id), timezone.now()
+    slip, now = _slip(assignment_id, candidate_id, team_id), timezone.now()
     if slip.expired is not None:
         return _again(assignment_id, slip.expired)
     if slip.due is not None and slip.due < now and slip.status == Run.Status.RUNNING:
@@ -68,6 +74,7 @@ class _Slip(NamedTuple):
 
     candidate_id: int
     run_id: int
+    team_id: int
     status: str
     due: datetime | None
     accepted: list[str]
@@ -80,6 +87,7 @@ class _Slip(NamedTuple):
 _SLIPS = Assignment.objects.values_list(
     "candidate_id",
     "candidate__run_id",
+    "candidate__run__team_id",
     "candidate__run__status",
     "due",
     "question__accepted",
@@ -89,11 +97,16 @@ _SLIPS = Assignment.objects.values_list(
 ).order_by()
 
 
-def _slip(assignment_id: int, candidate_id: int | None) -> _Slip:
-    found = next(iter(_SLIPS.filter(pk=assignment_id)), None)
-    if found is None or not (candidate_id in (None, found[0]) or _same(candidate_id, found[0])):
+def _slip(assignment_id: int, candidate_id: int | None, team_id: int | None) -> _Slip:
+    found = next((_Slip(*row) for row in _SLIPS.filter(pk=assignment_id)), None)
+    if found is None or team_id not in (None, found.team_id) or not _is(found, candidate_id):
         raise NotFound("There is no such assignment.")
-    return _Slip(*found)
+    return found
+
+
+def _is(slip: _Slip, candidate_id: int | None) -> bool:
+    mine = slip.candidate_id
+    return candidate_id in (None, mine) or _same(candidate_id, mine)
 
 
 def _same(one: int | None, other: int) -> bool:

@@ -1,6 +1,7 @@
 """The tables. Each query set method names a read that more than one module needs."""
 
 from .answers import Answer, Assignment, Candidate, RecordedAnswer
+from .audit import AuditEntry
 from .crowd import Pool, Worker
 from .grading import plain
 from .history import Event, Step
@@ -9,6 +10,7 @@ from .planning import Planning, PlanningPart
 from .questions import Question, QuestionSet
 from .runs import Run
 from .skills import Skill
+from .teams import Membership, Team, default_team
 from .tokens import ApiToken
 from .uploads import Upload
 
@@ -16,8 +18,10 @@ __all__ = [
     "Answer",
     "ApiToken",
     "Assignment",
+    "AuditEntry",
     "Candidate",
     "Event",
+    "Membership",
     "Outlook",
     "Planning",
     "PlanningPart",
@@ -28,7 +32,9 @@ __all__ = [
     "Run",
     "Skill",
     "Step",
+    "Team",
     "Upload",
     "Worker",
+    "default_team",
     "plain",
 ]

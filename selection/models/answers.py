@@ -25,6 +25,7 @@ class Candidate(models.Model):
     seen     when the worker was last there: on the page, by the API, or by an answer
     gone     why the worker is no longer to be tested, if so; such a one is neither accepted nor
              rejected, and the promise is about the others
+    links    how often the worker's link was replaced: the earlier ones open nothing
     by_hand  the requester's own verdict, which stands beside the algorithm's
     """
 
@@ -54,6 +55,7 @@ class Candidate(models.Model):
     verdict = models.SmallIntegerField(choices=Verdicts, default=Verdicts.UNDECIDED)
     decided_in = models.PositiveIntegerField("decided in step", null=True)
     decided_why = models.CharField(max_length=300, blank=True)
+    links = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering = ["arm"]

@@ -2,15 +2,21 @@
 
 from django.db import models
 
+from .teams import NamedInTeam, Team, default_team, named_once
 
-class Pool(models.Model):
+
+class Pool(NamedInTeam):
     """Workers to choose from."""
 
-    name = models.CharField(max_length=200, unique=True)
+    team = models.ForeignKey(
+        Team, models.PROTECT, default=default_team, related_name="pools", db_index=False
+    )
+    name = models.CharField(max_length=200)
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
+        constraints = [named_once("pool")]
 
     def __str__(self) -> str:
         return self.name

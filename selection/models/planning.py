@@ -3,11 +3,14 @@
 from django.db import models
 from django.db.models import Q
 
+from .teams import Team, default_team
+
 
 class Planning(models.Model):
     """One forecast: what was asked, and how far it is. The numbers are read by ``forecast.orders``.
 
-    key     of all that the numbers depend on: who asks the same again gets the same row
+    key     of the team and all that the numbers depend on: who of it asks the same again gets the
+            same row
     wanted  the plan, as numbers
     belief  what is believed of the workers, as numbers
     by      who asked first: a login name, or "token NAME" for a program
@@ -22,6 +25,7 @@ class Planning(models.Model):
         CANCELLED = "cancelled", "was cancelled"
         FAILED = "failed", "failed"
 
+    team = models.ForeignKey(Team, models.CASCADE, default=default_team, related_name="+")
     key = models.CharField(max_length=64, unique=True)
     wanted = models.JSONField()
     belief = models.JSONField()

@@ -3,17 +3,22 @@
 from django.db import models
 
 from . import grading as gradings
+from .teams import NamedInTeam, Team, default_team, named_once
 
 
-class QuestionSet(models.Model):
+class QuestionSet(NamedInTeam):
     """Gold questions: questions whose answers are known."""
 
-    name = models.CharField(max_length=200, unique=True)
+    team = models.ForeignKey(
+        Team, models.PROTECT, default=default_team, related_name="question_sets", db_index=False
+    )
+    name = models.CharField(max_length=200)
     instructions = models.TextField(blank=True, help_text="Shown to workers above every question.")
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
+        constraints = [named_once("question_set")]
 
     def __str__(self) -> str:
         return self.name

@@ -17,6 +17,7 @@ from topk import THIS_SET, Goal, MultiProblem, Problem, Selector, build
 from .crowd import Pool
 from .questions import QuestionSet
 from .skills import Skill
+from .teams import NamedInTeam, Team, named_once
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -52,7 +53,7 @@ SETTINGS = (
 )
 
 
-class Run(models.Model):
+class Run(NamedInTeam):
     """One selection: the best k of a pool, by one algorithm, on one question set.
 
     called     from when a worker's absence is counted: the start, moved by every pause
@@ -60,6 +61,7 @@ class Run(models.Model):
     belief     of its workers before it began, as numbers (forecast.inputs); empty: nothing was said
     proof      the least ε that was proved so far, and the arms of the selection it was proved for
     concluded  when the requester had seen its end and put it aside
+    links      how often its join link was replaced: the earlier ones open nothing
     regraded   when a gold answer was corrected after its end
     """
 
@@ -77,7 +79,10 @@ class Run(models.Model):
         ROSTER = "roster", "no more workers are left than are wanted"
         REGRADED = "regraded", "its end was reached by a grading that was corrected since"
 
-    name = models.CharField(max_length=200, unique=True)
+    team = models.ForeignKey(
+        Team, models.PROTECT, related_name="runs", editable=False, db_index=False
+    )
+    name = models.CharField(max_length=200)
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="runs")
     question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="runs")
     k = models.PositiveIntegerField("K", help_text="How many workers to select.")
@@ -191,12 +196,14 @@ class Run(models.Model):
     concluded = models.DateTimeField(null=True, editable=False)
     regraded = models.DateTimeField(null=True, editable=False)
     proof = models.JSONField(default=dict, editable=False)
+    links = models.PositiveSmallIntegerField(default=0, editable=False)
 
     objects = RunQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]
         constraints = [
+            named_once("run"),
             models.CheckConstraint(
                 condition=Q(epsilon__gte=0, epsilon__lt=1), name="run_epsilon_in_range"
             ),
@@ -207,6 +214,19 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        super().clean()
+        self._follow_pool()
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self._follow_pool()
+        super().save(*args, **kwargs)
+
+    def _follow_pool(self) -> None:
+        """A new run is of its pool's team."""
+        if self._state.adding and self.pool_id:
+            self.team = self.pool.team
 
     @property
     def kept(self) -> bool:

@@ -2,31 +2,78 @@
 
 import hashlib
 import secrets
+from datetime import datetime
+from typing import Any
 
 from django.db import models
+from django.utils import timezone
+
+from .teams import NamedInTeam, Team, default_team, named_once
+
+SHOWN = 9  # characters of a secret that are kept to be told by: "cs_" and six of 43
 
 
-class ApiToken(models.Model):
-    """A key to the API. Only its digest is kept."""
+class ApiToken(NamedInTeam):
+    """A key to the API for one team. Of its secret only the digest is kept, and how it begins.
 
-    name = models.CharField(max_length=100, unique=True)
+    used     when it was last used, to the minute
+    revoked  when it was taken back: it opens nothing from then on
+    by       who made it
+    """
+
+    class Scope(models.TextChoices):
+        READ = "read", "read: look at everything, change nothing"
+        ANSWER = "answer", "answer: fetch open questions and send answers, nothing else"
+        MANAGE = "manage", "manage: all that the API can"
+
+    team = models.ForeignKey(
+        Team, models.CASCADE, default=default_team, related_name="tokens", db_index=False
+    )
+    name = models.CharField(max_length=100)
+    scope = models.CharField("may", max_length=10, choices=Scope, default=Scope.MANAGE)
+    expires = models.DateTimeField(null=True, blank=True, help_text="Empty: never.")
+    prefix = models.CharField(max_length=SHOWN, blank=True, default="", editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created = models.DateTimeField(auto_now_add=True)
+    by = models.CharField(max_length=150, blank=True, default="", editable=False)
+    used = models.DateTimeField("last used", null=True, editable=False)
+    revoked = models.DateTimeField(null=True, editable=False)
 
     class Meta:
+        ordering = ["name"]
         verbose_name = "API token"
+        constraints = [named_once("token")]
 
     def __str__(self) -> str:
         return self.name
 
+    def good(self, now: datetime | None = None) -> bool:
+        """Whether it opens anything still."""
+        at = now or timezone.now()
+        return self.revoked is None and (self.expires is None or self.expires > at)
+
     @staticmethod
     def digest_of(secret: str) -> str:
-        return hashlib.sha256(secret.encode()).hexdigest()
+        return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
     @classmethod
-    def issue(cls, name: str) -> str:
-        """Make a token of this name, in place of an earlier one, and return its secret once."""
+    def issue(cls, name: str, team: Team | None = None, **fields: Any) -> str:
+        """Make a token of this name, in place of the team's earlier one; return its secret once.
+
+        team    else the first team
+        fields  scope, expires, by
+        """
         # A prefix, because what begins with a dash is taken for an option on a command line.
         secret = f"cs_{secrets.token_urlsafe(32)}"
-        cls.objects.update_or_create(name=name, defaults={"digest": cls.digest_of(secret)})
+        fresh = {
+            "prefix": secret[:SHOWN],
+            "digest": cls.digest_of(secret),
+            "scope": cls.Scope.MANAGE,
+            "expires": None,
+            "used": None,
+            "revoked": None,
+        }
+        cls.objects.update_or_create(
+            team_id=team.pk if team else default_team(), name=name, defaults=fresh | fields
+        )
         return secret

@@ -4,6 +4,8 @@ import uuid
 
 from django.db import models
 
+from .teams import Team
+
 
 class Upload(models.Model):
     """A file between its preview and the requester's word to take it."""
@@ -14,6 +16,7 @@ class Upload(models.Model):
         ANSWERS = "answers"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="+", db_index=False)
     kind = models.CharField(max_length=10, choices=Kind)
     target = models.PositiveBigIntegerField()
     name = models.CharField(max_length=200)

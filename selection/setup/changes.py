@@ -98,8 +98,9 @@ def _check(run: Run, name: str, value: Any) -> None:
         _field(name).clean(value, run)
     except ValidationError as error:
         raise Refused(f"{label(name).capitalize()}: {' '.join(error.messages)}") from error
-    if name == "name" and Run.objects.filter(name=value).exclude(pk=run.pk).exists():
-        raise Refused(f"There is another run of the name “{value}”.")
+    if name == "name":
+        for refusal in refusals.of_name(Run(pk=run.pk, team_id=run.team_id, name=value)).values():
+            raise Refused(refusal)
 
 
 # -- what each does

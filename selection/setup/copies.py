@@ -26,8 +26,6 @@ def copy(run: Run, name: str, same_seed: bool = False, who: str = "", why: str =
     name = name.strip()
     if not name or len(name) > 200:
         raise Refused("Give the copy a name of 1 to 200 characters.")
-    if Run.objects.filter(name=name).exists():
-        raise Refused(f"There is another run of the name “{name}”.")
     made = Run(name=name, **{field: getattr(run, field) for field in FIELDS})
     made.seed = run.seed if same_seed else secrets.randbelow(2**31)
     made.options = {key: value for key, value in run.options.items() if key not in MADE}
@@ -42,6 +40,6 @@ def copy(run: Run, name: str, same_seed: bool = False, who: str = "", why: str =
 
 def free_name(run: Run) -> str:
     """A name for the copy that nobody has."""
-    taken = set(Run.objects.values_list("name", flat=True))
+    taken = set(Run.objects.filter(team=run.team_id).values_list("name", flat=True))
     bases = [f"{run.name[:180]}, copy", *(f"{run.name[:180]}, copy {i}" for i in range(2, 1000))]
     return next(name for name in bases if name not in taken)

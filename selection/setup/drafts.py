@@ -13,10 +13,11 @@ from . import events, refusals
 CHANGEABLE = ("algorithm", "epsilon", "budget")
 
 
-def free_name(wanted: str) -> str:
-    """This name, with a number behind it where it is taken."""
+def free_name(wanted: str, team: int | None) -> str:
+    """This name, with a number behind it where it is taken in this team."""
     wanted = wanted[:190]
-    taken = set(Run.objects.filter(name__startswith=wanted).values_list("name", flat=True))
+    like_it = Run.objects.filter(team=team, name__startswith=wanted)
+    taken = set(like_it.values_list("name", flat=True))
     names = [wanted, *(f"{wanted}, {i}" for i in range(2, len(taken) + 3))]
     return next(name for name in names if name not in taken)
 

@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+from django.db.models import QuerySet
+
 from selection.models import Run
 
 
@@ -17,7 +19,7 @@ def of(run: Run, answers: int) -> str:
     return "" if run.price is None else words(run.price * answers, run.currency)
 
 
-def last_currency() -> str:
-    """That of the latest run, to begin the next one with."""
-    latest = Run.objects.order_by("-pk").values_list("currency", flat=True).first()
+def last_currency(runs: QuerySet[Run]) -> str:
+    """That of the latest of these runs, to begin the next one with."""
+    latest = runs.order_by("-pk").values_list("currency", flat=True).first()
     return str(Run._meta.get_field("currency").default) if latest is None else latest

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from selection.errors import Refused
 from selection.models import Run
@@ -59,9 +59,9 @@ class Source:
         return f"{self.name}: {self.workers} workers of {self.pool}, {self.answers} answers"
 
 
-def sources() -> list[Source]:
-    """Runs that have ended, of one skill, with answers; the latest first."""
-    ended = Run.objects.filter(status=Run.Status.ENDED, further=None, candidates__pulls__gt=0)
+def sources(runs: QuerySet[Run]) -> list[Source]:
+    """Of these runs those that have ended, of one skill, with answers; the latest first."""
+    ended = runs.filter(status=Run.Status.ENDED, further=None, candidates__pulls__gt=0)
     rows = ended.order_by("-id").values_list(
         "pk",
         "name",

@@ -1,5 +1,6 @@
 """What stands in the way of a run, one sentence for each setting, by the field it is about."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from selection import algorithms
@@ -146,6 +147,24 @@ def of_skills(run: Run, further: int) -> dict[str, str]:
         return {"one_kind_each": f"{why}{_titles('matches')} select each for at most one."}
     if run.quotas and further:
         return {"quota_lines": "Quotas cannot be kept with several question sets; take out either."}
+    return {}
+
+
+def of_team(run: Run, further: Iterable[Skill] = ()) -> dict[str, str]:
+    """What is used together belongs to one team."""
+    team = run.pool.team_id
+    sets = [run.question_set, *(skill.question_set for skill in further)]
+    strange = [each for each in sets if each.team_id != team]
+    if not strange:
+        return {}
+    return {"question_set": f"The question set “{strange[0]}” is another team's than the pool."}
+
+
+def of_name(run: Run) -> dict[str, str]:
+    """In a team a name stands for one run. A new run is of its pool's team."""
+    team = run.pool.team_id if run.pk is None else run.team_id
+    if Run.objects.filter(team=team, name=run.name).exclude(pk=run.pk).exists():
+        return {"name": f"There is another run of the name “{run.name}”."}
     return {}
 
 

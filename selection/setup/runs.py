@@ -36,6 +36,7 @@ def create(run: Run, further: Sequence[Skill] = ()) -> Run:
     run.skills = [own, *further]
     found = refusals.of(run, workers) | refusals.of_quotas(run, run.pool)
     found |= refusals.of_skills(run, len(further))
+    found |= refusals.of_team(run, further) | refusals.of_name(run)
     for why in found.values():
         raise Refused(why)
     run.save(force_insert=True)

@@ -52,7 +52,7 @@ def _arrived(request: HttpRequest, run: Run, key: str) -> HttpResponse:
         return _closed(request, run)
     except Refused as refusal:
         return render(request, "work/join.html", {"problem": str(refusal)}, status=422)
-    return redirect("work", links.token(candidate.pk))
+    return redirect("work", links.token(candidate.pk, candidate.links))
 
 
 def _typed(request: HttpRequest, run: Run) -> HttpResponse:
@@ -66,7 +66,7 @@ def _typed(request: HttpRequest, run: Run) -> HttpResponse:
         return _asked(request, key, str(refusal), 422)
     if not new:
         return _asked(request, key, TAKEN, 409)
-    return redirect("work", links.token(candidate.pk))
+    return redirect("work", links.token(candidate.pk, candidate.links))
 
 
 def _asked(request: HttpRequest, key: str, problem: str, status: int) -> HttpResponse:

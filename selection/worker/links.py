@@ -1,8 +1,14 @@
-"""A worker's personal link: whoever holds it answers as that worker, in that run."""
+"""A worker's personal link: whoever holds it answers as that worker, in that run.
+
+A link carries its number: 0 for the first, one more for each that was put in its place. Only the
+last one made opens anything (setup.relinking).
+"""
 
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.urls import reverse
+
+from selection.models import Candidate, Run
 
 # A full stop, because colons and commas at times end a link in mails and chats.
 _signer = Signer(salt="selection.work", sep=".")
@@ -11,31 +17,50 @@ _signer = Signer(salt="selection.work", sep=".")
 _joining = Signer(salt="selection.join", sep=".")
 
 
-def token(candidate_id: int) -> str:
-    return _signer.sign(str(candidate_id))
+def token(candidate_id: int, number: int = 0) -> str:
+    return _signer.sign(_name(candidate_id, number))
+
+
+def named(token: str) -> tuple[int, int] | None:
+    """The candidate's id and the link's number; whether that is the last one is not looked at."""
+    return _read(_signer, token)
 
 
 def candidate_id(token: str) -> int | None:
-    """Whose token this is; None for one that was not made here."""
-    try:
-        return int(_signer.unsign(token))
-    except (BadSignature, ValueError):
+    """Whose token this is; None for one that was not made here, or was replaced."""
+    named = _read(_signer, token)
+    if named is None or not Candidate.objects.filter(pk=named[0], links=named[1]).exists():
         return None
+    return named[0]
 
 
-def address(candidate_id: int) -> str:
-    """The link to send to the worker."""
-    return str(settings.PUBLIC_URL) + reverse("work", args=[token(candidate_id)])
+def address(candidate_id: int, number: int = 0) -> str:
+    """The link to send to the worker; number is the candidate's ``links``."""
+    return str(settings.PUBLIC_URL) + reverse("work", args=[token(candidate_id, number)])
 
 
 def run_id(token: str) -> int | None:
-    """Whose roster this token of a join link opens; None for one that was not made here."""
+    """Whose roster this token of a join link opens; None for one not made here, or replaced."""
+    named = _read(_joining, token)
+    if named is None or not Run.objects.filter(pk=named[0], links=named[1]).exists():
+        return None
+    return named[0]
+
+
+def join_address(run: Run) -> str:
+    """The one link for all who may join a run."""
+    name = _joining.sign(_name(run.pk, run.links))
+    return str(settings.PUBLIC_URL) + reverse("join", args=[name])
+
+
+def _name(pk: int, number: int) -> str:
+    """The first link is named as it always was: those that are out go on working."""
+    return f"{pk}-{number}" if number else str(pk)
+
+
+def _read(signer: Signer, token: str) -> tuple[int, int] | None:
     try:
-        return int(_joining.unsign(token))
+        pk, _, number = signer.unsign(token).partition("-")
+        return int(pk), int(number or 0)
     except (BadSignature, ValueError):
         return None
-
-
-def join_address(run_id: int) -> str:
-    """The one link for all who may join a run."""
-    return str(settings.PUBLIC_URL) + reverse("join", args=[_joining.sign(str(run_id))])

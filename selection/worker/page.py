@@ -42,15 +42,16 @@ class OpenQuestion:
         return max(0, int((self.due - timezone.now()).total_seconds()))
 
 
-def visit(candidate_id: int) -> WorkPage | None:
-    """This candidate's worker looks at their page, in all skills; None if there is no such one.
+def visit(candidate_id: int, link: int = 0) -> WorkPage | None:
+    """This candidate's worker looks at their page, in all skills, by their link of this number.
 
-    It notes that they are there, and starts the clock of the question that it shows.
+    It notes that they are there, and starts the clock of the question that it shows. None if there
+    is no such worker, or that is not the last link that was made.
     """
     own = (
         Candidate.objects.select_related("run__question_set")
         .defer("run__memory", "run__proof")
-        .filter(pk=candidate_id)
+        .filter(pk=candidate_id, links=link)
         .first()
     )
     if own is None:

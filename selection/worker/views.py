@@ -31,18 +31,19 @@ DAY = 24 * 3600
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def work(request: HttpRequest, token: str) -> HttpResponse:
+    if request.method != "POST":
+        return _show(request, token)
     candidate_id = links.candidate_id(token)
     if candidate_id is None:
         return _lost(request)
     if request.POST.get("leave") == "yes":
         return _leave(request, token, candidate_id)
-    if request.method == "POST":
-        return _take(request, token, candidate_id)
-    return _show(request, candidate_id)
+    return _take(request, token, candidate_id)
 
 
-def _show(request: HttpRequest, candidate_id: int) -> HttpResponse:
-    found = page.visit(candidate_id)
+def _show(request: HttpRequest, token: str) -> HttpResponse:
+    named = links.named(token)
+    found = page.visit(*named) if named else None
     if found is None:
         return _lost(request)
     if "leave" in request.GET and found.may_leave:

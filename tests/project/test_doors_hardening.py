@@ -196,7 +196,7 @@ def test_a_workers_page_runs_no_script_and_gives_its_address_to_nobody(client):
     run = make_run(enrolling=True)
     engine.advance(run.pk)
     work = reverse("work", args=[links.token(run.candidates.first().pk)])
-    join = links.join_address(run.pk).removeprefix(settings.PUBLIC_URL)
+    join = links.join_address(run).removeprefix(settings.PUBLIC_URL)
     for address in (work, join, "/work/lost/"):
         page = client.get(address)
         assert policy(page)["script-src"] == "'none'"

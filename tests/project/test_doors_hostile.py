@@ -80,7 +80,7 @@ def world() -> dict[str, list[object]]:
     draft = make_run(start=False)
     play(going, crowd(1, 2), most=2)
     waiting = Upload.objects.create(
-        kind="workers", target=going.pool_id, name="a", text="worker\nx"
+        team=going.team, kind="workers", target=going.pool_id, name="a", text="worker\nx"
     )
     return {
         "pk": [going.pk, draft.pk, 2**63],

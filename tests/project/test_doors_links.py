@@ -29,7 +29,7 @@ def path(worker: Candidate) -> str:
 
 
 def join_path(run: Run) -> str:
-    return links.join_address(run.pk).removeprefix("http://127.0.0.1:8000")
+    return links.join_address(run).removeprefix("http://127.0.0.1:8000")
 
 
 def test_it_ends_with_the_run_and_tells_nothing_then(client, run, worker):

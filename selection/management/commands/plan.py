@@ -10,6 +10,7 @@ from django.db import DatabaseError
 from selection import forecast
 from selection.errors import Refused
 from selection.forecast import Belief, Forecast, Plan, Reach
+from selection.models import Run
 from selection.rehearsal import crowd
 
 SHOWN = "{:<37} {:>24} {:>24} {:>11}  {}"
@@ -95,7 +96,7 @@ def _belief(options: dict[str, Any]) -> Belief:
     if options["believe"] is not None:
         return forecast.Range.read(options["believe"])
     if options["learn"] is not None:
-        return forecast.learned(options["learn"])
+        return forecast.learned(options["learn"], Run.objects.all())
     if options["answers"] is not None:
         recorded = crowd.read(options["answers"], options["gold"])
         rights = ((sum(right), len(right)) for right in recorded.right.values())

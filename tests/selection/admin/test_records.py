@@ -49,14 +49,14 @@ def test_answers_cannot_be_changed(requester):
 
 
 def test_a_token_is_shown_once(requester):
-    page = requester.post(admin_url("apitoken_add"), {"name": "robot"})
+    page = requester.post(admin_url("apitoken_add"), {"name": "robot", "scope": "manage"})
     secret = re.search(r"<code>([\w-]{40,})</code>", page.content.decode())[1]
     issued = ApiToken.objects.get(name="robot")
     assert issued.digest == ApiToken.digest_of(secret)
     for url in (admin_url("apitoken_changelist"), admin_url("apitoken_change", issued.pk)):
         assert secret not in requester.get(url).content.decode()
-    again = requester.post(admin_url("apitoken_add"), {"name": "robot"})
-    assert "already exists" in text_of(again)
+    again = requester.post(admin_url("apitoken_add"), {"name": "robot", "scope": "read"})
+    assert "There is one of this name already." in text_of(again)
     assert ApiToken.objects.get(name="robot").digest == ApiToken.digest_of(secret)
 
 

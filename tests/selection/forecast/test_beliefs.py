@@ -5,6 +5,7 @@ import pytest
 
 from selection.errors import Refused
 from selection.forecast import Past, Range, Usual, learned, past
+from selection.models import Run
 from tests import worlds
 
 
@@ -58,12 +59,16 @@ def test_workers_who_answered_nothing_say_nothing_and_one_is_no_crowd():
 def test_a_run_can_be_learned_from_by_name_or_number():
     run = worlds.make_run(4)
     run.candidates.update(pulls=10, rewards=7)
-    assert learned(run.name).answers == learned(str(run.pk)).answers == (10,) * 4
-    assert run.name in learned(run.name).words
+    assert (
+        learned(run.name, Run.objects.all()).answers
+        == learned(str(run.pk), Run.objects.all()).answers
+        == (10,) * 4
+    )
+    assert run.name in learned(run.name, Run.objects.all()).words
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["nobody", "99999", "9" * 40, "²"])
 def test_a_run_that_is_not_there_is_refused(name):
     with pytest.raises(Refused, match="no run"):
-        learned(name)
+        learned(name, Run.objects.all())

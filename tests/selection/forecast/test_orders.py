@@ -183,7 +183,7 @@ def test_what_nobody_looks_at_is_forgotten(sent, django_capture_on_commit_callba
     orders.sweep()
     assert list(Planning.objects.all()) == [other]
     with pytest.raises(NotFound, match="order it again"):
-        orders.find(planning.pk)
+        orders.find(planning.pk, Planning.objects.all())
 
 
 @pytest.mark.parametrize("belief", [Range(0.6, 0.9), Usual(), Past("a file", (3.0, 4.0), (4, 5))])

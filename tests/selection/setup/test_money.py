@@ -6,6 +6,7 @@ import pytest
 
 from selection import reports
 from selection.errors import Refused
+from selection.models import Run
 from selection.setup import changes, copies, money, runs
 from tests.worlds import make_run
 
@@ -55,4 +56,4 @@ def test_a_copy_keeps_the_price_and_the_next_run_the_currency():
     run = make_run(start=False, price=Decimal("0.2"), currency="kr")
     copied = copies.copy(run, "again")
     assert (copied.price, copied.currency) == (Decimal("0.2"), "kr")
-    assert money.last_currency() == "kr"
+    assert money.last_currency(Run.objects.all()) == "kr"

@@ -18,7 +18,7 @@ def run() -> Run:
 
 
 def link(run: Run) -> str:
-    return links.join_address(run.pk).removeprefix("http://127.0.0.1:8000")
+    return links.join_address(run).removeprefix("http://127.0.0.1:8000")
 
 
 def text(response) -> str:

@@ -1,0 +1,66 @@
+"""How often a minute: counted in the cache, and not at all while that is away.
+
+A fixed window of a minute each, so that a count is one number: at the turn of two windows there may
+be twice as many for a moment. A process tells the cache of a thousandth of the limit at once, which
+is so far off at most for each process, and costs nothing between. Libraries for this were looked
+at: django-ratelimit is not kept any more, and django-ninja's own keeps every moment of the past
+minute in a list.
+"""
+
+import logging
+import time
+from dataclasses import dataclass, field
+from hashlib import blake2s
+
+from django.core.cache import cache
+
+logger = logging.getLogger(__name__)
+
+WINDOW_SECONDS = 60
+# A cache that is away is not asked again for so long: each question may take its time to fail.
+REST_SECONDS = 10.0
+STEPS = 1000
+
+
+@dataclass
+class _Counts:
+    """What this process counted in this window: by key, so many, and which are over."""
+
+    window: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    over: set[str] = field(default_factory=set)
+    rests_until: float = 0.0
+
+    def turn(self, window: int) -> None:
+        if window != self.window:
+            self.window, self.counts, self.over = window, {}, set()
+
+
+_here = _Counts()
+
+
+def over(kind: str, who: str, most: int) -> bool:
+    """Count once more; whether that is more than ``most`` in this minute. 0: no limit."""
+    if not most:
+        return False
+    _here.turn(int(time.time()) // WINDOW_SECONDS)
+    key, step = f"{kind}:{who}", max(1, most // STEPS)
+    _here.counts[key] = count = _here.counts.get(key, 0) + 1
+    if count % step == 0 and key not in _here.over and _told(key, step) > most:
+        _here.over.add(key)
+    return key in _here.over
+
+
+def _told(key: str, step: int) -> int:
+    """How many all processes have counted with these; 0 while the cache is away."""
+    if time.monotonic() < _here.rests_until:
+        return 0
+    name = blake2s(key.encode(), digest_size=12).hexdigest()
+    shared = f"rate:{name}:{_here.window}"
+    try:
+        cache.add(shared, 0, 2 * WINDOW_SECONDS)
+        return int(cache.incr(shared, step))
+    except Exception:
+        _here.rests_until = time.monotonic() + REST_SECONDS
+        logger.warning("The cache does not answer: nobody's requests are counted for a while.")
+        return 0

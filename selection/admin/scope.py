@@ -1,0 +1,178 @@
+"""What every admin of something that belongs to a team has: it is scoped without being told.
+
+A class that derives from ``Admin`` or ``TabularInline`` here, instead of django-unfold's own,
+lists, finds, offers, changes and deletes what whoever asks may see and do (selection.access).
+"""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import ForeignKey, Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from unfold.admin import ModelAdmin
+from unfold.admin import TabularInline as UnfoldTabularInline
+
+from selection import audit
+from selection.access import allowed, common_team, path_of, scoped, several, team_of
+from selection.models import Team
+
+from . import past
+from .careful import Careful
+from .page import object_url
+
+OTHERS = "These do not belong to one team: what is used together has to."
+
+
+class Scoped:
+    """For an admin, and for an inline, whose ``obj`` is the one that it is shown with."""
+
+    model: Any
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return scoped(super().get_queryset(request), request)  # type: ignore[misc]
+
+    def permitted(self, request: HttpRequest, action: str, item: Model | None = None) -> bool:
+        meta = self.model._meta
+        return allowed(request, f"{meta.app_label}.{action}_{meta.model_name}", item)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return any(self.permitted(request, action, obj) for action in ("view", "change"))
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.permitted(request, "add", obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.permitted(request, "change", obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.permitted(request, "delete", obj)
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        """What may be chosen: things of teams in which this kind may be added or changed."""
+        meta = self.model._meta
+        does = [f"{meta.app_label}.{action}_{meta.model_name}" for action in ("add", "change")]
+        kwargs.setdefault("queryset", scoped(db_field.related_model, request, *does))
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)  # type: ignore[misc]
+
+
+class TabularInline(Scoped, UnfoldTabularInline):
+    pass
+
+
+class Related(admin.RelatedFieldListFilter):
+    """Offers what may be seen, not all there is."""
+
+    def field_choices(
+        self, field: Any, request: HttpRequest, model_admin: Any
+    ) -> list[tuple[str, Any]]:
+        seen = scoped(field.related_model, request).values("pk")
+        order = self.field_admin_ordering(field, request, model_admin)
+        found: list[tuple[str, Any]] = field.get_choices(
+            include_blank=False, ordering=order, limit_choices_to={"pk__in": seen}
+        )
+        return found
+
+
+class Admin(Careful, Scoped, ModelAdmin):
+    """The team of something new is chosen by whoever is in several; else it is the one there is."""
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        made = super().get_form(request, obj, change, **kwargs)
+        return type(made.__name__, (TeamForm, made), {"request": request})
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_fields(request, obj)
+        shown = path_of(self.model) == "team" and several(request)
+        return ["team", *fields] if shown and "team" not in fields else fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        return (*fields, "team") if obj and path_of(self.model) == "team" else fields
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        columns = super().get_list_display(request)
+        shown = path_of(self.model) == "team" and several(request)
+        return [*columns, "team"] if shown else columns
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        filters = list(super().get_list_filter(request))
+        if path_of(self.model) == "team" and several(request):
+            filters.append("team")
+        return [(one, Related) if self._related(one) else one for one in filters]
+
+    def _related(self, name: Any) -> bool:
+        fields = {field.name for field in self.model._meta.fields if field.is_relation}
+        return isinstance(name, str) and name in fields
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Of many at once, some may be in a team where whoever asks may only look."""
+        if not all(self.has_delete_permission(request, item) for item in queryset):
+            raise PermissionDenied
+        for item in queryset:
+            self._note(item)
+        super().delete_queryset(request, queryset)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        self._note(obj)
+        super().delete_model(request, obj)
+
+    def _note(self, item: Any) -> None:
+        if isinstance(item, audit.MANY):  # of the others it is noted by itself
+            audit.deleted(item)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """What was done to it by whom, from the audit log."""
+        item = self.get_object(request, object_id)
+        if item is None:
+            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+        if not self.has_view_permission(request, item):
+            raise PermissionDenied
+        context = self.admin_site.each_context(request) | {
+            "title": f"What was done to {item}",
+            **past.of(item),
+            "addresses": allowed(request, "selection.view_auditentry", item),
+            "back": object_url(item),
+        }
+        return TemplateResponse(request, "selection/history.html", context)
+
+
+class TeamForm(forms.ModelForm):
+    """What is chosen in a form is of one team, and so is what comes of it."""
+
+    request: ClassVar[HttpRequest]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance._state.adding:
+            self.initial.pop("team", None)  # which of several is for a person to say
+        self.team = None if self.instance._state.adding else team_of(self.instance)
+        for field in self.fields.values():
+            if isinstance(field, forms.ModelChoiceField) and self.team is not None:
+                choices: Any = field.queryset
+                field.queryset = choices.filter(**{path_of(choices.model): self.team})
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        chosen = [value for value in cleaned.values() if isinstance(value, Model)]
+        if not common_team(chosen):
+            raise ValidationError(OTHERS)
+        if self.instance._state.adding and path_of(self.instance.__class__) == "team":
+            self._settle()
+        return cleaned
+
+    def _settle(self) -> None:
+        """Whoever has one team to put it into was not asked."""
+        if "team" in self.fields or "pool" in self.fields:
+            return
+        meta = self.instance._meta
+        teams = scoped(Team, self.request, f"{meta.app_label}.add_{meta.model_name}")
+        self.instance.team = teams.get()

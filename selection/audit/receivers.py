@@ -1,0 +1,77 @@
+"""What is written down by itself: whatever a request adds, changes and deletes, row by row.
+
+Rows that come by the thousand are not: an import is one entry (``note``), and what goes with a
+deleted pool or run is not named one by one.
+"""
+
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.db.models import Model
+from django.db.models.signals import m2m_changed, post_save, pre_delete, pre_save
+from django.dispatch import receiver
+
+from selection.models import ApiToken, Event, Membership, Pool, QuestionSet, Run, Team
+
+from .writing import MANY, deleted, note, shown, values, who
+
+WATCHED = (ApiToken, Group, Membership, Pool, QuestionSet, Run, Team, User, *MANY)
+
+
+@receiver(pre_save)
+def remember(sender: Any, instance: Model, raw: bool, **signal: Any) -> None:
+    """What is stored now, to compare with."""
+    if sender in WATCHED and not raw and instance.pk and who():
+        rows = sender._base_manager.filter(pk=instance.pk)
+        instance._stored = rows.values().first()  # type: ignore[attr-defined]
+
+
+@receiver(post_save)
+def saved(
+    sender: Any, instance: Any, created: bool, raw: bool, update_fields: Any, **signal: Any
+) -> None:
+    if raw or not who():
+        return
+    if sender is Event:
+        note(instance.kind, instance.run, after={"said": instance.what}, why=instance.why)
+    elif sender in WATCHED:
+        old = None if created else instance.__dict__.pop("_stored", None)
+        _compare(sender, instance, old or {}, update_fields)
+
+
+def _compare(sender: Any, instance: Model, old: dict[str, Any], written: Any) -> None:
+    new = values(instance, written)
+    changed = [name for name, value in new.items() if not old or old[name] != value]
+    if changed:
+        before = {name: shown(name, old[name]) for name in changed if old}
+        after = {name: shown(name, new[name]) for name in changed}
+        note("changed" if old else "added", instance, before=before, after=after)
+
+
+@receiver(pre_delete)
+def goes(sender: Any, instance: Model, **signal: Any) -> None:
+    if sender in WATCHED and sender not in MANY:
+        deleted(instance)
+
+
+def rights(sender: Any, instance: Model, action: str, pk_set: Any, **signal: Any) -> None:
+    """What a login or a group may do, and which groups a login is in."""
+    if action in ("post_add", "post_remove", "post_clear"):
+        done = action.removeprefix("post_")
+        note("changed", instance, after={f"{done} {sender._meta.model_name}": sorted(pk_set or ())})
+
+
+for through in (User.groups.through, User.user_permissions.through, Group.permissions.through):
+    m2m_changed.connect(rights, sender=through)
+
+
+@receiver(user_logged_in)
+def came(sender: Any, user: User, **signal: Any) -> None:
+    note("signed in", user, who=user.get_username())
+
+
+@receiver(user_logged_out)
+def went(sender: Any, user: User | None, **signal: Any) -> None:
+    if user is not None:
+        note("signed out", user, who=user.get_username())

@@ -1,0 +1,65 @@
+"""Who did what to what, when, from where: added to, never changed."""
+
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+
+from .teams import Team
+
+
+class AuditQuerySet(models.QuerySet["AuditEntry"]):
+    """Neither changes nor deletes anything; that an entry is sealed is written by audit.chain."""
+
+    def update(self, **changes: Any) -> int:
+        raise TypeError("The audit log is added to, never changed.")
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        raise TypeError("The audit log is added to, never shortened.")
+
+
+class AuditEntry(models.Model):
+    """One thing that somebody did.
+
+    who     the login's name, or "token NAME"
+    team    whose thing it was; None for logins and groups. An entry outlives its team
+    kind    added, changed, deleted, signed in, or what an Event of a run calls it
+    model   what kind of thing, as in "run"; ``item`` its id and ``name`` its name at that time
+    before  the values that were replaced, by field; ``after`` those that took their place
+    number  its place in the chain, from 1; None until it is sealed, a moment after it is written
+    digest  of it and of the digest before it
+    """
+
+    at = models.DateTimeField()
+    who = models.CharField(max_length=150)
+    address = models.CharField("from", max_length=45, blank=True)
+    team = models.ForeignKey(
+        Team, models.DO_NOTHING, null=True, related_name="+", db_constraint=False
+    )
+    kind = models.CharField("did", max_length=20)
+    model = models.CharField("what", max_length=50)
+    item = models.CharField(max_length=50, blank=True)
+    name = models.CharField(max_length=200)
+    before = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
+    after = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
+    why = models.CharField(max_length=300, blank=True)
+    number = models.PositiveBigIntegerField(null=True, unique=True)
+    digest = models.CharField(max_length=64, blank=True)
+
+    objects = AuditQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "audit entries"
+        indexes = [models.Index(fields=["model", "item"], name="audit_of_item")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.model} {self.name}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise TypeError("The audit log is added to, never changed.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        raise TypeError("The audit log is added to, never shortened.")

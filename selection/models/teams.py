@@ -1,0 +1,116 @@
+"""Who works together: teams, and who is in them as what."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.db import models, transaction
+
+FIRST = "First team"
+NAME_TAKEN = "name_taken"
+
+
+class Team(models.Model):
+    """People who share pools, question sets and runs. Nobody else sees any of these.
+
+    There is one from the beginning, and while it is the only one no page speaks of teams: whoever
+    has a login belongs to it, with the permissions of that login.
+    """
+
+    name = models.CharField(max_length=100, unique=True)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @transaction.atomic
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Before a second team is made, whoever belonged to the first unsaid is written down."""
+        if self._state.adding:
+            _write_down()
+        super().save(*args, **kwargs)
+
+
+def default_team() -> int:
+    """The id of the oldest team. Only its id is read: migrations ask before all columns are there.
+
+    A migration makes it; a database that was emptied gets it anew.
+    """
+    first = Team.objects.order_by("pk").values_list("pk", flat=True).first()
+    return Team.objects.create(name=FIRST).pk if first is None else first
+
+
+def _write_down() -> None:
+    teams = list(Team.objects.values_list("pk", flat=True)[:2])
+    if len(teams) != 1:
+        return
+    logins = get_user_model().objects.filter(is_staff=True, is_superuser=False)
+    own = Membership.Role.OWN
+    Membership.objects.bulk_create(
+        Membership(team_id=teams[0], user=user, role=own)
+        for user in logins.filter(memberships=None)
+    )
+
+
+class Membership(models.Model):
+    """Somebody in a team. What each role may do is in selection.access."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner", "owner: all, and who is in the team"
+        MANAGER = "manager", "manager: all but who is in the team"
+        VIEWER = "viewer", "viewer: look, and change nothing"
+        OWN = "", "what the login's own permissions say"
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role, blank=True, default=Role.VIEWER)
+
+    class Meta:
+        ordering = ["team", "user"]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "user"], name="user_once_in_team"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Whoever is in a team may sign in to the pages."""
+        super().save(*args, **kwargs)
+        if not self.user.is_staff:
+            self.user.is_staff = True
+            self.user.save(update_fields=["is_staff"])
+
+
+class NamedInTeam(models.Model):
+    """In a team a name stands for one thing; other teams may use it for theirs."""
+
+    class Meta:
+        abstract = True
+
+    def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
+        """The team counts even where a form has no field for it; what is wrong is the name."""
+        try:
+            super().validate_constraints(set(exclude or ()) - {"team"})
+        except ValidationError as error:
+            found = error.error_dict
+            rest = found.pop(NON_FIELD_ERRORS, [])
+            for one in rest:
+                where = "name" if one.code == NAME_TAKEN else NON_FIELD_ERRORS
+                found.setdefault(where, []).append(one)
+            raise ValidationError(found) from error
+
+
+def named_once(model: str) -> models.UniqueConstraint:
+    """The constraint that goes with it."""
+    return models.UniqueConstraint(
+        fields=["team", "name"],
+        name=f"{model}_named_once",
+        violation_error_code=NAME_TAKEN,
+        violation_error_message="There is one of this name already.",
+    )

@@ -1,0 +1,132 @@
+"""Every address there is, and who gets what there. An address that is not here fails the test.
+
+A page's rule has two parts: who may look (GET), who may do (POST). Each is the least role that may:
+
+    open       everybody, without a login
+    link       whoever has a worker's link
+    signed in  whoever has a login; nothing of any team is there
+    viewer, manager, owner   of the team that the object belongs to, or of any where there is none
+    superuser  nobody else
+    nobody     not even they
+"""
+
+OPEN, LINK, SIGNED_IN, NOBODY = "open", "link", "signed in", "nobody"
+VIEWER, MANAGER, OWNER, SUPERUSER = "viewer", "manager", "owner", "superuser"
+
+Rule = tuple[str, str]
+
+
+def standard(model: str, look: str, do: str, **others: Rule) -> dict[str, Rule]:
+    """The pages that Django's admin makes for a model; others by their last word."""
+    at = f"admin/{model.replace('.', '/')}/"
+    pages = {
+        "": (look, look),
+        "add/": (do, do),
+        "<path:object_id>/": (SIGNED_IN, SIGNED_IN),  # leads on to the next
+        "<path:object_id>/change/": (look, do),
+        "<path:object_id>/delete/": (do, do),
+        "<path:object_id>/history/": (look, look),
+    }
+    named = {
+        page: others.get(page.rstrip("/").split("/")[-1], rule) for page, rule in pages.items()
+    }
+    return {at + page: rule for page, rule in named.items()}
+
+
+def of_run(*files: str) -> dict[str, Rule]:
+    return {f"admin/selection/run/<int:pk>/{file}": (VIEWER, NOBODY) for file in files}
+
+
+PAGES: dict[str, Rule] = {
+    "": (OPEN, OPEN),
+    "admin/": (SIGNED_IN, SIGNED_IN),
+    "admin/search/": (SIGNED_IN, SIGNED_IN),
+    "admin/login/": (OPEN, OPEN),
+    "admin/logout/": (NOBODY, OPEN),
+    "admin/password_change/": (SIGNED_IN, SIGNED_IN),
+    "admin/password_change/done/": (SIGNED_IN, SIGNED_IN),
+    "admin/autocomplete/": (NOBODY, NOBODY),  # without a field; with one: test_scope
+    "admin/jsi18n/": (SIGNED_IN, SIGNED_IN),
+    "admin/r/<path:content_type_id>/<path:object_id>/": (NOBODY, NOBODY),
+    "admin/^(?P<app_label>auth|selection)/$": (VIEWER, VIEWER),
+    "admin/(?P<url>.*)$": (NOBODY, NOBODY),
+    **standard("auth.user", SUPERUSER, SUPERUSER),
+    "admin/auth/user/<id>/password/": (SUPERUSER, SUPERUSER),
+    **standard("auth.group", SUPERUSER, SUPERUSER),
+    **standard("selection.team", OWNER, OWNER, add=(SUPERUSER,) * 2, delete=(SUPERUSER,) * 2),
+    **standard("selection.apitoken", MANAGER, MANAGER, change=(MANAGER, NOBODY)),
+    **standard("selection.answer", VIEWER, NOBODY),
+    **standard("selection.auditentry", OWNER, NOBODY),
+    "admin/selection/auditentry/export/": (OWNER, NOBODY),
+    **standard("selection.pool", VIEWER, MANAGER),
+    "admin/selection/pool/<int:pk>/import/": (MANAGER, MANAGER),
+    "admin/selection/pool/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),
+    **standard("selection.worker", VIEWER, MANAGER),
+    **standard("selection.questionset", VIEWER, MANAGER),
+    "admin/selection/questionset/<int:pk>/gold/": (VIEWER, NOBODY),
+    "admin/selection/questionset/<int:pk>/import/": (MANAGER, MANAGER),
+    "admin/selection/questionset/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),
+    **standard("selection.question", VIEWER, MANAGER, delete=(NOBODY, NOBODY)),
+    "admin/selection/question/<int:pk>/correct/": (MANAGER, MANAGER),
+    "admin/selection/question/<int:pk>/retire/": (MANAGER, MANAGER),
+    "admin/selection/question/<int:pk>/restore/": (MANAGER, MANAGER),
+    # A bare address of the form leads on to the guided start; with a query: test_scope.
+    **standard("selection.run", VIEWER, MANAGER, add=(SIGNED_IN, MANAGER)),
+    "admin/selection/run/<path:object_id>/": (VIEWER, NOBODY),  # its own page comes first
+    "admin/selection/run/promises/": (MANAGER, MANAGER),
+    "admin/selection/run/prices/": (MANAGER, MANAGER),
+    "admin/selection/run/begin/": (MANAGER, MANAGER),
+    "admin/selection/run/forecast/<int:pk>/": (MANAGER, MANAGER),
+    "admin/selection/run/forecast/<int:pk>/numbers/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/expected/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/": (VIEWER, NOBODY),
+    "admin/selection/run/<int:pk>/compare/": (VIEWER, NOBODY),
+    "admin/selection/run/<int:pk>/copy/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/do/<slug:verb>/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/do/change/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/import/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/worker/<int:candidate>/": (VIEWER, NOBODY),
+    "admin/selection/run/<int:pk>/worker/<int:candidate>/change/": (MANAGER, MANAGER),
+    **of_run("live/", "selected.csv", "selected.json", "open.csv", "answers.csv"),
+    "admin/selection/run/<int:pk>/links.csv": (MANAGER, NOBODY),
+    "api/openapi.json": (OPEN, OPEN),
+    "api/docs": (OPEN, OPEN),
+    "api/": (NOBODY, NOBODY),
+    "join/<str:token>/": (LINK, LINK),
+    "work/<str:token>/": (LINK, LINK),
+}
+
+# By method and address, the scopes of tokens that may, besides those that manage.
+OPERATIONS: dict[tuple[str, str], set[str]] = {
+    ("get", "/api/runs/{run_id}"): {"read"},
+    ("patch", "/api/runs/{run_id}"): set(),
+    ("get", "/api/runs/{run_id}/assignments"): {"read", "answer"},
+    ("post", "/api/assignments/{assignment_id}/answer"): {"answer"},
+    ("post", "/api/runs/{run_id}/answers"): set(),
+    ("post", "/api/runs/{run_id}/moves/{move}"): set(),
+    ("get", "/api/runs/{run_id}/expected"): {"read"},
+    ("post", "/api/runs/{run_id}/expected"): set(),
+    ("post", "/api/forecasts"): set(),
+    ("get", "/api/forecasts/{forecast_id}"): {"read"},
+    ("delete", "/api/forecasts/{forecast_id}"): set(),
+    ("get", "/api/runs/{run_id}/standings"): {"read"},
+    ("get", "/api/runs/{run_id}/selection"): {"read"},
+    ("get", "/api/runs/{run_id}/history"): {"read"},
+    ("get", "/api/runs/{run_id}/workers"): {"read"},
+    ("post", "/api/runs/{run_id}/workers"): set(),
+    ("post", "/api/runs/{run_id}/workers/{worker}/withdraw"): set(),
+    ("post", "/api/runs/{run_id}/workers/{worker}/return"): set(),
+    ("post", "/api/runs/{run_id}/workers/{worker}/verdict"): set(),
+    ("post", "/api/runs/{run_id}/workers/{worker}/link"): set(),
+}
+# Those that are about nothing that is there already: every team's token may.
+NEW = {("post", "/api/forecasts")}
+# What each wants to be sent, so that it is refused for who asks and not for what is missing.
+BODIES: dict[str, dict[str, object]] = {
+    "answer": {"response": "yes"},
+    "answers": {"answers": []},
+    "workers": {"worker": "somebody"},
+    "verdict": {"verdict": None},
+    "forecasts": {"workers": 4, "k": 1, "questions": 9},
+}

@@ -1,0 +1,293 @@
+"""Who did what to what: written down by itself, chained, shown, exported."""
+
+import json
+from datetime import datetime, timedelta
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from selection import audit, engine
+from selection.audit import chain
+from selection.models import (
+    ApiToken,
+    AuditEntry,
+    Membership,
+    Pool,
+    Run,
+    Team,
+    Worker,
+    default_team,
+)
+from tests.pages import admin_url, confirm, lines_of, press, run_form, text_of, upload
+from tests.worlds import make_pool, make_questions, make_run, open_of
+
+
+def latest(**fields: object) -> AuditEntry:
+    return AuditEntry.objects.filter(**fields).order_by("id").last()
+
+
+def raw(sql: str, *values: object) -> None:
+    """As somebody would who has the database and not the app."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+
+
+# -- what is written down
+
+
+@pytest.mark.django_db
+def test_a_page_writes_down_who_changed_what_from_what_to_what_and_from_where(requester):
+    pool = make_pool(2)
+    old = pool.name
+    requester.post(admin_url("pool_change", pool.pk), {"name": "Autumn"}, REMOTE_ADDR="192.0.2.7")
+    entry = latest(model="pool")
+    assert (entry.who, entry.kind, entry.item) == ("requester", "changed", str(pool.pk))
+    assert (entry.before, entry.after) == ({"name": old}, {"name": "Autumn"})
+    assert (entry.address, entry.team) == ("192.0.2.7", pool.team)
+
+
+@pytest.mark.django_db
+def test_what_is_saved_unchanged_is_not_written_down(requester):
+    pool = make_pool(2)
+    requester.post(admin_url("pool_change", pool.pk), {"name": pool.name})
+    assert latest(model="pool") is None
+
+
+@pytest.mark.django_db
+def test_a_run_is_followed_from_its_draft_to_its_end(requester):
+    requester.post(admin_url("run_add"), run_form(make_pool(4), make_questions(9), seed=5))
+    run = Run.objects.get()
+    added = latest(model="run")
+    assert (added.kind, added.after["seed"], added.before) == ("added", 5, {})
+    press(requester, run, "start")
+    url = admin_url("run_do_change", run.pk)
+    requester.post(url, {"do": "links", "why": "A leak."})
+    said = latest(model="run", kind="link")
+    assert (said.why, said.who) == ("A leak.", "requester")
+    press(requester, run, "stop")
+    statuses = [
+        (entry.before["status"], entry.after["status"])
+        for entry in AuditEntry.objects.filter(model="run").order_by("id")
+        if "status" in entry.before
+    ]
+    assert statuses == [("draft", "running"), ("running", "ended")]
+
+
+@pytest.mark.django_db
+def test_a_program_is_named_by_its_token(db):
+    run = make_run()
+    api = Client(headers={"authorization": f"Bearer {ApiToken.issue('robot')}"})
+    api.patch(f"/api/runs/{run.pk}", {"minutes": 7}, content_type="application/json")
+    entry = latest(model="run", kind="changed")
+    assert (entry.who, entry.before, entry.after) == (
+        "token robot",
+        {"minutes": 60},
+        {"minutes": 7},
+    )
+
+
+@pytest.mark.django_db
+def test_an_import_is_one_entry(requester):
+    pool = make_pool(0)
+    url = admin_url("pool_import", pool.pk)
+    confirm(requester, upload(requester, url, "worker\nada\ngrace\n"))
+    entry = latest(model="pool")
+    assert (entry.kind, entry.after) == ("import", {"file": "file.csv", "workers": 2})
+    assert latest(model="worker") is None
+
+
+@pytest.mark.django_db
+def test_what_is_deleted_leaves_what_it_was(requester):
+    pool = make_pool(1)
+    worker = pool.workers.get()
+    requester.post(admin_url("worker_delete", worker.pk), {"post": "yes"})
+    assert not Worker.objects.exists()
+    gone = latest(model="worker")
+    assert (gone.kind, gone.before["key"]) == ("deleted", "w0")
+    requester.post(admin_url("pool_delete", pool.pk), {"post": "yes"})
+    assert latest(model="pool").before["name"] == pool.name
+
+
+@pytest.mark.django_db
+def test_rights_are_written_down_and_secrets_are_not(requester):
+    group = Group.objects.create(name="Helpers")
+    user = User.objects.create_user("ada", password="first-password")
+    user = User.objects.get(pk=user.pk)
+    form = {"username": "ada", "groups": [group.pk], "is_active": "on", "is_staff": "on"}
+    joined = {"date_joined_0": "2026-01-01", "date_joined_1": "12:00:00"}
+    requester.post(f"/admin/auth/user/{user.pk}/change/", form | joined)
+    entries = AuditEntry.objects.filter(model="user", item=str(user.pk)).order_by("id")
+    assert {"is_staff": True}.items() <= entries[0].after.items()
+    assert entries.last().after == {"add user_groups": [group.pk]}
+    twice = {
+        "password1": "Plum-Tree-4711",
+        "password2": "Plum-Tree-4711",
+        "usable_password": "true",
+    }
+    requester.post(f"/admin/auth/user/{user.pk}/password/", twice)
+    assert latest(model="user").after == {"password": "hidden"}
+    page = requester.post(admin_url("apitoken_add"), {"name": "robot", "scope": "read"})
+    made = latest(model="apitoken").after
+    assert made["digest"] == "hidden"
+    assert made["prefix"] in page.content.decode()
+
+
+@pytest.mark.django_db
+def test_signing_in_and_out_is_written_down(client):
+    User.objects.create_superuser("ada", password="crowd-select")
+    client.post("/admin/login/", {"username": "ada", "password": "crowd-select"})
+    client.post("/admin/logout/")
+    entries = AuditEntry.objects.order_by("id").values_list("who", "kind")
+    assert list(entries) == [("ada", "signed in"), ("ada", "signed out")]
+
+
+@pytest.mark.django_db
+def test_the_machine_and_workers_write_nothing(client):
+    run = make_run()
+    engine.advance(run.pk)
+    assignment = open_of(run)[0]
+    client.get("/admin/login/")  # so that what follows requests is there
+    engine.advance(run.pk)
+    Pool.objects.filter(pk=run.pool_id).first().save()
+    assert assignment
+    assert not AuditEntry.objects.exists()
+
+
+# -- the chain
+
+
+@pytest.fixture
+def three(transactional_db, client) -> list[AuditEntry]:
+    """Three entries, each sealed when it was committed."""
+    default_team()
+    client.force_login(User.objects.create_superuser("ada"))
+    for name in ("one", "two"):
+        client.post(admin_url("pool_add"), {"name": name})
+    return list(AuditEntry.objects.order_by("number"))
+
+
+def test_each_entry_is_chained_as_soon_as_it_is_committed(three):
+    assert [entry.number for entry in three] == [1, 2, 3]
+    assert len({entry.digest for entry in three}) == 3
+    assert audit.verify() == (3, three[-1].digest, [])
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("UPDATE selection_auditentry SET who = 'eve' WHERE number = 2", "Entry 2 "),
+        ("UPDATE selection_auditentry SET address = '192.0.2.1' WHERE number = 1", "Entry 1 "),
+        ("DELETE FROM selection_auditentry WHERE number = 2", "Entries 2 to 2 are missing."),
+        ("DELETE FROM selection_auditentry WHERE number = 1", "Entries 1 to 1 are missing."),
+    ],
+)
+def test_what_was_changed_behind_the_app_is_found(three, sql, said):
+    raw(sql)
+    wrong = audit.verify()[2]
+    assert any(why.startswith(said) for why in wrong)
+
+
+def test_an_end_that_was_cut_off_is_found_by_a_digest_that_was_noted(three):
+    noted = three[-1].digest
+    assert audit.verify(noted)[2] == []
+    raw("DELETE FROM selection_auditentry WHERE number = 3")
+    assert audit.verify()[2] == []
+    assert "cut off" in audit.verify(noted)[2][0]
+
+
+def test_what_was_slipped_in_is_not_whole(three):
+    copied = "at, who, address, team_id, kind, model, item, name, before, after, why"
+    quoted = copied.replace("before", '"before"').replace("after", '"after"')
+    raw(
+        f"INSERT INTO selection_auditentry ({quoted}, number, digest) "
+        f"SELECT {quoted}, 4, digest FROM selection_auditentry WHERE number = 3"
+    )
+    assert audit.verify()[2]
+
+
+def test_an_entry_that_waits_too_long_is_named_and_the_sweep_seals_it(three):
+    AuditEntry.objects.create(
+        at=timezone.now() - timedelta(minutes=6), who="ada", kind="changed", model="pool", name="x"
+    )
+    assert "1 entries wait" in audit.verify()[2][0]
+    assert audit.seal() == 1
+    assert audit.verify()[2] == []
+
+
+def test_the_app_neither_changes_nor_deletes_an_entry(three):
+    with pytest.raises(TypeError, match="never changed"):
+        three[0].save()
+    with pytest.raises(TypeError, match="never changed"):
+        AuditEntry.objects.update(who="eve")
+    with pytest.raises(TypeError, match="never shortened"):
+        three[0].delete()
+    with pytest.raises(TypeError, match="never shortened"):
+        AuditEntry.objects.all().delete()
+
+
+def test_an_entry_outlives_what_it_tells_of(three, client):
+    team = Team.objects.create(name="Gone soon")
+    client.post(admin_url("team_delete", team.pk), {"post": "yes"})
+    assert not Team.objects.filter(name="Gone soon").exists()
+    assert latest(model="team").name == "Gone soon"
+    assert audit.verify()[2] == []
+
+
+# -- the command, the file, the pages
+
+
+def told(*options: str) -> str:
+    out = StringIO()
+    call_command("audit", *options, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_prints_an_entry_a_line_and_checks_the_chain(three):
+    lines = [json.loads(line) for line in told().splitlines()]
+    assert [line["number"] for line in lines] == [1, 2, 3]
+    assert [line["after"].get("name") for line in lines[1:]] == ["one", "two"]
+    assert three[-1].digest in told("--verify")
+    raw("UPDATE selection_auditentry SET who = 'eve' WHERE number = 2")
+    with pytest.raises(CommandError, match="not whole"):
+        told("--verify")
+
+
+def test_the_exported_lines_are_enough_to_check_the_chain(three):
+    before = ""
+    for line in audit.lines(AuditEntry.objects.all()):
+        entry = AuditEntry(**line | {"at": datetime.fromisoformat(line["at"])})
+        assert chain.digest_of(entry, line["number"], before) == line["digest"]
+        before = line["digest"]
+
+
+@pytest.mark.django_db
+def test_the_list_and_its_file_are_there_to_look_at(requester):
+    requester.post(admin_url("pool_add"), {"name": "Autumn"})
+    page = requester.get(admin_url("auditentry_changelist"))
+    assert "name: – → Autumn" in text_of(page)
+    header, *rows = lines_of(requester.get(admin_url("audit_export")))
+    assert header.startswith("number,at,who,address,team_id,kind,model,item,name")
+    assert any("Autumn" in row for row in rows)
+
+
+@pytest.mark.django_db
+def test_each_object_s_page_shows_what_was_done_to_it_and_addresses_to_owners(client):
+    team = Team.objects.create(name="Birds")
+    for name, role in (("olga", "owner"), ("vera", "viewer")):
+        user = User.objects.create_user(name)
+        Membership.objects.create(user=user, team=team, role=role)
+    client.force_login(User.objects.get(username="olga"))
+    client.post(admin_url("pool_add"), {"name": "Autumn"}, REMOTE_ADDR="192.0.2.7")
+    url = admin_url("pool_history", Pool.objects.get().pk)
+    page = text_of(client.get(url))
+    assert "olga from 192.0.2.7" in page
+    assert "name: – → Autumn" in page
+    client.force_login(User.objects.get(username="vera"))
+    page = text_of(client.get(url))
+    assert "olga" in page
+    assert "192.0.2.7" not in page
