@@ -88,8 +88,10 @@ class UploadPage(ImportPage):
         """Keep the file for the preview. Raises Refused for one that cannot be read as a whole."""
         name, text = cleaned["name"], cleaned["text"]
         self.importer.preview(self.object, text, name, "refuse")
+        team = team_of(self.object)
+        assert team is not None  # what a file goes into is stored
         upload = Upload.objects.create(
-            team_id=team_of(self.object),
+            team_id=team,
             kind=self.importer.kind,
             target=self.object.pk,
             name=name,
