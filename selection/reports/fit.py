@@ -6,9 +6,17 @@ from typing import Any
 import numpy as np
 from django.db.models import Count
 
-from selection.models import RecordedAnswer, Run
+from selection.models import Answer, RecordedAnswer, Run
 from selection.models.roster import Roster
 from topk import THIS_SET, PopulationSummary, Selector
+from topk.dependence import same_questions
+
+SAME_QUESTIONS = (
+    "Workers are right and wrong on the same questions, more than chance has it (one look says so "
+    "without a reason at most once in a hundred). The promise takes them to be independent: "
+    "where the set is small, accuracy on questions like these may differ by more than it says. "
+    "Accuracy on this question set, which “certified” can promise about, does not rest on that."
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,8 @@ class Fit:
 
     @classmethod
     def of(cls, run: Run, selector: Selector) -> "Fit":
-        return cls((*selector.warnings(), *_of_order(run)), selector.fitted())
+        doubts = (SAME_QUESTIONS,) if dependent(run, selector) else ()
+        return cls((*selector.warnings(), *_of_order(run), *doubts), selector.fitted())
 
     def numbers(self) -> dict[str, Any] | None:
         """The population for a file."""
@@ -62,6 +71,20 @@ def order_doubt(questions: int) -> str:
         "workers chose which ones they answered, these are no random part of the set, and the "
         f"promise about accuracy {THIS_SET} does not hold."
     )
+
+
+def dependent(run: Run, selector: Selector) -> bool:
+    """Whether the answers counted show workers to be so, where the promise rests on that."""
+    if selector.options.get("accuracy") == THIS_SET:
+        return False
+    counted = Answer.objects.filter(run=run, applied_in__isnull=False, void=False)
+    columns = ("assignment__candidate__arm", "assignment__question", "right", "expired")
+    # An answer that never came says nothing about its question.
+    rows = [row[:3] for row in counted.values_list(*columns) if not row[3]]
+    if not rows:
+        return False
+    arms, questions, right = np.array(rows, np.int64).T
+    return same_questions(arms, np.unique(questions, return_inverse=True)[1], right)
 
 
 def restored(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None]:

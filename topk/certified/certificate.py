@@ -1,6 +1,7 @@
 """An upper bound on the regret of any selection, at any time: docs/certified.md, section 3."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -10,18 +11,19 @@ from numpy.typing import NDArray
 from topk.best_sets import Quotas
 from topk.problem import Problem
 
-from .designs import KINDS, LAST_HORIZON, LONG, horizons, nearest, scale_of, threshold, thresholds
+from .designs import KINDS, LARGE_POOL, LONG, horizons, nearest, scale_of, threshold, thresholds
 from .supermartingales import prices
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Chosen = NDArray[np.bool_]
 
-# Part of delta for the intervals of section 5, and where prices are foreseen to need horizons that
-# there are not; the rest is for the prices.
+# Part of delta for the intervals of section 5, and where prices are foreseen to need a horizon
+# beyond FAR; the rest is for the prices.
 FOR_INTERVALS, FOR_MOSTLY_INTERVALS = 0.1, 0.5
+FAR = 1000
 USED = 0.5  # of n times the horizon that the problem suggests, so many answers are used up
-SEARCHED, LARGE_POOL = 200, 200
+SEARCHED = 200
 COARSE = 6  # about so many scales for groups with thresholds of their own
 
 
@@ -57,16 +59,23 @@ class Certificate:
     quotas     which selections are allowed (section 7)
     questions  0, or how many there are in the set that accuracy means (section 6)
     level      ln(n / delta), of the part of delta that is for the intervals (section 5)
+    kinds      numbers of the kinds of design that are used
 
     answers_by_prices  about so many are needed where nothing better is known
     """
 
-    def __init__(self, problem: Problem, quotas: Quotas, questions: int) -> None:
-        self.quotas, self.questions = quotas, questions
-        self.horizons = horizons(questions)
+    def __init__(
+        self,
+        problem: Problem,
+        quotas: Quotas,
+        questions: int,
+        kinds: Sequence[int] = range(len(KINDS)),
+    ) -> None:
+        self.quotas, self.questions, self.kinds = quotas, questions, kinds
+        self.horizons = horizons(problem.n, questions)
         self.groups = quotas.sizes.size
         guess = _suggested(problem)
-        part = FOR_MOSTLY_INTERVALS if guess > LAST_HORIZON else FOR_INTERVALS
+        part = FOR_MOSTLY_INTERVALS if guess > FAR else FOR_INTERVALS
         self.level = math.log(problem.n / (problem.delta * part))
         self.answers_by_prices = USED * problem.n * guess
         chosen_free = math.log(1 / (problem.delta * (1 - part)))
@@ -80,7 +89,7 @@ class Certificate:
     def penalty(self, i: int) -> float:
         """L: ln(1 / (delta w)); kind, thresholds of each group and the scale's paid for (7.2)."""
         choices = 1 if self.groups == 1 else self.groups + 1
-        count = choices * math.log(thresholds(self.horizons[i])) + math.log(len(KINDS))
+        count = choices * math.log(thresholds(self.horizons[i])) + math.log(len(self.kinds))
         return float(self._weight[i] + count)
 
     def bound(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> Bound:
@@ -99,7 +108,7 @@ class Certificate:
     def least(self, i: int, chosen: Chosen, means: Floats) -> float:
         """L / t: what the designs of a horizon cost, if no worker added anything."""
         h, (_, reference) = self.horizons[i], self._numbers(i, chosen, means)
-        return self.penalty(i) / max(scale_of(h, reference, kind) for kind in range(len(KINDS)))
+        return self.penalty(i) / max(scale_of(h, reference, kind) for kind in self.kinds)
 
     def _numbers(self, i: int, chosen: Chosen, means: Floats) -> tuple[tuple[int, ...], int]:
         """Of each group the threshold nearest to its border, and the one that sets the scale."""
@@ -112,9 +121,7 @@ class Certificate:
     def designs(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> list[Bound]:
         """The bound of each kind with the nearest thresholds."""
         numbers, reference = self._numbers(i, chosen, means)
-        return [
-            self._bound(i, chosen, tally, numbers, reference, kind) for kind in range(len(KINDS))
-        ]
+        return [self._bound(i, chosen, tally, numbers, reference, kind) for kind in self.kinds]
 
     def _descend(self, best: Bound, group: int, chosen: Chosen, tally: Tally) -> Bound:
         """The group's threshold moved step by step, as long as the bound falls."""
@@ -162,14 +169,11 @@ class Certificate:
     ) -> Floats:
         """(n,) of each worker, in the selection or outside."""
         h = self.horizons[i]
-        # Where each worker stands in a table that is stored row after row: m (m + 1) / 2 + S.
-        place = tally.pulls * (tally.pulls + 1) // 2 + tally.right
         each = np.empty(chosen.size)
         for group, number in enumerate(numbers):
             table = prices(h, number, reference, kind, self.questions)
             mine = slice(None) if self.groups == 1 else self.quotas.groups == group
-            at = place[mine]
-            each[mine] = np.where(chosen[mine], table.inside[at], table.outside[at])
+            each[mine] = table.of(chosen[mine], tally.pulls[mine], tally.right[mine])
         return each
 
 

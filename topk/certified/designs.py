@@ -9,16 +9,21 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 # Scale in deviations of the threshold after h answers, and deviations from c beyond which stopping
 # early is offered; None for payoffs that are learned.
 KINDS: tuple[tuple[float, float | None], ...] = ((1.2, 3.0), (1.7, 2.0), (1.2, None))
-LONG = 450  # a horizon beyond this has half as many thresholds, for speed
+# A horizon beyond this has half as many thresholds, and prices only for who is so many deviations
+# from them, for speed.
+LONG, WHOLE, BAND = 450, 213, 8.0
 APART, APART_LONG = 0.5, 1.0  # distance of thresholds, in deviations
 HIGHEST = 300.0  # most of scale times loss: its exponential and that over FLOOR are finite numbers
 FIRST_HORIZON, GROWTH = 6.0, 1.25
-LAST_HORIZON = 1000  # horizons end here: a table takes h^2.5 steps
+# Horizons end here: a table takes h^1.5 steps for each accuracy.
+LAST_HORIZON, LAST_OF_LARGE_POOL, LARGE_POOL = 1000, 5000, 200
+LARGEST_SET = 1000
 
 
 def angle(p: Floats) -> Floats:
@@ -55,11 +60,12 @@ def scale_of(horizon: int, number: int, kind: int) -> float:
     return min(KINDS[kind][0] * math.sqrt(horizon / (c * (1 - c))), HIGHEST / max(c, 1 - c))
 
 
-def horizons(questions: int) -> list[int]:
-    """About 25 % apart; none beyond the set, and the set itself."""
-    count = int(math.log(LAST_HORIZON / FIRST_HORIZON) / math.log(GROWTH)) + 1
+def horizons(n: int, questions: int) -> list[int]:
+    """About 25 % apart, farther for a large pool; none beyond the set, and the set itself."""
+    last = LAST_OF_LARGE_POOL if n >= LARGE_POOL else LAST_HORIZON
+    count = int(math.log(last / FIRST_HORIZON) / math.log(GROWTH)) + 1
     growing = [round(FIRST_HORIZON * GROWTH**i) for i in range(count)]
     if not questions:
         return growing
-    whole = [questions] if questions <= LAST_HORIZON else []
-    return [h for h in growing if h < questions] + whole
+    whole = [questions] if questions <= LARGEST_SET else []
+    return [h for h in growing if h < min(questions, LARGEST_SET)] + whole

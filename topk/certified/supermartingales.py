@@ -5,7 +5,7 @@ threshold c, and a kind, which sets a scale t. A pair of tables holds, for S rig
 the largest of ``loss - ln(factor) / t`` over all accuracies: ``inside`` for a worker in the
 selection (it loses what its accuracy lacks of c), ``outside`` for one left out (what it has above).
 
-A table is stored row after row: (m, S) is at m (m + 1) / 2 + S, 0 <= S <= m <= h.
+Where the price of (m, S) is in a table, ``states.py`` says.
 """
 
 import math
@@ -16,8 +16,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .designs import Floats, angle, scale_of, threshold
+from .designs import Counts, Floats, angle, scale_of, threshold
 from .payoffs import payoffs
+from .states import States, states
 
 Singles = NDArray[np.float32]
 
@@ -37,13 +38,19 @@ compiled = njit(cache=True, error_model="numpy")
 
 @dataclass(frozen=True)
 class Prices:
-    """inside, outside  float32 ((h + 1)(h + 2) / 2,), rounded up
+    """inside, outside  float32 (states,), rounded up
     scale            t
     """
 
     inside: Singles
     outside: Singles
     scale: float
+    states: States
+
+    def of(self, chosen: NDArray[np.bool_], pulls: Counts, right: Counts) -> Floats:
+        """(n,) the price of each worker, in the selection or outside."""
+        at = self.states.place(pulls, right)
+        return np.where(chosen, self.inside[at], self.outside[at]).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -80,12 +87,13 @@ def prices(horizon: int, number: int, reference: int, kind: int, questions: int)
 def _built(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
     c, t = threshold(horizon, number), scale_of(horizon, reference, kind)
     cells = _set_cells(questions, c, t) if questions else _cells(horizon, c, t)
-    pay_in, pay_out = payoffs(horizon, c, t, kind)
+    pay_in, pay_out = payoffs(horizon, number, t, kind, questions)
+    kept = states(horizon, number, questions)
     inside, outside = _search(
-        horizon, questions, *(cells.low, cells.high, cells.inner, cells.outer),
+        questions, kept.low, kept.start, *(cells.low, cells.high, cells.inner, cells.outer),
         *(cells.bent_in, cells.bent_out, cells.bend), pay_in, pay_out,
     )  # fmt: skip
-    return Prices(_rounded_up(np.log(inside) / t), _rounded_up(np.log(outside) / t), t)
+    return Prices(_rounded_up(np.log(inside) / t), _rounded_up(np.log(outside) / t), t, kept)
 
 
 _short, _long = lru_cache(SHORT_KEPT)(_built), lru_cache(LONG_KEPT)(_built)
@@ -150,31 +158,30 @@ def _set_cells(questions: int, c: float, t: float) -> Cells:
 
 @compiled
 def _search(  # type: ignore[no-untyped-def]
-    horizon, questions, low, high, inner, outer, bent_in, bent_out, bend, pay_in, pay_out
+    questions, least, start, low, high, inner, outer, bent_in, bent_out, bend, pay_in, pay_out
 ):
-    """e^(t price) at every (m, S), inside and outside: the largest over all cells (3.1)."""
+    """e^(t price) of every state, inside and outside: the largest over all cells (3.1)."""
     inside, outside = np.zeros(pay_in.size), np.zeros(pay_in.size)
-    value = np.empty((horizon + 1, horizon + 1))
+    value = np.empty(pay_in.size)
     for cell in range(low.size):
         # Values are divided by the e^(t loss) of the cell, which their ratio does not see.
         shift = max(inner[cell], outer[cell])
         as_in, as_out = np.exp(inner[cell] - shift), np.exp(outer[cell] - shift)
         if questions:
-            _envelope_of_set(horizon, questions, cell, as_in, as_out, pay_in, pay_out, value)
+            _envelope_of_set(start, questions, cell, as_in, as_out, pay_in, pay_out, value)
         else:
             ends = (low[cell], high[cell])
-            _envelope(horizon, ends, as_in, as_out, pay_in, pay_out, value)
-        from_in = value[0, 0] * np.exp(inner[cell] + bent_in[cell])
-        from_out = value[0, 0] * np.exp(outer[cell] + bent_out[cell])
-        for m in range(horizon + 1):
+            _envelope(least, start, ends, as_in, as_out, pay_in, pay_out, value)
+        from_in = value[0] * np.exp(inner[cell] + bent_in[cell])
+        from_out = value[0] * np.exp(outer[cell] + bent_out[cell])
+        for m in range(least.size):
             slack = np.exp(m * bend[cell])
             if_in, if_out = from_in * slack, from_out * slack
-            row = m * (m + 1) // 2
-            # On a set, so many right answers are possible with ``cell`` right ones in all.
-            first = max(0, m - questions + cell) if questions else 0
-            last = min(m, cell) if questions else m
-            begin, end = row + first, row + last + 1
-            _raise(inside[begin:end], outside[begin:end], value[m, first : last + 1], if_in, if_out)
+            begin, end = start[m], start[m + 1]
+            if questions:
+                # On a set, so many right answers are possible with ``cell`` right ones in all.
+                begin, end = begin + max(0, m - questions + cell), begin + min(m, cell) + 1
+            _raise(inside[begin:end], outside[begin:end], value[begin:end], if_in, if_out)
     return inside, outside
 
 
@@ -189,43 +196,59 @@ def _raise(inside, outside, values, if_in, if_out):  # type: ignore[no-untyped-d
 
 
 @compiled
-def _last(horizon, as_in, as_out, pay_in, pay_out, row):  # type: ignore[no-untyped-def]
+def _last(start, as_in, as_out, pay_in, pay_out, value):  # type: ignore[no-untyped-def]
     """At the horizon the payoff is all there is; above FLOOR, and so everywhere."""
-    begin = horizon * (horizon + 1) // 2
-    for s in range(horizon + 1):
-        row[s] = max(as_in * pay_in[begin + s], as_out * pay_out[begin + s], FLOOR)
+    for i in range(start[-2], start[-1]):
+        value[i] = max(as_in * pay_in[i], as_out * pay_out[i], FLOOR)
 
 
 @compiled
 def _envelope(  # type: ignore[no-untyped-def]
-    horizon, ends, as_in, as_out, pay_in, pay_out, value
+    least, start, ends, as_in, as_out, pay_in, pay_out, value
 ):
-    """The least supermartingale above the payoff, from the horizon back to no answer (4.2)."""
+    """The least supermartingale above the payoff, from the horizon back to no answer (4.2).
+
+    Whoever is beyond the edge of the band counts as at it: the value there is at least what may
+    come from any of them (4.6).
+    """
     low, high = ends
-    _last(horizon, as_in, as_out, pay_in, pay_out, value[horizon])
-    for m in range(horizon - 1, -1, -1):
-        row, after = value[m], value[m + 1]
-        begin = m * (m + 1) // 2
-        ins, outs = pay_in[begin : begin + m + 1], pay_out[begin : begin + m + 1]
-        for s in range(m + 1):
-            step = after[s + 1] - after[s]
-            one, other = after[s] + low * step, after[s] + high * step
+    _last(start, as_in, as_out, pay_in, pay_out, value)
+    for m in range(least.size - 2, -1, -1):
+        begin, end, stop = start[m], start[m + 1], start[m + 2]
+        row, after = value[begin:end], value[end:stop]
+        ins, outs = pay_in[begin:end], pay_out[begin:end]
+        moved = least[m + 1] - least[m]
+        for s in range(moved, min(row.size, after.size - 1 + moved)):
+            step = after[s - moved + 1] - after[s - moved]
+            one, other = after[s - moved] + low * step, after[s - moved] + high * step
             mean = one if one > other else other
             inner, outer = as_in * ins[s], as_out * outs[s]
             pay = inner if inner > outer else outer
             row[s] = mean if mean > pay else pay
+        if least[m + 1] > 0:
+            row[0] = _edge(row[0], moved, as_in * ins[0], as_out * outs[0], after[0])
+        if least[m + 1] + after.size - 1 < m + 1:
+            fixed = after.size - 1 + moved < row.size
+            row[-1] = _edge(row[-1], fixed, as_in * ins[-1], as_out * outs[-1], after[-1])
+
+
+@compiled
+def _edge(inner_value, fixed, inner, outer, beyond):  # type: ignore[no-untyped-def]
+    """At the edge: what was found from within, if anything was, what pays, what is beyond."""
+    found = 0.0 if fixed else inner_value
+    return max(found, inner, outer, beyond)
 
 
 @compiled
 def _envelope_of_set(  # type: ignore[no-untyped-def]
-    horizon, questions, right, as_in, as_out, pay_in, pay_out, value
+    start, questions, right, as_in, as_out, pay_in, pay_out, value
 ):
     """The same for ``right`` right answers on the whole set: drawn without returning (6.1)."""
-    _last(horizon, as_in, as_out, pay_in, pay_out, value[horizon])
-    for m in range(horizon - 1, -1, -1):
-        row, after = value[m], value[m + 1]
-        begin, left = m * (m + 1) // 2, 1.0 / (questions - m)
-        ins, outs = pay_in[begin : begin + m + 1], pay_out[begin : begin + m + 1]
+    _last(start, as_in, as_out, pay_in, pay_out, value)
+    for m in range(start.size - 3, -1, -1):
+        begin, end, left = start[m], start[m + 1], 1.0 / (questions - m)
+        row, after = value[begin:end], value[end : start[m + 2]]
+        ins, outs = pay_in[begin:end], pay_out[begin:end]
         for s in range(m + 1):
             chance = (right - s) * left
             chance = chance if chance > 0.0 else 0.0

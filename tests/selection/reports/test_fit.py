@@ -8,6 +8,7 @@ from selection.models import Run
 from selection.setup import runs
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_run, play
+from topk import LIKE_THESE, THIS_SET
 
 pytestmark = pytest.mark.django_db
 
@@ -25,6 +26,17 @@ def words_of(requester: Client, run: Run) -> str:
 
 
 # -- doubts and the fitted population
+
+
+def test_workers_who_are_right_on_the_same_questions_are_warned_of(requester):
+    def hard_for_all(assignment):
+        return "no" if assignment.question.number % 3 == 0 else "yes"
+
+    for accuracy, warned in ((LIKE_THESE, True), (THIS_SET, False)):
+        run = make_run(algorithm="certified", options={"accuracy": accuracy}, n=12, k=3, slots=60)
+        play(run, hard_for_all, most=20)
+        assert ("on the same questions" in words_of(requester, run)) is warned
+        assert any("on the same questions" in x for x in reports.export(run)["warnings"]) is warned
 
 
 def test_a_crowd_of_two_groups_is_warned_of_on_page_export_and_api(requester, token):

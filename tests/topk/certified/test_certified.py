@@ -22,6 +22,7 @@ from topk.certified.designs import (
 )
 from topk.certified.payoffs import payoffs
 from topk.certified.selector import LIKE_THESE, THIS_SET, Certified
+from topk.certified.states import states
 from topk.certified.supermartingales import SHORT, _envelope, _grid, _long, _short, prices
 from topk.instances import two_group, uniform
 from topk.simulate import play
@@ -42,7 +43,8 @@ def factors(theta, h, c, t, questions=0, kind=0):
     nodes = [math.sin((i + 0.5) * math.pi / count / 2) ** 2 for i in range(count)]
     truth = theta / questions if questions else theta
     gate = KINDS[kind][1]
-    learned = None if gate is not None else [rows(pay, h) for pay in payoffs(h, c, t, kind)]
+    number = round((angle(c) / math.pi) * thresholds(h) - 0.5)
+    learned = None if gate is not None else [rows(pay, h) for pay in payoffs(h, number, t, kind)]
     value = np.zeros((h + 1, h + 1))
     for m in range(h, -1, -1):
         for s in range(m + 1):
@@ -130,10 +132,11 @@ def test_between_grid_points_the_factor_of_the_proof_is_fair_and_paid_for(part):
 
 
 def test_the_table_of_an_end_cell_is_fair_for_every_accuracy_in_it():
-    rng, size = np.random.default_rng(9), (H + 1) * (H + 2) // 2
-    value, ends = np.zeros((H + 1, H + 1)), (0.0, 0.02)
-    pay = rng.random(size)
-    _envelope(H, ends, 1.0, 0.1, pay, pay[::-1].copy(), value)
+    rng, whole = np.random.default_rng(9), states(H, 3, 0)
+    value, ends = np.zeros(whole.start[-1]), (0.0, 0.02)
+    pay = rng.random(value.size)
+    _envelope(whole.low, whole.start, ends, 1.0, 0.1, pay, pay[::-1].copy(), value)
+    value = rows(value)
     m, s = np.tril_indices(H)
     for q in (0.0, 0.007, 0.02):
         mean = (1 - q) * value[m + 1, s] + q * value[m + 1, s + 1]

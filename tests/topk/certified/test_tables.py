@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 from numba import njit
 
+import topk.certified.states
 from topk import Problem
 from topk.best_sets import Quotas
 from topk.certified.certificate import Certificate
 from topk.certified.confidence_sequences import intervals
-from topk.certified.designs import KINDS, scale_of, threshold, thresholds
-from topk.certified.supermartingales import prices
+from topk.certified.designs import KINDS, nearest, scale_of, threshold, thresholds
+from topk.certified.payoffs import places
+from topk.certified.states import states
+from topk.certified.supermartingales import _built, prices
 
 ROUNDING = 1e-9
 kinds = pytest.mark.parametrize("kind", range(len(KINDS)))
@@ -24,7 +27,10 @@ kinds = pytest.mark.parametrize("kind", range(len(KINDS)))
 
 @njit
 def start(h, questions, theta, c, t, inside, outside):
-    """The least supermartingale at no answer; on a set ``theta`` times ``questions`` are right."""
+    """The least supermartingale at no answer; on a set ``theta`` times ``questions`` are right.
+
+    inside, outside  prices of all states, row after row
+    """
     total = round(theta * questions)
     lose_in, lose_out = max(c - theta, 0.0), max(theta - c, 0.0)
     row = np.zeros(h + 2)
@@ -48,7 +54,9 @@ def largest_start(h, number, kind, accuracies, questions=0, reference=None):
     reference = number if reference is None else reference
     c, t = threshold(h, number), scale_of(h, reference, kind)
     table = prices(h, number, reference, kind, questions)
-    inside, outside = table.inside.astype(float), table.outside.astype(float)
+    pulls, right = np.tril_indices(h + 1)
+    everyone = np.ones(pulls.size, bool)
+    inside, outside = table.of(everyone, pulls, right), table.of(~everyone, pulls, right)
     return max(start(h, questions, x, c, t, inside, outside) for x in accuracies)
 
 
@@ -69,6 +77,37 @@ def test_a_long_design_is_fair(kind):
     h, mesh = 213, np.sin(np.linspace(0, math.pi / 2, 120)) ** 2
     for number in (1, 50, 75):
         assert largest_start(h, number, kind, mesh) <= 1 + ROUNDING
+
+
+@kinds
+@pytest.mark.parametrize("h", [260, 520])
+def test_a_design_with_prices_near_the_threshold_only_is_fair_in_every_state(h, kind):
+    """Whoever is beyond the band counts as at its edge, under the farthest accuracies too."""
+    mesh = np.sin(np.linspace(0, math.pi / 2, 40)) ** 2
+    for part in (0.0, 0.5, 0.8, 1.0):
+        number = nearest(h, part)
+        accuracies = np.append(mesh, threshold(h, number))
+        assert 0.9 < largest_start(h, number, kind, accuracies) <= 1 + ROUNDING
+
+
+@kinds
+def test_prices_near_the_threshold_only_are_those_of_all_states(kind, monkeypatch):
+    h = 260
+    number = nearest(h, 0.8)
+    band = _built(h, number, number, kind, 0)
+    monkeypatch.setattr(topk.certified.states, "WHOLE", h)
+    states.cache_clear()
+    whole = _built(h, number, number, kind, 0)
+    states.cache_clear()
+    pulls, right = whole.states.pairs()
+    apart = np.abs(places(pulls, right, threshold(h, number)))
+    assert band.inside.size < 0.8 * whole.inside.size
+    for chosen, side in ((True, right >= 0.8 * pulls), (False, right <= 0.8 * pulls)):
+        # Of one in the selection who is far below c a price is hardly ever asked for.
+        some = (apart < 5) & (side | (apart < 2)) & (pulls > 10)
+        who = np.full(int(some.sum()), chosen)
+        one, other = (x.of(who, pulls[some], right[some]) * x.scale for x in (band, whole))
+        assert np.abs(one - other).max() < 0.12
 
 
 @kinds

@@ -1,0 +1,62 @@
+"""Whether workers are right and wrong on the same questions more often than chance has it.
+
+Promises about questions like these take workers to be independent (docs/certified.md, section 1).
+Where each meets the questions in an order of its own, and a worker's answers do not depend on what
+is asked, any of the questions that it answered may as well have been those it got right. So its
+right answers are dealt out anew among its questions, worker by worker, however often they were
+asked and by whatever rule: what was found is then one of equally likely draws.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+DRAWS = 99
+MOST_WORKERS = 200
+FALSE_ALARM = 1 / (DRAWS + 1)
+
+
+def same_questions(workers: ArrayLike, questions: ArrayLike, right: ArrayLike) -> bool:
+    """Whether more is shared than in each of DRAWS draws: by chance at most once in a hundred.
+
+    workers, questions  (answers,) numbers from 0, each pair at most once
+    right               (answers,) 0 or 1
+
+    What is compared is how much of all answers, each less its worker's mean, a single pattern of
+    questions explains: much where all find the same ones hard, and where groups know different
+    topics. Of a large pool the MOST_WORKERS with the most answers are compared.
+    """
+    workers, questions = np.asarray(workers, np.int64), np.asarray(questions, np.int64)
+    busy = np.argsort(-np.bincount(workers), kind="stable")[:MOST_WORKERS]
+    order = np.lexsort((questions, workers))
+    order = order[np.isin(workers[order], busy)]
+    workers, questions = workers[order], questions[order]
+    apart = _less_mean(workers, np.asarray(right, np.float64)[order])
+    if not apart.any():
+        return False
+    found = _shared(workers, questions, apart)
+    rng = np.random.default_rng(0)
+    return not any(
+        _shared(workers, questions, apart[np.lexsort((rng.random(apart.size), workers))])
+        >= found * (1 - 1e-9)
+        for _ in range(DRAWS)
+    )
+
+
+def _less_mean(workers: NDArray[np.int64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """In deviations of the worker's own answers; 0 for whoever is always right, or always wrong."""
+    answers = np.maximum(np.bincount(workers), 1)
+    mean = np.bincount(workers, right) / answers
+    spread = np.sqrt(mean * (1 - mean))
+    apart: NDArray[np.float64] = (right - mean[workers]) / np.where(spread > 0, spread, 1)[workers]
+    return np.where(spread[workers] > 1e-9, apart, 0.0)
+
+
+def _shared(
+    workers: NDArray[np.int64], questions: NDArray[np.int64], apart: NDArray[np.float64]
+) -> float:
+    """The largest squared singular value of the table of workers and questions."""
+    table = np.zeros((workers.max() + 1, questions.max() + 1))
+    table[workers, questions] = apart
+    table = table[np.unique(workers)]
+    products = table @ table.T if table.shape[0] < table.shape[1] else table.T @ table
+    return float(np.linalg.eigvalsh(products)[-1])
