@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 DRAWS = 99
-MOST_WORKERS = 200
+MOST_WORKERS, MOST_ANSWERS = 200, 20_000  # so many are compared: half a second
 FALSE_ALARM = 1 / (DRAWS + 1)
 
 
@@ -23,10 +23,11 @@ def same_questions(workers: ArrayLike, questions: ArrayLike, right: ArrayLike) -
 
     What is compared is how much of all answers, each less its worker's mean, a single pattern of
     questions explains: much where all find the same ones hard, and where groups know different
-    topics. Of a large pool the MOST_WORKERS with the most answers are compared.
+    topics. Of a large pool the MOST_WORKERS with the most answers are compared, or fewer, so that
+    they have MOST_ANSWERS at most.
     """
     workers, questions = np.asarray(workers, np.int64), np.asarray(questions, np.int64)
-    busy = np.argsort(-np.bincount(workers), kind="stable")[:MOST_WORKERS]
+    busy = _busiest(np.bincount(workers))
     order = np.lexsort((questions, workers))
     order = order[np.isin(workers[order], busy)]
     workers, questions = workers[order], questions[order]
@@ -40,6 +41,12 @@ def same_questions(workers: ArrayLike, questions: ArrayLike, right: ArrayLike) -
         >= found * (1 - 1e-9)
         for _ in range(DRAWS)
     )
+
+
+def _busiest(answers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Two at least: of one worker nothing can be compared."""
+    order = np.argsort(-answers, kind="stable")[:MOST_WORKERS]
+    return order[: max(2, int(np.searchsorted(np.cumsum(answers[order]), MOST_ANSWERS, "right")))]
 
 
 def _less_mean(workers: NDArray[np.int64], right: NDArray[np.float64]) -> NDArray[np.float64]:

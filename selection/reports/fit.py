@@ -1,6 +1,10 @@
 """What the algorithm itself makes of its answers: doubts, and the population it fitted."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from math import log
 from typing import Any
 
 import numpy as np
@@ -10,6 +14,8 @@ from selection.models import Answer, RecordedAnswer, Run
 from selection.models.roster import Roster
 from topk import THIS_SET, PopulationSummary, Selector
 from topk.dependence import same_questions
+
+GROWN, KEPT = 1.1, 256  # by so much more answers it is looked at again; for so many runs kept
 
 SAME_QUESTIONS = (
     "Workers are right and wrong on the same questions, more than chance has it (one look says so "
@@ -74,10 +80,22 @@ def order_doubt(questions: int) -> str:
 
 
 def dependent(run: Run, selector: Selector) -> bool:
-    """Whether the answers counted show workers to be so, where the promise rests on that."""
-    if selector.options.get("accuracy") == THIS_SET:
+    """Whether the answers counted show workers to be so, where the promise rests on that.
+
+    Looked at anew when there are a tenth more of them, and at the end: it reads them all.
+    """
+    answers = int(selector.state.pulls.sum())
+    if not answers or selector.options.get("accuracy") == THIS_SET:
         return False
-    counted = Answer.objects.filter(run=run, applied_in__isnull=False, void=False)
+    going = run.status == Run.Status.RUNNING
+    exactly = (answers, float(selector.state.rewards.sum()), run.ended)
+    return _dependent(run.pk, run.created, int(log(answers, GROWN)) if going else exactly)
+
+
+@lru_cache(KEPT)
+def _dependent(run_id: int, created: datetime, far: Hashable) -> bool:
+    """created, far  which run of this id, and how far it is: they tell what is kept from another"""
+    counted = Answer.objects.filter(run=run_id, applied_in__isnull=False, void=False)
     columns = ("assignment__candidate__arm", "assignment__question", "right", "expired")
     # An answer that never came says nothing about its question.
     rows = [row[:3] for row in counted.values_list(*columns) if not row[3]]
