@@ -7,15 +7,13 @@ from selection import engine
 from selection.worker import links
 from tests.chromium import CHROMIUM
 from tests.pages import admin_url
-from tests.project.test_browser import PHONE, browser, desktop, foreign
+from tests.project.test_browser import PHONE
 from tests.worlds import crowd, make_run, play
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not CHROMIUM, reason="No Chromium is installed on this machine."),
 ]
-
-__all__ = ["browser", "desktop", "foreign"]  # fixtures
 
 SCRIPT = """
 window.refused = [];
@@ -41,7 +39,8 @@ def test_no_page_of_the_admin_does_what_its_policy_forbids(desktop: Page):
     pages = [
         "/admin/",
         admin_url("run_changelist"),
-        admin_url("run_add"),
+        admin_url("run_begin"),
+        admin_url("run_add") + "?full=1",
         admin_url("run_page", run.pk),
         admin_url("run_page", draft.pk),
         admin_url("run_worker", run.pk, run.candidates.first().pk),
@@ -64,7 +63,7 @@ def _note(line, errors: list[str]) -> None:
 
 def test_menus_and_fields_that_need_scripts_still_work(desktop: Page):
     make_run(start=False)
-    desktop.goto(admin_url("run_add"))
+    desktop.goto(admin_url("run_add") + "?full=1")
     desktop.locator("#id_pool + .select2").click()
     expect(desktop.locator(".select2-results__option").first).to_contain_text("pool")
 

@@ -177,6 +177,7 @@ def test_a_body_above_the_limit_is_refused_before_it_comes(server, folder):
 
 def test_a_web_process_that_dies_is_replaced(server):
     port, parent = server
+    assert asked(port).status == 404  # so there are processes by now
     child = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0]
     os.kill(int(child), signal.SIGKILL)
     assert asked(port).status == 404
