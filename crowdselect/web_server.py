@@ -6,6 +6,7 @@ thread computes at a time.
 """
 
 import argparse
+import logging
 import os
 import signal
 import socket
@@ -73,6 +74,7 @@ def _fork(listener: socket.socket) -> int:
 
 def serve(listener: socket.socket) -> None:
     """Until a signal comes: what is being answered is answered to its end."""
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that one waited is no news
     believed = {"trusted_proxy": settings.TRUSTED_PROXY} if settings.TRUSTED_PROXY else {}
     if believed:
         believed |= {"trusted_proxy_headers": "x-forwarded-for x-forwarded-proto"}

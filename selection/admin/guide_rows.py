@@ -5,7 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from selection import reports
-from selection.forecast import Forecast
+from selection.forecast import Forecast, of_runs
 from selection.setup import money
 
 from .guide_form import Wish
@@ -72,6 +72,8 @@ def _lasts(answers: int, wish: Wish | None) -> str:
     if wish is None or not wish.speed:
         return ""
     hours = answers / wish.speed
+    if hours < UNITS[-1]:
+        return "under a minute"
     unit = next(unit for unit in UNITS if hours >= 2 * unit or unit == UNITS[-1])
     return reports.duration(timedelta(hours=unit * max(1, round(hours / unit))))
 
@@ -89,7 +91,5 @@ def ends(row: Forecast, questions: int) -> tuple[str, str]:
     if row.feasible:
         return f"Yes: nobody needs more than {most:g} of {questions:,} questions.", "good"
     if row.out_of_questions >= row.out_of_budget:
-        share = f"in {100 * row.out_of_questions:.0f} % of simulated runs"
-        return f"No: the questions run out {share}.", "bad"
-    share = f"in {100 * row.out_of_budget:.0f} % of simulated runs"
-    return f"No: the money runs out {share}.", "bad"
+        return f"No: the questions run out in {of_runs(row.out_of_questions, row.runs)}.", "bad"
+    return f"No: the money runs out in {of_runs(row.out_of_budget, row.runs)}.", "bad"

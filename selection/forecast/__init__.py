@@ -7,6 +7,7 @@ from . import for_draft, orders, outlooks
 from .beliefs import Belief, Past, Range, Usual, learned, like, past
 from .plan import GOALS, Plan
 from .refining import Forecast, forecasts
+from .rows import of_runs
 from .spending import Reach, reaches
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "forecasts",
     "learned",
     "like",
+    "of_runs",
     "orders",
     "outlooks",
     "past",

@@ -158,6 +158,11 @@ def _why(plan: Plan, ledger: Ledger, row: Forecast, best: Forecast) -> str:
     return f"It promises what matters, {more}: {_ends(plan, row)}."
 
 
+def of_runs(share: float, runs: int) -> str:
+    """Counted, because a share of few would sound surer than it is."""
+    return f"{round(share * runs):,} of {runs:,} simulated runs"
+
+
 def _loss(row: Forecast) -> str:
     return f"; what it selects is mostly about {row.loss:.2f} below the best"
 
@@ -166,8 +171,8 @@ def _ends(plan: Plan, row: Forecast) -> str:
     most = row.answers_per_worker["at_most"]
     kept = 1 - row.out_of_questions - row.out_of_budget
     return (
-        f"the promise is kept in {100 * kept:.0f} % of {row.runs} simulated runs, and nobody needs "
-        f"more than {most} of the {plan.questions} questions"
+        f"the promise is kept in {of_runs(kept, row.runs)}, and nobody needs more than {most} of "
+        f"the {plan.questions} questions"
     )
 
 
@@ -181,7 +186,7 @@ def _cut(plan: Plan, ledger: Ledger, row: Forecast, best: Forecast) -> str:
     ways += [f"allow an ε of {held:g} or more"] if plan.epsilon < held < 1 else []
     ways += ["have more questions" if what == "questions" else "pay for more answers"]
     return (
-        f"In {100 * share:.0f} % of {row.runs} simulated runs the {what} would run out"
+        f"In {of_runs(share, row.runs)} the {what} would run out"
         f"{_needed(plan, ledger) if short else ''}, and {promised}; ways out: {', or '.join(ways)}."
     )
 
