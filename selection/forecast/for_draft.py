@@ -1,5 +1,6 @@
 """What a run that has not begun is expected to cost: the row of its own algorithm in a forecast."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from django.core.cache import cache
@@ -106,10 +107,13 @@ def quick(run: Run) -> list[Forecast]:
     planning = Planning.objects.filter(key=key).first()
     if planning is not None:
         return orders.rows(planning)
-    found: list[Forecast] | None = cache.get(f"forecast-{key}")
-    if found is None:
+    name, found = f"forecast-{key}", list[Forecast]()
+    with suppress(Exception):  # a cache that is away costs time, and nothing else
+        found = cache.get(name) or []
+    if not found:
         found = next(forecasts(asked, believed))
-        cache.set(f"forecast-{key}", found, KEPT_SECONDS)
+        with suppress(Exception):
+            cache.set(name, found, KEPT_SECONDS)
     return found
 
 
