@@ -3,13 +3,15 @@
 from typing import Any
 
 from django.db.models import Model
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from selection.models import AuditEntry
 
 SHOWN = 200
 LONGEST = 60
+FIRST = 6  # lines; more are folded away
+NOTHING = "–"
 
 
 def of(item: Model) -> dict[str, Any]:
@@ -23,13 +25,31 @@ def of(item: Model) -> dict[str, Any]:
 
 
 def changes(entry: AuditEntry) -> SafeString:
-    """Before and after, a field to a line; of what is long, how it begins."""
+    """Before and after, a field to a line; of what is long, how it begins, and of many the first.
+
+    Of what was new there is no before, and a field that was and is empty says nothing.
+    """
     names = [*entry.after, *(name for name in entry.before if name not in entry.after)]
-    told = [(name, _said(entry.before, name), _said(entry.after, name)) for name in names]
-    return format_html_join("", "<div>{}: {} → {}</div>", told)
+    told = [(name, said) for name in names if (said := _line(entry, name))]
+    shown, more = _lines(told[:FIRST]), told[FIRST:]
+    if not more:
+        return shown
+    folded = "{}<details><summary>{} more</summary>{}</details>"
+    return format_html(folded, shown, len(more), _lines(more))
+
+
+def _lines(told: list[tuple[str, str]]) -> SafeString:
+    return format_html_join("", "<div>{}: {}</div>", told)
+
+
+def _line(entry: AuditEntry, name: str) -> str:
+    before, after = _said(entry.before, name), _said(entry.after, name)
+    if before == after == NOTHING:
+        return ""
+    return after if name not in entry.before else f"{before} → {after}"
 
 
 def _said(values: dict[str, Any], name: str) -> str:
     value = values.get(name)
-    text = "–" if value in (None, "", [], {}) else str(value)
+    text = NOTHING if value in (None, "", [], {}) else str(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

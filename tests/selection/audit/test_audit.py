@@ -269,7 +269,7 @@ def test_the_exported_lines_are_enough_to_check_the_chain(three):
 def test_the_list_and_its_file_are_there_to_look_at(requester):
     requester.post(admin_url("pool_add"), {"name": "Autumn"})
     page = requester.get(admin_url("auditentry_changelist"))
-    assert "name: – → Autumn" in text_of(page)
+    assert "name: Autumn" in text_of(page)
     header, *rows = lines_of(requester.get(admin_url("audit_export")))
     assert header.startswith("number,at,who,address,team_id,kind,model,item,name")
     assert any("Autumn" in row for row in rows)
@@ -286,7 +286,7 @@ def test_each_object_s_page_shows_what_was_done_to_it_and_addresses_to_owners(cl
     url = admin_url("pool_history", Pool.objects.get().pk)
     page = text_of(client.get(url))
     assert "olga from 192.0.2.7" in page
-    assert "name: – → Autumn" in page
+    assert "name: Autumn" in page
     client.force_login(User.objects.get(username="vera"))
     page = text_of(client.get(url))
     assert "olga" in page
