@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -35,6 +35,21 @@ class RecordedCrowd(recorded.Graded):
         return {worker: sum(right) / len(right) for worker, right in self.right.items()}
 
     @cached_property
+    def kinds(self) -> list["RecordedCrowd"]:
+        """By kind of task, what was answered to tasks of that kind."""
+        if len(self.golds) == 1:
+            return [self]
+        return [
+            replace(
+                self,
+                answers=[row for row in self.answers if row.question in gold],
+                gold=gold,
+                golds=[gold],
+            )
+            for gold in self.golds
+        ]
+
+    @cached_property
     def _responses(self) -> dict[tuple[str, str], str]:
         return {(row.worker, row.question): row.response for row in self.answers}
 
@@ -42,10 +57,14 @@ class RecordedCrowd(recorded.Graded):
         return self._responses.get((worker, question))
 
 
-def read(answers: Path, gold: Path) -> RecordedCrowd:
-    """The crowd that these two files tell of. Raises Refused, with file and line."""
-    texts = files.read_path(answers), files.read_path(gold)
-    return RecordedCrowd(**vars(recorded.read(*texts, (str(answers), str(gold)))))
+def read(answers: Path, *golds: Path) -> RecordedCrowd:
+    """The crowd that these files tell of, with a gold file for each kind of task.
+
+    Raises Refused, with file and line.
+    """
+    names = [str(path) for path in (answers, *golds)]
+    text, *known = map(files.read_path, (answers, *golds))
+    return RecordedCrowd(**vars(recorded.read_kinds(text, known, names)))
 
 
 # -- workers made up

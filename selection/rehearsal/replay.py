@@ -1,8 +1,8 @@
 """Replay a recorded crowd: the whole way from a pool to the selection, on answers of the past."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from selection.engine import deck
 from selection.errors import Refused
 from selection.intake import bulk, catalog
 from selection.intake.files import QuestionRow, WorkerRow
-from selection.models import Assignment, Pool, Question, QuestionSet, Run
+from selection.models import Assignment, Pool, Question, QuestionSet, Run, Skill
 from selection.setup import choices, refusals, runs
 from topk import LIKE_THESE, THIS_SET
 
@@ -26,10 +26,14 @@ RIGHT, WRONG = "right", "wrong"
 
 @dataclass(frozen=True)
 class Wanted:
-    """name     of the pool, the question set and the run
+    """name     of the pool, the run, and the question set where there is one kind of task
+    k        of the first kind of task
     slots    answers asked for at once; None: so few that little is asked in vain
     redraw   draw each worker's recorded answers with replacement instead of using each once
     options  of the algorithm, as people write them
+    kinds    what each kind of task is called; empty where there is one
+    further  K of each further kind
+    one_kind_each  nobody is selected for two kinds
     """
 
     name: str
@@ -42,6 +46,9 @@ class Wanted:
     slots: int | None
     redraw: bool
     options: dict[str, Any] = field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
+    further: tuple[int, ...] = ()
+    one_kind_each: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,14 +65,30 @@ class Regrets:
 
 def check(crowd: RecordedCrowd, wanted: Wanted) -> None:
     """Raise Refused for settings that cannot be run on this crowd."""
-    run = Run(**settings(wanted), deck_size=0 if wanted.redraw else len(crowd.gold))
+    run = Run(**settings(wanted), deck_size=0 if wanted.redraw else len(crowd.golds[0]))
+    unsaved = [QuestionSet(name=name, team_id=None) for name in wanted.kinds[1:]]
+    further = _further(wanted, unsaved)
+    run.skills = [*run.skills, *further]
     if wanted.redraw and run.options.get("accuracy") == THIS_SET:
         raise Refused(
             f"Accuracy {THIS_SET} is about answering each question once: leave out the "
             f"replacement, or choose accuracy {LIKE_THESE}."
         )
-    for why in refusals.of(run, len(crowd.workers)).values():
+    if wanted.redraw:
+        _refuse_nothing_to_draw(crowd, wanted)
+    for why in (
+        refusals.of_skills(run, len(further)) | refusals.of(run, len(crowd.workers))
+    ).values():
         raise Refused(why)
+
+
+def _refuse_nothing_to_draw(crowd: RecordedCrowd, wanted: Wanted) -> None:
+    for name, kind in zip(wanted.kinds, crowd.kinds, strict=False):
+        if idle := [worker for worker in crowd.workers if worker not in kind.right]:
+            raise Refused(
+                f"“{idle[0]}” has no recorded answer to a task of “{name}” that could be drawn "
+                f"again: leave out the replacement, or the workers who have none ({len(idle)})."
+            )
 
 
 @wake.silence()
@@ -96,31 +119,38 @@ def _start(crowd: RecordedCrowd, wanted: Wanted) -> Run:
     slots = slots_of(crowd, wanted)
     pool = Pool.objects.create(name=wanted.name)
     catalog.take_workers(pool, [WorkerRow(0, worker, "", {}) for worker in crowd.workers])
-    question_set = QuestionSet.objects.create(name=wanted.name)
+    sets = [QuestionSet.objects.create(name=name) for name in wanted.kinds or [wanted.name]]
     draft = Run(
         name=wanted.name,
         pool=pool,
-        question_set=question_set,
+        question_set=sets[0],
         **settings(wanted),
         slots=slots,
         slots_per_worker=slots,
         recorded_only=not wanted.redraw,
     )
-    run = runs.create(draft)
-    if wanted.redraw:
-        _make_draws(question_set, most_draws(wanted, len(crowd.workers)))
-    else:
-        catalog.take_questions(question_set, _tasks(crowd))
+    run = runs.create(draft, _further(wanted, sets[1:]))
+    for question_set, kind in zip(sets, crowd.kinds, strict=True):
+        if wanted.redraw:
+            _make_draws(question_set, most_draws(wanted, len(crowd.workers) * len(sets)))
+        else:
+            catalog.take_questions(question_set, _tasks(kind))
     runs.start(run)
     run.refresh_from_db()
     if not wanted.redraw:
-        intake.take(run, intake.sort(run, crowd.answers))
+        # Its gold file says which kind a task is of, whatever a column “skill” may say.
+        rows = [replace(row, skill="") for row in crowd.answers]
+        intake.take(run, intake.sort(run, rows))
     return run
+
+
+def _further(wanted: Wanted, sets: Sequence[QuestionSet]) -> list[Skill]:
+    return [Skill(question_set=s, k=k) for s, k in zip(sets, wanted.further, strict=True)]
 
 
 def settings(wanted: Wanted) -> dict[str, Any]:
     """The fields of the run that were wanted."""
-    fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed")
+    fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed", "one_kind_each")
     options = choices.read_options(wanted.algorithm, wanted.options)
     return {field: getattr(wanted, field) for field in fields} | {"options": options}
 
@@ -182,9 +212,11 @@ class _Redraw:
 
     def __init__(self, crowd: RecordedCrowd, run: Run) -> None:
         self.run = run
-        keys = dict(run.candidates.values_list("id", "worker__key"))
-        self.right = {candidate: crowd.right[key] for candidate, key in keys.items()}
-        self.number = {candidate: number_of(key) for candidate, key in keys.items()}
+        self.right, self.number = {}, {}
+        for candidate, key, kind in run.candidates.values_list("id", "worker__key", "skill"):
+            self.right[candidate] = crowd.kinds[kind].right[key]
+            # A stream of its own for each kind: draws of two kinds are to be independent.
+            self.number[candidate] = number_of(f"{key}\0{kind}" if kind else key)
 
     def __call__(self) -> int:
         asked = Assignment.objects.filter(candidate__run=self.run).open()

@@ -12,15 +12,19 @@ from django.db.backends.sqlite3.base import DatabaseWrapper
 from tqdm import tqdm
 
 from selection import algorithms, reports
+from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run
 from selection.rehearsal import crowd, pictures, replay, what_if
 from selection.rehearsal.crowd import RecordedCrowd
+from selection.rehearsal.summary import summary
 from selection.rehearsal.what_if import Row
 from selection.rehearsal.writing import check_out, json_of, whole, write_csv, write_json
 
 SEED_END = 2**62
-USUAL = "adaptive-top-k"
+USUAL, USUAL_OF_KINDS = "adaptive-top-k", "clucb-pac"
+OF_KINDS = [name for name, kind in ALGORITHMS.items() if kind.takes_skills]
+MATCHING = [name for name, kind in ALGORITHMS.items() if kind.matches]
 PRAGMAS = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000;"
 
 
@@ -31,15 +35,40 @@ class Command(BaseCommand):
         "answers are out at once (--slots; the form has 100 unless changed) and workers and "
         "questions were imported in the order in which these files first name them: the seed "
         "shuffles them by their places. With --seeds, or several algorithms, it says what would "
-        "have come of it with each of these seeds and algorithms: a table instead of a selection."
+        "have come of it with each of these seeds and algorithms: a table instead of a selection. "
+        "With several gold files, and as many K, it selects for each of these kinds of task."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
         add("--answers", type=Path, required=True, help="CSV with worker,task,label")
-        add("--gold", type=Path, required=True, help="CSV with task,label: the known answers")
-        add("--k", type=int, required=True, help="how many workers to select")
-        named = f"one of {_algorithms()} (default: {USUAL}); may be given again, to compare"
+        add(
+            "--gold",
+            type=Path,
+            required=True,
+            nargs="+",
+            action="extend",
+            metavar="FILE",
+            help="CSV with task,label: the known answers; a file for each kind of task",
+        )
+        add(
+            "--k",
+            type=int,
+            required=True,
+            nargs="+",
+            action="extend",
+            help="how many workers to select, for each gold file",
+        )
+        add(
+            "--one-kind-each",
+            action="store_true",
+            help=f"select nobody for two kinds of task ({_those(MATCHING)})",
+        )
+        named = (
+            f"one of {_those(algorithms.for_one_skill())} (default: {USUAL}), with several gold "
+            f"files of {_those(OF_KINDS)} (default: {USUAL_OF_KINDS}); may be given again, to "
+            "compare"
+        )
         add("--algorithm", action="append", default=[], metavar="NAME", help=named)
         add(
             "--option",
@@ -90,14 +119,14 @@ class Command(BaseCommand):
 
     def _replay(self, options: dict[str, Any]) -> None:
         check(options)
-        past = crowd.read(options["answers"], options["gold"])
+        past = crowd.read(options["answers"], *options["gold"])
         wanted = wanted_of(options)
         if compares(options):
             self._compare(past, wanted, options)
             return
         replay.check(past, wanted)
         with nullcontext() if options["keep"] else throwaway_database():
-            self._play(past, replace(wanted, name=free_name(wanted.name)), options)
+            self._play(past, with_free_names(wanted), options)
 
     def _play(self, past: RecordedCrowd, wanted: replay.Wanted, options: dict[str, Any]) -> None:
         with tqdm(unit=" answers", desc="replay", disable=options["verbosity"] == 0) as bar:
@@ -125,8 +154,8 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(what_if.words(past, usual, rows)))
 
 
-def _algorithms() -> str:
-    return ", ".join(algorithms.for_one_skill())
+def _those(names: Sequence[str]) -> str:
+    return ", ".join(names)
 
 
 # -- what was asked
@@ -141,10 +170,12 @@ def compares(options: dict[str, Any]) -> bool:
 def check(options: dict[str, Any]) -> None:
     """Refuse what argparse cannot, before any work is done."""
     for name in options["algorithm"]:
-        if name not in algorithms.for_one_skill():
-            raise Refused(f"There is no algorithm “{name}”; choose one of {_algorithms()}.")
+        if name not in ALGORITHMS:
+            those = OF_KINDS if len(options["gold"]) > 1 else algorithms.for_one_skill()
+            raise Refused(f"There is no algorithm “{name}”; choose one of {_those(those)}.")
     if len(set(options["algorithm"])) < len(options["algorithm"]):
         raise Refused("Name each algorithm once.")
+    _check_kinds(options)
     if options["seeds"] is not None and options["seeds"] < 1:
         raise Refused(f"There must be at least 1 seed, not {options['seeds']}.")
     if not 0 <= options["seed"] <= SEED_END - (options["seeds"] or 0):
@@ -161,12 +192,34 @@ def check(options: dict[str, Any]) -> None:
         raise Refused("Say with --out where the selection is to be written, or give --seeds.")
 
 
+def _check_kinds(options: dict[str, Any]) -> None:
+    golds, ks = len(options["gold"]), len(options["k"])
+    if golds != ks:
+        raise Refused(f"Give as many --k as --gold files: there are {ks} and {golds}.")
+    if golds > 1 and compares(options):
+        raise Refused(
+            "Only replays of one kind of task can be compared: give one --gold file, or one "
+            "--algorithm and none of --seeds, --plot and --json."
+        )
+    if golds == 1 and options["one_kind_each"]:
+        raise Refused(
+            "For --one-kind-each there must be several kinds of task: --gold A B --k 1 2."
+        )
+    for_several = [name for name in options["algorithm"] if ALGORITHMS[name].several_skills]
+    if golds == 1 and for_several:
+        raise Refused(f"{for_several[0]} is for several kinds of task: --gold A B --k 1 2.")
+
+
 def wanted_of(options: dict[str, Any]) -> replay.Wanted:
     """With the first of the algorithms."""
-    fields = ("k", "epsilon", "delta", "budget", "seed", "slots")
+    fields = ("epsilon", "delta", "budget", "seed", "slots", "one_kind_each")
+    several = len(options["gold"]) > 1
     return replay.Wanted(
         name=f"Replay of {options['answers'].stem}",
-        algorithm=(options["algorithm"] or [USUAL])[0],
+        k=options["k"][0],
+        further=tuple(options["k"][1:]),
+        kinds=tuple(_named_apart(options["gold"])) if several else (),
+        algorithm=(options["algorithm"] or [USUAL_OF_KINDS if several else USUAL])[0],
         redraw=options["with_replacement"],
         options=_named(options["option"]),
         **{field: options[field] for field in fields},
@@ -180,6 +233,17 @@ def _named(written: list[str]) -> dict[str, str]:
         if not name or not sign:
             raise Refused(f"“{name}” is no option; write it as --option name=value.")
     return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _named_apart(paths: list[Path]) -> list[str]:
+    """By the names of the files, with their folders where these are alike."""
+    stems = [path.stem for path in paths]
+    return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+
+
+def with_free_names(wanted: replay.Wanted) -> replay.Wanted:
+    kinds = tuple(free_name(kind) for kind in wanted.kinds)
+    return replace(wanted, name=free_name(wanted.name), kinds=kinds)
 
 
 def free_name(name: str) -> str:
@@ -230,31 +294,3 @@ TABLE_WRITERS: dict[str, Callable[[Path, Sequence[Row]], None]] = {
     ".csv": lambda path, rows: write_csv(path, [row.flat() for row in rows]),
     ".json": lambda path, rows: write_json(path, [row.as_numbers() for row in rows]),
 }
-
-
-def summary(run: Run, past: RecordedCrowd) -> list[str]:
-    export = reports.export(run)
-    chosen = [line["worker"] for line in export["workers"]]
-    regrets = replay.regrets(past.accuracy, chosen)
-    return [
-        f"Answers used   {export['answers_used']:,} {_of_recorded(run, past)}",
-        f"Ended          {export['ending'] or export['status']}",
-        f"Promise        {export['promise']}",
-        *(f"Mind           {warning}" for warning in export["warnings"]),
-        f"Regret         {regrets.aggregate:.4f} aggregate (mean of the best {run.k} less mean of "
-        "the selected, by recorded accuracy)",
-        f"               {regrets.explore_k:.4f} explore-K (the K-th best less the worst selected)",
-        f"Selected       {', '.join(chosen)}",
-    ]
-
-
-def _of_recorded(run: Run, past: RecordedCrowd) -> str:
-    verb = "of" if run.recorded_only else "drawn with replacement from"
-    parts = [f"{verb} {len(past.answers):,} recorded by {len(past.workers):,} workers"]
-    if past.left_out:
-        parts.append(f"{past.left_out:,} to tasks without a known answer left out")
-    if past.repeated:
-        parts.append(f"{past.repeated:,} left out that answer a task again")
-    if past.idle:
-        parts.append(f"{past.idle:,} workers left out who have no other")
-    return "; ".join(parts)
