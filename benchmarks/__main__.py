@@ -15,7 +15,7 @@ import django
 from django.core.management import call_command
 
 ON_DATABASES = ("engine", "api", "page")
-PLAIN = ("bandit", "life")
+PLAIN = ("bandit", "forecasts", "life")
 
 
 def main(names: list[str]) -> None:

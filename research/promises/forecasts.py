@@ -33,6 +33,10 @@ BELIEVED = {
     "beta-20-5-n50-k5-e0.05": (0.7, 0.9),
     "two-group-n100": (0.3, 0.7),
     "spammers": (0.5, 0.9),
+    # On these the width of the bands was not settled.
+    "beta-1-1-n50-k5-e0.05": (0.1, 0.9),
+    "uniform-n100": (0.1, 0.9),
+    "all-equal": (0.6, 0.8),
 }
 RECORDED = "crowd-"
 OURS = ("certified", "credible")

@@ -4,34 +4,40 @@ from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
-from scipy.stats import t
+from numpy.typing import NDArray
+from scipy.stats import norm, t
 
 HELD = 0.8
 MANY = 20  # outcomes speak for themselves
 WORTH, SPREAD = 4, 0.35  # until then: as if of 4 more that spread by a third
+UNTHOUGHT = 0.2  # standard deviation of the log of a price, for kinds of crowd no belief thinks of
 
 
-def band(outcomes: Sequence[int], most: int) -> tuple[int, int, int]:
+def band(outcomes: Sequence[int], most: int, unthought: float = UNTHOUGHT) -> tuple[int, int, int]:
     """(low, median, high) of what the next one may be, at most ``most``.
 
     A prediction interval: of the outcomes' own ranks where they are many, else of a log-normal
-    whose spread is only partly theirs. One outcome does not make a certainty.
+    whose spread is only partly theirs. One outcome does not make a certainty. Recorded crowds cost
+    more and less than any drawn from a belief, so it is made wider by ``unthought``: 0 where the
+    crowd itself has been met.
     """
     values = np.asarray(outcomes, float)
     if values.min() == most:  # the most there can be, whoever is tested
         return most, most, most
     if values.size >= MANY:
         tails = [(1 - HELD) / 2, 0.5, (1 + HELD) / 2]
-        low, median, high = np.quantile(values, tails, method="weibull")
+        logs = np.log(np.quantile(values, tails, method="weibull"))
     else:
-        low, median, high = _few(np.log(values))
+        logs = _few(np.log(values))
+    beyond = norm.ppf((1 + HELD) / 2) * unthought
+    logs = logs[1] + np.array([-1, 0, 1]) * np.hypot(logs - logs[1], beyond)
+    low, median, high = np.exp(logs)
     low, median, high = np.clip(np.rint([low, median, high]), 1, most).astype(int).tolist()
     return low, median, high
 
 
-def _few(logs: np.ndarray) -> tuple[float, float, float]:
+def _few(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     free = WORTH + logs.size - 1
     variance = (WORTH * SPREAD**2 + ((logs - logs.mean()) ** 2).sum()) / free
     reach = t.ppf((1 + HELD) / 2, free) * sqrt(variance * (1 + 1 / logs.size))
-    low, median, high = np.exp(logs.mean() + np.array([-reach, 0, reach])).tolist()
-    return low, median, high
+    return np.asarray(logs.mean() + np.array([-reach, 0, reach]))

@@ -153,7 +153,7 @@ def _simulate(made: Outlook, now: Live, seconds: float) -> None:
 def _band(totals: list[int], counted: int, most: int) -> tuple[int, int, int]:
     """Of the answers at the end: of what is still to come, added to what is there."""
     left = [max(1, total - counted) for total in totals]
-    low, median, high = band(left, max(1, most - counted))
+    low, median, high = band(left, max(1, most - counted), unthought=0.0)
     return counted + low, counted + median, counted + high
 
 

@@ -29,7 +29,7 @@ def test_it_takes_the_pools_of_which_something_is_believed(tmp_path):
     made = study(Wanted(cases.suite(), ["credible", "lucb"], QUICK, tmp_path))
     names = [cell.case.name for cell in made.cells]
     assert "two-group-n100" in names
-    assert "uniform-n100" not in names
+    assert "two-group-n1000" not in names
     assert {cell.algorithm for cell in made.cells} == {"credible"}
 
 

@@ -153,7 +153,14 @@ def test_the_first_table_comes_before_the_last_and_knows_less():
 def test_one_outcome_is_no_certainty_and_many_speak_for_themselves():
     low, median, high = band([200], 1000)
     assert low < 0.7 * 200 < median == 200 < 1.4 * 200 < high
-    assert band(range(1, 100), 1000) == (10, 50, 90)
+    assert band(range(1, 100), 1000, unthought=0) == (10, 50, 90)
+
+
+def test_a_band_is_wider_for_what_no_belief_thinks_of():
+    assert band([100] * 50, 1000, unthought=0) == (100, 100, 100)
+    assert band([100] * 50, 1000) == (77, 100, 129)
+    wide, wider = band(range(50, 150), 1000, unthought=0), band(range(50, 150), 1000)
+    assert wider[0] < wide[0] < wide[1] == wider[1] < wide[2] < wider[2]
 
 
 def test_no_band_goes_beyond_what_there_is():
@@ -164,7 +171,7 @@ def test_no_band_goes_beyond_what_there_is():
 def test_a_band_of_few_outcomes_holds_the_next_one_four_times_of_five():
     rng = np.random.default_rng(3)
     draws = np.exp(6 + 0.35 * rng.standard_normal((2000, 6)))
-    held = [low <= last <= high for *few, last in draws for low, _, high in [band(few, 10**6)]]
+    held = [low <= last <= high for *few, last in draws for low, _, high in [band(few, 10**6, 0)]]
     assert 0.77 < np.mean(held) < 0.85
 
 
