@@ -52,6 +52,8 @@ def read_kinds(answers: str, golds: Sequence[str], names: Sequence[str]) -> Grad
     bad = [row for row in problems if not row.repeats]
     if bad:
         raise Refused(_first(bad, names[0]))
+    first = _first_of_each(rows)
+    again, rows = len(rows) - len(first), first
     kinds = [files.gold(text, name) for text, name in zip(golds, names[1:], strict=True)]
     known = _together(kinds, names[1:])
     columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
@@ -59,8 +61,16 @@ def read_kinds(answers: str, golds: Sequence[str], names: Sequence[str]) -> Grad
     graded = [row for row in rows if row.question in known]
     _refuse_unanswered(kinds, {row.question for row in graded}, names)
     idle = {row.worker for row in rows} - {row.worker for row in graded}
-    repeated = len(problems) - len(bad)
+    repeated = len(problems) - len(bad) + again
     return Graded(graded, known, len(rows) - len(graded), len(idle), repeated, kinds)
+
+
+def _first_of_each(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
+    """One a worker and task: a column “skill” does not make two of a task."""
+    found: dict[tuple[str, str], AnswerRow] = {}
+    for row in rows:
+        found.setdefault((row.worker, row.question), row)
+    return list(found.values())
 
 
 def _together(kinds: Sequence[dict[str, str]], names: Sequence[str]) -> dict[str, str]:

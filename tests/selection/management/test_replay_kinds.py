@@ -120,6 +120,17 @@ def test_the_gold_file_tells_the_kind_whatever_a_column_skill_says(past, out):
     assert out.read_text() == first
 
 
+def test_an_answer_given_again_under_another_skill_is_left_out(past, out):
+    first = past[0].read_text().splitlines()
+    alone = replay(past, out)
+    again = [f"w0,reading {i},0,other" for i in range(7)]
+    skilled = [f"{line},{'skill' if not i else 'own'}" for i, line in enumerate(first)]
+    past[0].write_text("\n".join([*skilled, *again]))
+    said = replay(past, out)
+    assert "7 left out that answer a task again" in said
+    assert said.replace("; 7 left out that answer a task again", "") == alone
+
+
 def test_a_worker_draws_for_each_kind_anew(past, out):
     """w5 answers both alike, so that one stream of draws would make the two the same."""
     lines = past[0].read_text().splitlines()
