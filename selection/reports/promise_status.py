@@ -169,7 +169,7 @@ def _short(run: Run, promise: Promise, who: Named) -> str:
         return f"{short}: there were too few answers to promise anything about these workers"
     if promise.average:
         return short
-    return f"{short} as the best {run.k}" if exact else f"{short} for ε = {run.epsilon:g}"
+    return f"{short} as the best {run.total}" if exact else f"{short} for ε = {run.epsilon:g}"
 
 
 def _by_what(run: Run, who: Named) -> str:
