@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connection
@@ -39,27 +41,25 @@ def celery_worker(*extra: str) -> Iterator[subprocess.Popen[bytes]]:
     }
     arguments = [sys.executable, "-m", "celery", "-A", "crowdselect", "worker"]
     options = ["--concurrency", "1", "--loglevel", "info", "--without-gossip", "--without-mingle"]
-    worker = subprocess.Popen(
-        [*arguments, *options, *extra],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    assert worker.stdout is not None
-    os.set_blocking(worker.stdout.fileno(), False)
-    said = b""
+    with (
+        tempfile.NamedTemporaryFile() as said
+    ):  # a pipe that nobody empties would stop it when full
+        worker = subprocess.Popen(
+            [*arguments, *options, *extra],
+            env=environment,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
-    def ready() -> bool:
-        nonlocal said
-        said += worker.stdout.read() or b""
-        assert worker.poll() is None, said.decode()
-        return b" ready." in said
+        def ready() -> bool:
+            words = Path(said.name).read_bytes()
+            assert worker.poll() is None, words.decode()
+            return b" ready." in words
 
-    try:
-        wait_until(ready, "the Celery worker")
-        os.set_blocking(worker.stdout.fileno(), False)
-        yield worker
-    finally:
-        worker.terminate()
-        worker.wait()
+        try:
+            wait_until(ready, "the Celery worker")
+            yield worker
+        finally:
+            worker.terminate()
+            worker.wait()
