@@ -52,16 +52,20 @@ def preview_workers(pool: Pool, text: str, name: str, _: Outside) -> Preview:
     catalog.refuse_swapped_workers(pool, rows)
     there = set(pool.workers.values_list("key", flat=True))
     known = sum(row.worker in there for row in rows)
-    words = f"{counted(len(rows) - known, 'new worker')} would join the pool “{pool}”"
-    if known:
-        words += f", and {known} who are in it already would get the name and attributes given here"
+    fate = "who are in it already would get the name and attributes given here"
     return Preview(
         len(rows),
-        words + ".",
+        _joining(len(rows) - known, "new worker", f"the pool “{pool}”", known, fate),
         [(row.worker, row.name, _attributes(row.attributes)) for row in rows[:ROWS_SHOWN]],
         problems,
         lambda: catalog.take_workers(pool, rows),
     )
+
+
+def _joining(new: int, noun: str, where: str, known: int, fate: str) -> str:
+    """fate: what becomes of those that are there already"""
+    more = f", and {known} {fate}" if known else ""
+    return f"{counted(new, noun)} would join {where}{more}."
 
 
 def preview_questions(question_set: QuestionSet, text: str, name: str, _: Outside) -> Preview:
@@ -69,12 +73,10 @@ def preview_questions(question_set: QuestionSet, text: str, name: str, _: Outsid
     rows, asked = catalog.sort_questions(question_set, parsed)
     there = set(question_set.questions.values_list("key", flat=True))
     known = sum(row.question in there for row in rows)
-    words = f"{counted(len(rows) - known, 'new question')} would join the set “{question_set}”"
-    if known:
-        words += f", and {known} that are in it already would be replaced"
+    fate = "that are in it already would be replaced"
     return Preview(
         len(rows),
-        words + ".",
+        _joining(len(rows) - known, "new question", f"the set “{question_set}”", known, fate),
         [
             (
                 row.question,

@@ -1,5 +1,6 @@
 """Who takes part in a run."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest
@@ -43,9 +44,7 @@ def join_run(request: HttpRequest, run_id: int, payload: WorkerIn) -> Status[Any
 )
 def withdraw(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> dict[str, Any]:
     """Take a worker out of a run."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
-    roster.withdraw(run, [worker], who(request), payload.why)
-    return _worker(_candidate(run, worker), request)
+    return _moved(roster.withdraw, request, run_id, worker, payload)
 
 
 @api.post(
@@ -55,8 +54,19 @@ def withdraw(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> 
 )
 def take_back(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> dict[str, Any]:
     """Let a worker who is gone take part again."""
+    return _moved(roster.take_back, request, run_id, worker, payload)
+
+
+def _moved(
+    move: Callable[[Run, list[str], str, str], object],
+    request: HttpRequest,
+    run_id: int,
+    worker: str,
+    payload: WhyIn,
+) -> dict[str, Any]:
+    """The worker after being moved out of the run, or back into it."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    roster.take_back(run, [worker], who(request), payload.why)
+    move(run, [worker], who(request), payload.why)
     return _worker(_candidate(run, worker), request)
 
 

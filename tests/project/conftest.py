@@ -35,17 +35,22 @@ def foreign() -> list[str]:
 @pytest.fixture
 def desktop(browser: Browser, live_server, foreign: list[str]) -> Iterator[Page]:
     """A signed-in requester's page."""
-    User.objects.create_superuser("requester", password="crowd-select")
     context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.on("request", lambda asked: _note(asked.url, live_server.url, foreign))
+    sign_in(page)
+    yield page
+    context.close()
+    assert foreign == []
+
+
+def sign_in(page: Page) -> None:
+    """As a requester who may do everything."""
+    User.objects.create_superuser("requester", password="crowd-select")
     page.goto("/")
     page.get_by_label("Username").fill("requester")
     page.get_by_label("Password").fill("crowd-select")
     page.get_by_role("button", name="Log in").click()
-    yield page
-    context.close()
-    assert foreign == []
 
 
 def _note(url: str, home: str, foreign: list[str]) -> None:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
 from selection.forecast import for_draft, orders
 from selection.models import Planning, Run
 from tests.chromium import CHROMIUM
+from tests.project.conftest import sign_in
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 PHONE = {"width": 390, "height": 844}
@@ -30,15 +30,11 @@ def quick(monkeypatch):
 @pytest.fixture
 def phone(browser: Browser, live_server) -> Iterator[Page]:
     """A signed-in requester's page on a phone without JavaScript."""
-    User.objects.create_superuser("requester", password="crowd-select")
     context = browser.new_context(
         base_url=live_server.url, viewport=PHONE, java_script_enabled=False, has_touch=True
     )
     page = context.new_page()
-    page.goto("/")
-    page.get_by_label("Username").fill("requester")
-    page.get_by_label("Password").fill("crowd-select")
-    page.get_by_role("button", name="Log in").click()
+    sign_in(page)
     yield page
     context.close()
 

@@ -1,16 +1,15 @@
 """The command that replays a recorded crowd."""
 
-import csv
 import json
 import os
 import signal
 import subprocess
 import sys
-from io import StringIO
+from functools import partial
 
 import pytest
 from django.conf import settings
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from selection import engine, intake
 from selection.algorithms import ALGORITHMS
@@ -20,7 +19,9 @@ from selection.models import Answer, Assignment, Pool, QuestionSet, RecordedAnsw
 from selection.rehearsal import crowd
 from selection.rehearsal import replay as replays
 from selection.setup import runs
+from tests import replays as command
 from tests.pasts import write_past
+from tests.replays import read
 
 pytestmark = pytest.mark.django_db
 
@@ -37,25 +38,8 @@ def out(tmp_path):
     return tmp_path / "selected.csv"
 
 
-def replay(past, out, *options, k=3, epsilon=0.3):
-    said = StringIO()
-    files = ["--answers", str(past[0]), "--gold", str(past[1]), "--out", str(out)]
-    numbers = ["--k", str(k), "--epsilon", str(epsilon), "--delta", "0.1", "--seed", "1"]
-    call_command("replay", *files, *numbers, *options, stdout=said)
-    return said.getvalue()
-
-
-def refused(past, out, *options, **numbers):
-    with pytest.raises(CommandError) as caught:
-        replay(past, out, *options, **numbers)
-    assert caught.value.returncode == 2
-    assert not out.exists()
-    return str(caught.value)
-
-
-def read(out):
-    with out.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+replay = partial(command.replay, k=3, epsilon=0.3)
+refused = partial(command.refused, k=3, epsilon=0.3)
 
 
 def test_it_selects_the_best_and_says_what_is_promised(past, out):

@@ -1,16 +1,16 @@
 """The command that replays a recorded crowd, on several kinds of task at once."""
 
-import csv
 import json
-from io import StringIO
+from functools import partial
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from selection.algorithms import ALGORITHMS
 from selection.models import Answer, QuestionSet, Run
 from selection.rehearsal import crowd, kinds
+from tests import replays as command
+from tests.replays import read
 
 pytestmark = pytest.mark.django_db
 
@@ -41,25 +41,8 @@ def out(tmp_path):
     return tmp_path / "selected.csv"
 
 
-def replay(past, out, *options, k=(1, 1)):
-    said = StringIO()
-    files = ["--answers", str(past[0]), "--gold", *map(str, past[1:]), "--out", str(out)]
-    numbers = ["--k", *map(str, k), "--epsilon", "0.4", "--delta", "0.1", "--seed", "1"]
-    call_command("replay", *files, *numbers, *options, stdout=said)
-    return said.getvalue()
-
-
-def refused(past, out, *options, **numbers):
-    with pytest.raises(CommandError) as caught:
-        replay(past, out, *options, **numbers)
-    assert caught.value.returncode == 2
-    assert not out.exists()
-    return str(caught.value)
-
-
-def read(out):
-    with out.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+replay = partial(command.replay, k=(1, 1), epsilon=0.4)
+refused = partial(command.refused, k=(1, 1), epsilon=0.4)
 
 
 def chosen_of(out):
