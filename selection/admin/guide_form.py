@@ -249,7 +249,7 @@ def _plan(cleaned: dict[str, Any]) -> Plan:
     workers = pool.workers.count()
     for field, why in refusals.out_of_range(Run(**asked), workers).items():
         raise _Wrong(FIELDS.get(field, field), why)
-    questions = cleaned["question_set"].questions.filter(retired=None).count()
+    questions = cleaned["question_set"].count_askable()
     if not questions:
         raise _Wrong("question_set", "This question set is empty: import gold questions first.")
     try:
@@ -281,9 +281,9 @@ def _epsilon(cleaned: dict[str, Any]) -> float:
         return USUAL_EPSILON
     if cleaned["precise"] != OWN and not by_money:
         return float(cleaned["precise"] or USUAL_EPSILON)
-    if cleaned["precise_own"] is None:
+    if own is None:
         raise _Wrong("precise_own", "Give a number, such as 7, or choose one of the others.")
-    return float(cleaned["precise_own"] / 100)
+    return float(own / 100)
 
 
 def _affordable(cleaned: dict[str, Any]) -> int | None:

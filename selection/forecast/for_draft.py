@@ -41,13 +41,12 @@ def plan(run: Run) -> Plan:
     """Without its price, so that a change of price needs no new forecast. Raises Refused."""
     if run.several or run.selector_class.several_skills:
         raise Refused("What runs of several skills cost is not forecast.")
-    questions = run.question_set.questions.filter(retired=None).count()
     return Plan(
         workers=refusals.expected(run, run.pool.workers.count()),
         k=run.k,
         epsilon=run.epsilon,
         delta=run.delta,
-        questions=questions,
+        questions=run.question_set.count_askable(),
         budget=run.budget,
         goal=GOALS[run.selector_class.promise.goal],
     )

@@ -23,6 +23,10 @@ class QuestionSet(NamedInTeam):
     def __str__(self) -> str:
         return self.name
 
+    def count_askable(self) -> int:
+        """How many of its questions are not retired."""
+        return self.questions.filter(retired=None).count()
+
 
 class Question(models.Model):
     """A gold question. ``number`` counts from 0 within the set; a deck deals numbers.

@@ -1,6 +1,6 @@
 """Whom a run selects: by its algorithm, by a proof, or by all answers where it ended early."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,15 +73,11 @@ def _proved(run: Run, roster: Roster, selector: Selector, made: Named, found: Ea
     arms, least = np.sort(np.array(run.proof["arms"], np.int64)), run.proof["epsilon"]
     if np.array_equal(arms, np.sort(made.arms)):
         best = least if made.epsilon is None else min(least, made.epsilon)
-        return _with(made, arms, BY_ANSWERS, best)
+        return replace(made, epsilon=best)
     close = made.epsilon is not None and made.epsilon <= AS_GOOD * least
     if close or not _keeps_verdicts(roster, selector, arms):
         return made
-    return _with(made, arms, BY_PROOF, least)
-
-
-def _with(made: Named, arms: Counts, by: str, epsilon: float) -> Named:
-    return Named(arms, by, epsilon, made.promise, made.favoured, made.expected)
+    return replace(made, arms=arms, by=BY_PROOF, epsilon=least)
 
 
 def _keeps_verdicts(roster: Roster, selector: Selector, arms: Counts) -> bool:
