@@ -78,6 +78,13 @@ def test_what_cannot_be_is_refused_in_one_sentence(call, given, said):
     assert said in refused.json()["error"]
 
 
+def test_a_name_that_it_does_not_know_is_refused_and_not_passed_over(call):
+    said = call("post", "", **WANTED, belief={"range": [0.5, 0.95]})
+    assert said.status_code == 422
+    assert said.json()["error"].startswith("belief: ")
+    assert not Planning.objects.exists()
+
+
 def test_one_that_is_not_there_is_not_found(call):
     assert call("get", "/999").status_code == 404
     assert call("delete", "/999").status_code == 404
