@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 from django.http import HttpRequest
 from ninja import Field, Schema, Status
-from pydantic import ConfigDict
 
 from selection import forecast
 from selection.access import scoped
@@ -26,12 +25,10 @@ class TallyIn(Schema):
     answers: int = Field(ge=1, description="Answers in all.")
 
 
-class ForecastIn(Schema):
+class ForecastIn(Schema, extra="forbid"):
     """The plan as the command `plan` has it. Of range, run and past at most one is given; without
     any, crowds of all usual kinds are tried. Other names are refused: one that is misspelt would
     give the numbers of another question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     workers: int = Field(description="How many there are: 2 to 10,000.")
     k: int = Field(description="How many to select.")
