@@ -7,6 +7,7 @@ from selection.models import RecordedAnswer, Run
 
 from .absence import take_back
 from .arrays import Counts, Flags, StepArrays
+from .patience import worn
 
 FIRST = 3  # questions for each of those who come before there are enough to choose from
 
@@ -30,23 +31,37 @@ def ask(arrays: StepArrays) -> None:
     free -= int(arrays.counts.sum() + unseen.sum())
     if not there.all() and free > 0:
         arrays.counts = arrays.counts + _asked(arrays, ~there & ~arrays.gone, left, free)
+    if _all_wait(arrays, free) and worn(arrays.run):
+        arrays.counts = _asked(arrays, there & (arrays.held == 0), left, free, alone=True)
     if not arrays.counts.any() and not arrays.run.enrolling and _stuck(arrays, left):
         spent = arrays.run.budget is not None and _budget_left(arrays) <= 0
         arrays.ending = Run.Ending.BUDGET if spent else Run.Ending.QUESTIONS
 
 
-def _asked(arrays: StepArrays, among: Flags, left: Counts, free: int) -> Counts:
-    """How many assignments each of these workers gets, beyond what the step gives already."""
+def _all_wait(arrays: StepArrays, free: int) -> bool:
+    """Whether more could be out and nobody gets anything, because of what is out with some."""
+    if arrays.run.recorded_only or arrays.counts.any():
+        return False
+    return free > 0 and bool(arrays.out.any())
+
+
+def _asked(
+    arrays: StepArrays, among: Flags, left: Counts, free: int, alone: bool = False
+) -> Counts:
+    """How many assignments each of these workers gets, beyond what the step gives already.
+
+    What is out with others counts as made, unless these are asked as if they were alone.
+    """
     if not among.any():
         return np.zeros_like(arrays.counts)
     room = np.where(among, np.minimum(left, _hands(arrays)), 0) - arrays.counts
     room, slots = np.maximum(room, 0), min(free, _budget_left(arrays))
     if arrays.selector is None:
         return _introduced(arrays, room, slots)
-    roster = arrays.roster
+    roster, pending = arrays.roster, arrays.pending + arrays.counts
     counts = arrays.selector.ask(
         slots=slots,
-        pending=(arrays.pending + arrays.counts)[roster.arms],
+        pending=(np.where(among, pending, 0) if alone else pending)[roster.arms],
         room=room[roster.arms],
         rng=arrays.run.step_rng(),
     )

@@ -1,0 +1,108 @@
+"""Workers who were shown questions and leave without a word: they hold up nobody for long."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from selection import engine, intake
+from selection.intake import presence
+from selection.models import Answer, Assignment, Run, Step
+from tests.worlds import crowd, make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+SILENT = {"w0", "w1"}
+
+
+def show_all(run: Run) -> list[Assignment]:
+    """Everybody sees what is out with them; what the silent ones do not hold of it."""
+    presence.show(run, [one.pk for one in open_of(run)])
+    return [one for one in open_of(run) if one.candidate.worker.key not in SILENT]
+
+
+def held_up(run: Run) -> None:
+    """Everybody but the silent ones answers, until nobody is given anything."""
+    respond = crowd(5, good=3)
+    for _ in range(200):
+        engine.advance(run.pk)
+        run.refresh_from_db()
+        if run.status != Run.Status.RUNNING:
+            pytest.fail("The run ended, so nobody held it up.")
+        if not (shown := show_all(run)):
+            return
+        for one in shown:
+            intake.record(one.pk, respond(one))
+
+
+def let_pass(run: Run, **time: float) -> None:
+    """Let all of this run be so much longer ago, but when time to answer is over."""
+    ago = timedelta(**time)
+    Step.objects.filter(run=run).update(at=F("at") - ago)
+    Answer.objects.filter(run=run).update(at=F("at") - ago)
+    Assignment.objects.filter(candidate__run=run).update(shown=F("shown") - ago)
+
+
+def small_run(**fields: object) -> Run:
+    values: dict[str, object] = {"algorithm": "credible", "n": 6, "questions": 60, "minutes": 120}
+    values |= {"epsilon": 0.02, "slots": 12, "slots_per_worker": 2, "seed": 3}
+    return make_run(**values | fields)
+
+
+def test_others_are_asked_when_nothing_came_for_five_times_the_usual_time():
+    run = small_run()
+    held_up(run)
+    assert engine.advance(run.pk) is None
+    let_pass(run, seconds=61)
+    step = engine.advance(run.pk)
+    assert step is not None
+    assert step.dealt > 0
+    new = {one.candidate.worker.key for one in open_of(run) if one.shown is None}
+    assert new
+    assert not new & SILENT
+
+
+def test_a_slow_crowd_is_given_longer():
+    run = small_run()
+    held_up(run)
+    Assignment.objects.filter(candidate__run=run).update(shown=F("shown") - timedelta(minutes=4))
+    let_pass(run, minutes=19)
+    assert engine.advance(run.pk) is None
+    let_pass(run, minutes=2)
+    assert engine.advance(run.pk) is not None
+
+
+def test_the_silent_answer_late_and_it_counts():
+    run = small_run()
+    held_up(run)
+    let_pass(run, minutes=5)
+    engine.advance(run.pk)
+    late = [one for one in open_of(run) if one.candidate.worker.key in SILENT]
+    assert late
+    for one in late:
+        intake.record(one.pk, "yes")
+    engine.advance(run.pk)
+    counted = Answer.objects.filter(assignment__in=late).exclude(applied_in=None)
+    assert counted.count() == len(late)
+
+
+def test_no_more_than_the_slots_are_out():
+    run = small_run(slots=5)
+    held_up(run)
+    for _ in range(4):
+        let_pass(run, minutes=5)
+        engine.advance(run.pk)
+    assert Assignment.objects.open().filter(candidate__run=run).count() <= 5
+
+
+def test_nothing_is_waited_for_beyond_the_time_to_answer():
+    run = small_run(minutes=1)
+    held_up(run)
+    let_pass(run, seconds=61)
+    overdue = timezone.now() - timedelta(seconds=1)
+    Assignment.objects.open().filter(candidate__run=run).exclude(due=None).update(due=overdue)
+    assert intake.expire() == [run.pk]
+    step = engine.advance(run.pk)
+    assert step is not None
+    assert step.applied > 0
