@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from django.db.models import F
 from django.utils import timezone
 
 from selection.models import Answer, Run
@@ -24,7 +25,7 @@ def worn(run: Run) -> bool:
 def _patience(run: Run) -> timedelta:
     """How long after the last step; the time to answer, while nothing is known of the crowd."""
     given = Answer.objects.filter(run=run, expired=False, assignment__shown__isnull=False)
-    latest = given.order_by("-pk").values_list("at", "assignment__shown")[:RECENT]
-    spans = sorted(at - shown for at, shown in latest)
+    latest = given.order_by("-pk").values_list(F("at") - F("assignment__shown"), flat=True)
+    spans = sorted(latest[:RECENT])
     most = timedelta(minutes=run.minutes)
     return min(max(SLOW * spans[len(spans) // 2], LEAST), most) if spans else most
