@@ -1,19 +1,24 @@
 """What every request passes on its way in and every answer on its way out."""
 
+import logging
 import re
 from collections.abc import Callable
 from http import HTTPStatus
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
+from django.db import OperationalError
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+
+logger = logging.getLogger(__name__)
 
 NUL = re.compile(r"\0|%00")
 
 UNREADABLE = "There is a character in the address that no address has."
 TOO_MUCH = "That is more than this server takes at once."
+BUSY = "The database is busy or away, so nothing of this was saved. Send it again in a minute."
 
 
 class Doors:
@@ -35,6 +40,17 @@ class Doors:
             answer = self.get_response(request)
         for name, value in headers_for(request.path).items():
             answer.headers.setdefault(name, value)
+        return answer
+
+    def process_exception(
+        self, request: HttpRequest, exception: Exception
+    ) -> HttpResponseBase | None:
+        """Somebody else has held for long what this request needs, or the database is away."""
+        if not isinstance(exception, OperationalError):
+            return None
+        logger.warning("%s %s: %s", request.method, request.path, exception)
+        answer = refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, BUSY)
+        answer.headers["Retry-After"] = "60"
         return answer
 
 

@@ -89,6 +89,12 @@ if SQLITE:
         "timeout": 30,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    # What one process holds stops the others for so long at most: one that is frozen, or a person
+    # in psql, must not take everything with it.
+    limits = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "5min"}
+    options = DATABASES["default"].setdefault("OPTIONS", {})
+    options.setdefault("options", " ".join(f"-c {name}={limits[name]}" for name in limits))
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # -- Redis: carries messages and short-lived keys only; it may be emptied at any moment
@@ -120,12 +126,8 @@ CELERY_TASK_ROUTES = {
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A message that a killed worker held comes back after this many seconds.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600}
-CELERY_BEAT_SCHEDULE = {
-    "sweep": {
-        "task": "selection.tasks.sweep",
-        "schedule": env.float("SWEEP_SECONDS", default=30.0),
-    }
-}
+SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=30.0)
+CELERY_BEAT_SCHEDULE = {"sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS}}
 CELERY_BEAT_SCHEDULE_FILENAME = str(embedded.VAR / "celerybeat-schedule")
 # Answers that come in within this time are taken in one step.
 ADVANCE_DELAY_SECONDS = env.float("ADVANCE_DELAY_SECONDS", default=0.5)

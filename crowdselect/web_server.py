@@ -16,7 +16,7 @@ import time
 import waitress
 from django.conf import settings
 
-from .wsgi import application
+from .wsgi import application, pulse
 
 THREADS = 4
 SILENT_SECONDS = 60  # a connection on which nothing comes for so long is closed
@@ -63,10 +63,11 @@ def keep_serving(listener: socket.socket, processes: int) -> int:
 
 
 def _fork(listener: socket.socket) -> int:
-    pid = os.fork()
+    parent, pid = os.getpid(), os.fork()
     if pid:
         return pid
     try:
+        pulse.start(parent)
         serve(listener)
     finally:
         os._exit(0)

@@ -3,9 +3,16 @@
 import os
 
 from django.core.management import call_command
+from django.core.signals import request_started
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 
 application = get_wsgi_application()
 call_command("check")  # refuses to serve with bad settings, as every command does
+
+from . import pulse  # noqa: E402  (needs the apps)
+
+__all__ = ["application", "pulse"]
+
+request_started.connect(pulse.start)  # whatever server this is, in whichever of its processes

@@ -35,3 +35,7 @@ class TooLate(Conflict):
 
 class OutsideChoices(Refused):
     """The response is none of the choices."""
+
+
+class Busy(Exception):
+    """Somebody else is at it; come again in a moment."""

@@ -1,23 +1,35 @@
 """Celery tasks: ids in, one service call. Each may run twice, late, or never."""
 
+import logging
+from collections.abc import Callable
 from datetime import timedelta
 
 from celery import shared_task
 from celery.signals import worker_ready
+from django.db import DatabaseError
 from django.utils import timezone
 
 from . import audit, engine, intake, wake
+from .errors import Busy
 from .forecast import orders, outlooks
-from .models import Run, Upload
+from .models import Pulse, Run, Upload
 from .setup import joining, roster
 
+logger = logging.getLogger(__name__)
+
 UPLOADS_KEPT = timedelta(days=1)
+# A child that is frozen is replaced after so many seconds; the next sweep sees to what it had.
+FROZEN = 600
 
 
-@shared_task
+@shared_task(time_limit=FROZEN)
 def advance(run_id: int) -> None:
+    """A run that is held, by whomever, keeps no process from the other runs: it is for later."""
     wake.received(run_id)
-    engine.advance(run_id)
+    try:
+        engine.advance(run_id, wait=False)
+    except Busy:
+        wake.request(run_id)
 
 
 @shared_task
@@ -36,15 +48,40 @@ def catch_up(**signal: object) -> None:
     sweep.delay()
 
 
-@shared_task
+@shared_task(time_limit=FROZEN)
 def sweep() -> None:
-    """Make up for every message that was lost, and close what is overdue."""
-    intake.expire()
-    joining.close_due()
-    roster.sweep()
-    audit.seal()
+    """Make up for every message that was lost, and close what is overdue.
+
+    A part that the database refuses, as when a run is held for long, is for the next sweep.
+    """
+    for part in PARTS:
+        _try(part)
+    Pulse.objects.update_or_create(pk=Pulse.SWEEP, defaults={"at": timezone.now()})
+
+
+def _try(part: Callable[[], object]) -> None:
+    try:
+        part()
+    except DatabaseError as error:
+        logger.warning("%s is for the next sweep: %s", part.__name__, error)
+
+
+def wake_all() -> None:
     for run_id in Run.objects.running().values_list("id", flat=True):
         wake.send(run_id, delay=0)
+
+
+def forget_uploads() -> None:
     Upload.objects.filter(created__lt=timezone.now() - UPLOADS_KEPT).delete()
-    orders.sweep()
-    outlooks.sweep()
+
+
+PARTS: list[Callable[[], object]] = [
+    intake.expire,
+    wake_all,
+    joining.close_due,
+    roster.sweep,
+    audit.seal,
+    forget_uploads,
+    orders.sweep,
+    outlooks.sweep,
+]

@@ -2,6 +2,7 @@
 
 from django.db import transaction
 
+from selection.errors import Busy
 from selection.models import Run, Step
 from selection.setup.rejudging import passed_over, tell_in_turn
 from topk import BUDGET_SPENT, PROMISE_KEPT
@@ -13,14 +14,17 @@ from .saving import save
 ENDINGS = {PROMISE_KEPT: Run.Ending.PROMISE, BUDGET_SPENT: Run.Ending.BUDGET}
 
 
-def advance(run_id: int) -> Step | None:
+def advance(run_id: int, wait: bool = True) -> Step | None:
     """Count the answers that are ripe, judge, hand out what to ask next.
 
     Safe to call at any time, any number of times, from any number of processes. Returns the step
-    taken, or None when there was nothing to do.
+    taken, or None when there was nothing to do. Raises Busy where somebody else holds the run and
+    is not to be waited for.
     """
     with transaction.atomic():
-        run = Run.objects.locked(run_id)
+        run = Run.objects.locked(run_id, wait)
+        if run is None and Run.objects.running().filter(pk=run_id).exists():
+            raise Busy(f"Run {run_id} is being worked on.")
         if run is None or run.status != Run.Status.RUNNING:
             return None
         arrays = load(run)

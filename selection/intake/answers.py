@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from selection import wake
 from selection.errors import Conflict, NotFound, OutsideChoices, Refused, TooLate
-from selection.models import Answer, Assignment, Candidate, Run
+from selection.models import Answer, Assignment, Candidate, Pulse, Run
 from selection.models.grading import matches
 
 from . import bulk
@@ -186,7 +186,8 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
 def expire(now: datetime | None = None) -> list[int]:
     """Close every overdue assignment of a running run as lapsed; returns the runs touched.
 
-    Only what was shown has a time to answer.
+    Only what was shown has a time to answer. What became due after the web was last known to take
+    answers stays open: that time is given back (``setup.outages``).
 
     The estimate is of "right, in time". An answer that arrives in the same moment wins or loses as
     a whole: an assignment has one answer.
@@ -194,7 +195,7 @@ def expire(now: datetime | None = None) -> list[int]:
     now = now or timezone.now()
     overdue = list(
         Assignment.objects.open()
-        .filter(candidate__run__status=Run.Status.RUNNING, due__lt=now)
+        .filter(candidate__run__status=Run.Status.RUNNING, due__lt=Pulse.objects.time_taken(now))
         .values_list("id", "candidate__run_id")
     )
     closings = [

@@ -7,6 +7,7 @@ from .grading import plain
 from .history import Event, Step
 from .outlook import Outlook
 from .planning import Planning, PlanningPart
+from .pulses import Pulse
 from .questions import Question, QuestionSet
 from .runs import Run
 from .skills import Skill
@@ -26,6 +27,7 @@ __all__ = [
     "Planning",
     "PlanningPart",
     "Pool",
+    "Pulse",
     "Question",
     "QuestionSet",
     "RecordedAnswer",

@@ -24,13 +24,15 @@ class RunQuerySet(models.QuerySet["Run"]):
     def running(self) -> "RunQuerySet":
         return self.filter(status=Run.Status.RUNNING)
 
-    def locked(self, pk: int) -> "Run | None":
+    def locked(self, pk: int, wait: bool = True) -> "Run | None":
         """The run, held against every other writer of it until the transaction ends.
 
-        Answers may still be inserted meanwhile: their foreign key takes only a key-share lock,
-        which a no-key lock lets through.
+        None as well where somebody else holds it, unless they are waited for. Answers may still be
+        inserted meanwhile: their foreign key takes only a key-share lock, which a no-key lock lets
+        through.
         """
-        return self.select_for_update(no_key=True, of=("self",)).filter(pk=pk).first()
+        held = self.select_for_update(no_key=True, of=("self",), skip_locked=not wait)
+        return held.filter(pk=pk).first()
 
 
 # What a person settles beforehand, besides the name, the seed, options, quotas and the roster.

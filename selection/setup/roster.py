@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from selection import wake
 from selection.errors import Conflict, NotFound, Refused
-from selection.models import Candidate, Run, Worker
+from selection.models import Candidate, Pulse, Run, Worker
 
 from . import events
 from .rejudging import rejudge
@@ -92,7 +92,7 @@ def to_take_back(run: Run, workers: Sequence[str]) -> list[Candidate]:
 
 def sweep(now: datetime | None = None) -> list[int]:
     """Take those who did not come in time as gone; returns the runs changed."""
-    now = now or timezone.now()
+    now = Pulse.objects.time_taken(now or timezone.now())
     waiting = Run.objects.running().filter(enrolling=False, recorded_only=False)
     absent = [_sweep_absent(run.pk, now) for run in waiting.exclude(hours_to_come=None)]
     return [pk for pk in absent if pk is not None]
@@ -100,7 +100,7 @@ def sweep(now: datetime | None = None) -> list[int]:
 
 @transaction.atomic
 def _sweep_absent(pk: int, now: datetime) -> int | None:
-    run = Run.objects.locked(pk)
+    run = Run.objects.locked(pk, wait=False)
     if run is None or run.status != Run.Status.RUNNING or run.hours_to_come is None:
         return None
     since = now - timedelta(hours=run.hours_to_come)

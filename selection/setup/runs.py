@@ -4,20 +4,19 @@ Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reaso
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 from numpy.typing import NDArray
 
 from selection import wake
 from selection.errors import Conflict, NotFound, Refused
-from selection.models import Assignment, Candidate, Run, Skill
+from selection.models import Candidate, Run, Skill
 
 from . import events, quotas, refusals
+from .outages import give_back
 from .warming import warm
 
 Status = Run.Status
@@ -120,21 +119,11 @@ def pause(run: Run, who: str = "", why: str = "") -> None:
 def resume(run: Run, who: str = "", why: str = "") -> None:
     """Go on. Whoever holds an assignment gets the time of the pause back."""
     run = _move(run, Status.RUNNING, {Status.PAUSED})
-    _give_back(run, run.paused)
+    give_back(run, run.paused or timezone.now())
     run.paused = None
     run.save()
     events.write(run, "resume", "Resumed.", who, why)
     wake.request(run.pk)
-
-
-def _give_back(run: Run, since: datetime | None) -> None:
-    """The time in which the run stood still counts against nobody; the caller saves the run."""
-    if since is None:
-        return
-    pause = timezone.now() - since
-    Assignment.objects.filter(candidate__run=run).open().update(due=F("due") + pause)
-    run.candidates.update(seen=F("seen") + pause)
-    run.called = run.called and run.called + pause
 
 
 @transaction.atomic
@@ -162,7 +151,7 @@ def reopen(run: Run, who: str = "", why: str = "") -> None:
         locked.candidates.filter(gone="").update(
             verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
         )
-    _give_back(locked, locked.ended)
+    give_back(locked, locked.ended or timezone.now())
     locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
     locked.save()
     events.write(locked, "reopen", "The run goes on after its end.", who, why)

@@ -7,13 +7,19 @@ from django.urls import reverse
 from django.utils import timezone
 
 from selection import engine, reports
-from selection.models import Assignment, Run, Step
+from selection.models import Assignment, Pulse, Run, Step
 from selection.reports.words import duration
 from selection.setup import runs
 from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_run
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def swept(db):
+    """The part that works in the background goes on working, however late we look."""
+    Pulse.objects.create(pk=Pulse.SWEEP, at=timezone.now() + timedelta(days=365))
 
 
 def kinds(run: Run, **later: float) -> list[str]:
@@ -150,3 +156,27 @@ def test_the_page_and_the_api_say_it_too(requester, client, token):
 )
 def test_a_span_is_said_in_the_largest_unit_of_which_there_are_two(seconds, said):
     assert duration(timedelta(seconds=seconds)) == said
+
+
+def test_nobody_works_in_the_background():
+    run = make_run()
+    engine.advance(run.pk)
+    Pulse.objects.update(at=timezone.now())
+    assert kinds(run, minutes=1) == []
+    said = words(run, minutes=3)
+    assert "Nothing has worked in the background for 3 minutes" in said
+    assert "Celery's worker or its clock (beat) is not running" in said
+    Pulse.objects.update(at=timezone.now() + timedelta(minutes=2))
+    assert kinds(run, minutes=3) == []
+
+
+def test_it_says_when_redis_is_what_is_away(settings):
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": "unix:///nowhere/redis.sock",
+        }
+    }
+    run = make_run()
+    Pulse.objects.update(at=timezone.now())
+    assert "Redis does not answer" in words(run, minutes=3)

@@ -1,0 +1,32 @@
+"""When each part of the system was last seen at work."""
+
+from datetime import datetime
+
+from django.db import models
+
+
+class PulseQuerySet(models.QuerySet["Pulse"]):
+    def seen(self, name: str) -> datetime | None:
+        return self.filter(pk=name).values_list("at", flat=True).first()
+
+    def time_taken(self, now: datetime) -> datetime:
+        """Until when people could come and answer: now, or when the web was last there."""
+        return min(now, self.seen(Pulse.WEB) or now)
+
+
+class Pulse(models.Model):
+    """
+    name  web: some web process could write to the database; sweep: a whole sweep was done, so that
+          beat, the broker and a Celery worker are all at work
+    """
+
+    WEB = "web"
+    SWEEP = "sweep"
+
+    name = models.CharField(max_length=10, primary_key=True)
+    at = models.DateTimeField()
+
+    objects = PulseQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,98 @@
+"""Time in which the web took no answers: nobody loses a question by it."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from selection import engine, intake
+from selection.intake import presence
+from selection.models import Answer, Assignment, Event, Pulse, Run
+from selection.setup import outages, roster, runs
+from tests.worlds import make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+START = timezone.now()
+
+
+def at(seconds: float):
+    return START + timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def run() -> Run:
+    """Six workers who were shown a question and have a minute; the web was there just now."""
+    made = make_run(minutes=1)
+    engine.advance(made.pk)
+    presence.show(made, [one.pk for one in open_of(made)])
+    Assignment.objects.exclude(due=None).update(shown=at(0), due=at(60))
+    Run.objects.update(called=at(-60))
+    outages.web_is_up(at(0))
+    return made
+
+
+def dues() -> set[float]:
+    found = Assignment.objects.exclude(due=None).values_list("due", flat=True)
+    return {(due - START).total_seconds() for due in found}
+
+
+def test_what_became_due_in_an_outage_is_not_closed(run):
+    assert intake.expire(now=at(75)) == []
+    assert not Answer.objects.exists()
+
+
+def test_the_outage_is_given_back(run):
+    outages.web_is_up(at(75))
+    assert dues() == {135}
+    (event,) = Event.objects.filter(kind="outage")
+    assert event.what.startswith("Answers could not be taken for 75 s")
+    for second in range(80, 135, 5):
+        outages.web_is_up(at(second))
+    assert intake.expire(now=at(134)) == []
+    outages.web_is_up(at(140))
+    assert intake.expire(now=at(140)) == [run.pk]
+
+
+def test_beats_that_come_in_time_give_nothing_back(run):
+    for second in range(1, 120):
+        outages.web_is_up(at(second))
+    assert dues() == {60}
+    assert not Event.objects.filter(kind="outage").exists()
+    assert intake.expire(now=at(119)) == [run.pk]
+
+
+def test_two_web_processes_give_one_outage_back_once(run):
+    outages.web_is_up(at(75))
+    outages.web_is_up(at(75.1))
+    outages.web_is_up(at(74))
+    assert dues() == {135}
+    assert Pulse.objects.seen(Pulse.WEB) == at(75)
+
+
+def test_what_was_overdue_before_is_closed_all_the_same(run):
+    Assignment.objects.exclude(due=None).update(due=at(-1))
+    assert intake.expire(now=at(75)) == [run.pk]
+
+
+def test_a_paused_run_gets_the_time_once(run):
+    runs.pause(run)
+    Run.objects.update(paused=at(10))
+    outages.web_is_up(at(75))
+    assert dues() == {60}
+
+
+def test_nobody_is_absent_because_the_web_was(run):
+    Run.objects.update(hours_to_come=1, called=at(0))
+    run.candidates.update(seen=None)
+    Assignment.objects.update(due=None, shown=None)
+    assert roster.sweep(now=at(5 * 3600)) == []
+    outages.web_is_up(at(5 * 3600))
+    assert roster.sweep(now=at(5 * 3600 + 10)) == []
+    run.refresh_from_db()
+    assert run.called == at(5 * 3600)
+
+
+def test_an_install_whose_web_says_nothing_goes_by_the_clock(run):
+    Pulse.objects.all().delete()
+    assert intake.expire(now=at(75)) == [run.pk]
