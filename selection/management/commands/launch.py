@@ -4,7 +4,6 @@ import os
 import secrets
 import socket
 import sys
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -33,9 +32,10 @@ class Command(BaseCommand):
         with wake.silence():  # Redis is not up yet; a Celery worker sweeps when it is ready
             run = demo.prepare(settings.VAR_DIR / "sample-gold.csv")
         self.greet(f"http://{host}:{port}", run.pk)
+        address = f"{host}:{port}"
         os.environ.update(
-            ADDRESS=f"{host}:{port}",  # not PORT: honcho gives every process one of its own
-            PUBLIC_URL=os.environ.get("PUBLIC_URL", f"http://{host}:{port}"),
+            ADDRESS=address,
+            PUBLIC_URL=os.environ.get("PUBLIC_URL", f"http://{address}"),
             SAMPLE_RUN=str(run.pk),
             CROWD_TOKEN=ApiToken.issue("sample crowd"),
         )
@@ -82,10 +82,14 @@ def first_login() -> tuple[str, str]:
 
 
 def supervise() -> None:
-    """Hand over to honcho: it stops all on Ctrl-C, and says which one died."""
-    processes = ["web", "worker", "forecasts", "beat", "crowd"]
-    if settings.EMBEDDED_REDIS:
-        processes.insert(0, "redis")
-    honcho = Path(sys.executable).with_name("honcho")
+    """Hand over to supervisord: it starts again what dies, says so, and stops all on Ctrl-C."""
+    os.environ.update(
+        PYTHON=sys.executable,
+        VAR_DIR=str(settings.VAR_DIR),
+        RUN_AS=str(os.getuid()),
+        EMBEDDED_REDIS=str(settings.EMBEDDED_REDIS).lower(),
+        TELL="warn",
+    )
     os.chdir(settings.BASE_DIR)
-    os.execv(honcho, [str(honcho), "start", *processes])
+    supervisord = ["-m", "supervisor.supervisord", "-c", "supervisord.conf"]
+    os.execv(sys.executable, [sys.executable, *supervisord])

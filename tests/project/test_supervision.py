@@ -1,0 +1,104 @@
+"""What `make run` keeps going: the death of one part is told, and ends neither it nor the others."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from django.conf import settings
+
+from tests.processes import database_url, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PARTS = {"web": "web_server", "worker": "-Q celery", "forecasts": "-Q forecasts", "beat": "beat"}
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def children(pid: int) -> dict[int, str]:
+    """The command lines of the processes whose parent this is."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        try:
+            status = (folder / "stat").read_text().rpartition(")")[2].split()
+            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if status[1] == str(pid):
+            found[int(folder.name)] = words
+    return found
+
+
+@contextmanager
+def supervised(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    environment = os.environ | {
+        "PYTHON": sys.executable,
+        "VAR_DIR": str(folder),
+        "RUN_AS": str(os.getuid()),
+        "EMBEDDED_REDIS": "false",
+        "TELL": "warn",
+        "ADDRESS": f"127.0.0.1:{port}",
+        "SAMPLE_RUN": "0",
+        "CROWD_TOKEN": "none",
+        "DATABASE_URL": database_url(),
+        "REDIS_URL": settings.REDIS_URL,
+        "ALLOWED_HOSTS": "127.0.0.1",
+        "DJANGO_SETTINGS_MODULE": "crowdselect.settings",
+    }
+    command = [sys.executable, "-m", "supervisor.supervisord", "-c", "supervisord.conf"]
+    with (folder / "said").open("wb") as said:
+        running = subprocess.Popen(
+            command, cwd=settings.BASE_DIR, env=environment, stdout=said, stderr=subprocess.STDOUT
+        )
+        try:
+            yield running
+        finally:
+            running.send_signal(signal.SIGINT)
+            running.wait()
+
+
+def of(part: str, running: subprocess.Popen[bytes]) -> set[int]:
+    return {pid for pid, words in children(running.pid).items() if PARTS[part] in words}
+
+
+def answers(port: int) -> Callable[[], bool]:
+    def look() -> bool:
+        try:
+            return httpx.get(f"http://127.0.0.1:{port}/admin/login/").status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    return look
+
+
+def test_what_dies_is_started_again_and_told_and_all_end_together(tmp_path):
+    port = free_port()
+    with supervised(tmp_path, port) as running:
+        wait_until(answers(port), "the web server")
+        for part in ("beat", "web"):
+            wait_until(lambda part=part: len(of(part, running)) == 1, part)
+            (first,) = of(part, running)
+            orphans = set(children(first))
+            os.kill(first, signal.SIGKILL)
+            wait_until(lambda part=part, first=first: of(part, running) - {first}, f"a new {part}")
+            wait_until(
+                lambda orphans=orphans: not any(Path(f"/proc/{pid}").exists() for pid in orphans),
+                "what the dead one left behind",
+            )
+        wait_until(answers(port), "the new web server")
+        left = {pid for part in PARTS for pid in of(part, running)}
+    said = (tmp_path / "said").read_text()
+    assert "exited: beat (terminated by SIGKILL; not expected)" in said
+    assert "exited: web (terminated by SIGKILL; not expected)" in said
+    assert left
+    assert not any(Path(f"/proc/{pid}").exists() for pid in left)
