@@ -1,4 +1,4 @@
-"""What `make run` keeps going: the death of one part is told, and ends neither it nor the others."""
+"""What `make run` keeps going: the death of one part is told, and ends none of the others."""
 
 import os
 import signal
