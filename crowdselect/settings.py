@@ -137,6 +137,10 @@ ADVANCE_DELAY_SECONDS = env.float("ADVANCE_DELAY_SECONDS", default=0.5)
 API_REQUESTS_PER_MINUTE = env.int("API_REQUESTS_PER_MINUTE", default=30_000)  # with one token
 API_FAILURES_PER_MINUTE = env.int("API_FAILURES_PER_MINUTE", default=60)  # from one address
 
+# -- whoever watches: /metrics is there for who sends this as a bearer token; empty: for nobody
+
+METRICS_TOKEN = env("METRICS_TOKEN", default="")
+
 # -- people
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -278,6 +282,7 @@ UNFOLD = {
                     _menu("API tokens", "key", "selection.apitoken"),
                     _menu("Teams", "diversity_3", "selection.team"),
                     _menu("Users", "badge", "auth.user"),
+                    _menu("System", "monitor_heart", "selection.pulse"),
                     {
                         "title": "API reference",
                         "icon": "code",

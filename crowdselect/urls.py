@@ -7,10 +7,15 @@ from django.views.generic import RedirectView
 from selection.api import api
 from selection.worker import join, views
 
+from . import watching
+
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     path("api/", api.urls),
+    path("healthz", watching.healthz),
+    path("readyz", watching.readyz),
+    path("metrics", watching.metrics),
     path("join/<str:token>/", join.join, name="join"),
     path("work/<str:token>/", views.work, name="work"),
 ]

@@ -16,5 +16,8 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=10, primary_key=True, serialize=False)),
                 ('at', models.DateTimeField()),
             ],
+            options={
+                'verbose_name_plural': 'system',
+            },
         ),
     ]

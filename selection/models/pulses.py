@@ -28,5 +28,8 @@ class Pulse(models.Model):
 
     objects = PulseQuerySet.as_manager()
 
+    class Meta:
+        verbose_name_plural = "system"
+
     def __str__(self) -> str:
         return self.name

@@ -14,6 +14,7 @@ from .outlook import Ahead, Everybody, ahead, in_short
 from .pace import Pace, pace
 from .progress import Progress, history, progress, rounded_up, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
+from .system import Load, Part, celery_workers, load, parts
 from .words import duration
 from .workers import (
     Line,
@@ -39,9 +40,11 @@ __all__ = [
     "Fit",
     "GoldLine",
     "Line",
+    "Load",
     "Look",
     "Need",
     "Pace",
+    "Part",
     "Point",
     "PopulationSummary",
     "Progress",
@@ -53,6 +56,7 @@ __all__ = [
     "answer_columns",
     "answer_rows",
     "card",
+    "celery_workers",
     "compare",
     "duration",
     "export",
@@ -63,6 +67,7 @@ __all__ = [
     "history",
     "in_short",
     "interval",
+    "load",
     "look",
     "needs",
     "open_assignments",
@@ -70,6 +75,7 @@ __all__ = [
     "open_table",
     "order_doubt",
     "pace",
+    "parts",
     "presence",
     "progress",
     "promise_status",

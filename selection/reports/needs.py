@@ -3,21 +3,17 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
-from django.core.cache import cache
 from django.db.models import Max, Q
 from django.utils import timezone
-from redis import RedisError
 
 from selection.models import Assignment, Candidate, Pulse, Run
 
 from .fit import Fit
+from .system import redis_answers, unswept
 from .words import duration, many
 
 # Nothing out and no step for so long: nobody can answer, and nothing hands out.
 STUCK = timedelta(minutes=10)
-# No sweep for so long, or three times as long as there should be one.
-UNSWEPT = timedelta(minutes=2)
 # Nobody answered or came to their page for so long.
 QUIET = timedelta(hours=6)
 # The roster is open, and nobody came for so long; or the run is paused for so long.
@@ -93,25 +89,17 @@ def _still(run: Run, now: datetime) -> list[Need]:
 
 def _background(run: Run, now: datetime) -> str:
     """What is the matter where nobody works in the background; empty if all is well."""
-    last = Pulse.objects.seen(Pulse.SWEEP)
-    span = now - max(filter(None, (last, run.called, run.started)))
-    if span < max(UNSWEPT, 3 * timedelta(seconds=settings.SWEEP_SECONDS)):
+    begun = max(filter(None, (Pulse.objects.seen(Pulse.SWEEP), run.called, run.started)))
+    span = unswept(begun, now)
+    if span is None:
         return ""
     why = "Celery's worker or its clock (beat) is not running"
-    if not _redis_answers():
+    if not redis_answers():
         why = "Redis does not answer"
     return (
         f"Nothing has worked in the background for {duration(span)}: {why}. Answers are taken and "
         "kept, but nobody is judged and no question goes out until it is back."
     )
-
-
-def _redis_answers() -> bool:
-    try:
-        cache.get("anything")
-    except RedisError:
-        return False
-    return True
 
 
 def _quiet(run: Run, span: timedelta) -> list[Need]:

@@ -58,6 +58,7 @@ PAGES: dict[str, Rule] = {
     **standard("selection.answer", VIEWER, NOBODY),
     **standard("selection.auditentry", OWNER, NOBODY),
     "admin/selection/auditentry/export/": (OWNER, NOBODY),
+    "admin/selection/pulse/": (SUPERUSER, NOBODY),
     **standard("selection.pool", VIEWER, MANAGER),
     "admin/selection/pool/<int:pk>/import/": (MANAGER, MANAGER),
     "admin/selection/pool/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),
@@ -93,6 +94,9 @@ PAGES: dict[str, Rule] = {
     "api/openapi.json": (OPEN, OPEN),
     "api/docs": (OPEN, OPEN),
     "api/": (NOBODY, NOBODY),
+    "healthz": (OPEN, NOBODY),
+    "readyz": (OPEN, NOBODY),
+    "metrics": (NOBODY, NOBODY),  # with a token of its own: test_watching
     "join/<str:token>/": (LINK, LINK),
     "work/<str:token>/": (LINK, LINK),
 }

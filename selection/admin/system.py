@@ -1,0 +1,41 @@
+"""How the system is: for who looks after it, not for any team."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+
+from selection import reports
+from selection.models import Pulse
+
+from .page import Page
+
+
+class SystemView(Page):
+    template_name = "selection/system.html"
+    title = "System"
+    object = None
+
+    def has_permission(self) -> bool:
+        return bool(self.request.user.is_superuser)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        parts = reports.parts()
+        workers = reports.celery_workers()
+        return super().get_context_data(
+            **kwargs,
+            parts=parts,
+            well=all(part.well for part in parts),
+            workers=workers,
+            load=reports.load(),
+        )
+
+
+@admin.register(Pulse)
+class SystemAdmin(ModelAdmin):
+    """One page in the place of a list: what is stored of it is only when each part was seen."""
+
+    def get_urls(self) -> list[URLPattern]:
+        page = self.admin_site.admin_view(SystemView.as_view(model_admin=self))
+        return [path("", page, name="selection_pulse_changelist")]

@@ -1,0 +1,143 @@
+"""How the system is: which parts are at work, and what waits for them."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from celery import current_app
+from celery.exceptions import OperationalError
+from django.conf import settings
+from django.core.cache import cache
+from django.db import DatabaseError
+from django.db.models import Count, Min, Sum
+from django.utils import timezone
+from redis import Redis, RedisError
+
+from selection.models import Answer, Pulse, Run
+
+from .words import duration
+
+# No sweep for so long, or three times as long as there should be one.
+UNSWEPT = timedelta(minutes=2)
+# An answer that waits for an earlier one of its worker waits longer, at most its time to answer.
+STUCK = timedelta(hours=1)
+# The web says every five seconds that it is there.
+SILENT = timedelta(seconds=30)
+
+
+@dataclass(frozen=True)
+class Part:
+    """well  whether it is at work
+    words  how it is, and what to do where it is not
+    """
+
+    name: str
+    well: bool
+    words: str
+
+
+@dataclass(frozen=True)
+class Load:
+    """running  runs that go on
+    stuck    those of them in which an answer has waited for an hour
+    answers  taken in all
+    steps    taken in all
+    waiting  answers that no step has taken yet, of runs that go on
+    lag      seconds that the oldest of them has waited
+    queued   messages that no Celery worker has taken, by queue; empty where Redis is away
+    """
+
+    running: int
+    stuck: int
+    answers: int
+    steps: int
+    waiting: int
+    lag: float
+    queued: dict[str, int]
+
+
+def parts(now: datetime | None = None) -> list[Part]:
+    """The database first: without it nothing else is known."""
+    now = now or timezone.now()
+    try:
+        beats = dict(Pulse.objects.values_list("name", "at"))
+    except DatabaseError as error:
+        return [Part("Database", False, f"It does not answer: {error}".strip())]
+    return [
+        Part("Database", True, "It answers."),
+        _web(beats.get(Pulse.WEB), now),
+        _redis(),
+        _background(beats.get(Pulse.SWEEP), now),
+    ]
+
+
+def load(now: datetime | None = None) -> Load:
+    now = now or timezone.now()
+    going = Run.objects.running()
+    waiting = Answer.objects.filter(applied_in=None, run__in=going)
+    seen = waiting.aggregate(count=Count("pk"), first=Min("at"))
+    lag = (now - seen["first"]).total_seconds() if seen["first"] else 0.0
+    return Load(
+        running=going.count(),
+        stuck=waiting.filter(at__lt=now - STUCK).values("run").distinct().count(),
+        answers=Answer.objects.count(),
+        steps=Run.objects.aggregate(steps=Sum("steps"))["steps"] or 0,
+        waiting=seen["count"],
+        lag=max(0.0, lag),
+        queued=_queued(),
+    )
+
+
+def unswept(last: datetime | None, now: datetime) -> timedelta | None:
+    """For how long nothing has worked in the background, where that is too long."""
+    most = max(UNSWEPT, 3 * timedelta(seconds=settings.SWEEP_SECONDS))
+    return None if last is not None and now - last < most else now - (last or now)
+
+
+def redis_answers() -> bool:
+    try:
+        cache.get("anything")
+    except RedisError:
+        return False
+    return True
+
+
+def _web(last: datetime | None, now: datetime) -> Part:
+    if last is None:
+        return Part("Web", True, "It has not said anything yet; this page shows that it is there.")
+    if now - last > SILENT:
+        words = f"It last took answers {duration(now - last)} ago; that time will be given back."
+        return Part("Web", False, words)
+    return Part("Web", True, "It takes answers.")
+
+
+def _redis() -> Part:
+    if redis_answers():
+        return Part("Redis", True, "It answers.")
+    return Part("Redis", False, "It does not answer: start it, or see REDIS_URL.")
+
+
+def _background(last: datetime | None, now: datetime) -> Part:
+    name = "Background"
+    span = unswept(last, now)
+    if span is None:
+        words = f"It last swept {duration(now - last)} ago." if last else ""
+        return Part(name, True, words)
+    ago = f"Nothing has worked for {duration(span)}" if last else "Nothing has worked yet"
+    return Part(name, False, f"{ago}: see whether a Celery worker and Celery's beat are running.")
+
+
+def celery_workers() -> list[str]:
+    """The names of those that answer within a second; none where Redis is away."""
+    try:
+        return sorted(current_app.control.inspect(timeout=1.0).ping() or {})
+    except (RedisError, OperationalError):
+        return []
+
+
+def _queued() -> dict[str, int]:
+    """Celery keeps a list in Redis for each queue."""
+    try:
+        with Redis.from_url(settings.REDIS_URL) as broker:
+            return {name: int(broker.llen(name)) for name in settings.CELERY_TASK_QUEUES}
+    except RedisError:
+        return {}

@@ -1,0 +1,112 @@
+"""What programs and whoever looks after the system are told of it."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from selection import engine, reports
+from selection.models import Answer, Pulse
+from tests.pages import text_of
+from tests.processes import celery_worker, wait_until
+from tests.worlds import answer_all, crowd, make_run
+
+pytestmark = pytest.mark.django_db
+
+NOWHERE = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": "unix:///nowhere/redis.sock",
+    }
+}
+
+
+def all_at_work() -> None:
+    for name in (Pulse.WEB, Pulse.SWEEP):
+        Pulse.objects.update_or_create(pk=name, defaults={"at": timezone.now()})
+
+
+def states() -> dict[str, bool]:
+    return {part.name: part.well for part in reports.parts()}
+
+
+def test_it_is_there():
+    assert Client().get("/healthz").json() == {"well": True}
+    assert Client().post("/healthz").status_code == 405
+
+
+def test_it_is_ready_and_says_what_is_not_at_work():
+    all_at_work()
+    answer = Client().get("/readyz")
+    assert (answer.status_code, answer.json()["well"]) == (200, True)
+    Pulse.objects.filter(pk=Pulse.SWEEP).update(at=timezone.now() - timedelta(minutes=5))
+    answer = Client().get("/readyz")
+    assert (answer.status_code, answer.json()["well"]) == (200, False)  # it still takes answers
+    assert answer.json()["parts"] == {
+        "database": True,
+        "web": True,
+        "redis": True,
+        "background": False,
+    }
+
+
+def test_each_part_is_told_by_itself(settings):
+    all_at_work()
+    assert states() == {"Database": True, "Web": True, "Redis": True, "Background": True}
+    Pulse.objects.filter(pk=Pulse.WEB).update(at=timezone.now() - timedelta(minutes=1))
+    settings.CACHES = NOWHERE
+    assert states() == {"Database": True, "Web": False, "Redis": False, "Background": True}
+
+
+def metrics(token: str = "") -> dict[str, float]:
+    answer = Client().get("/metrics", headers={"authorization": f"Bearer {token}"})
+    if answer.status_code == 404:
+        return {}
+    families = text_string_to_metric_families(answer.content.decode())
+    return {
+        " ".join([sample.name, *sample.labels.values()]): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def test_metrics_are_for_who_knows_their_token(settings):
+    assert metrics() == metrics("anything") == {}
+    settings.METRICS_TOKEN = "for-prometheus"
+    assert metrics() == metrics("for-prometheu") == {}
+    assert metrics("for-prometheus")["crowdselect_up database"] == 1
+
+
+def test_metrics_count_what_was_done_and_what_waits(settings):
+    settings.METRICS_TOKEN = "for-prometheus"
+    run = make_run()
+    engine.advance(run.pk)
+    given = answer_all(run, crowd(1, 2))
+    Answer.objects.update(at=timezone.now() - timedelta(hours=2))
+    seen = metrics("for-prometheus")
+    assert seen["crowdselect_answers_total"] == seen["crowdselect_answers_waiting"] == given > 0
+    assert seen["crowdselect_lag_seconds"] == pytest.approx(7200, abs=60)
+    assert (seen["crowdselect_runs_running"], seen["crowdselect_runs_stuck"]) == (1, 1)
+    engine.advance(run.pk)
+    seen = metrics("for-prometheus")
+    assert (seen["crowdselect_steps_total"], seen["crowdselect_answers_waiting"]) == (2, 0)
+    assert (seen["crowdselect_lag_seconds"], seen["crowdselect_runs_stuck"]) == (0, 0)
+
+
+def test_the_page_says_what_is_away(admin_client):
+    Pulse.objects.create(pk=Pulse.SWEEP, at=timezone.now() - timedelta(hours=3))
+    said = text_of(admin_client.get("/admin/selection/pulse/"))
+    assert "Something is not at work." in said
+    assert "Nothing has worked for 3 hours" in said
+    assert "None answered within a second." in said
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_sweeps_makes_all_well(admin_client):
+    with celery_worker():
+        wait_until(lambda: Pulse.objects.filter(pk=Pulse.SWEEP).exists(), "the first sweep")
+        said = text_of(admin_client.get("/admin/selection/pulse/"))
+    assert "All is well." in said
+    assert "celery@" in said
