@@ -38,9 +38,7 @@ class Doors:
             answer = refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MUCH)
         else:
             answer = self.get_response(request)
-        for name, value in headers_for(request.path).items():
-            answer.headers.setdefault(name, value)
-        return answer
+        return with_headers(request, answer)
 
     def process_exception(
         self, request: HttpRequest, exception: Exception
@@ -98,6 +96,12 @@ _UNFOLD = {"script-src": "'self' 'unsafe-eval'", "style-src": "'self' 'unsafe-in
 # A worker's page needs no script at all, and its address is a secret.
 _WORKER = {"script-src": "'none'", "connect-src": "'none'", "img-src": "'self'"}
 _NOT_NEEDED = ("camera", "geolocation", "microphone", "payment", "usb", "bluetooth", "midi")
+
+
+def with_headers(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
+    for name, value in headers_for(request.path).items():
+        answer.headers.setdefault(name, value)
+    return answer
 
 
 def headers_for(path: str) -> dict[str, str]:

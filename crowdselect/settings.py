@@ -23,8 +23,10 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # The address workers reach the server at: personal links start with it.
 PUBLIC_URL = env("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 HTTPS = PUBLIC_URL.startswith("https://")
-# The address of the one proxy that is believed when it says who asks, and whether by https.
-TRUSTED_PROXY = env("TRUSTED_PROXY", default="")
+# Addresses and networks of the proxies that are believed when they say who asks, whether by https,
+# and, if there is a header for it, as whom.
+TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
+USER_HEADER = env("USER_HEADER", default="")
 
 INSTALLED_APPS = [
     "unfold",
@@ -42,6 +44,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "crowdselect.proxies.Proxies",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -132,10 +135,14 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(embedded.VAR / "celerybeat-schedule")
 # Answers that come in within this time are taken in one step.
 ADVANCE_DELAY_SECONDS = env.float("ADVANCE_DELAY_SECONDS", default=0.5)
 
-# -- the API: how often a minute; 0 for no limit. Counted in Redis, and not while that is away
+# -- how often a minute; 0 for no limit. Counted in Redis, and not while that is away
 
 API_REQUESTS_PER_MINUTE = env.int("API_REQUESTS_PER_MINUTE", default=30_000)  # with one token
 API_FAILURES_PER_MINUTE = env.int("API_FAILURES_PER_MINUTE", default=60)  # from one address
+LINK_REQUESTS_PER_MINUTE = env.int(
+    "LINK_REQUESTS_PER_MINUTE", default=300
+)  # with one worker's link
+LINK_FAILURES_PER_MINUTE = env.int("LINK_FAILURES_PER_MINUTE", default=60)  # from one address
 
 # -- whoever watches: /metrics is there for who sends this as a bearer token; empty: for nobody
 
@@ -174,7 +181,7 @@ CSRF_COOKIE_HTTPONLY = True
 # Browsers that came once by https come back by nothing else. A redirect needs to know by what a
 # request came, which only the proxy can tell; the API is no browser.
 SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=365 * 24 * 3600) if HTTPS else 0
-SECURE_SSL_REDIRECT = HTTPS and bool(TRUSTED_PROXY)
+SECURE_SSL_REDIRECT = HTTPS and bool(TRUSTED_PROXIES)
 SECURE_REDIRECT_EXEMPT = ["^api/"]
 # Whether names below this one have https as well is not this program's to say, nor is a browser's
 # list of such names.

@@ -76,9 +76,6 @@ def _fork(listener: socket.socket) -> int:
 def serve(listener: socket.socket) -> None:
     """Until a signal comes: what is being answered is answered to its end."""
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that one waited is no news
-    believed = {"trusted_proxy": settings.TRUSTED_PROXY} if settings.TRUSTED_PROXY else {}
-    if believed:
-        believed |= {"trusted_proxy_headers": "x-forwarded-for x-forwarded-proto"}
     waitress.serve(
         application,
         sockets=[listener],
@@ -87,10 +84,9 @@ def serve(listener: socket.socket) -> None:
         channel_timeout=SILENT_SECONDS,
         asyncore_use_poll=True,
         max_request_body_size=settings.MOST_UPLOADED,
-        clear_untrusted_proxy_headers=True,
+        clear_untrusted_proxy_headers=False,  # crowdselect.proxies does, and knows networks
         ident=None,
         _quiet=True,
-        **believed,
     )
 
 

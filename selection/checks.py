@@ -1,6 +1,7 @@
 """System checks: a bad setting gets a number, a sentence and a hint, before anything starts."""
 
 from collections.abc import Iterator
+from ipaddress import ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ REDIS_SCHEMES = {"redis", "rediss", "unix"}
 
 @register(Tags.compatibility)
 def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    return [*_addresses(), *_timing(), *_doors()]
+    return [*_addresses(), *_timing(), *_doors(), *_proxies()]
 
 
 def _addresses() -> Iterator[CheckMessage]:
@@ -58,6 +59,30 @@ def _doors() -> Iterator[CheckMessage]:
             hint="Name the hosts that people reach the server by, separated by commas.",
             id="crowdselect.E006",
         )
+
+
+def _proxies() -> Iterator[CheckMessage]:
+    for proxy in settings.TRUSTED_PROXIES:
+        if not _network(proxy):
+            yield Error(
+                f"TRUSTED_PROXIES has “{proxy}”, which is neither an address nor a network.",
+                hint="Use addresses such as 10.0.0.1 or 10.0.0.0/24, separated by commas.",
+                id="crowdselect.E007",
+            )
+    if settings.USER_HEADER and not settings.TRUSTED_PROXIES:
+        yield Error(
+            f"USER_HEADER is “{settings.USER_HEADER}”, and no proxy is trusted to send it.",
+            hint="Name in TRUSTED_PROXIES the proxy that signs people in, or leave it out.",
+            id="crowdselect.E008",
+        )
+
+
+def _network(text: str) -> bool:
+    """One that is not the whole internet."""
+    try:
+        return ip_network(text).prefixlen > 0
+    except ValueError:
+        return False
 
 
 def _timing() -> Iterator[CheckMessage]:

@@ -11,8 +11,10 @@ import logging
 import time
 from dataclasses import dataclass, field
 from hashlib import blake2s
+from ipaddress import ip_network
 
 from django.core.cache import cache
+from django.http import HttpRequest
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +51,13 @@ def over(kind: str, who: str, most: int) -> bool:
     if count % step == 0 and key not in _here.over and _told(key, step) > most:
         _here.over.add(key)
     return key in _here.over
+
+
+def place(request: HttpRequest) -> str:
+    """Where a request comes from, as far as a limit goes: of an IPv6 address the network, because
+    whoever has one address has all of its 64 bits."""
+    address = str(request.META.get("REMOTE_ADDR", "")).partition("%")[0]
+    return address if ":" not in address else str(ip_network(f"{address}/64", strict=False))
 
 
 def _told(key: str, step: int) -> int:

@@ -36,8 +36,8 @@ class Token(HttpBearer):
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
         found = tokens.of_secret(token)
         if found is None:
-            address = request.META.get("REMOTE_ADDR", "")
-            if limits.over("address", address, settings.API_FAILURES_PER_MINUTE):
+            place = limits.place(request)
+            if limits.over("address", place, settings.API_FAILURES_PER_MINUTE):
                 raise TooMany("Too many requests without a valid token: wait a minute.")
             return None
         if limits.over("token", str(found.pk), settings.API_REQUESTS_PER_MINUTE):

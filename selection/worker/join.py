@@ -11,6 +11,7 @@ from selection.models import Run
 from selection.setup import enrolment
 
 from . import links
+from .pace import each_visitor
 
 # What platforms call the worker's id in the links that they make.
 NAMES = ("worker", "workerId", "PROLIFIC_PID")
@@ -25,6 +26,7 @@ TAKEN = (
 @csrf_exempt  # there is no login: the secret is in the address
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@each_visitor
 def join(request: HttpRequest, token: str) -> HttpResponse:
     run_id = links.run_id(token)
     run = Run.objects.filter(pk=run_id).first() if run_id is not None else None

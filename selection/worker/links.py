@@ -28,10 +28,10 @@ def named(token: str) -> tuple[int, int] | None:
 
 def candidate_id(token: str) -> int | None:
     """Whose token this is; None for one that was not made here, or was replaced."""
-    named = _read(_signer, token)
-    if named is None or not Candidate.objects.filter(pk=named[0], links=named[1]).exists():
+    own = named(token)
+    if own is None or not Candidate.objects.filter(pk=own[0], links=own[1]).exists():
         return None
-    return named[0]
+    return own[0]
 
 
 def address(candidate_id: int, number: int = 0) -> str:
@@ -41,10 +41,15 @@ def address(candidate_id: int, number: int = 0) -> str:
 
 def run_id(token: str) -> int | None:
     """Whose roster this token of a join link opens; None for one not made here, or replaced."""
-    named = _read(_joining, token)
-    if named is None or not Run.objects.filter(pk=named[0], links=named[1]).exists():
+    own = named_run(token)
+    if own is None or not Run.objects.filter(pk=own[0], links=own[1]).exists():
         return None
-    return named[0]
+    return own[0]
+
+
+def named_run(token: str) -> tuple[int, int] | None:
+    """As ``named``, of a join link."""
+    return _read(_joining, token)
 
 
 def join_address(run: Run) -> str:

@@ -15,6 +15,7 @@ from selection.setup import roster
 
 from . import links, page
 from .forms import WorkForm
+from .pace import each_link
 
 NOTICES = {
     "late": "Too late: the time for that question was up, so it counts as not answered in time.",
@@ -30,6 +31,7 @@ DAY = 24 * 3600
 @csrf_exempt  # the secret is in the address, not in a cookie, so nobody else can make it be sent
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@each_link
 def work(request: HttpRequest, token: str) -> HttpResponse:
     if request.method != "POST":
         return _show(request, token)

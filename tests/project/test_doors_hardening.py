@@ -101,6 +101,9 @@ def test_a_password_like_the_name_is_refused():
         ("SECRET_KEY", "a" * 60, "crowdselect.E005"),
         ("SECRET_KEY", "django-insecure-" + RIGHT * 3, "crowdselect.E005"),
         ("ALLOWED_HOSTS", ["crowd.example.org", "*"], "crowdselect.E006"),
+        ("TRUSTED_PROXIES", ["proxy.example.org"], "crowdselect.E007"),
+        ("TRUSTED_PROXIES", ["0.0.0.0/0"], "crowdselect.E007"),
+        ("USER_HEADER", "X-Remote-User", "crowdselect.E008"),
     ],
 )
 def test_it_refuses_to_start_with_a_weak_setting(settings, name, value, number):
@@ -146,7 +149,7 @@ PRODUCTION = {
     "SECRET_KEY": "x3Jd8-kq0ZPf7mW2vRbT5yLnC9hGsE1uAoI4wQpV6tXeKjMzYr",
     "PUBLIC_URL": "https://crowd.example.org",
     "ALLOWED_HOSTS": "crowd.example.org",
-    "TRUSTED_PROXY": "10.0.0.1",
+    "TRUSTED_PROXIES": "10.0.0.1",
 }
 
 

@@ -188,7 +188,7 @@ def test_a_web_process_that_dies_is_replaced(server):
 
 def test_only_the_trusted_proxy_is_believed_that_a_request_came_by_https(folder):
     known = {"PUBLIC_URL": "https://localhost"}
-    with serving(folder, **known, TRUSTED_PROXY="127.0.0.1") as (port, _):
+    with serving(folder, **known, TRUSTED_PROXIES="127.0.0.1") as (port, _):
         behind = asked(port, X_Forwarded_Proto="https")
         assert behind.status == 404
         assert behind.headers["Strict-Transport-Security"]
