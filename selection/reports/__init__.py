@@ -1,6 +1,6 @@
 """Every read that is more than a get. Nothing here writes."""
 
-from topk import DOUBT, PopulationSummary
+from topk import DOUBT, PopulationSummary, rounded_up
 
 from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
 from .card import Card, Point, card
@@ -12,7 +12,7 @@ from .gold import DISAGREE, GoldLine, gold, gold_rows
 from .needs import Need, needs
 from .outlook import Ahead, Everybody, ahead, in_short
 from .pace import Pace, pace
-from .progress import Progress, history, progress, rounded_up, with_counts
+from .progress import Progress, history, progress, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
 from .words import duration
 from .workers import (
