@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q, Sum
+from django.db.models import Count, Q, Sum
 from numpy.typing import NDArray
 
 from selection import algorithms
@@ -261,11 +261,20 @@ class Run(NamedInTeam):
         lost = self.regraded is not None and not self.kept and self.ending != Run.Ending.ROSTER
         return lost and self.status == Run.Status.ENDED and self.selector_class.open_roster
 
-    def count_spent(self) -> int:
-        """Assignments handed out, but those of retired questions: these cost nothing."""
-        sums = self.candidates.aggregate(asked=Sum("asked", default=0), void=Sum("void", default=0))
+    def tally(self) -> dict[str, int]:
+        """``arms``, ``counted`` answers, and assignments ``spent``: handed out, but those of
+        retired questions, which cost nothing."""
+        sums = self.candidates.aggregate(
+            arms=Count("id"),
+            counted=Sum("pulls", default=0),
+            asked=Sum("asked", default=0),
+            void=Sum("void", default=0),
+        )
         waiting = self.answers.filter(applied_in=None, void=True).count()
-        return int(sums["asked"] - sums["void"] - waiting)
+        return {**sums, "spent": sums["asked"] - sums["void"] - waiting}
+
+    def count_spent(self) -> int:
+        return self.tally()["spent"]
 
     @property
     def affords_more(self) -> bool:

@@ -5,7 +5,7 @@ from topk import DOUBT, PopulationSummary, rounded_up
 from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
 from .card import Card, Point, card
 from .comparison import Comparison, compare
-from .exports import COLUMNS, export, export_table
+from .exports import COLUMNS, columns, export, export_table, facts, selected
 from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
 from .gold import DISAGREE, GoldLine, gold, gold_rows
@@ -53,10 +53,12 @@ __all__ = [
     "answer_columns",
     "answer_rows",
     "card",
+    "columns",
     "compare",
     "duration",
     "export",
     "export_table",
+    "facts",
     "fit",
     "gold",
     "gold_rows",
@@ -76,6 +78,7 @@ __all__ = [
     "proof",
     "quota_lines",
     "rounded_up",
+    "selected",
     "skill_lines",
     "standings",
     "with_counts",

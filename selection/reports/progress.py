@@ -44,21 +44,21 @@ class Progress:
 
 def progress(run: Run) -> Progress:
     last = run.history.order_by("-number").first()
-    sums = run.candidates.aggregate(pulls=Sum("pulls", default=0), n=Count("id"))
-    spent = run.count_spent()
+    tally = run.tally()
+    spent = tally["spent"]
     accepted, rejected = (last.accepted, last.rejected) if last else (0, 0)
     gap, wanted = (last.gap, last.wanted) if last else (1.0, _wanted(run))
     unanswered = Assignment.objects.filter(candidate__run=run).open().count()
     return Progress(
         accepted=accepted,
         rejected=rejected,
-        undecided=sums["n"] - accepted - rejected,
+        undecided=tally["arms"] - accepted - rejected,
         gap=gap,
         wanted=wanted,
         closed=_closed(run, last),
         spent=spent,
         left=None if run.budget is None else run.budget - spent,
-        counted=sums["pulls"],
+        counted=tally["counted"],
         out=0 if run.status == Run.Status.ENDED else unanswered,
         rate=_rate(run),
     )
