@@ -16,7 +16,7 @@ from .early import Early, early, those_left
 from .options import Option
 from .population_summary import PopulationSummary
 from .problem import Problem, ProblemError
-from .promise import ASSUMPTIONS, Goal, Promise
+from .promise import ASSUMPTIONS, Goal, Promise, rounded_up
 from .published.multi import MultiProblem
 from .registry import MULTI_SELECTORS, SELECTORS, build
 from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
@@ -48,6 +48,7 @@ __all__ = [
     "build",
     "early",
     "pack",
+    "rounded_up",
     "simulate",
     "summary",
     "those_left",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 
 from .problem import Problem
 
@@ -38,6 +39,14 @@ SET_ASSUMPTIONS = (
 def ordinal(number: int) -> str:
     suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{'th' if 10 <= number % 100 <= 20 else suffix}"
+
+
+def rounded_up(epsilon: float) -> float:
+    """To three places, so that what is said of it still holds; accuracies differ by at most 1.
+
+    What is above a thousandth by less than 1e-12 is there by rounding alone.
+    """
+    return min(1.0, ceil(epsilon * 1000 - 1e-9) / 1000)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def facts(run: Run, may_change: bool) -> dict[str, Any]:
         "more_events": len(events) > EVENTS_SHOWN,
         "join_link": links.join_address(run) if run.enrolling and may_change else "",
         "not_closed": joining.too_few(run) if run.enrolling else "",
-        "may_raise": run.ending == Run.Ending.BUDGET and not run.fixed_budget,
+        "may_raise": run.may_be_raised,
     }
 
 
@@ -75,7 +75,7 @@ def change_form(run: Run, data: Any = None) -> "_SettingsForm":
     """The settings that may change as the run stands now."""
     going = run.status != Run.Status.ENDED
     fields = ["name"]
-    if not run.fixed_budget and (going or run.ending == Run.Ending.BUDGET):
+    if not run.fixed_budget and (going or run.may_be_raised):
         fields.append("budget")
     if going:
         fields += ["slots", "slots_per_worker", "minutes", "hours_to_come"]

@@ -1,16 +1,12 @@
 """A page of our own inside the admin, about one object."""
 
-import csv
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -19,8 +15,10 @@ from django.views.generic import View
 from django.views.generic.base import ContextMixin, TemplateResponseMixin
 from unfold.views import UnfoldModelAdminViewMixin
 
+from selection import exports
 from selection.access import MEMBER, allowed, scoped
-from selection.intake import files
+
+CSV = "text/csv; charset=utf-8"
 
 
 class DeletedWhole:
@@ -109,17 +107,6 @@ def object_url(item: Model) -> str:
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_{name}", args=[item.pk])
 
 
-# The byte-order mark tells spreadsheets that a CSV file is UTF-8.
-MARK = "\ufeff"
-
-
-class _Echo:
-    """A file for csv.writer that hands back what is written."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
 def csv_response(
     name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
 ) -> StreamingHttpResponse:
@@ -130,21 +117,11 @@ def csv_response(
 def csv_stream(
     name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> StreamingHttpResponse:
+    pieces = exports.csv_file(exports.Table(columns, rows))
+    return file_response(exports.File(f"{slugify(name) or 'crowdselect'}.csv", CSV, pieces))
+
+
+def file_response(file: exports.File) -> StreamingHttpResponse:
     """A download that is sent while it is made, however long it is."""
-    write = csv.writer(_Echo()).writerow
-    lines = (write(map(files.defused, row)) for row in rows)
-    return StreamingHttpResponse(
-        chain([MARK + write(map(files.defused, columns))], lines),
-        content_type="text/csv; charset=utf-8",
-        headers=_as_file(name, "csv"),
-    )
-
-
-def json_response(name: str, document: Any) -> HttpResponse:
-    body = json.dumps(document, indent=2, ensure_ascii=False, cls=DjangoJSONEncoder)
-    return HttpResponse(body, content_type="application/json", headers=_as_file(name, "json"))
-
-
-def _as_file(name: str, suffix: str) -> dict[str, str]:
-    filename = f"{slugify(name) or 'crowdselect'}.{suffix}"
-    return {"Content-Disposition": f'attachment; filename="{filename}"'}
+    as_file = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return StreamingHttpResponse(file.pieces, content_type=file.media, headers=as_file)

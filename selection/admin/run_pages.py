@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
-from selection import reports
+from selection import exports, reports
 from selection.errors import Refused
 from selection.models import Run
 from selection.setup import choices, money, priors, refusals, runs
@@ -18,7 +18,7 @@ from selection.worker import links
 
 from . import changes, copies, expected, live, table
 from .live import LiveView
-from .page import Page, csv_response, csv_stream, json_response, object_url
+from .page import Page, csv_response, file_response, object_url
 from .worker_page import WorkerPage
 
 VERBS = {
@@ -31,6 +31,8 @@ VERBS = {
     "conclude": runs.conclude,
     "take-up": runs.take_up,
 }
+# Formats that stand on the page as buttons; the others are in a list.
+BUTTONS = ("csv", "xlsx", "report")
 DONE = {
     "start": "The run has started: questions are going out.",
     "forget": "The run takes nothing over from an earlier one any more.",
@@ -81,7 +83,15 @@ class RunPage(Page):
         return facts | {
             "pieces": pieces,
             "attributes": table.attributes(run),
+            "formats": self._formats(),
             **changes.facts(run, self.may("selection.change_run")),
+        }
+
+    def _formats(self) -> dict[str, list[exports.Format]]:
+        """By group, those that whoever looks may take, besides those that have a button."""
+        return {
+            group: [each for each in formats if all(map(self.may, each.asks))]
+            for group, formats in exports.grouped(without=BUTTONS).items()
         }
 
 
@@ -120,7 +130,7 @@ class Download(Page):
     """A file made of the run. Once it has begun: a draft has nobody in it."""
 
     def get_permission_required(self) -> Sequence[str]:
-        return ["selection.view_run", *ALSO_ASKED.get(self.kwargs["file"], [])]
+        return ["selection.view_run", *ALSO_ASKED[self.kwargs["file"]]]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         run: Run = self.object
@@ -131,12 +141,9 @@ class Download(Page):
 
 
 def _selected_csv(run: Run) -> HttpResponseBase:
+    """With what is true of the run on every row, as programs know it from this address."""
     rows = reports.export_table(run)
     return csv_response(f"{run} selected", list(rows[0]) if rows else reports.COLUMNS, rows)
-
-
-def _selected_json(run: Run) -> HttpResponseBase:
-    return json_response(f"{run} selected", reports.export(run))
 
 
 def _links_csv(run: Run) -> HttpResponseBase:
@@ -156,35 +163,48 @@ def _open_csv(run: Run) -> HttpResponseBase:
     return csv_response(f"{run} open questions", reports.open_columns(run), reports.open_table(run))
 
 
-def _answers_csv(run: Run) -> HttpResponseBase:
-    return csv_stream(f"{run} answers", reports.answer_columns(run), reports.answer_rows(run))
-
-
-FILES = {
-    "selected.csv": _selected_csv,
-    "selected.json": _selected_json,
-    "links.csv": _links_csv,
-    "open.csv": _open_csv,
-    "answers.csv": _answers_csv,
-}
-
-
+FILES = {"selected.csv": _selected_csv, "links.csv": _links_csv, "open.csv": _open_csv}
 # Whoever has a worker's link answers as that worker: it is for those who may act on the run.
 ALSO_ASKED = {
+    "selected.csv": [],
     "links.csv": ["selection.change_run"],
     "open.csv": ["selection.view_question"],
-    "answers.csv": ["selection.view_answer"],
 }
+
+
+class Export(Page):
+    """What a run comes to, in one of the formats that there are."""
+
+    def get_permission_required(self) -> Sequence[str]:
+        found = exports.FORMATS.get(self.kwargs["format"])
+        return ["selection.view_run", *(found.asks if found else ())]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if self.kwargs["format"] not in exports.FORMATS:
+            raise Http404
+        try:
+            return file_response(exports.make(self.object, self.kwargs["format"]))
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+            return redirect(object_url(self.object))
+
+
+# Addresses that were there before there were more formats.
+NAMED = {"selected.json": "json", "answers.csv": "answers"}
 
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
-    page, live_page, worker, verb, download = (
+    page, live_page, worker, verb, download, export = (
         wrap(view.as_view(model_admin=model_admin))
-        for view in (RunPage, LiveView, WorkerPage, RunVerb, Download)
+        for view in (RunPage, LiveView, WorkerPage, RunVerb, Download, Export)
     )
     downloads = [
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
+    ]
+    downloads += [
+        path(f"<int:pk>/{file}", export, {"format": name}, name=_url_name(file))
+        for file, name in NAMED.items()
     ]
     return [
         *changes.change_urls(model_admin),
@@ -194,6 +214,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         path("<int:pk>/live/", live_page, name="selection_run_live"),
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),
         path("<int:pk>/do/<slug:verb>/", verb, name="selection_run_verb"),
+        path("<int:pk>/export/<slug:format>/", export, name="selection_run_export"),
         *downloads,
     ]
 

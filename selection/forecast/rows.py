@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from math import ceil
 from typing import Any
 
 import numpy as np
+
+from topk import rounded_up
 
 from .bands import band
 from .contenders import Contender
@@ -135,10 +136,6 @@ def money(plan: Plan, answers: tuple[int, int, int]) -> tuple[float, float, floa
         return None
     low, median, high = (round(plan.price * many, 2) for many in answers)
     return low, median, high
-
-
-def rounded_up(epsilon: float) -> float:
-    return min(1.0, ceil(epsilon * 1000 - 1e-9) / 1000)
 
 
 # -- reasons

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Q, Sum
 from numpy.typing import NDArray
 
 from selection import algorithms
@@ -246,8 +246,40 @@ class Run(NamedInTeam):
         Its end said what held by the answers of then; only where bounds hold at all times may one
         go on looking.
         """
+        return self._lost and self.affords_more
+
+    @property
+    def may_be_raised(self) -> bool:
+        """Whether it would go on after its end with a higher budget."""
+        if self.budget is None or self.fixed_budget or self.status != Run.Status.ENDED:
+            return False
+        spent = self.ending == Run.Ending.BUDGET and self.regraded is None
+        return spent or self._lost
+
+    @property
+    def _lost(self) -> bool:
         lost = self.regraded is not None and not self.kept and self.ending != Run.Ending.ROSTER
         return lost and self.status == Run.Status.ENDED and self.selector_class.open_roster
+
+    def tally(self) -> dict[str, int]:
+        """``arms``, ``counted`` answers, and assignments ``spent``: handed out, but those of
+        retired questions, which cost nothing."""
+        sums = self.candidates.aggregate(
+            arms=Count("id"),
+            counted=Sum("pulls", default=0),
+            asked=Sum("asked", default=0),
+            void=Sum("void", default=0),
+        )
+        waiting = self.answers.filter(applied_in=None, void=True).count()
+        return {**sums, "spent": sums["asked"] - sums["void"] - waiting}
+
+    def count_spent(self) -> int:
+        return self.tally()["spent"]
+
+    @property
+    def affords_more(self) -> bool:
+        """Whether its budget allows a further assignment."""
+        return self.budget is None or self.count_spent() < self.budget
 
     @property
     def fixed_budget(self) -> bool:

@@ -1,18 +1,18 @@
 """Every read that is more than a get. Nothing here writes."""
 
-from topk import DOUBT, PopulationSummary
+from topk import DOUBT, PopulationSummary, rounded_up
 
 from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
 from .card import Card, Point, card
 from .comparison import Comparison, compare
-from .exports import COLUMNS, export, export_table
+from .exports import COLUMNS, columns, export, export_table, facts, selected
 from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
 from .gold import DISAGREE, GoldLine, gold, gold_rows
 from .needs import Need, needs
 from .outlook import Ahead, Everybody, ahead, in_short
 from .pace import Pace, pace
-from .progress import Progress, history, progress, rounded_up, with_counts
+from .progress import Progress, history, progress, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
 from .system import Load, Part, celery_workers, load, parts
 from .words import duration
@@ -57,10 +57,12 @@ __all__ = [
     "answer_rows",
     "card",
     "celery_workers",
+    "columns",
     "compare",
     "duration",
     "export",
     "export_table",
+    "facts",
     "fit",
     "gold",
     "gold_rows",
@@ -82,6 +84,7 @@ __all__ = [
     "proof",
     "quota_lines",
     "rounded_up",
+    "selected",
     "skill_lines",
     "standings",
     "with_counts",

@@ -1,8 +1,12 @@
-"""The selection as a document and as a table, with all that is needed to repeat the run."""
+"""The selection as a document and as a table, with all that is needed to repeat the run.
+
+What is made of it for files, and for platforms, is in the room ``exports``.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Sum
@@ -12,7 +16,7 @@ from selection.setup import priors
 
 from .named import ended_early
 from .promise_status import ON_AVERAGE, interval, promise_status
-from .workers import Line, look, quota_lines, skill_lines
+from .workers import Line, Look, look, quota_lines, skill_lines
 
 COLUMNS = [
     "rank",
@@ -33,15 +37,23 @@ LIFE = ["lapsed", "presence", "by_hand", "by_hand_why", "selected_by"]
 def export(run: Run) -> dict[str, Any]:
     """The selection, with all that is needed to understand and repeat it."""
     seen = look(run)
+    return facts(run, seen) | {
+        "workers": selected(run, seen),
+        "taken_out_by_hand": [_row(run, None, line) for line in seen.lines if _taken_out(line)],
+    }
+
+
+def facts(run: Run, seen: Look) -> dict[str, Any]:
+    """What is true of the run as a whole: its settings, what it promises, what it took."""
     lines, fit, promised = seen.lines, seen.fit, promise_status(run, seen.named)
-    chosen = [line for line in lines if line.selected]
+    spent = run.count_spent()
     return {
         "run": run.name,
         "pool": run.pool.name,
         "question_set": run.question_set.name,
         "status": run.status,
         "ending": run.why_ended,
-        "regraded": run.regraded.isoformat(" ", "seconds") if run.regraded else None,
+        "regraded": _moment(run.regraded),
         "certified": run.certified,
         "promise": promised.sentence,
         "named_by": seen.named.by if seen.named else "",
@@ -66,10 +78,22 @@ def export(run: Run) -> dict[str, Any]:
         "currency": run.currency,
         "seed": run.seed,
         "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
+        "assignments": spent,
+        "cost": None if run.price is None else float(run.price * spent),
+        "started": _moment(run.started),
+        "ended": _moment(run.ended),
         "interval": interval(run),
-        "workers": [_export_row(run, rank, line) for rank, line in _ranked(chosen)],
-        "taken_out_by_hand": [_export_row(run, None, line) for line in lines if _taken_out(line)],
     }
+
+
+def selected(run: Run, seen: Look) -> list[dict[str, Any]]:
+    """A row for each worker selected, of ``columns``: by skill, the best first."""
+    chosen = [line for line in seen.lines if line.selected]
+    return [_row(run, rank, line) for rank, line in _ranked(chosen)]
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat(" ", "seconds") if at else None
 
 
 def _taken_out(line: Line) -> bool:
@@ -120,7 +144,7 @@ def columns(run: Run) -> list[str]:
     return [*COLUMNS, *group, *skill, *LIFE, *expected]
 
 
-def _export_row(run: Run, rank: int | None, line: Line) -> dict[str, Any]:
+def _row(run: Run, rank: int | None, line: Line) -> dict[str, Any]:
     by = "algorithm" if line.by_algorithm else "hand"
     row = asdict(line) | {"rank": rank, "right": round(line.right), "selected_by": by}
     for column in ("mean", "lower", "upper", "expected"):
@@ -131,7 +155,7 @@ def _export_row(run: Run, rank: int | None, line: Line) -> dict[str, Any]:
 def export_table(run: Run) -> list[dict[str, Any]]:
     """The same as flat rows for a spreadsheet: each worker's line ends with the run's own facts."""
     document = export(run)
-    facts = (
+    said = (
         {
             "certified": _certified_word(document),
             "promise": document["promise"],
@@ -145,4 +169,4 @@ def export_table(run: Run) -> list[dict[str, Any]]:
         | {name: document[name] for name in ("run", "algorithm", "k", "epsilon", "delta", "budget")}
         | {name: document[name] for name in ("price", "currency", "seed", "answers_used")}
     )
-    return [row | facts for row in document["workers"]]
+    return [row | said for row in document["workers"]]

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from selection.models import Run
 from selection.models.roster import Roster
-from topk import Early, Promise, Selector, Verdict, early, those_left
+from topk import Early, Promise, Selector, Verdict, early, rounded_up, those_left
 
 from .fit import restored
-from .progress import rounded_up
 
 Counts = NDArray[np.int64]
 COLUMNS = ("pulls", "skill", "gone", "rewards", "verdict")

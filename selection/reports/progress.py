@@ -1,6 +1,5 @@
 """How far runs have come: their progress, their history, counts for a list of them."""
 
-import math
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -9,6 +8,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from selection.models import Assignment, Run, Step
+from topk import rounded_up
 
 
 @dataclass(frozen=True)
@@ -42,35 +42,23 @@ class Progress:
         return f"{rounded_up(self.gap):.3f}"
 
 
-def rounded_up(gap: float) -> float:
-    """To three places, so that what is said of it still holds."""
-    return math.ceil(gap * 1000) / 1000
-
-
 def progress(run: Run) -> Progress:
     last = run.history.order_by("-number").first()
-    sums = run.candidates.aggregate(
-        asked=Sum("asked", default=0),
-        pulls=Sum("pulls", default=0),
-        void=Sum("void", default=0),
-        n=Count("id"),
-    )
-    # What was asked of retired questions costs nothing.
-    void = sums["void"] + run.answers.filter(applied_in=None, void=True).count()
-    spent = sums["asked"] - void
+    tally = run.tally()
+    spent = tally["spent"]
     accepted, rejected = (last.accepted, last.rejected) if last else (0, 0)
     gap, wanted = (last.gap, last.wanted) if last else (1.0, _wanted(run))
     unanswered = Assignment.objects.filter(candidate__run=run).open().count()
     return Progress(
         accepted=accepted,
         rejected=rejected,
-        undecided=sums["n"] - accepted - rejected,
+        undecided=tally["arms"] - accepted - rejected,
         gap=gap,
         wanted=wanted,
         closed=_closed(run, last),
         spent=spent,
         left=None if run.budget is None else run.budget - spent,
-        counted=sums["pulls"],
+        counted=tally["counted"],
         out=0 if run.status == Run.Status.ENDED else unanswered,
         rate=_rate(run),
     )

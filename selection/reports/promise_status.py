@@ -9,10 +9,9 @@ from django.utils import timezone
 from selection.models import Run
 from selection.models.roster import among
 from selection.setup import by_hand, choices, joining, priors, refusals
-from topk import ASSUMPTIONS, Goal, Promise, build
+from topk import ASSUMPTIONS, Goal, Promise, build, rounded_up
 
 from .named import BY_PROOF, MOST_NAMED, Named, ended_early, named
-from .progress import rounded_up
 from .workers import Line
 
 GONE = {"absent": "never came", "left": "left", "withdrawn": "were withdrawn"}

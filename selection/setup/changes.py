@@ -12,12 +12,12 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Field, Q, Sum
+from django.db.models import Field, Q
 from django.utils import timezone
 
 from selection import wake
 from selection.errors import Conflict, NotFound, Refused
-from selection.models import Answer, Run
+from selection.models import Run
 
 from . import choices, events, money, refusals, runs
 
@@ -117,9 +117,9 @@ def _budget(run: Run, value: int | None) -> str:
             f"{title} plans with its budget from the start, so it cannot change: copy the run."
         )
     ended = run.status == Run.Status.ENDED
-    if ended and run.ending != Run.Ending.BUDGET:
+    if ended and not run.may_be_raised:
         raise Conflict(f"The run ended because {run.why_ended}: another budget changes nothing.")
-    used = spent(run)
+    used = run.count_spent()
     if value is not None and value < used:
         raise Refused(f"{used:,} assignments are handed out already; it cannot be less than that.")
     if value is None:
@@ -147,13 +147,6 @@ def _price(run: Run, value: Decimal | None) -> str:
 
 def _currency(run: Run, value: str) -> str:
     return f"Amounts are told in {value or 'no currency'}. No number changes."
-
-
-def spent(run: Run) -> int:
-    """Assignments handed out, but those whose question was retired."""
-    sums = run.candidates.aggregate(asked=Sum("asked", default=0), void=Sum("void", default=0))
-    waiting = Answer.objects.filter(run=run, void=True, applied_in=None).count()
-    return int(sums["asked"] - sums["void"] - waiting)
 
 
 def _slots(run: Run, value: int) -> str:

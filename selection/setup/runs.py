@@ -144,9 +144,10 @@ def reopen(run: Run, who: str = "", why: str = "") -> None:
     more: only algorithms whose bounds hold at all times may go on looking. Raises Conflict for any
     other run.
     """
-    locked = _move(run, Status.RUNNING, {Status.ENDED})
+    locked = _move(run, Status.ENDED, {Status.ENDED})
     if refusal := _stays_ended(locked):
         raise Conflict(refusal)
+    locked.status = Status.RUNNING
     if locked.regraded:
         locked.candidates.filter(gone="").update(
             verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
@@ -164,9 +165,9 @@ def _stays_ended(run: Run) -> str:
     if run.fixed_budget or (run.regraded and rounds):
         title = run.selector_class.title
         return f"{title} had carried its plan out; it cannot go on after its end. Start a new run."
-    lost = run.regraded and not run.kept and run.ending != Run.Ending.ROSTER
-    if lost or run.ending == Run.Ending.BUDGET:
-        return ""
+    if run.may_be_raised or run.reopens:
+        spent = "Its budget is spent: raise it, and the run goes on."
+        return "" if run.affords_more else spent
     return (
         "Only a run whose budget was spent, or that lost its promise by a correction after its "
         "end, can go on."

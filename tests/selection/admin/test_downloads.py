@@ -4,14 +4,25 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
-from selection import engine
+from selection import engine, exports
+from selection.exports import FORMATS
 from selection.models import Answer, Assignment
 from tests.pages import admin_url, confirm, lines_of, text_of, upload
 from tests.worlds import crowd, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run_viewer(client):
+    """Somebody who may look at runs and at nothing in them, and a run."""
+    user = User.objects.create_user("onlooker", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_run"))
+    client.force_login(user)
+    return client, make_run(price=1)
 
 
 def test_it_exports_the_selected_as_csv_and_json(requester):
@@ -22,7 +33,7 @@ def test_it_exports_the_selected_as_csv_and_json(requester):
     assert header.startswith("rank,worker,name,verdict,answers,right,mean,lower,upper")
     assert len(rows) == 2
     assert "attachment" in table["Content-Disposition"]
-    document = json.loads(requester.get(admin_url("run_selected_json", run.pk)).content)
+    document = json.loads(requester.get(admin_url("run_selected_json", run.pk)).getvalue())
     assert [row["rank"] for row in document["workers"]] == [1, 2]
     assert document["certified"] is True
 
@@ -66,5 +77,46 @@ def test_every_answer_of_a_run_can_be_downloaded(requester):
 
 def test_a_draft_has_nothing_to_download(requester):
     run = make_run(start=False)
-    response = requester.get(admin_url("run_selected_csv", run.pk), follow=True)
-    assert "nothing to download before" in text_of(response)
+    for url in (
+        admin_url("run_links_csv", run.pk),
+        admin_url("run_selected_csv", run.pk),
+        admin_url("run_export", run.pk, "all-csv"),
+    ):
+        assert "nothing to download before" in text_of(requester.get(url, follow=True))
+
+
+def test_the_page_leads_to_every_format_that_one_may_take(requester):
+    run = play(make_run(questions=3000, price=1), crowd(1, 2))
+    page = requester.get(admin_url("run_page", run.pk)).content.decode()
+    for name in FORMATS:
+        address = admin_url("run_export", run.pk, name)
+        assert f'href="{address}"' in page
+        response = requester.get(address)
+        assert response["Content-Type"] == FORMATS[name].media
+        assert response["Content-Disposition"].endswith(f'.{FORMATS[name].ending}"')
+        assert response.getvalue()
+
+
+def test_a_format_that_is_not_there_is_not_found_and_a_refusal_is_said(requester):
+    run = make_run()
+    assert requester.get(admin_url("run_export", run.pk, "pdf")).status_code == 404
+    words = text_of(requester.get(admin_url("run_export", run.pk, "prolific-bonus"), follow=True))
+    assert "It is not known what an answer is paid" in words
+
+
+def test_answers_are_for_those_who_may_see_them(run_viewer):
+    client, run = run_viewer
+    for name, each in FORMATS.items():
+        expected = 403 if each.asks else 200
+        assert client.get(admin_url("run_export", run.pk, name)).status_code == expected
+    page = client.get(admin_url("run_page", run.pk)).content.decode()
+    assert admin_url("run_export", run.pk, "all-csv") in page
+    assert admin_url("run_export", run.pk, "crowd-kit-answers") not in page
+
+
+def test_the_file_is_sent_while_it_is_made(requester):
+    run = make_run()
+    response = requester.get(admin_url("run_export", run.pk, "all-csv"))
+    assert response.streaming
+    whole = b"".join(exports.make(run, "all-csv").pieces)
+    assert response.getvalue() == whole

@@ -213,5 +213,10 @@ def test_a_run_that_lost_its_promise_is_let_go_on_from_its_page(requester):
     assert "its end was reached by a grading that was corrected since" in words
     assert "Gold answers were corrected after its end" in words
     assert "Let it go on" in words
+    Run.objects.filter(pk=run.pk).update(budget=run.count_spent())
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Let it go on" not in words
+    assert "Its budget is spent. With a higher one it can go on" in words
+    Run.objects.filter(pk=run.pk).update(budget=None)
     assert "The run goes on" in press(requester, run, "reopen")
     assert run.status == "running"

@@ -247,8 +247,16 @@ def test_a_fixed_budget_that_is_spent_is_not_reopened():
         runs.reopen(run)
 
 
+def test_a_spent_budget_is_raised_before_its_run_goes_on():
+    run = play(make_run(budget=12, epsilon=0.01), crowd(3, good=2))
+    assert run.ending == "budget"
+    with pytest.raises(Conflict, match="raise it"):
+        runs.reopen(run)
+    assert fresh(run).status == "ended"
+
+
 def test_reopening_gives_back_the_time_in_which_it_stood_still():
-    run = make_run(budget=12)
+    run = make_run(budget=13)
     engine.advance(run.pk)
     run.candidates.update(seen="2026-01-01T00:00Z")
     runs.stop(run)

@@ -6,7 +6,7 @@ import pytest
 from selection import engine, intake, reports
 from selection.errors import Conflict, Refused
 from selection.models import Answer, Assignment, Candidate, Question, Run
-from selection.setup import regrade, runs
+from selection.setup import changes, regrade, runs
 from selection.setup.regrade import Gold
 from tests.worlds import answer_all, crowd, make_questions, make_run, open_of, play
 from topk import SELECTORS, State
@@ -276,6 +276,20 @@ def test_a_run_that_lost_its_promise_can_go_on_to_keep_it():
     accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
     assert set(accepted.values_list("worker__key", flat=True)) == {"w0", "w1"}
     assert run.events.filter(kind="reopen", who="ada").exists()
+
+
+def test_a_run_that_lost_its_promise_with_its_money_needs_more_of_it():
+    run = lost()
+    assert run.reopens
+    assert not run.may_be_raised  # it has no limit
+    run.budget = run.count_spent()
+    run.save()
+    assert (run.reopens, run.may_be_raised) == (False, True)
+    with pytest.raises(Conflict, match="raise it"):
+        runs.reopen(run)
+    changes.apply(run, {"budget": run.budget + 50}, "ada")
+    run.refresh_from_db()
+    assert (run.status, run.regraded) == ("running", None)
 
 
 def test_only_a_run_that_lost_its_promise_goes_on():

@@ -1,0 +1,53 @@
+"""A run as a file, in any of the formats that its page has."""
+
+from decimal import Decimal
+
+from django.http import HttpRequest, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema
+
+from selection import exports
+from selection.access import scoped
+from selection.models import Run
+
+from .base import ERRORS, api
+
+LISTED = "\n".join(
+    f"- `{each.name}`: {each.title}. {each.about}" for each in exports.FORMATS.values()
+)
+MEDIA = {each.media.partition(";")[0] for each in exports.FORMATS.values()}
+FILE = {"schema": {"type": "string", "format": "binary"}}
+ANSWER = {
+    "responses": {200: {"description": "The file.", "content": dict.fromkeys(sorted(MEDIA), FILE)}}
+}
+
+
+class ExportIn(Schema):
+    format: str = Field("csv", json_schema_extra={"enum": list(exports.FORMATS)})
+    named: str = Field(
+        "",
+        max_length=200,
+        description="What the qualification or skill is called on the platform; else as the run. "
+        "Read by mturk, mturk-revoke and toloka.",
+    )
+    pay: Decimal | None = Field(
+        None,
+        ge=0,
+        le=10**8,
+        description="What a worker is paid for an answer; else the run's price. Read by payment "
+        "and prolific-bonus.",
+    )
+
+
+@api.get(
+    "/runs/{run_id}/export",
+    response=ERRORS,
+    tags=["runs"],
+    openapi_extra=ANSWER,
+    description=f"A run that has begun as a file, which is sent while it is made.\n\n{LISTED}",
+)
+def export_run(request: HttpRequest, run_id: int, wanted: Query[ExportIn]) -> StreamingHttpResponse:
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    file = exports.make(run, wanted.format, wanted.named, wanted.pay)
+    as_file = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return StreamingHttpResponse(file.pieces, content_type=file.media, headers=as_file)

@@ -1,0 +1,270 @@
+"""Every format there is, once: the run's page, the API and the command line read them from here."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.utils.text import slugify
+
+from selection import reports
+from selection.errors import Conflict, Refused
+from selection.models import Run
+
+from . import payment, platforms, tables, writing
+from .wanted import Wanted
+from .writing import Table
+
+MEDIA = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "txt": "text/plain; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+}
+
+
+@dataclass(frozen=True)
+class Format:
+    """title    of what is in it
+    about    what it is for
+    group    whom it is for
+    ending   of the file's name; it tells the media type
+    write    makes it: what cannot be made is refused before the first piece
+    asks     permissions that whoever takes it must have, besides seeing the run
+    drafts   whether there is one before the run has begun
+    """
+
+    name: str
+    title: str
+    about: str
+    group: str
+    ending: str
+    write: Callable[[Wanted], Iterator[bytes]]
+    asks: tuple[str, ...] = ()
+    drafts: bool = False
+
+    @property
+    def media(self) -> str:
+        return MEDIA[self.ending]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that is made while it is read. pieces: of its bytes, to be read once."""
+
+    name: str
+    media: str
+    pieces: Iterator[bytes]
+
+
+def make(run: Run, name: str, named: str = "", pay: Decimal | None = None) -> File:
+    """The run in this format. named, pay: see ``Wanted``.
+
+    Raises Refused for an unknown format, Conflict for a run that has not begun.
+    """
+    found = find(name)
+    if run.status == Run.Status.DRAFT and not found.drafts:
+        raise Conflict(f"There is nothing to download before the run “{run}” has started.")
+    pieces = found.write(Wanted(run, named, pay))
+    file = f"{slugify(f'{run} {name}') or name}.{found.ending}"
+    return File(file, found.media, pieces)
+
+
+def find(name: str) -> Format:
+    if name not in FORMATS:
+        raise Refused(f"There is no format “{name}”; there are {', '.join(FORMATS)}.")
+    return FORMATS[name]
+
+
+def grouped(without: Collection[str] = ()) -> dict[str, list[Format]]:
+    """By whom they are for, in order."""
+    found: dict[str, list[Format]] = {}
+    for each in FORMATS.values():
+        if each.name not in without:
+            found.setdefault(each.group, []).append(each)
+    return found
+
+
+# -- those for people and their programs
+
+
+def _selected(wanted: Wanted) -> Iterator[bytes]:
+    return writing.csv_file(tables.selected(wanted))
+
+
+def _selected_json(wanted: Wanted) -> Iterator[bytes]:
+    return iter([writing.json_text(reports.export(wanted.run)).encode()])
+
+
+def _everybody(wanted: Wanted) -> Iterator[bytes]:
+    return writing.csv_file(tables.everybody(wanted))
+
+
+def _everybody_json(wanted: Wanted) -> Iterator[bytes]:
+    facts = reports.facts(wanted.run, wanted.seen)
+    return writing.json_file(facts, "workers", tables.everybody_rows(wanted))
+
+
+def _workbook(wanted: Wanted) -> Iterator[bytes]:
+    return writing.workbook(
+        [tables.selected(wanted), tables.everybody(wanted), tables.settings(wanted)]
+    )
+
+
+def _settings(wanted: Wanted) -> Iterator[bytes]:
+    return writing.csv_file(tables.settings(wanted))
+
+
+def _answers(wanted: Wanted) -> Iterator[bytes]:
+    run = wanted.run
+    return writing.csv_file(Table(reports.answer_columns(run), reports.answer_rows(run)))
+
+
+RESULTS, PAYING = "Results", "Paying"
+ANSWERS = ("selection.view_answer",)
+
+FORMATS = {
+    each.name: each
+    for each in (
+        Format(
+            "csv",
+            "The selected, CSV",
+            "A line for each of them.",
+            RESULTS,
+            "csv",
+            _selected,
+        ),
+        Format(
+            "xlsx",
+            "Workbook, xlsx",
+            "Three sheets: the selected, all workers, the run.",
+            RESULTS,
+            "xlsx",
+            _workbook,
+        ),
+        Format(
+            "json",
+            "The selected, JSON",
+            "The workers selected, with the run's settings and promise.",
+            RESULTS,
+            "json",
+            _selected_json,
+        ),
+        Format(
+            "all-csv",
+            "All workers, CSV",
+            "Everybody, with every statistic, verdict, presence and attribute.",
+            RESULTS,
+            "csv",
+            _everybody,
+        ),
+        Format(
+            "all-json",
+            "All workers, JSON",
+            "The same, with the run's settings and promise.",
+            RESULTS,
+            "json",
+            _everybody_json,
+        ),
+        Format(
+            "settings",
+            "The run, CSV",
+            "Its settings, promise, seed and cost: what is needed to repeat it.",
+            RESULTS,
+            "csv",
+            _settings,
+        ),
+        Format(
+            "answers",
+            "All answers, CSV",
+            "Each answer, whether it was right, and the step that counted it.",
+            RESULTS,
+            "csv",
+            _answers,
+            ANSWERS,
+        ),
+        Format(
+            "payment",
+            "Payment list, CSV",
+            "Everybody tested, selected or not: shown, answered, what is due at the run's price.",
+            PAYING,
+            "csv",
+            payment.payment,
+        ),
+        Format(
+            "prolific-bonus",
+            "Prolific: bonuses",
+            "Lines of id and amount, for Prolific's bonus payments in bulk.",
+            PAYING,
+            "csv",
+            payment.prolific_bonus,
+        ),
+        Format(
+            "mturk",
+            "MTurk: grant a qualification",
+            "To upload under Manage, Workers. The qualification is named as the run, else change "
+            "the heading UPDATE-…; the score is the share of right answers in percent.",
+            "Platforms",
+            "csv",
+            platforms.mturk,
+        ),
+        Format(
+            "mturk-revoke",
+            "MTurk: revoke it",
+            "Takes the same qualification from everybody of the run who is not selected.",
+            "Platforms",
+            "csv",
+            platforms.mturk_revoke,
+        ),
+        Format(
+            "prolific-allow",
+            "Prolific: allowlist",
+            "The ids of the selected, one a line, for a custom allowlist.",
+            "Platforms",
+            "txt",
+            platforms.prolific_allow,
+        ),
+        Format(
+            "prolific-block",
+            "Prolific: blocklist",
+            "The ids of who was tested and is not selected, one a line.",
+            "Platforms",
+            "txt",
+            platforms.prolific_block,
+        ),
+        Format(
+            "toloka",
+            "Toloka: skills",
+            "The selected with a skill of 0 to 100, as its interface for many users takes them. "
+            "Put the skill's id for its name.",
+            "Platforms",
+            "json",
+            platforms.toloka,
+        ),
+        Format(
+            "label-studio",
+            "Label Studio: annotators",
+            "The selected by number, address or name, as its list of annotators has them.",
+            "Platforms",
+            "json",
+            platforms.label_studio,
+        ),
+        Format(
+            "crowd-kit",
+            "crowd-kit: skills",
+            "worker,skill of everybody tested, for aggregating their labels.",
+            "Platforms",
+            "csv",
+            platforms.crowd_kit,
+        ),
+        Format(
+            "crowd-kit-answers",
+            "crowd-kit: answers",
+            "worker,task,label of every answer given.",
+            "Platforms",
+            "csv",
+            platforms.crowd_kit_answers,
+            ANSWERS,
+        ),
+    )
+}

@@ -1,0 +1,76 @@
+"""Who is to be paid for what: everybody who was tested, selected or not."""
+
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from django.db.models import Count, Q
+
+from selection.errors import Refused
+from selection.models import Assignment, Run
+
+from .wanted import Wanted
+from .writing import Table, csv_file, plain_lines
+
+COLUMNS = [
+    *("worker", "name", "shown", "answered", "too_late"),
+    *("pay_per_answer", "due", "currency"),
+]
+CENT = Decimal("0.01")
+# An answer that a worker gave: not one that closed a question which was out when it was retired.
+GIVEN = Q(answer__isnull=False, answer__expired=False) & ~Q(answer__response="", answer__void=True)
+LATE = Q(answer__expired=True)
+
+
+def payment(wanted: Wanted) -> Iterator[bytes]:
+    """For people: what each was shown, answered and is due."""
+    pay, currency = _pay(wanted), wanted.run.currency
+    rows = (
+        [worker, name, shown, given, late, pay, due(pay, given), currency]
+        for worker, name, shown, given, late in _tested(wanted.run)
+    )
+    return csv_file(Table(COLUMNS, rows))
+
+
+def prolific_bonus(wanted: Wanted) -> Iterator[bytes]:
+    """``id,amount`` on each line, as Prolific pays bonuses in bulk.
+
+    Raises Refused where it is not known what an answer is paid.
+    """
+    pay = _pay(wanted)
+    if pay is None:
+        raise Refused(
+            "It is not known what an answer is paid: give the run a price per answer, or say the "
+            "pay when exporting."
+        )
+    rows = ((worker, due(pay, given)) for worker, _, _, given, _ in _tested(wanted.run))
+    return plain_lines([worker, amount] for worker, amount in rows if amount)
+
+
+def due(pay: Decimal | None, answered: int) -> Decimal | None:
+    """To the cent; answers of a retired question are work all the same."""
+    return None if pay is None else (pay * answered).quantize(CENT, ROUND_HALF_UP)
+
+
+def _pay(wanted: Wanted) -> Decimal | None:
+    pay = wanted.run.price if wanted.pay is None else wanted.pay
+    return None if pay is None else pay.normalize() + 0
+
+
+def _tested(run: Run) -> Iterator[tuple[Any, ...]]:
+    """(worker, name, shown, given, too late) of whoever was shown a question, or answered one.
+
+    Answers that came by file or API were shown elsewhere, and count as shown.
+    """
+    rows = (
+        Assignment.objects.filter(candidate__run=run)
+        .order_by("candidate__worker__key")
+        .values_list("candidate__worker__key", "candidate__worker__name")
+        .annotate(
+            shown=Count("pk", filter=Q(shown__isnull=False) | GIVEN | LATE),
+            given=Count("pk", filter=GIVEN),
+            late=Count("pk", filter=LATE),
+        )
+        .filter(shown__gt=0)
+    )
+    return rows.iterator(2000)

@@ -1,0 +1,97 @@
+"""``manage.py export``: a run as a file, in any of the formats that its page has."""
+
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandParser
+
+from selection import exports
+from selection.errors import Refused
+from selection.management.finding import DASH, refusals_said, run_of
+from selection.rehearsal.writing import whole
+
+STDOUT = Path("-")
+
+
+class Command(BaseCommand):
+    help = "Write a run that has begun to a file, or to standard output."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        listed = (f"  {one.name:<18} {one.title}: {one.about}" for one in exports.FORMATS.values())
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.epilog = "formats:\n" + "\n".join(listed)
+        parser.formatter_class = RawDescriptionHelpFormatter
+        return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add = parser.add_argument
+        add("run", metavar="RUN", help=f"its name or number. {DASH}")
+        add(
+            "--format",
+            choices=list(exports.FORMATS),
+            default="csv",
+            metavar="FORMAT",
+            help="one of those below (default: csv)",
+        )
+        add(
+            "--out",
+            type=Path,
+            metavar="FILE",
+            help="where to; - is standard output (default: that, and for a workbook a file named "
+            "as the run in this folder)",
+        )
+        add(
+            "--named",
+            default="",
+            metavar="NAME",
+            help="what the qualification or skill is called on the platform; for mturk, "
+            "mturk-revoke and toloka (default: as the run)",
+        )
+        add(
+            "--pay",
+            metavar="AMOUNT",
+            help="what a worker is paid for an answer; for payment and prolific-bonus (default: "
+            "the run's price)",
+        )
+        add("--team", default="", help="whose run it is, where several have one of this name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with refusals_said():
+            run = run_of(options["run"], options["team"])
+            file = exports.make(run, options["format"], options["named"], _pay(options["pay"]))
+            out = options["out"] or (Path(file.name) if file.name.endswith(".xlsx") else STDOUT)
+            if out == STDOUT:
+                self._print(file.pieces)
+                return
+            whole(out, lambda path: _write(path, file.pieces))
+            if options["verbosity"]:
+                self.stderr.write(f"Written: {out}")
+
+    def _print(self, pieces: Iterable[bytes]) -> None:
+        """As bytes, where there is a stream for them; a workbook is no text."""
+        bare = getattr(getattr(self.stdout, "_out", None), "buffer", None)
+        for piece in pieces:
+            if bare is not None:
+                bare.write(piece)
+            else:
+                self.stdout.write(piece.decode(), ending="")
+
+
+def _pay(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    try:
+        pay = Decimal(text)
+    except InvalidOperation:
+        pay = Decimal(-1)
+    if not pay.is_finite() or not 0 <= pay <= 10**8:
+        raise Refused(f"--pay must be an amount such as 0.05, not “{text}”.")
+    return pay
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    with path.open("wb") as file:
+        file.writelines(pieces)

@@ -1,0 +1,69 @@
+"""A run as a file, by the API."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from selection import exports
+from selection.api import api
+from selection.exports import FORMATS
+from tests.worlds import crowd, make_run, play
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client(token: str) -> Client:
+    return Client(headers={"authorization": f"Bearer {token}"})
+
+
+def test_every_format_is_what_the_page_has(client):
+    run = play(make_run(questions=3000, price="0.10"), crowd(1, 2))
+    for name, each in FORMATS.items():
+        response = client.get(f"/api/runs/{run.pk}/export", {"format": name})
+        assert response.status_code == 200
+        assert response["Content-Type"] == each.media
+        found = response.getvalue()
+        if each.ending not in ("xlsx", "html"):  # these hold the moment they were made in
+            assert found == b"".join(exports.make(run, name).pieces)
+
+
+def test_the_name_on_the_platform_and_the_pay_can_be_said(client):
+    run = play(make_run(questions=3000), crowd(1, 2))
+    address = f"/api/runs/{run.pk}/export"
+    said = client.get(address, {"format": "toloka", "named": "32"}).getvalue()
+    assert {one["skill_id"] for one in json.loads(said)} == {"32"}
+    paid = client.get(address, {"format": "prolific-bonus", "pay": "0.5"})
+    assert paid.getvalue().startswith(b"w0,")
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "words"),
+    [
+        ({"format": "pdf"}, 422, "There is no format"),
+        ({"format": "prolific-bonus"}, 422, "say the pay"),
+        ({"format": "payment", "pay": "-1"}, 422, "pay"),
+        ({"format": "payment", "pay": "nan"}, 422, "pay"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(client, said, status, words):
+    response = client.get(f"/api/runs/{make_run().pk}/export", said)
+    assert response.status_code == status
+    assert words in response.json()["error"]
+
+
+def test_a_draft_is_in_no_state_to_be_exported(client):
+    draft = make_run(start=False)
+    response = client.get(f"/api/runs/{draft.pk}/export", {"format": "csv"})
+    assert response.status_code == 409
+    assert "before the run" in response.json()["error"]
+
+
+def test_the_reference_names_every_format():
+    operation = api.get_openapi_schema()["paths"]["/api/runs/{run_id}/export"]["get"]
+    wanted = next(one for one in operation["parameters"] if one["name"] == "format")
+    assert wanted["schema"]["enum"] == list(FORMATS)
+    assert set(operation["responses"][200]["content"]) == {
+        each.media.partition(";")[0] for each in FORMATS.values()
+    }

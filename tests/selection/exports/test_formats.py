@@ -1,0 +1,360 @@
+"""Every format that a run can be taken away in, made of runs in every state, to the file."""
+
+import io
+import json
+from decimal import Decimal
+
+import openpyxl
+import pandas
+import pytest
+
+from selection import engine, exports, reports
+from selection.errors import Conflict, Refused
+from selection.exports import FORMATS
+from selection.intake import catalog, files
+from selection.intake.files import QuestionRow, WorkerRow
+from selection.models import Pool, QuestionSet, Run, Skill
+from selection.setup import by_hand, regrade, roster, runs
+from tests.worlds import Crowd, answer_all, crowd, make_pool, make_questions, make_run, play
+
+pytestmark = pytest.mark.django_db
+
+SETTINGS = {"epsilon": 0.6, "slots": 60, "slots_per_worker": 30, "price": "0.05"}
+CLEAR: Crowd = crowd(3, good=2, high=1.0, low=0.2)
+
+
+def going() -> Run:
+    pool = make_pool(6, language=["German", "Welsh"], town=["Ulm"])
+    run = make_run(pool=pool, epsilon=0.05, slots=60, slots_per_worker=10, price="0.05")
+    engine.advance(run.pk)
+    answer_all(run, CLEAR)
+    engine.advance(run.pk)
+    return Run.objects.get(pk=run.pk)
+
+
+def kept() -> Run:
+    return play(make_run(**SETTINGS), CLEAR)
+
+
+def early() -> Run:
+    run = going()
+    runs.stop(run, "ada", "no time")
+    return Run.objects.get(pk=run.pk)
+
+
+def kinds() -> Run:
+    further = [Skill(question_set=make_questions(300), k=1)]
+    run = Run(
+        name="kinds",
+        pool=make_pool(5),
+        question_set=make_questions(300),
+        **SETTINGS | {"k": 2, "algorithm": "clucb-pac", "seed": 3, "one_kind_each": True},
+    )
+    runs.create(run, further)
+    runs.start(run)
+    return play(run, CLEAR)
+
+
+def corrected() -> Run:
+    run = early()
+    question = run.candidates.order_by("-pulls").first().assignments.first().question
+    regrade.correct(question, regrade.Gold(question.prompt, ["no"], []), "ada", "wrong key")
+    return Run.objects.get(pk=run.pk)
+
+
+def mixed() -> Run:
+    """Some gone, some judged by hand, a question retired, an answer too late."""
+    run = going()
+    roster.withdraw(run, ["w5"], "ada", "asked to")
+    by_hand.override(run.candidates.get(worker__key="w4"), 1, "ada", "known from before")
+    by_hand.override(run.candidates.get(worker__key="w0"), -1, "ada", "copied")
+    run.answers.filter(assignment__candidate__worker__key="w3").update(expired=True, right=False)
+    regrade.retire(run.question_set.questions.first(), "ada", "ambiguous")
+    return Run.objects.get(pk=run.pk)
+
+
+STATES = {each.__name__: each for each in (going, kept, early, kinds, corrected, mixed)}
+
+
+def made(run: Run, name: str, **said: object) -> bytes:
+    return b"".join(exports.make(run, name, **said).pieces)
+
+
+def table(run: Run, name: str, **said: object) -> pandas.DataFrame:
+    """As pandas reads it, which is what programs do."""
+    raw = io.BytesIO(made(run, name, **said))
+    return pandas.read_csv(raw, encoding="utf-8-sig", keep_default_na=False)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("state", STATES)
+def test_every_format_is_made_of_every_run_and_can_be_read(state, name):
+    run = STATES[state]()
+    raw = made(run, name)
+    ending = FORMATS[name].ending
+    if ending == "xlsx":
+        assert openpyxl.load_workbook(io.BytesIO(raw)).sheetnames == [
+            "Selected",
+            "All workers",
+            "Run",
+        ]
+    elif ending == "json":
+        assert json.loads(raw)
+    elif ending == "html":
+        assert raw.startswith(b"<!doctype html>")
+    else:
+        assert raw.decode().strip() or name == "prolific-block"
+
+
+# -- for people and their programs
+
+
+def test_the_selected_are_the_same_in_every_format():
+    run = mixed()
+    document = reports.export(run)
+    workers = [row["worker"] for row in document["workers"]]
+    assert "w4" in workers
+    assert "w0" not in workers
+    assert list(table(run, "csv")["worker"]) == workers
+    assert json.loads(made(run, "json")) == json.loads(json.dumps(document))
+    rows = list(openpyxl.load_workbook(io.BytesIO(made(run, "xlsx")))["Selected"].values)
+    assert [row[1] for row in rows[1:]] == workers
+    everybody = table(run, "all-csv")
+    assert set(everybody[everybody["selected"] == "yes"]["worker"]) == set(workers)
+    listed = json.loads(made(run, "all-json"))["workers"]
+    assert {row["worker"] for row in listed if row["selected"]} == set(workers)
+
+
+def test_everybody_is_there_with_statistics_verdict_presence_and_attributes():
+    found = table(mixed(), "all-csv").set_index("worker")
+    assert len(found) == 6
+    assert found.loc["w5", "presence"] == "withdrawn"
+    assert found.loc["w0", "by_algorithm"] == "yes"
+    assert (found.loc["w0", "by_hand"], found.loc["w0", "by_hand_why"]) == ("rejected", "copied")
+    assert found.loc["w3", "lapsed"] == found.loc["w3", "answers"] > 0
+    assert list(found["attribute:language"])[:1] != [""]
+    assert set(found["attribute:town"]) == {"Ulm"}
+    sums = found["right"] + found["wrong"] + found["lapsed"]
+    assert (sums == found["answers"]).all()
+
+
+def test_everybody_for_programs_says_the_same_with_the_run_s_facts_once():
+    run = mixed()
+    document = json.loads(made(run, "all-json"))
+    assert document["seed"] == run.seed
+    assert document["cost"] == pytest.approx(0.05 * document["assignments"])
+    row = next(row for row in document["workers"] if row["worker"] == "w1")
+    assert row["attributes"] == {"language": "Welsh", "town": "Ulm"}
+    assert row["last_seen"]
+    assert "seed" not in row
+
+
+def test_a_run_s_settings_are_there_once_and_not_on_each_row():
+    run = early()
+    found = dict(table(run, "settings").itertuples(index=False))
+    assert (found["run"], found["seed"], found["epsilon"]) == (run.name, "7", "0.05")
+    assert found["promise"].startswith("Not certified")
+    assert "seed" not in table(run, "csv").columns
+    sheet = openpyxl.load_workbook(io.BytesIO(made(run, "xlsx")))["Run"]
+    assert ("seed", 7) in set(sheet.values)
+    assert dict(table(kinds(), "settings").itertuples(index=False))["skills"].startswith("[{")
+
+
+def test_a_line_for_each_kind_of_task_says_where_a_worker_is_selected_instead():
+    found = table(kinds(), "all-csv")
+    assert len(found) == 10
+    taken = found[found["selected"] == "yes"]
+    assert len(taken) == 3
+    others = found[(found["selected"] == "no") & found["worker"].isin(taken["worker"])]
+    assert (others["elsewhere"] != "").all()
+
+
+def test_a_workbook_holds_what_a_workbook_can_hold():
+    pool = Pool.objects.create(name="odd")
+    names = ["=1+1", "bell \a", "x" * 40_000, "Zoë"]
+    rows = [WorkerRow(i, f"w{i}", name, {}) for i, name in enumerate(names)]
+    catalog.take_workers(pool, [row for row in rows if len(row.name) < 200])
+    pool.workers.create(key="long", name="x", attributes={"note": "y" * 40_000})
+    run = make_run(pool=pool, seed=2**60 + 1)
+    book = openpyxl.load_workbook(io.BytesIO(made(run, "xlsx")))
+    cells = {cell.value: cell.data_type for row in book["All workers"].iter_rows() for cell in row}
+    assert cells["'=1+1"] == "s"
+    assert cells["bell \ufffd"] == "s"
+    assert "Zoë" in cells
+    assert max(len(str(value)) for value in cells) == 32_767
+    assert ("seed", str(2**60 + 1)) in set(book["Run"].values)
+
+
+# -- for platforms
+
+
+def test_mturk_takes_its_columns_with_a_score_for_whoever_is_selected():
+    run = kept()
+    found = table(run, "mturk")
+    assert list(found.columns) == ["Worker ID", f"UPDATE-{run.name}"]
+    assert sorted(found["Worker ID"]) == ["w0", "w1"]
+    assert set(found[f"UPDATE-{run.name}"]) == {100}
+    assert made(run, "mturk").startswith(b"Worker ID,")
+    named = table(run, "mturk", named="Good Tagger")
+    assert list(named.columns)[1] == "UPDATE-Good Tagger"
+    revoked = table(run, "mturk-revoke")
+    assert sorted(revoked["Worker ID"]) == ["w2", "w3", "w4", "w5"]
+    assert set(revoked[f"UPDATE-{run.name}"]) == {"Revoke"}
+
+
+def test_mturk_has_a_qualification_for_each_kind_of_task():
+    run = kinds()
+    found, revoked = table(run, "mturk"), table(run, "mturk-revoke")
+    titles = [f"UPDATE-{run.name}: {skill}" for skill in run.skills]
+    assert list(found.columns) == list(revoked.columns) == ["Worker ID", *titles]
+    assert [(found[title] != "").sum() for title in titles] == [2, 1]
+    assert [(revoked[title] == "Revoke").sum() for title in titles] == [3, 4]
+
+
+def test_prolific_gets_plain_ids_and_only_of_who_was_tested_to_block():
+    run = kept()
+    assert made(run, "prolific-allow").decode().split() == ["w0", "w1"]
+    assert sorted(made(run, "prolific-block").decode().split()) == ["w2", "w3", "w4", "w5"]
+    fresh = make_run()
+    assert made(fresh, "prolific-block") == b""
+
+
+def test_toloka_gets_skills_of_0_to_100_by_the_id_that_is_given():
+    found = json.loads(made(kept(), "toloka", named="32"))
+    assert [sorted(one) for one in found] == [["reason", "skill_id", "user_id", "value"]] * 2
+    assert {(one["skill_id"], one["value"]) for one in found} == {("32", 100.0)}
+
+
+def test_label_studio_gets_annotators_by_number_address_or_name():
+    pool = Pool.objects.create(name="annotators")
+    keys = ["7", "ada@example.org", "grace", "007"]
+    catalog.take_workers(pool, [WorkerRow(i, key, "", {}) for i, key in enumerate(keys)])
+    run = make_run(pool=pool, k=3)
+    for one in run.candidates.all():
+        by_hand.override(one, 1, "ada", "known")
+    found = json.loads(made(run, "label-studio"))
+    wanted = [{"id": 7}, {"email": "ada@example.org"}, {"username": "grace"}, {"username": "007"}]
+    assert sorted(map(str, found)) == sorted(map(str, wanted))
+
+
+def test_crowd_kit_gets_skills_by_worker_and_triples():
+    run = mixed()
+    raw = io.BytesIO(made(run, "crowd-kit"))
+    skills = pandas.read_csv(raw, index_col="worker")["skill"]
+    assert skills.index.is_unique
+    assert skills.between(0, 1).all()
+    lines = {line.worker: line.mean for line in reports.standings(run) if line.answers}
+    assert skills.to_dict() == pytest.approx(lines)
+    triples = table(run, "crowd-kit-answers")
+    assert list(triples.columns) == ["worker", "task", "label"]
+    given = run.answers.filter(expired=False).exclude(response="").count()
+    assert len(triples) == given > 0
+    assert not triples.duplicated(["worker", "task"]).any()
+    read, bad = files.answers(made(run, "crowd-kit-answers").decode(), "triples.csv")
+    assert (len(read), bad) == (given, [])
+
+
+def test_tasks_of_several_kinds_are_told_apart_in_triples():
+    triples = table(kinds(), "crowd-kit-answers")
+    assert not triples.duplicated(["worker", "task"]).any()
+
+
+def test_numbers_stay_numbers_for_programs_and_formulas_do_not():
+    question_set = QuestionSet.objects.create(name="signs")
+    asked = [QuestionRow(i, f"q{i}", "?", ["-1"], []) for i in range(50)]
+    catalog.take_questions(question_set, asked)
+    run = make_run(question_set=question_set, n=4)
+    said = iter(["-1", "=1+1", "+2.5", "-1-1", "'-1"] * 40)
+    play(run, lambda slip: next(said), most=2)
+    raw = made(run, "crowd-kit-answers").decode()
+    labels = {line.rsplit(",", 1)[1] for line in raw.split()[1:]}
+    assert labels == {"-1", "'=1+1", "+2.5", "'-1-1", "''-1"}
+    read, _ = files.answers(raw, "triples.csv")
+    assert {row.response for row in read} == {"-1", "=1+1", "+2.5", "-1-1", "'-1"}
+
+
+# -- paying
+
+
+def test_everybody_tested_is_paid_for_what_they_gave_and_for_nothing_else():
+    run = mixed()
+    found = table(run, "payment").set_index("worker")
+    assert len(found) == 6
+    answers = run.answers.filter(assignment__candidate__worker__key="w1", expired=False)
+    given = answers.exclude(response="").count()
+    assert found.loc["w1", "answered"] == given > 0
+    assert float(found.loc["w1", "due"]) == pytest.approx(0.05 * given, abs=0.005)
+    late = found.loc["w3"]
+    assert (late["answered"], late["too_late"] > 0, float(late["due"])) == (0, True, 0.0)
+    assert (found["shown"] >= found["answered"] + found["too_late"]).all()
+    assert set(found["currency"]) == {"€"}
+
+
+def test_an_answer_to_a_question_that_was_retired_is_paid():
+    run = going()
+    before = table(run, "payment")
+    regrade.retire(run.question_set.questions.first(), "ada", "ambiguous")
+    assert table(run, "payment").equals(before)
+
+
+def test_nobody_is_paid_for_what_they_were_never_shown():
+    run = make_run(price=1)
+    engine.advance(run.pk)
+    assert len(table(run, "payment")) == 0
+
+
+def test_prolific_pays_lines_of_id_and_amount():
+    run = mixed()
+    lines = made(run, "prolific-bonus", pay=Decimal(0)).decode().split()
+    assert lines == []
+    amounts = dict(line.split(",") for line in made(run, "prolific-bonus").decode().split())
+    due = table(run, "payment").set_index("worker")["due"]
+    assert amounts == {worker: f"{value:.2f}" for worker, value in due.items() if value}
+    assert "w3" not in amounts
+
+
+def test_without_a_price_the_pay_must_be_said():
+    run = make_run()
+    engine.advance(run.pk)
+    answer_all(run, CLEAR)
+    with pytest.raises(Refused, match="say the pay"):
+        made(run, "prolific-bonus")
+    assert set(table(run, "payment")["due"]) == {""}
+
+
+# -- around it
+
+
+def test_an_unknown_format_is_refused_with_those_that_there_are():
+    with pytest.raises(Refused, match="no format “pdf”; there are csv, xlsx"):
+        exports.make(make_run(), "pdf")
+
+
+def test_a_draft_has_nothing_to_export():
+    draft = make_run(start=False)
+    for name, each in FORMATS.items():
+        if not each.drafts:
+            with pytest.raises(Conflict, match="nothing to download"):
+                exports.make(draft, name)
+
+
+TEXTS = [name for name, each in FORMATS.items() if each.ending in ("csv", "txt")]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_file_has_a_formula(name):
+    pool = Pool.objects.create(name="=pool")
+    rows = [WorkerRow(i, f"={i}", f"@name {i}", {"+a": "-land x"}) for i in range(4)]
+    catalog.take_workers(pool, rows)
+    run = make_run(name="=run", pool=pool, k=1, price=1)
+    play(run, lambda slip: "=yes()", most=3)
+    raw = made(run, name).decode("utf-8-sig")
+    cells = pandas.read_csv(io.StringIO(raw), header=None, dtype=str, keep_default_na=False)
+    found = [cell for cell in cells.to_numpy().ravel() if cell[:1] in tuple("=+-@")]
+    assert [cell for cell in found if not cell.lstrip("-").replace(".", "").isdecimal()] == []
+
+
+def test_as_many_workers_take_as_many_queries(django_assert_max_num_queries):
+    run = make_run(n=150, questions=5)
+    with django_assert_max_num_queries(20):
+        made(run, "all-csv")
