@@ -1,0 +1,184 @@
+"""Whether a run's figures are those of its answers; and counting anew where they are not."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, Max, Q
+
+from selection import wake
+from selection.errors import Conflict
+from selection.models import Answer, Assignment, Candidate, Question, Run
+
+from . import events
+from .rejudging import rejudge
+
+SHOWN = 5  # of the workers that a sentence names
+COUNTED = Q(assignments__answer__applied_in__isnull=False)
+VOID = Q(assignments__answer__void=True)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """law    what does not hold, for programs
+    words  where, for people
+    mends  whether counting anew mends it
+    """
+
+    law: str
+    words: str
+    mends: bool = False
+
+
+def faults(run: Run) -> list[Fault]:
+    """All that does not hold of a run, from its assignments and answers; empty for every sound run.
+
+    Raises Conflict for a run that has not begun.
+    """
+    if run.status == Run.Status.DRAFT:
+        raise Conflict(f"The run “{run}” has not begun: there is nothing to count.")
+    rows = _rows(run)
+    return [*_tallies(rows), *_order(rows), *_answers(run), *_steps(run, rows), *_end(run)]
+
+
+@transaction.atomic
+def repair(run: Run, who: str = "", why: str = "") -> list[Fault]:
+    """Count what is counted of a run from its answers, and judge by that; returns what is left."""
+    locked = Run.objects.locked(run.pk) or run
+    wrong = [fault.words for fault in faults(locked) if fault.mends]
+    if wrong:
+        for row in _rows(locked):
+            if row.asked != row.dealt:
+                Candidate.objects.filter(pk=row.pk).update(asked=row.dealt)
+        verdict = rejudge(locked)
+        said = f"Counted anew from the answers. {' '.join(wrong)} {verdict}"
+        events.write(locked, "recount", said, who, why)
+        wake.request(locked.pk)
+    return faults(Run.objects.get(pk=run.pk))
+
+
+class _Row(NamedTuple):
+    """What is stored of a candidate, and what its assignments and answers say."""
+
+    pk: int
+    worker: str
+    asked: int
+    pulls: int
+    void: int
+    rewards: float
+    dealt: int
+    last: int | None
+    told: int
+    silent: int
+    won: int
+    reached: int | None
+
+
+def _rows(run: Run) -> list[_Row]:
+    right = Q(assignments__answer__right=True)
+    found = run.candidates.order_by("arm").annotate(
+        dealt=Count("assignments"),
+        last=Max("assignments__position"),
+        told=Count("assignments__answer", filter=COUNTED & ~VOID),
+        silent=Count("assignments__answer", filter=COUNTED & VOID),
+        won=Count("assignments__answer", filter=COUNTED & ~VOID & right),
+        reached=Max("assignments__position", filter=COUNTED),
+    )
+    columns = ("worker__key" if name == "worker" else name for name in _Row._fields)
+    return [_Row(*row) for row in found.values_list(*columns)]
+
+
+def _tallies(rows: list[_Row]) -> Iterator[Fault]:
+    pairs = {
+        "asked": ("dealt", "questions asked"),
+        "pulls": ("told", "answers counted"),
+        "void": ("silent", "answers to retired questions"),
+        "rewards": ("won", "right answers"),
+    }
+    for column, (found, words) in pairs.items():
+        wrong = [
+            f"{row.worker} (stored {getattr(row, column):g}, there {getattr(row, found)})"
+            for row in rows
+            if getattr(row, column) != getattr(row, found)
+        ]
+        if wrong:
+            yield Fault(column, f"{words.capitalize()} are not those stored: {_some(wrong)}.", True)
+
+
+def _order(rows: list[_Row]) -> Iterator[Fault]:
+    """Positions without a gap, and counted from the first one on (law 2)."""
+    gaps = [row.worker for row in rows if row.last is not None and row.last + 1 != row.dealt]
+    if gaps:
+        yield Fault("gaps", f"Positions are missing of {_some(gaps)}.")
+    ahead = [
+        row.worker
+        for row in rows
+        if row.reached is not None and row.reached + 1 != row.told + row.silent
+    ]
+    if ahead:
+        yield Fault("order", f"An answer was counted before an earlier one of {_some(ahead)}.")
+
+
+def _answers(run: Run) -> Iterator[Fault]:
+    of_run = Answer.objects.filter(assignment__candidate__run=run)
+    strays = (
+        of_run.exclude(run=run).count()
+        + run.answers.exclude(assignment__candidate__run=run).count()
+    )
+    if strays:
+        yield Fault(
+            "strays", f"{strays} answers are noted for another run than they were given in."
+        )
+    late = of_run.filter(applied_in__gt=run.steps).count()
+    if late:
+        yield Fault("future", f"{late} answers are counted in steps that were not taken.")
+    wrong = _wrongly_graded(run)
+    if wrong:
+        yield Fault(
+            "grades",
+            f"Answers to {_some(wrong)} are not graded as the question says: correct it again.",
+        )
+
+
+def _wrongly_graded(run: Run) -> list[str]:
+    given = Answer.objects.filter(assignment__candidate__run=run, expired=False, void=False)
+    seen = given.values_list("assignment__question", "response", "right").distinct().order_by()
+    asked = Assignment.objects.filter(candidate__run=run).order_by()
+    questions = Question.objects.in_bulk(set(asked.values_list("question", flat=True)))
+    return sorted(
+        {
+            str(questions[pk])
+            for pk, response, right in seen.iterator(2000)
+            if questions[pk].grade(response) != right
+        }
+    )
+
+
+def _steps(run: Run, rows: list[_Row]) -> Iterator[Fault]:
+    taken = run.history.aggregate(count=Count("pk"), last=Max("number"))
+    if (taken["count"], taken["last"] or 0) != (run.steps, run.steps):
+        words = f"{run.steps} steps are counted and {taken['count']} are there."
+        yield Fault("steps", words)
+    spent = sum(row.dealt - row.silent for row in rows)
+    if run.budget is not None and spent > run.budget:
+        words = f"{spent:,} questions were handed out of a budget of {run.budget:,}."
+        yield Fault("budget", words)
+
+
+def _end(run: Run) -> Iterator[Fault]:
+    """As many are selected as were wanted, where the promise was kept."""
+    if not run.kept or run.regraded:
+        return
+    for skill in run.skills:
+        chosen = run.candidates.filter(
+            skill=skill.number, verdict=Candidate.Verdicts.ACCEPTED, gone=""
+        ).count()
+        if chosen != skill.k:
+            yield Fault("selection", f"{chosen} are selected where {skill.k} were wanted.")
+
+
+def _some(names: list[str]) -> str:
+    """The first few, and how many more."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

@@ -1,0 +1,164 @@
+"""Every law is broken by hand once: the recount must see it, and mend what counting mends."""
+
+from collections.abc import Callable
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db.models import F
+
+from selection import engine
+from selection.models import Answer, Assignment, Candidate, Event, Run, Step
+from selection.setup import recount, regrade, roster, runs
+from tests.worlds import answer_all, crowd, make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def begun(steps: int = 4, **fields: object) -> Run:
+    run = make_run(**fields)
+    for _ in range(steps):
+        engine.advance(run.pk)
+        answer_all(run, crowd(2, good=2))
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def laws(run: Run) -> set[str]:
+    run.refresh_from_db()
+    return {fault.law for fault in recount.faults(run)}
+
+
+def first(run: Run) -> Candidate:
+    return run.candidates.filter(pulls__gt=1).order_by("arm")[0]
+
+
+def of(run: Run):
+    return Answer.objects.filter(assignment__candidate=first(run)).order_by("assignment__position")
+
+
+def count(run: Run, **columns: object) -> None:
+    Candidate.objects.filter(pk=first(run).pk).update(**columns)
+
+
+def skip_one(run: Run) -> None:
+    answer = of(run)[0]
+    Answer.objects.filter(pk=answer.pk).update(applied_in=None)
+
+
+def lose_one(run: Run) -> None:
+    of(run)[0].assignment.delete()
+
+
+def flip_one(run: Run) -> None:
+    answer = of(run)[0]
+    Answer.objects.filter(pk=answer.pk).update(right=not answer.right)
+
+
+def stray(run: Run) -> None:
+    Answer.objects.filter(pk=of(run)[0].pk).update(run=make_run(start=False))
+
+
+def hasten(run: Run) -> None:
+    Answer.objects.filter(pk=of(run)[0].pk).update(applied_in=999)
+
+
+def overspend(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(budget=3)
+
+
+BREAKS: dict[str, tuple[Callable[[Run], object], set[str]]] = {
+    "asked": (lambda run: count(run, asked=F("asked") + 1), {"asked"}),
+    "pulls": (lambda run: count(run, pulls=F("pulls") - 1), {"pulls"}),
+    "void": (lambda run: count(run, void=F("void") + 1), {"void"}),
+    "rewards": (lambda run: count(run, rewards=F("rewards") + 1), {"rewards"}),
+    "order": (skip_one, {"pulls", "order"}),
+    "gaps": (lose_one, {"asked", "pulls", "gaps", "order"}),
+    "grades": (flip_one, {"rewards", "grades"}),
+    "strays": (stray, {"strays"}),
+    "future": (hasten, {"future"}),
+    "steps": (lambda run: Step.objects.filter(run=run, number=2).delete(), {"steps"}),
+    "budget": (overspend, {"budget"}),
+}
+
+
+@pytest.mark.parametrize("broken", BREAKS)
+def test_each_law_that_is_broken_is_seen(broken):
+    run = begun()
+    assert laws(run) == set()
+    how, wanted = BREAKS[broken]
+    how(run)
+    assert broken in laws(run)
+    assert laws(run) - wanted <= {"rewards"}  # whether the answer was a right one
+
+
+@pytest.mark.parametrize("algorithm", ["lucb", "credible", "certified", "adaptive-top-k", "sar"])
+def test_a_run_that_ends_holds(algorithm):
+    budget = {"budget": 120} if algorithm == "sar" else {}
+    run = begun(steps=60, algorithm=algorithm, epsilon=0.4, **budget)
+    assert laws(run) == set()
+
+
+def test_an_end_without_enough_workers_is_seen():
+    run = begun(steps=60, algorithm="lucb", epsilon=0.5)
+    assert run.kept
+    one = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)[0]
+    Candidate.objects.filter(pk=one.pk).update(verdict=Candidate.Verdicts.REJECTED)
+    assert laws(run) == {"selection"}
+
+
+@pytest.mark.parametrize("broken", ["asked", "pulls", "void", "rewards"])
+def test_what_can_be_counted_is_mended_and_written_down(broken):
+    run = begun()
+    right = list(run.candidates.order_by("arm").values("asked", "pulls", "void", "rewards"))
+    BREAKS[broken][0](run)
+    assert recount.repair(run, "eve") == []
+    assert list(run.candidates.order_by("arm").values("asked", "pulls", "void", "rewards")) == right
+    (event,) = Event.objects.filter(run=run, kind="recount")
+    assert event.who == "eve"
+    assert first(run).worker.key in event.what
+    assert engine.advance(run.pk) is None or laws(run) == set()
+
+
+def test_what_holds_is_left_alone():
+    run = begun()
+    before = Run.objects.filter(pk=run.pk).values().get()
+    assert recount.repair(run) == []
+    assert Run.objects.filter(pk=run.pk).values().get() == before
+    assert not Event.objects.filter(kind="recount").exists()
+
+
+def told(*arguments: str) -> tuple[int, str]:
+    out = StringIO()
+    try:
+        call_command("recount", *arguments, stdout=out)
+    except CommandError as error:
+        return error.returncode, out.getvalue() + str(error)
+    return 0, out.getvalue()
+
+
+def test_the_command_looks_at_all_and_mends_where_told():
+    whole, broken = begun(), begun()
+    make_run(start=False)
+    count(broken, pulls=F("pulls") + 1)
+    code, said = told()
+    assert code == 1
+    assert f"“{whole}”: all holds." in said
+    assert "Answers counted are not those stored" in said
+    assert told(str(whole.pk))[0] == 0
+    code, said = told(str(broken.pk), "--repair")
+    assert (code, "all mended" in said) == (0, True)
+    assert told()[0] == 0
+    assert "No run that has begun has the number 12345" in told("12345")[1]
+
+
+def test_a_run_with_a_retired_question_a_pause_and_a_leaver_holds():
+    run = begun()
+    runs.pause(run)
+    runs.resume(run)
+    question = Assignment.objects.filter(candidate__run=run).first().question
+    regrade.retire(question, "eve", "it was unclear")
+    roster.withdraw(run, ["w5"], "eve", "asked to")
+    engine.advance(run.pk)
+    assert laws(run) == set()
