@@ -34,7 +34,11 @@ class TooLate(Conflict):
 
 
 class OutsideChoices(Refused):
-    """The response is none of the choices."""
+    """The response cannot be an answer. wanted: what it is none of (choices, order, number)."""
+
+    def __init__(self, why: str, wanted: str = "choices") -> None:
+        super().__init__(why)
+        self.wanted = wanted
 
 
 class Busy(Exception):

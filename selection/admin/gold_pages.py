@@ -17,6 +17,7 @@ from selection import reports
 from selection.access import scoped
 from selection.errors import Refused
 from selection.models import Question, Run
+from selection.models.grading import as_answers
 from selection.setup import regrade
 from selection.setup.regrade import Gold, Touched
 
@@ -146,7 +147,7 @@ class CorrectPage(ChangePage):
             return redirect(object_url(question))
         data = {
             **CorrectionForm(instance=question).initial,
-            "accepted": only or "\n".join([*question.accepted, more]),
+            "accepted": "\n".join(_answers(question, only) or [*question.accepted, more]),
             "choices": "\n".join(question.choices),
         }
         return self._confirm(CorrectionForm(data, instance=_copy(question)), ReasonForm())
@@ -178,6 +179,10 @@ class CorrectPage(ChangePage):
 
     def _do_correct(self, gold: Gold, why: str) -> HttpResponse:
         return self._do(why, gold)
+
+
+def _answers(question: Question, response: str) -> list[str]:
+    return as_answers(response, question.grading) if response else []
 
 
 def _copy(question: Question) -> Question:

@@ -131,13 +131,16 @@ QUESTIONS = Importer(
     "Import gold questions",
     "The first line names the columns: question (a name of your own), prompt (what the worker "
     "reads), answer and, if you like, choices. Separate several accepted answers, and the "
-    "choices, with |. Without choices the worker types the answer. A column grading says how "
-    "answers are compared, where not as text with capitals and spacing aside: number, "
-    "number ±0.01, exact, case, spaces, no accents.",
-    "question,prompt,answer,choices,grading\n"
-    "q1,Is this a bird? https://example.org/1.jpg,yes,yes|no,\n"
-    "q2,What is the capital of France?,Paris|paris city,,\n"
-    "q3,How long is it in metres?,3.5,,number ±0.1",
+    "choices, with |. Without choices the worker types the answer. A column kind says what the "
+    "worker does: single or multiple (all that apply), order (the answer is the choices in the "
+    "right order), text, number; tolerance, of a number: 0.01 or 5%. A column grading says how "
+    "texts are compared, where capitals and spacing matter or accents do not: exact, case, "
+    "spaces, no accents.",
+    "question,prompt,answer,choices,kind,tolerance\n"
+    "q1,Is this a bird? https://example.org/1.jpg,yes,yes|no,,\n"
+    "q2,What is the capital of France?,Paris|paris city,,,\n"
+    "q3,How long is it in metres?,3.5,,number,0.1\n"
+    "q4,Which of these can fly?,gull|bat,gull|bat|whale,multiple,",
     ["question", "prompt", "answer", "choices", "grading"],
     "selection.change_questionset",
     preview_questions,

@@ -63,7 +63,7 @@ class QuestionAdmin(Admin):
     """
 
     form = QuestionForm
-    fields = ["question_set", "key", "prompt", "choices", "accepted", "compared"]
+    fields = ["question_set", "key", "prompt", "kind", "choices", "accepted", "compared"]
     list_display = ["key", "short_prompt", "short_accepted", "question_set", "state"]
     list_filter = ["question_set", ("retired", admin.EmptyFieldListFilter)]
     change_form_outer_before_template = "selection/question_state.html"

@@ -117,6 +117,10 @@ class AssignmentOut(Schema):
     skill: str
     question: str
     prompt: str
+    kind: str = Field(
+        description="single, multiple, order, text or number. Of multiple and order the response "
+        "is the choices with | between them."
+    )
     choices: list[str]
     due: datetime | None = Field(
         description="When time is up; it runs from when this question was first fetched."

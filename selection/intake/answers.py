@@ -12,7 +12,7 @@ from django.utils import timezone
 from selection import wake
 from selection.errors import Conflict, NotFound, OutsideChoices, Refused, TooLate
 from selection.models import Answer, Assignment, Candidate, Pulse, Run
-from selection.models.grading import matches
+from selection.models.grading import allowed, kind_of, matches
 
 from . import bulk
 
@@ -54,8 +54,8 @@ def record(
     if slip.status == Run.Status.ENDED:
         raise Conflict("This run has ended; no more answers are needed.")
     refuse_response(response)
-    if slip.choices and not matches(slip.choices, response, slip.grading):
-        raise outside_choices(slip.choices, response)
+    if not allowed(slip.choices, response, slip.grading):
+        raise outside_choices(slip.choices, response, kind_of(slip.choices, slip.grading))
     answer = Answer(
         assignment_id=assignment_id,
         run_id=slip.run_id,
@@ -144,9 +144,16 @@ def refuse_response(response: str) -> None:
         raise Refused(f"The response must be readable text of at most {LONGEST} characters.")
 
 
-def outside_choices(choices: Sequence[str], response: str) -> OutsideChoices:
+def outside_choices(choices: Sequence[str], response: str, kind: str = "") -> OutsideChoices:
     said = response if len(response) <= 80 else f"{response[:80]}…"
-    return OutsideChoices(f"“{said}” is not among the choices: {' | '.join(choices)}.")
+    if kind == "number":
+        return OutsideChoices(f"“{said}” is not a number.", kind)
+    listed = " | ".join(choices)
+    if kind == "order":
+        return OutsideChoices(f"“{said}” is no order of the choices: {listed}.", kind)
+    if kind == "multiple":
+        return OutsideChoices(f"“{said}” has others than the choices: {listed}.")
+    return OutsideChoices(f"“{said}” is not among the choices: {listed}.")
 
 
 # -- many at a time

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from selection.errors import Refused
-from selection.models import grading
+
+from . import ways
 
 csv.field_size_limit(10_000_000)
 
@@ -193,7 +194,8 @@ def workers(text: str, name: str) -> tuple[list[WorkerRow], list[BadRow]]:
 def questions(text: str, name: str) -> tuple[list[QuestionRow], list[BadRow]]:
     """``question``, ``prompt``, ``answer``, optional ``choices``; several are separated by |.
 
-    Optional ``grading``: how responses are compared, as models.grading reads it.
+    Optional ``kind``, ``tolerance``, ``grading``: what a worker does, and how responses are
+    compared (ways.way_of).
     """
     parsed = table(text, name, ["question", "prompt", "answer"])
 
@@ -203,35 +205,13 @@ def questions(text: str, name: str) -> tuple[list[QuestionRow], list[BadRow]]:
             raise Refused("The column “prompt” is empty; it is what the worker reads.")
         if not accepted:
             raise Refused("The column “answer” is empty; a gold question needs a known answer.")
-        way = grading_of(cells.get("grading", ""))
-        for why in faults(accepted, choices, way):
+        kind, off, named = (cells.get(name, "") for name in ("kind", "tolerance", "grading"))
+        way = ways.way_of(kind, off, named, choices)
+        for why in ways.faults(accepted, choices, way):
             raise Refused(why)
         return QuestionRow(line, key(cells, "question"), cells["prompt"], accepted, choices, way)
 
     return _parse(parsed, row, lambda made: made.question, "question")
-
-
-def grading_of(text: str) -> dict[str, Any]:
-    try:
-        return grading.read(text)
-    except ValueError as error:
-        raise Refused(str(error)) from error
-
-
-def faults(accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]) -> list[str]:
-    """What is wrong with a gold question, in sentences."""
-    found = []
-    if choices and all(grading.matches(choices[:1], choice, way) for choice in choices):
-        found.append("There is a single choice, so nobody could be wrong; give two or more.")
-    strange = [answer for answer in accepted if choices and answer not in choices]
-    if strange:
-        found.append(f"The answer “{strange[0]}” is not among the choices {' | '.join(choices)}.")
-    if len(choices) > 1 and all(grading.matches(accepted, choice, way) for choice in choices):
-        found.append("Every choice is accepted, so nobody could be wrong.")
-    wordy = [text for text in (*accepted, *choices) if grading.number(text) is None]
-    if way.get("number") and wordy:
-        found.append(f"“{wordy[0]}” is not a number, and answers are to be compared as numbers.")
-    return found
 
 
 def answers(text: str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:

@@ -111,7 +111,7 @@ class _Sorter:
         if not question.allows(row.response):
             sorting.outside += 1
             if self.refuse_outside:
-                raise outside_choices(question.choices, row.response)
+                raise outside_choices(question.choices, row.response, question.kind)
         self.first[pair] = row.line
         assignment = self.open.get(pair)
         due = None if assignment is None else assignment.due

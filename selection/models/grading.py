@@ -2,11 +2,16 @@
 
 As plain text, capitals and spacing aside, unless a question says otherwise (Question.grading):
 
-number     compare as numbers, with a decimal point or a decimal comma
+number     compare as numbers, as people type them in any country (numbers.py)
 tolerance  how far a number may be off, 0 if not said
+relative   the tolerance is a share of the accepted number: 0.05 is 5 %
+multiple   several choices are ticked, and those accepted are to be ticked: all, and no others
+order      the choices are put in order, and the accepted answers are the right one
 case       capitals matter
 spaces     spacing matters, but for what stands around the answer
 no_accents accents do not matter: é is e
+
+Several ticked choices, and choices in order, are one response with | between them.
 """
 
 import re
@@ -15,11 +20,34 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from .numerals import number, readings
+
 Grading = Mapping[str, Any]
 
-SWITCHES = {"case": "case", "spaces": "spaces", "no_accents": "no accents"}
-MOST_DIGITS = 100
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+SWITCHES = {
+    "multiple": "multiple",
+    "order": "order",
+    "case": "case",
+    "spaces": "spaces",
+    "no_accents": "no accents",
+}
+# What a worker does with a question, by its name in files and in the API.
+KINDS = {
+    "single": "choose one",
+    "multiple": "choose all that apply",
+    "order": "put in order",
+    "text": "type a text",
+    "number": "type a number",
+}
+OF_CHOICES = ("single", "multiple", "order")
+BETWEEN = "|"
+
+
+def kind_of(choices: Sequence[str], grading: Grading) -> str:
+    """Which of KINDS a question with these choices is."""
+    if choices:
+        return next((name for name in ("multiple", "order") if grading.get(name)), "single")
+    return "number" if grading.get("number") else "text"
 
 
 def plain(text: str) -> str:
@@ -27,49 +55,66 @@ def plain(text: str) -> str:
 
 
 def matches(accepted: Sequence[str], response: str, grading: Grading | None = None) -> bool:
-    """Whether the response is one of these."""
+    """Whether the response is one of these; of several ticked or ordered, whether it is these."""
     if not grading:
         return plain(response) in {plain(answer) for answer in accepted}
     if grading.get("number"):
-        return _near(accepted, response, Decimal(str(grading.get("tolerance", 0))))
-    given = _folded(response, grading)
-    return any(_folded(answer, grading) == given for answer in accepted)
+        return _near(accepted, response, grading)
+    wanted = [_folded(answer, grading) for answer in accepted]
+    if grading.get("order"):
+        return wanted == _parts(response, grading)
+    if grading.get("multiple"):
+        return set(wanted) == set(_parts(response, grading))
+    return _folded(response, grading) in wanted
 
 
-def _near(accepted: Sequence[str], response: str, tolerance: Decimal) -> bool:
-    given = number(response)
-    if given is None:
-        return False
-    known = (number(answer) for answer in accepted)
-    return any(one is not None and abs(given - one) <= tolerance for one in known)
+def allowed(choices: Sequence[str], response: str, grading: Grading | None = None) -> bool:
+    """Whether this could be an answer, right or wrong."""
+    grading = grading or {}
+    if not choices:
+        return not grading.get("number") or number(response) is not None
+    if not (grading.get("multiple") or grading.get("order")):
+        return matches(choices, response, grading)
+    known = [_folded(choice, grading) for choice in choices]
+    said = _parts(response, grading)
+    if grading.get("order"):
+        return sorted(said) == sorted(known)
+    return bool(said) and set(said) <= set(known)
+
+
+def as_answers(response: str, grading: Grading) -> list[str]:
+    """A response as accepted answers: its parts, where it has some."""
+    whole = not (grading.get("multiple") or grading.get("order"))
+    return [response] if whole else parts(response)
+
+
+def parts(response: str) -> list[str]:
+    return [part.strip() for part in response.split(BETWEEN) if part.strip()]
+
+
+def _parts(response: str, grading: Grading) -> list[str]:
+    return [_folded(part, grading) for part in parts(response)]
+
+
+def _near(accepted: Sequence[str], response: str, grading: Grading) -> bool:
+    tolerance = Decimal(str(grading.get("tolerance", 0)))
+    for known in map(number, accepted):
+        if known is None:
+            continue
+        off = tolerance * abs(known) if grading.get("relative") else tolerance
+        if any(abs(given - known) <= off for given in readings(response)):
+            return True
+    return False
 
 
 def _folded(text: str, grading: Grading) -> str:
     text = unicodedata.normalize("NFC", text.strip())
     if grading.get("no_accents"):
-        parts = unicodedata.normalize("NFD", text)
-        text = "".join(part for part in parts if not unicodedata.combining(part))
+        letters = unicodedata.normalize("NFD", text)
+        text = "".join(letter for letter in letters if not unicodedata.combining(letter))
     if not grading.get("spaces"):
         text = " ".join(text.split())
     return text if grading.get("case") else text.casefold()
-
-
-def number(text: str) -> Decimal | None:
-    """The number that this text is, exactly; None if it is none.
-
-    A single comma is a decimal comma; where there are commas and a point, or several of a kind,
-    the last kind of sign is the decimal one and the others part thousands.
-    """
-    bare = "".join(text.split()).replace("\N{MINUS SIGN}", "-").replace("'", "")
-    if bare.rfind(",") > bare.rfind("."):
-        bare = bare.replace(".", "")
-        bare = bare.replace(",", "." if bare.count(",") == 1 else "")
-    else:
-        bare = bare.replace(",", "")
-        bare = bare if bare.count(".") <= 1 else bare.replace(".", "")
-    if len(bare) > MOST_DIGITS or not _NUMBER.fullmatch(bare):
-        return None
-    return Decimal(bare)
 
 
 # -- as people write it
@@ -79,7 +124,9 @@ def words(grading: Grading) -> str:
     """As a questions file has it; empty for the way that is usual."""
     if grading.get("number"):
         off = grading.get("tolerance", 0)
-        return f"number ±{off:.12g}" if off else "number"
+        percent = grading.get("relative")
+        said = f"{off * 100:.12g}%" if percent else f"{off:.12g}"
+        return f"number ±{said}" if off else "number"
     return ", ".join(word for name, word in SWITCHES.items() if grading.get(name))
 
 
@@ -96,19 +143,23 @@ def read(text: str) -> dict[str, Any]:
             found |= {name: True for name, known in SWITCHES.items() if known == word}
         else:
             raise ValueError(
-                f"“{word}” is no way of grading; there are number, number ±0.01, exact, case, "
-                "spaces and no accents."
+                f"“{word}” is no way of grading; there are number, number ±0.01, number ±5%, "
+                "multiple, order, exact, case, spaces and no accents."
             )
-    if found.get("number") and len(found) > ("tolerance" in found) + 1:
-        raise ValueError("What compares as numbers has no capitals, spaces or accents.")
+    if found.get("number") and set(found) & set(SWITCHES):
+        raise ValueError("What compares as numbers has no capitals, spaces, accents or order.")
+    if found.get("multiple") and found.get("order"):
+        raise ValueError("Choices are ticked or put in order: write multiple or order.")
     return found
 
 
 def _number_option(rest: str) -> dict[str, Any]:
-    rest = rest.strip().removeprefix("±").removeprefix("+-").strip()
-    if not rest:
+    bare = rest.strip().removeprefix("±").removeprefix("+-").strip()
+    if not bare:
         return {"number": True}
-    off = number(rest)
+    off = number(bare.removesuffix("%"))
     if off is None or off < 0:
-        raise ValueError(f"“{rest}” is no tolerance; write, say, number ±0.01.")
+        raise ValueError(f"“{bare}” is no tolerance; write, say, number ±0.01 or number ±5%.")
+    if bare.endswith("%"):
+        return {"number": True, "tolerance": float(off / 100), "relative": True}
     return {"number": True, "tolerance": float(off)}

@@ -60,5 +60,10 @@ class Question(models.Model):
         return gradings.matches(self.accepted, response, self.grading)
 
     def allows(self, response: str) -> bool:
-        """Whether this could be an answer: with choices, whether it is one of them."""
-        return not self.choices or gradings.matches(self.choices, response, self.grading)
+        """Whether this could be an answer: with choices, whether it is of them."""
+        return gradings.allowed(self.choices, response, self.grading)
+
+    @property
+    def kind(self) -> str:
+        """What a worker does with it: one of grading.KINDS."""
+        return gradings.kind_of(self.choices, self.grading)

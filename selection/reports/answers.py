@@ -7,6 +7,7 @@ from django.db.models import F
 
 from selection.errors import NotFound
 from selection.models import Assignment, Candidate, Run
+from selection.models.grading import kind_of
 
 ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
 
@@ -47,7 +48,7 @@ def answer_rows(run: Run) -> Iterator[list[Any]]:
 
 # -- waiting for an answer
 
-OPEN_COLUMNS = ["worker", "question", "prompt", "choices", "assignment", "due"]
+OPEN_COLUMNS = ["worker", "question", "prompt", "choices", "assignment", "due", "kind"]
 
 
 def open_columns(run: Run) -> list[str]:
@@ -72,6 +73,7 @@ def open_table(run: Run) -> list[dict[str, Any]]:
             "question__choices",
             "id",
             "due",
+            "question__grading",
             "candidate__skill",
         )
     )
@@ -81,6 +83,7 @@ def open_table(run: Run) -> list[dict[str, Any]]:
         row
         | {
             "skill": names[row["skill"]],
+            "kind": kind_of(row["choices"], row["kind"]),
             "choices": "|".join(row["choices"]),
             "due": row["due"].isoformat(" ", "seconds") if row["due"] else "",
         }
@@ -108,10 +111,19 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
             number=F("candidate__skill"),
             prompt=F("question__prompt"),
             choices=F("question__choices"),
+            grading=F("question__grading"),
         )[:limit]
     )
     names = [str(skill) for skill in run.skills]
-    return [{**row, "question": row["question_key"], "skill": names[row["number"]]} for row in rows]
+    return [
+        {
+            **row,
+            "question": row["question_key"],
+            "kind": kind_of(row["choices"], row["grading"]),
+            "skill": names[row["number"]],
+        }
+        for row in rows
+    ]
 
 
 def _candidates_of(run: Run, worker: str) -> list[Candidate]:

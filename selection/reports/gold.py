@@ -116,6 +116,8 @@ class GoldLine:
     def acceptable(self) -> bool:
         """Whether it could be accepted too, so that somebody could still be wrong."""
         question = self.question
+        if question.kind in {"multiple", "order"}:
+            return False  # what is accepted there is one answer
         wider = [*question.accepted, self.other]
         rest = [one for one in question.choices if not matches(wider, one, question.grading)]
         return self.possible and (not question.choices or bool(rest))

@@ -1,6 +1,11 @@
 """What a worker sends."""
 
+from typing import Self
+
 from django import forms
+from django.http import QueryDict
+
+from selection.models.grading import BETWEEN
 
 BIGGEST_ID = 2**63 - 1
 
@@ -10,3 +15,9 @@ class WorkForm(forms.Form):
 
     assignment = forms.IntegerField(min_value=1, max_value=BIGGEST_ID)
     response = forms.CharField(max_length=10_000)
+
+    @classmethod
+    def of(cls, sent: QueryDict) -> Self:
+        """What was ticked, or stands in each place, is one response."""
+        said = f" {BETWEEN} ".join(sent.getlist("response"))
+        return cls({"assignment": sent.get("assignment"), "response": said})

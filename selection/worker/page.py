@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from django.utils import timezone
 
 from selection.intake import presence
 from selection.models import Answer, Assignment, Candidate, Run
+from selection.models.grading import kind_of
 
 State = Literal["question", "wait", "paused", "gone", "done", "over"]
 
@@ -36,6 +37,7 @@ class OpenQuestion:
     prompt: str
     choices: list[str]
     due: datetime
+    kind: str
 
     @property
     def seconds_left(self) -> int:
@@ -92,22 +94,40 @@ def _next_question(run: Run, candidates: list[Candidate]) -> tuple[int, OpenQues
     """The oldest question out with this worker, also in a pause: answers are taken then too."""
     asked = _asked(run, candidates)
     row = _oldest(asked)
-    if row is not None and row[4] is None:
-        presence.show(run, [row[1]])
+    if row is not None and row.due is None:
+        presence.show(run, [row.assignment])
         row = _oldest(asked)  # it may have been taken back in this very moment
-    if row is None or row[4] is None:
+    if row is None or row.due is None:
         return None
-    return row[0], OpenQuestion(row[1], row[2], row[3], row[4])
+    kind = kind_of(row.choices, row.grading)
+    return row.skill, OpenQuestion(row.assignment, row.prompt, row.choices, row.due, kind)
 
 
-def _oldest(candidates: list[Candidate]) -> tuple[int, int, str, Any, datetime | None] | None:
-    return (
+class _Row(NamedTuple):
+    skill: int
+    assignment: int
+    prompt: str
+    choices: list[str]
+    grading: dict[str, Any]
+    due: datetime | None
+
+
+def _oldest(candidates: list[Candidate]) -> _Row | None:
+    found = (
         Assignment.objects.answerable()
         .filter(candidate__in=candidates)
         .order_by("step", "position", "id")
-        .values_list("candidate__skill", "id", "question__prompt", "question__choices", "due")
+        .values_list(
+            "candidate__skill",
+            "id",
+            "question__prompt",
+            "question__choices",
+            "question__grading",
+            "due",
+        )
         .first()
     )
+    return _Row(*found) if found else None
 
 
 def _idle(run: Run, candidates: list[Candidate]) -> State:

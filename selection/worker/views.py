@@ -21,6 +21,8 @@ NOTICES = {
     "late": "Too late: the time for that question was up, so it counts as not answered in time.",
     "ended": "This test ended before your answer came in, so that answer was not kept.",
     "choices": "That is none of the answers to choose from; it was not taken. Please choose one.",
+    "order": "Each answer has one place, and each place one answer. Please put them in order.",
+    "number": "That is not a number; it was not taken. Please give a number.",
     "empty": "Please give an answer first (at most 10,000 characters).",
 }
 # Answers are taken in together, about half a second after the first: then new questions are out.
@@ -75,7 +77,7 @@ def _time_left(seconds: int) -> str:
 
 
 def _take(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
-    form = WorkForm(request.POST)
+    form = WorkForm.of(request.POST)
     if not form.is_valid():
         return _back(token, "empty")
     try:
@@ -86,8 +88,8 @@ def _take(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
         return _back(token, "late")
     except Conflict:
         return _back(token, "ended")
-    except OutsideChoices:
-        return _back(token, "choices")
+    except OutsideChoices as refusal:
+        return _back(token, refusal.wanted)
     except Refused:
         return _back(token, "empty")
     return _back(token)

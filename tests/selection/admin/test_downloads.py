@@ -52,7 +52,7 @@ def test_open_questions_can_be_answered_elsewhere_and_come_back(requester):
     run = make_run()
     engine.advance(run.pk)
     header, *rows = lines_of(requester.get(admin_url("run_open_csv", run.pk)))
-    assert header == "worker,question,prompt,choices,assignment,due"
+    assert header == "worker,question,prompt,choices,assignment,due,kind"
     assert len(rows) == len(open_of(run)) > 0
     answered = "\n".join([header + ",response", *(row + ",yes" for row in rows)])
     confirm(requester, upload(requester, admin_url("run_import", run.pk), answered))

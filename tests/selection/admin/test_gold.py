@@ -28,7 +28,7 @@ def miskeyed(run: Run) -> Question:
 
 def hidden_fields(page: str) -> dict[str, str]:
     areas = re.findall(r'<textarea name="(\w+)" hidden>\n(.*?)</textarea>', page, flags=re.S)
-    inputs = re.findall(r'<input type="hidden" name="(compared)"(?: value="([^"]*)")?', page)
+    inputs = re.findall(r'<input type="hidden" name="(compared|kind)"(?: value="([^"]*)")?', page)
     return dict(areas) | dict(inputs)
 
 
@@ -220,3 +220,30 @@ def test_a_run_that_lost_its_promise_is_let_go_on_from_its_page(requester):
     Run.objects.filter(pk=run.pk).update(budget=None)
     assert "The run goes on" in press(requester, run, "reopen")
     assert run.status == "running"
+
+
+def test_the_kind_of_a_question_can_be_corrected_and_its_answers_are_graded_anew(requester, run):
+    question = run.question_set.questions.get(key="q0")
+    answers = Answer.objects.filter(assignment__question=question)
+    answers.filter(response="yes").update(response="a | b")
+    form = {"prompt": "Tick.", "choices": "a\nb\nc", "accepted": "b\na", "kind": "multiple"}
+    asks = requester.post(admin_url("question_change", question.pk), form | {"compared": ""})
+    fields = hidden_fields(asks.content.decode())
+    done = requester.post(
+        admin_url("question_correct", question.pk), fields | {"why": "two apply"}, follow=True
+    )
+    assert "Graded anew" in text_of(done)
+    question.refresh_from_db()
+    assert (question.kind, question.accepted) == ("multiple", ["b", "a"])
+    assert {a.response for a in answers.all() if a.right} == {"a | b"}
+    form = {"prompt": "Tick.", "choices": "", "accepted": "b", "kind": "multiple", "compared": ""}
+    refused = requester.post(admin_url("question_change", question.pk), form)
+    assert "needs choices" in text_of(refused)
+
+
+def test_what_the_best_ticked_can_be_accepted_instead(requester, run):
+    question = run.question_set.questions.get(key="q0")
+    question.choices, question.accepted, question.grading = ["a", "b", "c"], ["a"], {"multiple": 1}
+    question.save()
+    url = admin_url("question_correct", question.pk) + "?instead=a+%7C+b"
+    assert hidden_fields(requester.get(url).content.decode())["accepted"] == "a\nb"

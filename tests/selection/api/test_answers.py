@@ -44,7 +44,8 @@ def test_it_shows_a_run_with_its_progress(api, run):
 def test_it_lists_open_assignments_without_their_answers(api, run):
     listed = api.get(f"/api/runs/{run.pk}/assignments?limit=5").json()
     assert len(listed) == 5
-    assert set(listed[0]) == {"id", "worker", "skill", "question", "prompt", "choices", "due"}
+    shown = {"id", "worker", "skill", "question", "prompt", "kind", "choices", "due"}
+    assert set(listed[0]) == shown
     mine = api.get(f"/api/runs/{run.pk}/assignments", {"worker": listed[0]["worker"]}).json()
     assert {row["worker"] for row in mine} == {listed[0]["worker"]}
 

@@ -64,6 +64,41 @@ def test_it_offers_choices_or_a_field_to_type_in(client, run, worker):
     assert page(client, worker).count('type="radio"') == 2
 
 
+@pytest.mark.parametrize(
+    ("kind", "choices", "field", "sent", "kept"),
+    [
+        ("multiple", ["a", "b", "c"], 'type="checkbox"', ["a", "c"], "a | c"),
+        ("order", ["a", "b", "c"], "<select", ["c", "a", "b"], "c | a | b"),
+        ("number", [], 'inputmode="decimal"', ["1.234,5"], "1.234,5"),
+    ],
+)
+def test_each_kind_of_question_has_its_own_fields(
+    client, run, worker, kind, choices, field, sent, kept
+):
+    run.question_set.questions.update(choices=choices, grading={kind: True})
+    assert field in page(client, worker)
+    send(client, worker, question_of(client, worker).assignment, sent)
+    assert Answer.objects.get().response == kept
+
+
+@pytest.mark.parametrize(
+    ("kind", "choices", "sent", "said"),
+    [
+        ("multiple", ["a", "b"], [], "Please give an answer first"),
+        ("multiple", ["a", "b"], ["a", "d"], "none of the answers to choose from"),
+        ("order", ["a", "b"], ["a", "a"], "Please put them in order"),
+        ("number", [], ["many"], "That is not a number"),
+    ],
+)
+def test_what_cannot_be_an_answer_is_asked_again_and_tells_nothing(
+    client, run, worker, kind, choices, sent, said
+):
+    run.question_set.questions.update(choices=choices, grading={kind: True})
+    shown = send(client, worker, question_of(client, worker).assignment, sent)
+    assert said in shown.content.decode()
+    assert not Answer.objects.exists()
+
+
 def test_it_takes_an_answer_and_shows_the_next_question(client, run, worker):
     first = question_of(client, worker)
     response = send(client, worker, first.assignment, "yes")
