@@ -93,8 +93,14 @@ _POLICY = {
 # django-unfold's menus are written for Alpine, which makes functions of texts in the page and sets
 # styles on elements; its scripts are files of this server all the same.
 _UNFOLD = {"script-src": "'self' 'unsafe-eval'", "style-src": "'self' 'unsafe-inline'"}
-# A worker's page needs no script at all, and its address is a secret.
-_WORKER = {"script-src": "'none'", "connect-src": "'none'", "img-src": "'self'"}
+# A worker's page needs no script at all, and its address is a secret. What questions show may lie
+# on other hosts, which are told nothing of the page.
+_WORKER = {
+    "script-src": "'none'",
+    "connect-src": "'none'",
+    "img-src": "'self' https:",
+    "media-src": "'self' https:",
+}
 _NOT_NEEDED = ("camera", "geolocation", "microphone", "payment", "usb", "bluetooth", "midi")
 
 

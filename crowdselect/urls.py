@@ -5,7 +5,7 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from selection.api import api
-from selection.worker import join, views
+from selection.worker import join, media, views
 
 from . import watching
 
@@ -17,5 +17,6 @@ urlpatterns = [
     path("readyz", watching.readyz),
     path("metrics", watching.metrics),
     path("join/<str:token>/", join.join, name="join"),
+    path("media/<str:token>/", media.media, name="media"),
     path("work/<str:token>/", views.work, name="work"),
 ]

@@ -18,6 +18,7 @@ from .forms import CorrectionForm, QuestionForm
 from .gold_pages import CorrectPage, change_urls, gold_urls
 from .importers import QUESTIONS
 from .imports import import_urls, to_import
+from .media import media_urls
 from .page import DeletedWhole, list_url
 from .scope import Admin
 
@@ -27,7 +28,7 @@ class QuestionSetAdmin(DeletedWhole, Admin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # said again, because a count drops the model's own
-    fields = ["name", "instructions"]
+    fields = ["name", "instructions", "markdown", "tries"]
     change_form_outer_after_template = "selection/set_contents.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionSet]:
@@ -52,7 +53,12 @@ class QuestionSetAdmin(DeletedWhole, Admin):
         return to_import(request, obj) or super().response_add(request, obj, post_url_continue)
 
     def get_urls(self) -> list[URLPattern]:
-        return import_urls(self, QUESTIONS) + gold_urls(self) + super().get_urls()
+        return [
+            *import_urls(self, QUESTIONS),
+            *gold_urls(self),
+            *media_urls(self),
+            *super().get_urls(),
+        ]
 
 
 @admin.register(Question)

@@ -12,11 +12,11 @@ from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_save, pre_delete, pre_save
 from django.dispatch import receiver
 
-from selection.models import ApiToken, Event, Membership, Pool, QuestionSet, Run, Team
+from selection.models import ApiToken, Event, Membership, Pool, Practice, QuestionSet, Run, Team
 
 from .writing import MANY, deleted, note, shown, values, who
 
-WATCHED = (ApiToken, Group, Membership, Pool, QuestionSet, Run, Team, User, *MANY)
+WATCHED = (ApiToken, Group, Membership, Pool, Practice, QuestionSet, Run, Team, User, *MANY)
 
 
 @receiver(pre_save)

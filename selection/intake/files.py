@@ -195,13 +195,14 @@ def questions(text: str, name: str) -> tuple[list[QuestionRow], list[BadRow]]:
     """``question``, ``prompt``, ``answer``, optional ``choices``; several are separated by |.
 
     Optional ``kind``, ``tolerance``, ``grading``: what a worker does, and how responses are
-    compared (ways.way_of).
+    compared (ways.way_of); ``image``, ``audio``, ``video``, ``alt``: what the prompt shows.
     """
     parsed = table(text, name, ["question", "prompt", "answer"])
 
     def row(line: int, cells: dict[str, str]) -> QuestionRow:
         accepted, choices = _several(cells["answer"]), _several(cells.get("choices", ""))
-        if not cells["prompt"]:
+        prompt = ways.with_media(cells["prompt"], cells)
+        if not prompt:
             raise Refused("The column “prompt” is empty; it is what the worker reads.")
         if not accepted:
             raise Refused("The column “answer” is empty; a gold question needs a known answer.")
@@ -209,7 +210,7 @@ def questions(text: str, name: str) -> tuple[list[QuestionRow], list[BadRow]]:
         way = ways.way_of(kind, off, named, choices)
         for why in ways.faults(accepted, choices, way):
             raise Refused(why)
-        return QuestionRow(line, key(cells, "question"), cells["prompt"], accepted, choices, way)
+        return QuestionRow(line, key(cells, "question"), prompt, accepted, choices, way)
 
     return _parse(parsed, row, lambda made: made.question, "question")
 

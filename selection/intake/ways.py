@@ -48,6 +48,17 @@ def way_of(kind: str, tolerance: str, text: str, choices: Sequence[str]) -> dict
     return grading_of(", ".join([*named, text]))
 
 
+def with_media(prompt: str, cells: Mapping[str, str]) -> str:
+    """The prompt with what stands in the columns image, audio and video: addresses, or names of
+    files of the set."""
+    named = [cells.get(kind, "").strip() for kind in ("image", "audio", "video")]
+    places = [
+        one if "://" in one or one.startswith("media:") else f"media:{one}" for one in named if one
+    ]
+    shown = [f"![{cells.get('alt', '').strip()}](<{place}>)" for place in places]
+    return "\n\n".join(filter(None, [prompt, *shown]))
+
+
 def faults(accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]) -> list[str]:
     """What is wrong with a gold question, in sentences."""
     found = [*_of_choices(accepted, choices, way)] if choices else []

@@ -5,6 +5,7 @@ from .audit import AuditEntry
 from .crowd import Pool, Worker
 from .grading import plain
 from .history import Event, Step
+from .media import MediaFile
 from .outlook import Outlook
 from .planning import Planning, PlanningPart
 from .pulses import Pulse
@@ -14,6 +15,7 @@ from .skills import Skill
 from .teams import Membership, Team, default_team
 from .tokens import ApiToken
 from .uploads import Upload
+from .visits import Complaint, Practice, PracticeAnswer
 
 __all__ = [
     "Answer",
@@ -21,12 +23,16 @@ __all__ = [
     "Assignment",
     "AuditEntry",
     "Candidate",
+    "Complaint",
     "Event",
+    "MediaFile",
     "Membership",
     "Outlook",
     "Planning",
     "PlanningPart",
     "Pool",
+    "Practice",
+    "PracticeAnswer",
     "Pulse",
     "Question",
     "QuestionSet",

@@ -33,6 +33,7 @@ class Candidate(models.Model):
         ABSENT = "absent", "never came"
         LEFT = "left", "left"
         WITHDRAWN = "withdrawn", "withdrawn"
+        SCREENED = "screened", "did not pass the practice"
 
     class Verdicts(models.IntegerChoices):
         REJECTED = Verdict.REJECTED.value, "rejected"

@@ -62,6 +62,7 @@ class Run(NamedInTeam):
     joined     workers who came to the roster after the start
     belief     of its workers before it began, as numbers (forecast.inputs); empty: nothing was said
     proof      the least ε that was proved so far, and the arms of the selection it was proved for
+    page       what workers are told on their page beside the questions (page_facts)
     concluded  when the requester had seen its end and put it aside
     links      how often its join link was replaced: the earlier ones open nothing
     regraded   when a gold answer was corrected after its end
@@ -179,6 +180,7 @@ class Run(NamedInTeam):
         help_text="Where a run covers several question sets: whether whoever is among the best in "
         "two of them may be selected for both, or does one kind of task at most.",
     )
+    page = models.JSONField(default=dict, blank=True, editable=False)
     seed = models.PositiveBigIntegerField(default=0, validators=[MaxValueValidator(2**62)])
 
     status = models.CharField(

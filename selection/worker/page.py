@@ -5,10 +5,13 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from selection.intake import presence
 from selection.models import Answer, Assignment, Candidate, Run
 from selection.models.grading import kind_of
+
+from .text import Texts
 
 State = Literal["question", "wait", "paused", "gone", "done", "over"]
 
@@ -24,7 +27,7 @@ class WorkPage:
     """
 
     state: State
-    instructions: str
+    instructions: SafeString
     answered: int
     question: "OpenQuestion | None" = None
     gone: str = ""
@@ -38,6 +41,16 @@ class OpenQuestion:
     choices: list[str]
     due: datetime
     kind: str
+    texts: Texts = Texts.NONE
+
+    @property
+    def shown(self) -> SafeString:
+        return self.texts.html(self.prompt)
+
+    @property
+    def choosing(self) -> list[tuple[str, SafeString]]:
+        """Each choice, and how it is shown."""
+        return [(choice, self.texts.choice(choice)) for choice in self.choices]
 
     @property
     def seconds_left(self) -> int:
@@ -59,18 +72,21 @@ def visit(candidate_id: int, link: int = 0) -> WorkPage | None:
     if own is None:
         return None
     if own.run.status == Run.Status.ENDED:
-        return WorkPage("over", instructions="", answered=0)
+        return WorkPage("over", instructions=SafeString(), answered=0)
     run, candidates = own.run, _in_all_skills(own)
     presence.note(run, [one.pk for one in candidates], own.seen)
-    found = _next_question(run, candidates)
+    row = _next_question(run, candidates)
+    question_set = run.skills[row.skill if row else 0].question_set
+    shown = (row.prompt, *row.choices) if row else ()
+    texts = Texts.of(question_set, question_set.instructions, *shown)
     return WorkPage(
-        state="question" if found else _idle(run, candidates),
-        instructions=run.skills[found[0] if found else 0].question_set.instructions,
+        state="question" if row else _idle(run, candidates),
+        instructions=texts.html(question_set.instructions),
         # Without a response are those that lapsed, and those of retired questions.
         answered=Answer.objects.filter(assignment__candidate__in=candidates)
         .exclude(response="")
         .count(),
-        question=found[1] if found else None,
+        question=_open(row, texts) if row else None,
         gone=next((one.gone for one in candidates if one.gone), ""),
         may_leave=bool(_asked(run, candidates)),
     )
@@ -90,17 +106,20 @@ def _asked(run: Run, candidates: list[Candidate]) -> list[Candidate]:
     return [one for one in candidates if one.verdict == undecided and not one.gone]
 
 
-def _next_question(run: Run, candidates: list[Candidate]) -> tuple[int, OpenQuestion] | None:
+def _open(row: "_Row", texts: Texts) -> OpenQuestion:
+    assert row.due is not None  # it is shown
+    kind = kind_of(row.choices, row.grading)
+    return OpenQuestion(row.assignment, row.prompt, row.choices, row.due, kind, texts)
+
+
+def _next_question(run: Run, candidates: list[Candidate]) -> "_Row | None":
     """The oldest question out with this worker, also in a pause: answers are taken then too."""
     asked = _asked(run, candidates)
     row = _oldest(asked)
     if row is not None and row.due is None:
         presence.show(run, [row.assignment])
         row = _oldest(asked)  # it may have been taken back in this very moment
-    if row is None or row.due is None:
-        return None
-    kind = kind_of(row.choices, row.grading)
-    return row.skill, OpenQuestion(row.assignment, row.prompt, row.choices, row.due, kind)
+    return row if row is not None and row.due is not None else None
 
 
 class _Row(NamedTuple):

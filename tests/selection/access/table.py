@@ -67,6 +67,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/questionset/<int:pk>/gold/": (VIEWER, NOBODY),
     "admin/selection/questionset/<int:pk>/import/": (MANAGER, MANAGER),
     "admin/selection/questionset/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),
+    "admin/selection/questionset/<int:pk>/media/": (MANAGER, MANAGER),
     **standard("selection.question", VIEWER, MANAGER, delete=(NOBODY, NOBODY)),
     "admin/selection/question/<int:pk>/correct/": (MANAGER, MANAGER),
     "admin/selection/question/<int:pk>/retire/": (MANAGER, MANAGER),
@@ -99,6 +100,7 @@ PAGES: dict[str, Rule] = {
     "readyz": (OPEN, NOBODY),
     "metrics": (NOBODY, NOBODY),  # with a token of its own: test_watching
     "join/<str:token>/": (LINK, LINK),
+    "media/<str:token>/": (LINK, NOBODY),
     "work/<str:token>/": (LINK, LINK),
 }
 

@@ -1,0 +1,69 @@
+"""Pictures, sounds and films that come in: recognised by their content, limited in size.
+
+No file is fetched from anywhere, and none is changed. SVG is not taken: it may hold programs.
+"""
+
+import re
+from pathlib import PurePath
+
+from selection.errors import Refused
+from selection.models import MediaFile, QuestionSet
+
+MB = 1024 * 1024
+MOST = {"image": 5 * MB, "audio": 20 * MB, "video": 40 * MB}
+MOST_FILES = 5000
+# By the first bytes of a file; a point stands for any byte.
+_KNOWN = [
+    (re.compile(pattern, re.S), kind)
+    for pattern, kind in (
+        (rb"\x89PNG\r\n\x1a\n", "image/png"),
+        (rb"\xff\xd8\xff", "image/jpeg"),
+        (rb"GIF8[79]a", "image/gif"),
+        (rb"RIFF....WEBP", "image/webp"),
+        (rb"....ftypavi[fs]", "image/avif"),
+        (rb"RIFF....WAVE", "audio/wav"),
+        (rb"ID3|\xff[\xfb\xf3\xf2\xfa]", "audio/mpeg"),
+        (rb"OggS.{24}(.[\x80-\xff]?)?\x80theora", "video/ogg"),
+        (rb"OggS", "audio/ogg"),
+        (rb"fLaC", "audio/flac"),
+        (rb"....ftypM4A", "audio/mp4"),
+        (rb"....ftyp(isom|iso[2-9]|mp4[12]|avc1|M4V |dash)", "video/mp4"),
+        (rb"\x1aE\xdf\xa3.{0,60}webm", "video/webm"),
+    )
+]
+_ODD = re.compile(r"[^\w.-]+")
+
+
+def type_of(data: bytes) -> str:
+    """As image/png; empty for what is none of the kinds that are taken."""
+    return next((kind for known, kind in _KNOWN if known.match(data)), "")
+
+
+def take(question_set: QuestionSet, name: str, data: bytes) -> MediaFile:
+    """Keep a file for the texts of this set; one of the same name is replaced, with its address.
+
+    Raises Refused for what is no picture, sound or film, and for what is too large.
+    """
+    name, kind = as_name(name), type_of(data)
+    if not kind:
+        raise Refused(
+            f"{name} is no picture, sound or film that is taken: PNG, JPEG, GIF, WebP, AVIF, MP3, "
+            "WAV, Ogg, FLAC, M4A, MP4 or WebM."
+        )
+    most = MOST[kind.split("/")[0]]
+    if len(data) > most:
+        raise Refused(f"{name} is larger than {most // MB} MB; make it smaller first.")
+    own = MediaFile.objects.filter(question_set=question_set)
+    if own.count() >= MOST_FILES:
+        raise Refused(f"A question set has at most {MOST_FILES} files.")
+    own.filter(name=name).delete()
+    return MediaFile.objects.create(
+        question_set=question_set, name=name, type=kind, size=len(data), data=data
+    )
+
+
+def as_name(name: str) -> str:
+    """What texts call the file: no folders, no spaces."""
+    path = PurePath(name.replace("\\", "/"))
+    stem = _ODD.sub("-", path.stem).strip("-") or "file"
+    return f"{stem[:80]}{_ODD.sub('', path.suffix)[:15]}"

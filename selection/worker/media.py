@@ -1,0 +1,69 @@
+"""A picture, sound or film that a question shows, to whoever knows its address."""
+
+import re
+from collections.abc import Iterator
+
+from django.db.models import BinaryField, F
+from django.db.models.functions import Substr
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_http_methods
+
+from selection.models import MediaFile
+
+PIECE = 256 * 1024
+YEAR = 365 * 24 * 3600
+_RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
+# Nothing in the file may run, load anything, or be shown inside a foreign page.
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex",
+    "Cache-Control": f"private, max-age={YEAR}, immutable",
+    "Accept-Ranges": "bytes",
+}
+
+
+@require_http_methods(["GET", "HEAD"])
+def media(request: HttpRequest, token: str) -> HttpResponseBase:
+    """Whole, or the range that is asked for: players of sounds and films ask for ranges."""
+    file = MediaFile.objects.defer("data").filter(token=token).first()
+    if file is None:
+        raise Http404
+    headers = HEADERS | {
+        "Content-Disposition": content_disposition_header(False, file.name) or "inline"
+    }
+    first, last, part = _wanted(request.headers.get("Range", ""), file.size)
+    if first > last:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{file.size}"})
+    if part:
+        headers["Content-Range"] = f"bytes {first}-{last}/{file.size}"
+    headers["Content-Length"] = str(last - first + 1)
+    return StreamingHttpResponse(
+        _pieces(file.pk, first, last),
+        content_type=file.type,
+        headers=headers,
+        status=206 if part else 200,
+    )
+
+
+def _wanted(asked: str, size: int) -> tuple[int, int, bool]:
+    """First and last byte, and whether that is a part; the whole where the range is none."""
+    found = _RANGE.fullmatch(asked.strip())
+    if found is None or not any(found.groups()):
+        return 0, size - 1, False
+    first, last = found.groups()
+    if not first:  # the last so many bytes
+        return max(0, size - int(last)), size - 1, True
+    return int(first), min(int(last or size), size - 1), True
+
+
+def _pieces(pk: int, first: int, last: int) -> Iterator[bytes]:
+    """Piece by piece from the database: no process holds a whole film."""
+    for start in range(first, last + 1, PIECE):
+        count = min(PIECE, last + 1 - start)
+        piece = Substr(F("data"), start + 1, count, output_field=BinaryField())
+        found = MediaFile.objects.filter(pk=pk).values_list(piece, flat=True).first()
+        yield bytes(found or b"")

@@ -1,0 +1,168 @@
+"""Requesters' texts as safe HTML: Markdown, with pictures, sounds and films.
+
+Whatever is written, no script, style, form or frame comes out: HTML in a text is shown as text,
+and what Markdown makes of it goes through nh3, an allowlist.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import nh3
+from django.urls import reverse
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from markdown_it import MarkdownIt
+
+from selection.models import MediaFile, QuestionSet
+
+KINDS = {
+    "image": ("png", "jpg", "jpeg", "gif", "webp", "avif"),
+    "audio": ("mp3", "wav", "ogg", "oga", "flac", "m4a"),
+    "video": ("mp4", "webm", "ogv", "m4v"),
+}
+BY_ENDING = {ending: kind for kind, endings in KINDS.items() for ending in endings}
+OWN = "media:"
+# An address of a picture, sound or film that stands in a text by itself.
+_BARE = re.compile(
+    r"(?<![(<\[\"\w/=])((?:https://[^\s<>()]+?|media:[\w.-]+?)\.(?:"
+    + "|".join(BY_ENDING)
+    + r")(?:\?[^\s<>()]*)?)(?=[\s,;:!?]|\.?$|\.\s|$)",
+    re.I | re.M,
+)
+_MEDIA = {"src", "aria-label", "controls", "preload"}
+
+
+@dataclass(frozen=True)
+class Texts:
+    """How the texts of one question set are shown.
+
+    files  what texts call media:NAME: address and type
+    """
+
+    markdown: bool
+    files: Mapping[str, tuple[str, str]]
+
+    NONE: ClassVar["Texts"]
+
+    @classmethod
+    def of(cls, question_set: QuestionSet, *texts: str) -> "Texts":
+        """For these texts: only the files that they name are looked up."""
+        names = {name for text in texts for name in re.findall(r"media:([\w.-]+)", text)}
+        if not names:
+            return cls(question_set.markdown, {})
+        ends = {name.rstrip(".") for name in names}
+        rows = MediaFile.objects.filter(question_set=question_set, name__in=names | ends)
+        found = rows.values_list("name", "token", "type")
+        return cls(
+            question_set.markdown,
+            {name: (reverse("media", args=[token]), kind) for name, token, kind in found},
+        )
+
+    def html(self, text: str) -> SafeString:
+        reader = _MARKDOWN if self.markdown else _PLAIN
+        shown = reader.render(_BARE.sub(r"![](<\1>)", text), {"texts": self})
+        return mark_safe(_clean(shown))  # noqa: S308  (cleaned)
+
+    def choice(self, text: str) -> SafeString:
+        """A choice: as it stands, or a picture where it is the address of one."""
+        if not _BARE.fullmatch(text.strip()):
+            return escape(text)
+        address, kind = self.place(text.strip())
+        if kind != "image":
+            return escape(text)
+        return mark_safe(_clean(f'<img src="{escape(address)}" alt="{escape(_alt(text))}">'))  # noqa: S308
+
+    def place(self, address: str) -> tuple[str, str]:
+        """Where it is, and whether it is an image, audio or video; "" for none that is shown."""
+        if address.startswith(OWN):
+            found = self.files.get(address.removeprefix(OWN))
+            return (found[0], found[1].split("/")[0]) if found else ("", "")
+        if not address.startswith("https://"):
+            return address, ""
+        ending = address.split("?")[0].rpartition(".")[2].casefold()
+        return address, BY_ENDING.get(ending, "image")
+
+
+Texts.NONE = Texts(False, {})
+
+
+def _alt(address: str) -> str:
+    """Of a choice without words: its name, so that choices can be told apart by ear."""
+    return address.split("?")[0].rpartition("/")[2].removeprefix(OWN).rpartition(".")[0]
+
+
+def _media(self: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
+    """What ``![words](address)`` becomes."""
+    token = tokens[i]
+    words = self.renderInlineAsText(token.children or [], options, env)
+    address, kind = env["texts"].place(str(token.attrGet("src")))
+    if not address:
+        return f"<em>{escape(words or _('A file is missing here.'))}</em>"
+    return _SHOWN[kind](escape(address), escape(words))
+
+
+def _image(address: str, words: str) -> str:
+    """Opens in its full size, without a script."""
+    larger, words = escape(_("Larger or smaller")), words or escape(_("Picture"))
+    return (
+        f'<details class="zoom"><summary><img src="{address}" alt="{words}">'
+        f'<span class="unseen">{larger}</span></summary></details>'
+    )
+
+
+def _audio(address: str, words: str) -> str:
+    label = words or escape(_("Recording"))
+    return f'<audio controls preload="metadata" src="{address}" aria-label="{label}"></audio>'
+
+
+def _video(address: str, words: str) -> str:
+    label = words or escape(_("Film"))
+    return f'<video controls preload="metadata" src="{address}" aria-label="{label}"></video>'
+
+
+def _link(address: str, words: str) -> str:
+    return f'<a href="{address}">{words or address}</a>'
+
+
+_SHOWN = {"image": _image, "audio": _audio, "video": _video, "": _link}
+
+
+def _reader(preset: str, *more: str) -> MarkdownIt:
+    reader = MarkdownIt(preset, {"html": False, "breaks": True}).enable(list(more))
+    reader.add_render_rule("image", _media)
+    return reader
+
+
+_MARKDOWN = _reader("commonmark", "table", "strikethrough")
+_PLAIN = _reader("zero", "newline", "image")
+
+_TAGS = {
+    *("p", "br", "strong", "em", "s", "code", "pre", "blockquote", "hr", "a"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+    *("img", "audio", "video", "details", "summary", "span"),
+}
+_ATTRIBUTES = {
+    "a": {"href", "title"},
+    "ol": {"start"},
+    "img": {"src", "alt"},
+    "audio": _MEDIA,
+    "video": _MEDIA,
+    "details": {"class"},
+    "span": {"class"},
+}
+
+
+def _clean(html: str) -> str:
+    """Links open apart: a question that is left behind is one that lapses."""
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes={"https", "http", "mailto"},
+        link_rel="noopener noreferrer",
+        set_tag_attribute_values={"a": {"target": "_blank"}},
+    )

@@ -1,0 +1,39 @@
+"""A question set's files, on the requester's page."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from selection.models import AuditEntry
+from tests.pages import admin_url, text_of
+from tests.worlds import make_questions
+
+pytestmark = pytest.mark.django_db
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+
+def test_files_are_uploaded_named_and_deleted(requester):
+    questions = make_questions(1)
+    url = admin_url("questionset_media", questions.pk)
+    sent = [SimpleUploadedFile("a.png", PNG), SimpleUploadedFile("b.svg", b"<svg/>")]
+    said = text_of(requester.post(url, {"uploads": sent}, follow=True))
+    assert "1 file uploaded" in said
+    assert "b.svg is no picture, sound or film" in said
+    assert "media:a.png" in said
+    file = questions.media.get()
+    assert "a.png is deleted" in text_of(requester.post(url, {"delete": file.pk}, follow=True))
+    assert not questions.media.exists()
+    kinds = set(AuditEntry.objects.filter(model="questionset").values_list("kind", flat=True))
+    assert {"upload", "delete"} <= kinds
+
+
+def test_nothing_chosen_is_said_so(requester):
+    url = admin_url("questionset_media", make_questions(1).pk)
+    assert "Choose one file or several." in text_of(requester.post(url, {}))
+
+
+def test_a_file_of_another_set_is_not_deleted(requester):
+    from_another = make_questions(1).media.create(name="a", type="image/png", size=1, data=b"x")
+    url = admin_url("questionset_media", make_questions(1).pk)
+    for odd in (from_another.pk, "x", "9" * 30):
+        requester.post(url, {"delete": odd}, follow=True)
+    from_another.refresh_from_db()
