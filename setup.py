@@ -14,6 +14,7 @@ setup(
     package_data={
         "crowdselect.templates": ["**/*"],
         "crowdselect.static": ["**/*"],
+        "selection": ["locale/*/LC_MESSAGES/django.*"],
         "topk": ["py.typed", "certified/*.npz"],
     },
 )

@@ -190,6 +190,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 LANGUAGE_CODE = "en-us"
+# Of the worker's page; everything else is in English.
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("ar", "العربية")]
 TIME_ZONE = env("TIME_ZONE", default="UTC")
 USE_TZ = True
 FORMAT_MODULE_PATH = ["crowdselect.formats"]
@@ -274,6 +276,7 @@ UNFOLD = {
                 "items": [
                     _menu("Question sets", "quiz", "selection.questionset"),
                     _menu("Questions", "help", "selection.question"),
+                    _menu("Practice questions", "school", "selection.practice"),
                 ],
             },
             {

@@ -1,5 +1,5 @@
 """The requester's pages: Django's admin in django-unfold's layout, one file per subject."""
 
-from . import access, answers, audit, pools, questions, runs, system
+from . import access, answers, audit, pools, practice, questions, runs, system
 
-__all__ = ["access", "answers", "audit", "pools", "questions", "runs", "system"]
+__all__ = ["access", "answers", "audit", "pools", "practice", "questions", "runs", "system"]

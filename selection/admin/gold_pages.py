@@ -22,8 +22,9 @@ from selection.setup import regrade
 from selection.setup.regrade import Gold, Touched
 
 from .careful import number
-from .forms import CorrectionForm, ReasonForm
+from .forms import ReasonForm
 from .page import Page, csv_stream, object_url
+from .question_forms import CorrectionForm
 
 PER_PAGE = 50
 

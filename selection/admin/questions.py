@@ -10,17 +10,20 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 from unfold.decorators import display
 
-from selection.intake import catalog
+from selection.intake import catalog, complaints
 from selection.models import Question, QuestionSet, Run
 from selection.setup import regrade
 
-from .forms import CorrectionForm, QuestionForm
 from .gold_pages import CorrectPage, change_urls, gold_urls
 from .importers import QUESTIONS
 from .imports import import_urls, to_import
 from .media import media_urls
 from .page import DeletedWhole, list_url
+from .question_forms import CorrectionForm, QuestionForm
 from .scope import Admin
+from .told import heard_urls
+
+COMPLAINTS_SHOWN = 20
 
 
 @admin.register(QuestionSet)
@@ -103,11 +106,13 @@ class QuestionAdmin(Admin):
                 return CorrectPage.as_view(model_admin=self)(  # type: ignore[return-value]
                     request, pk=question.pk
                 )
-        kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | {"asked": asked}
+        said = complaints.about(question)[:COMPLAINTS_SHOWN]
+        more = {"asked": asked, "complaints": said, "unheard": any(not one.heard for one in said)}
+        kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | more
         return super().change_view(request, object_id, *args, **kwargs)
 
     def get_urls(self) -> list[URLPattern]:
-        return change_urls(self) + super().get_urls()
+        return change_urls(self) + heard_urls(self) + super().get_urls()
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Question | None = None

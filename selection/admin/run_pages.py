@@ -16,7 +16,7 @@ from selection.models import Run
 from selection.setup import choices, money, priors, refusals, runs
 from selection.worker import links
 
-from . import changes, copies, expected, live, table
+from . import changes, copies, expected, live, table, told
 from .live import LiveView
 from .page import Page, csv_response, file_response, object_url
 from .worker_page import WorkerPage
@@ -210,6 +210,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         *changes.change_urls(model_admin),
         *copies.copy_urls(model_admin),
         *expected.expected_urls(model_admin),
+        *told.told_urls(model_admin),
         path("<int:pk>/", page, name="selection_run_page"),
         path("<int:pk>/live/", live_page, name="selection_run_live"),
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Max, Q
 from django.utils import timezone
 
+from selection.intake import complaints
 from selection.models import Assignment, Candidate, Pulse, Run
 
 from .fit import Fit
@@ -20,11 +21,12 @@ QUIET = timedelta(hours=6)
 LONG = timedelta(hours=24)
 # A worker is short of gold when at most this share of the questions is left, or a single one.
 SHORT = 0.1
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
 class Need:
-    """kind   stuck, gold, quiet, joins, paused, fit or review: for programs
+    """kind   stuck, gold, quiet, joins, paused, broken, fit or review: for programs
     words  what is the matter, for people
     """
 
@@ -40,11 +42,23 @@ def needs(run: Run, fit: Fit | None = None, now: datetime | None = None) -> list
         why = f"It has ended because {run.why_ended}: look at whom it selected."
         return [Need("review", why), *doubts]
     if run.status == Run.Status.PAUSED:
-        return _paused(run, now)
+        return [*_paused(run, now), *_broken(run)]
     if run.status != Run.Status.RUNNING:
         return []
     found = _enrolling(run, now) if run.enrolling else [*_still(run, now), *_gold(run)]
-    return [*found, *doubts]
+    return [*found, *_broken(run), *doubts]
+
+
+def _broken(run: Run) -> list[Need]:
+    """Workers say that questions are broken, and nobody has seen to it."""
+    rows = complaints.unheard(run).order_by("assignment__question__key")
+    named = list(rows.values_list("assignment__question__key", flat=True).distinct())
+    if not named:
+        return []
+    keys = ", ".join(f"“{key}”" for key in named[:MOST_NAMED])
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    what = "this question is" if len(named) == 1 else "these questions are"
+    return [Need("broken", f"Workers say that {what} broken: {keys}{more}.")]
 
 
 def _paused(run: Run, now: datetime) -> list[Need]:

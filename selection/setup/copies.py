@@ -17,7 +17,7 @@ MADE = ("quotas", "tuned_for")
 
 @transaction.atomic
 def copy(run: Run, name: str, same_seed: bool = False, who: str = "", why: str = "") -> Run:
-    """A new draft of the same settings, under this name.
+    """A new draft of the same settings, under this name; a platform's codes are of one run only.
 
     same_seed  deal the same questions in the same order; else it gets a seed of its own
 
@@ -29,6 +29,7 @@ def copy(run: Run, name: str, same_seed: bool = False, who: str = "", why: str =
     made = Run(name=name, **{field: getattr(run, field) for field in FIELDS})
     made.seed = run.seed if same_seed else secrets.randbelow(2**31)
     made.options = {key: value for key, value in run.options.items() if key not in MADE}
+    made.page = {key: value for key, value in run.page.items() if key != "codes"}
     made.enrolling = run.enrolling or run.joined > 0
     made.enrol_most = run.enrol_most
     further = [Skill(question_set=each.question_set, k=each.k) for each in run.skills[1:]]

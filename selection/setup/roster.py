@@ -64,6 +64,16 @@ def leave(run: Run, worker: int) -> None:
 
 
 @transaction.atomic
+def screen(run: Run, worker: int) -> None:
+    """The worker, by id, did not pass the practice. Raises Conflict for a run that is over."""
+    locked = going(run)
+    if locked.candidates.filter(worker=worker, gone="").exists():
+        _drop(locked, [worker], Gone.SCREENED)
+        key = Worker.objects.get(pk=worker).key
+        events.write(locked, "screened", f"“{key}” did not pass the practice.")
+
+
+@transaction.atomic
 def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") -> int:
     """Let workers who are gone take part again; their answers count as before.
 

@@ -11,7 +11,7 @@ BIGGEST_ID = 2**63 - 1
 
 
 class WorkForm(forms.Form):
-    """A worker's answer."""
+    """A worker's answer to an assignment, or to a practice question."""
 
     assignment = forms.IntegerField(min_value=1, max_value=BIGGEST_ID)
     response = forms.CharField(max_length=10_000)
@@ -20,4 +20,5 @@ class WorkForm(forms.Form):
     def of(cls, sent: QueryDict) -> Self:
         """What was ticked, or stands in each place, is one response."""
         said = f" {BETWEEN} ".join(sent.getlist("response"))
-        return cls({"assignment": sent.get("assignment"), "response": said})
+        named = sent.get("practice") or sent.get("assignment")
+        return cls({"assignment": named, "response": said})

@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -11,13 +12,16 @@ from selection.models import Run
 from selection.setup import enrolment
 
 from . import links
+from .languages import spoken
 from .pace import each_visitor
+from .views import lost
 
 # What platforms call the worker's id in the links that they make.
 NAMES = ("worker", "workerId", "PROLIFIC_PID")
 # Amazon Mechanical Turk shows a link before the worker has taken the task on.
 PREVIEWED = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
-TAKEN = (
+NO_ID = gettext_lazy("A worker's id has 1 to 200 characters.")
+TAKEN = gettext_lazy(
     "Somebody of this id takes part already. If that is you, open the link that you were given "
     "then; otherwise choose another id."
 )
@@ -26,12 +30,13 @@ TAKEN = (
 @csrf_exempt  # there is no login: the secret is in the address
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@spoken
 @each_visitor
 def join(request: HttpRequest, token: str) -> HttpResponse:
     run_id = links.run_id(token)
     run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
     if run is None:
-        return render(request, "work/lost.html", status=404)
+        return lost(request)
     if run.status == Run.Status.ENDED:
         return _closed(request, run)
     if request.method == "POST":
@@ -43,7 +48,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         enrolment.refuse_closed(run)
     except Conflict:
         return _closed(request, run)
-    return render(request, "work/join.html", {"previewed": bool(key)})
+    kept = request.GET.urlencode()
+    return render(request, "work/join.html", {"previewed": bool(key), "keep": kept})
 
 
 def _arrived(request: HttpRequest, run: Run, key: str) -> HttpResponse:
@@ -52,8 +58,8 @@ def _arrived(request: HttpRequest, run: Run, key: str) -> HttpResponse:
         candidate, _ = enrolment.arrive(run, key)
     except Conflict:
         return _closed(request, run)
-    except Refused as refusal:
-        return render(request, "work/join.html", {"problem": str(refusal)}, status=422)
+    except Refused:
+        return render(request, "work/join.html", {"problem": NO_ID}, status=422)
     return redirect("work", links.token(candidate.pk, candidate.links))
 
 
@@ -64,10 +70,10 @@ def _typed(request: HttpRequest, run: Run) -> HttpResponse:
         candidate, new = enrolment.arrive(run, key)
     except Conflict:
         return _closed(request, run)
-    except Refused as refusal:
-        return _asked(request, key, str(refusal), 422)
+    except Refused:
+        return _asked(request, key, str(NO_ID), 422)
     if not new:
-        return _asked(request, key, TAKEN, 409)
+        return _asked(request, key, str(TAKEN), 409)
     return redirect("work", links.token(candidate.pk, candidate.links))
 
 

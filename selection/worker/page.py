@@ -4,44 +4,66 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from selection.intake import presence
-from selection.models import Answer, Assignment, Candidate, Run
+from selection.intake import practice, presence
+from selection.models import Answer, Assignment, Candidate, Practice, Run
 from selection.models.grading import kind_of
 
+from . import ending
+from .ending import Ending
 from .text import Texts
 
-State = Literal["question", "wait", "paused", "gone", "done", "over"]
+State = Literal["practice", "question", "wait", "paused", "gone", "done", "over"]
 
 
 @dataclass(frozen=True)
 class WorkPage:
-    """question is the one to answer now: set if and only if state is "question".
+    """question is the one to answer now: set if and only if state is "question" or "practice".
 
-    In the state "over" the run has ended and the link with it: nothing else is told then.
+    In the state "over" the run has ended and the link with it: only the ending is told then.
 
+    most       how many questions there are at most
     gone       why the worker takes part no more, if so
     may_leave  whether there is something to leave
     """
 
     state: State
-    instructions: SafeString
-    answered: int
+    ending: Ending
+    instructions: str = ""
+    answered: int = 0
+    most: int = 0
     question: "OpenQuestion | None" = None
     gone: str = ""
     may_leave: bool = False
 
+    @property
+    def number(self) -> int:
+        """Of the question that is shown."""
+        return min(self.answered + 1, self.most)
+
 
 @dataclass(frozen=True)
 class OpenQuestion:
+    """assignment  its id, or that of the practice question
+    kind        one of grading.KINDS
+    due         None for practice, which takes as long as it takes
+    """
+
     assignment: int
     prompt: str
     choices: list[str]
-    due: datetime
+    due: datetime | None
     kind: str
     texts: Texts = Texts.NONE
+
+    @property
+    def seconds_left(self) -> int | None:
+        if self.due is None:
+            return None
+        return max(0, int((self.due - timezone.now()).total_seconds()))
 
     @property
     def shown(self) -> SafeString:
@@ -53,8 +75,9 @@ class OpenQuestion:
         return [(choice, self.texts.choice(choice)) for choice in self.choices]
 
     @property
-    def seconds_left(self) -> int:
-        return max(0, int((self.due - timezone.now()).total_seconds()))
+    def typed_at_once(self) -> bool:
+        """Whether there is nothing to look at first, so that one may begin to type."""
+        return "<img" not in self.shown and "<video" not in self.shown
 
 
 def visit(candidate_id: int, link: int = 0) -> WorkPage | None:
@@ -63,39 +86,71 @@ def visit(candidate_id: int, link: int = 0) -> WorkPage | None:
     It notes that they are there, and starts the clock of the question that it shows. None if there
     is no such worker, or that is not the last link that was made.
     """
-    own = (
+    own = _own(candidate_id, link)
+    if own is None:
+        return None
+    run, candidates = own.run, _in_all_skills(own)
+    answered = _answered(candidates)
+    gone = next((one.gone for one in candidates if one.gone), "")
+    if run.status == Run.Status.ENDED:
+        return WorkPage("over", ending.of(run, "over", answered, gone), answered=answered)
+    presence.note(run, [one.pk for one in candidates], own.seen)
+    row = _oldest(_asked(run, candidates))
+    lesson = _practice(own, candidates, row)
+    if lesson is None:
+        row = _shown(run, candidates, row)
+    state: State = "practice" if lesson else "question" if row else _idle(run, candidates)
+    question_set = run.skills[row.skill if row else 0].question_set
+    if lesson is not None:
+        question_set = lesson.question_set
+    asked = lesson or row
+    shown = (asked.prompt, *asked.choices) if asked else ()
+    texts = Texts.of(question_set, question_set.instructions, *shown)
+    return WorkPage(
+        state=state,
+        ending=ending.of(run, state, answered, gone),
+        instructions=texts.html(question_set.instructions),
+        answered=answered,
+        most=sum(skill.deck_size for skill in run.skills),
+        question=_open(asked, texts) if asked else None,
+        gone=gone,
+        may_leave=bool(_asked(run, candidates)),
+    )
+
+
+def _own(candidate_id: int, link: int) -> Candidate | None:
+    practised = Practice.objects.filter(question_set=OuterRef("run__question_set"))
+    return (
         Candidate.objects.select_related("run__question_set")
         .defer("run__memory", "run__proof")
+        .annotate(practises=Exists(practised))
         .filter(pk=candidate_id, links=link)
         .first()
     )
-    if own is None:
+
+
+def _practice(own: Any, candidates: list[Candidate], row: "_Row | None") -> Practice | None:
+    """What is to be practised before the first gold question of a skill is shown."""
+    run, asked = own.run, _asked(own.run, candidates)
+    if not asked or not (own.practises or run.several) or (row and row.due):
         return None
-    if own.run.status == Run.Status.ENDED:
-        return WorkPage("over", instructions=SafeString(), answered=0)
-    run, candidates = own.run, _in_all_skills(own)
-    presence.note(run, [one.pk for one in candidates], own.seen)
-    row = _next_question(run, candidates)
-    question_set = run.skills[row.skill if row else 0].question_set
-    shown = (row.prompt, *row.choices) if row else ()
-    texts = Texts.of(question_set, question_set.instructions, *shown)
-    return WorkPage(
-        state="question" if row else _idle(run, candidates),
-        instructions=texts.html(question_set.instructions),
-        # Without a response are those that lapsed, and those of retired questions.
-        answered=Answer.objects.filter(assignment__candidate__in=candidates)
-        .exclude(response="")
-        .count(),
-        question=_open(row, texts) if row else None,
-        gone=next((one.gone for one in candidates if one.gone), ""),
-        may_leave=bool(_asked(run, candidates)),
-    )
+    number = row.skill if row else asked[0].skill
+    mine = next(one for one in asked if one.skill == number)
+    if mine.pulls + mine.void or (row is None and _idle(run, candidates) == "done"):
+        return None
+    return practice.pending(run.skills[number].question_set, run, own.worker_id)
 
 
 def _in_all_skills(own: Candidate) -> list[Candidate]:
     if not own.run.several:
         return [own]
     return list(Candidate.objects.filter(run=own.run_id, worker=own.worker_id))
+
+
+def _answered(candidates: list[Candidate]) -> int:
+    """Without a response are those that lapsed, and those of retired questions."""
+    given = Answer.objects.filter(assignment__candidate__in=candidates).exclude(response="")
+    return given.count()
 
 
 def _asked(run: Run, candidates: list[Candidate]) -> list[Candidate]:
@@ -106,19 +161,17 @@ def _asked(run: Run, candidates: list[Candidate]) -> list[Candidate]:
     return [one for one in candidates if one.verdict == undecided and not one.gone]
 
 
-def _open(row: "_Row", texts: Texts) -> OpenQuestion:
-    assert row.due is not None  # it is shown
-    kind = kind_of(row.choices, row.grading)
-    return OpenQuestion(row.assignment, row.prompt, row.choices, row.due, kind, texts)
+def _open(asked: "_Row | Practice", texts: Texts) -> OpenQuestion:
+    pk, due = (asked.pk, None) if isinstance(asked, Practice) else (asked.assignment, asked.due)
+    kind = kind_of(asked.choices, asked.grading)
+    return OpenQuestion(pk, asked.prompt, asked.choices, due, kind, texts)
 
 
-def _next_question(run: Run, candidates: list[Candidate]) -> "_Row | None":
+def _shown(run: Run, candidates: list[Candidate], row: "_Row | None") -> "_Row | None":
     """The oldest question out with this worker, also in a pause: answers are taken then too."""
-    asked = _asked(run, candidates)
-    row = _oldest(asked)
     if row is not None and row.due is None:
         presence.show(run, [row.assignment])
-        row = _oldest(asked)  # it may have been taken back in this very moment
+        row = _oldest(_asked(run, candidates))  # it may have been taken back in this very moment
     return row if row is not None and row.due is not None else None
 
 

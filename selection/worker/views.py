@@ -1,30 +1,29 @@
 """The worker's page: one question at a time, without JavaScript, cookies or a login."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection import intake
 from selection.errors import Conflict, NotFound, OutsideChoices, Refused, TooLate
-from selection.models import Candidate
+from selection.intake import complaints, practice
+from selection.models import Candidate, Run
 from selection.setup import roster
 
-from . import links, page
-from .forms import WorkForm
+from . import links, page, words
+from .forms import BIGGEST_ID, WorkForm
+from .languages import spoken
+from .lesson import Explained
 from .pace import each_link
 
-NOTICES = {
-    "late": "Too late: the time for that question was up, so it counts as not answered in time.",
-    "ended": "This test ended before your answer came in, so that answer was not kept.",
-    "choices": "That is none of the answers to choose from; it was not taken. Please choose one.",
-    "order": "Each answer has one place, and each place one answer. Please put them in order.",
-    "number": "That is not a number; it was not taken. Please give a number.",
-    "empty": "Please give an answer first (at most 10,000 characters).",
-}
+Made = TypeVar("Made")
+
 # Answers are taken in together, about half a second after the first: then new questions are out.
 WAIT_SECONDS = {"wait": 3, "paused": 20}
 DAY = 24 * 3600
@@ -33,85 +32,118 @@ DAY = 24 * 3600
 @csrf_exempt  # the secret is in the address, not in a cookie, so nobody else can make it be sent
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@spoken
 @each_link
 def work(request: HttpRequest, token: str) -> HttpResponse:
+    """What is sent is answered with the next question at once: a phone waits for one page, not two.
+
+    To send the same once more, by a reload or from another tab, changes nothing.
+    """
     if request.method != "POST":
         return _show(request, token)
     candidate_id = links.candidate_id(token)
     if candidate_id is None:
-        return _lost(request)
+        return lost(request)
     if request.POST.get("leave") == "yes":
-        return _leave(request, token, candidate_id)
-    return _take(request, token, candidate_id)
+        _out(candidate_id, roster.leave)
+        return _show(request, token)
+    do = _complain if "complaint" in request.POST else _take
+    try:
+        if "practice" in request.POST:
+            return _practise(request, token, candidate_id)
+        return _show(request, token, do(request, candidate_id))
+    except NotFound:
+        return lost(request)
 
 
-def _show(request: HttpRequest, token: str) -> HttpResponse:
+def _show(request: HttpRequest, token: str, notice: str = "") -> HttpResponse:
     named = links.named(token)
     found = page.visit(*named) if named else None
     if found is None:
-        return _lost(request)
+        return lost(request)
     if "leave" in request.GET and found.may_leave:
         return render(request, "work/leave.html")
     context = {
         "page": found,
-        "notice": NOTICES.get(request.GET.get("notice", "")),
-        "refresh": _refresh(found),
-        "time_left": _time_left(found.question.seconds_left) if found.question else "",
+        "notice": words.notice(notice),
+        "time_left": words.time_left(found.question.seconds_left) if found.question else "",
+        "still": "still" in request.GET,
     }
-    return render(request, "work/page.html", context, status=410 if found.state == "over" else 200)
+    status = 410 if found.state == "over" else 200
+    response = render(request, "work/page.html", context, status=status)
+    refresh = _refresh(found)
+    if refresh is not None and not context["still"]:
+        response.headers["Refresh"] = f"{refresh}; url={request.path}"
+    return response
 
 
 def _refresh(found: page.WorkPage) -> int | None:
     """Seconds after which the page loads itself anew: when waiting, and when time is up."""
     if found.question:
+        if found.question.seconds_left is None:
+            return None
         # Browsers count in 32-bit milliseconds: weeks would come out as "at once".
         return min(found.question.seconds_left + 1, DAY)
     return WAIT_SECONDS.get(found.state)
 
 
-def _time_left(seconds: int) -> str:
-    for unit, size in (("day", DAY), ("hour", 3600), ("minute", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds // size} {unit}s left to answer"
-    return "Less than 2 minutes left to answer"
+def _take(request: HttpRequest, candidate_id: int) -> str:
+    """Which notice comes of the answer. Raises NotFound for a question that is not theirs."""
+    receipt, notice = _taken(request, lambda pk, said: intake.record(pk, said, candidate_id))
+    return "again" if receipt is not None and receipt.duplicate else notice
 
 
-def _take(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
+def _practise(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
+    """An answer to a practice question, and what is to be learnt from it."""
+    lesson, notice = _taken(request, lambda pk, said: practice.answer(candidate_id, pk, said))
+    if lesson is None:
+        return _show(request, token, notice)
+    if lesson.done:
+        return render(request, "work/lesson.html", {"lesson": Explained.of(lesson)})
+    if lesson.failed:
+        _out(candidate_id, roster.screen)
+        return _show(request, token)
+    return _show(request, token, "practice" if lesson.left is None else f"practice {lesson.left}")
+
+
+def _taken(request: HttpRequest, take: Callable[[int, str], Made]) -> tuple[Made | None, str]:
+    """What came of what was sent; None, and the notice that says why, where it was not taken."""
     form = WorkForm.of(request.POST)
     if not form.is_valid():
-        return _back(token, "empty")
+        return None, "empty"
     try:
-        intake.record(form.cleaned_data["assignment"], form.cleaned_data["response"], candidate_id)
+        return take(form.cleaned_data["assignment"], form.cleaned_data["response"]), ""
     except NotFound:
-        return _lost(request)
+        raise
     except TooLate:
-        return _back(token, "late")
+        return None, "late"
     except Conflict:
-        return _back(token, "ended")
+        return None, "ended"
     except OutsideChoices as refusal:
-        return _back(token, refusal.wanted)
+        return None, refusal.wanted
     except Refused:
-        return _back(token, "empty")
-    return _back(token)
+        return None, "empty"
 
 
-def _leave(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
-    """The worker wants no more questions. Where the run is over there is nothing to leave."""
-    candidate = Candidate.objects.select_related("run").filter(pk=candidate_id).first()
-    if candidate is None:
-        return _lost(request)
+def _complain(request: HttpRequest, candidate_id: int) -> str:
+    """Which notice comes of saying that a question is broken. Raises NotFound as above."""
+    named = request.POST.get("assignment", "")
+    number = int(named) if named.isdecimal() and len(named) < 20 else 0
+    try:
+        complaints.complain(min(number, BIGGEST_ID), candidate_id, request.POST["complaint"])
+    except NotFound:
+        raise
+    except Refused:
+        return "wordless"
+    return "heard"
+
+
+def _out(candidate_id: int, go: Callable[[Run, int], None]) -> None:
+    """The worker takes part no more. Where the run is over there is nothing to leave."""
+    candidate = Candidate.objects.select_related("run").get(pk=candidate_id)
     with suppress(Conflict):
-        roster.leave(candidate.run, candidate.worker_id)
-    return _back(token)
+        go(candidate.run, candidate.worker_id)
 
 
-def _back(token: str, notice: str = "") -> HttpResponseRedirect:
-    """To the page itself, so that a reload asks for a question and does not send an answer."""
-    response = redirect("work", token)
-    if notice:
-        response["Location"] += f"?notice={notice}"
-    return response
-
-
-def _lost(request: HttpRequest) -> HttpResponse:
+def lost(request: HttpRequest) -> HttpResponse:
     return render(request, "work/lost.html", status=404)

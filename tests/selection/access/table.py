@@ -70,8 +70,10 @@ PAGES: dict[str, Rule] = {
     "admin/selection/questionset/<int:pk>/media/": (MANAGER, MANAGER),
     **standard("selection.question", VIEWER, MANAGER, delete=(NOBODY, NOBODY)),
     "admin/selection/question/<int:pk>/correct/": (MANAGER, MANAGER),
+    "admin/selection/question/<int:pk>/heard/": (NOBODY, MANAGER),
     "admin/selection/question/<int:pk>/retire/": (MANAGER, MANAGER),
     "admin/selection/question/<int:pk>/restore/": (MANAGER, MANAGER),
+    **standard("selection.practice", VIEWER, MANAGER),
     # A bare address of the form leads on to the guided start; with a query: test_scope.
     **standard("selection.run", VIEWER, MANAGER, add=(SIGNED_IN, MANAGER)),
     "admin/selection/run/<path:object_id>/": (VIEWER, NOBODY),  # its own page comes first
@@ -86,6 +88,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/run/<int:pk>/copy/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/do/<slug:verb>/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/do/change/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/told/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/import/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/worker/<int:candidate>/": (VIEWER, NOBODY),

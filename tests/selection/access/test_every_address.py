@@ -89,6 +89,7 @@ def filled(route: str, theirs: Camp) -> str:
         "worker": theirs.pool.workers.first().pk,
         "questionset": theirs.question_set.pk,
         "question": theirs.question_set.questions.first().pk,
+        "practice": theirs.question_set.practice.get().pk,
         "run": run.pk,
         "answer": theirs.answer.pk,
         "apitoken": theirs.token.pk,

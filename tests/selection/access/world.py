@@ -19,6 +19,7 @@ from selection.models import (
     Membership,
     Planning,
     Pool,
+    Practice,
     QuestionSet,
     Run,
     Team,
@@ -73,6 +74,7 @@ def camp(word: str) -> Camp:
     question_set = QuestionSet.objects.create(team=team, name=f"{word} questions")
     asked = [QuestionRow(i, f"{word}-q{i}", f"{word} {i}?", ["yes"], []) for i in range(30)]
     catalog.take_questions(question_set, asked)
+    Practice.objects.create(question_set=question_set, prompt=f"{word} first?", accepted=["yes"])
     made = {"pool": pool, "question_set": question_set}
     run = make_run(name=f"{word} run", **made)
     engine.advance(run.pk)

@@ -1,0 +1,48 @@
+"""What a worker has of it: the code to hand in, what they earned, what happens next."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.utils.formats import number_format
+from django.utils.safestring import SafeString
+
+from selection.models import Run
+from selection.setup import page_facts
+from selection.setup.page_facts import Outcome, PageFacts
+
+from .text import Texts
+
+
+@dataclass(frozen=True)
+class Ending:
+    """pay and earned are empty where nothing is said about pay."""
+
+    code: str
+    after: SafeString
+    pay: str
+    earned: str
+
+
+def of(run: Run, state: str, answered: int, gone: str) -> Ending:
+    facts = PageFacts.of(run)
+    return Ending(
+        code=page_facts.code(run, _outcome(state, answered, gone)),
+        after=Texts(True, {}).html(facts.after),
+        pay=_money(run, facts.pay),
+        earned=_money(run, None if facts.pay is None else facts.pay * answered),
+    )
+
+
+def _outcome(state: str, answered: int, gone: str) -> Outcome:
+    """Why there are no more questions is not told: accepted and rejected end alike."""
+    if gone:
+        return "screened"
+    return "done" if state in ("done", "over") and answered else "nothing"
+
+
+def _money(run: Run, amount: Decimal | None) -> str:
+    if amount is None:
+        return ""
+    exact = amount.normalize()
+    places = max(2, -int(exact.as_tuple().exponent))
+    return f"{number_format(exact, places)} {run.currency}".strip()

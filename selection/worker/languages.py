@@ -1,0 +1,48 @@
+"""The worker's page in the worker's language: the browser's, or the one that was chosen."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+
+YEAR = 365 * 24 * 3600
+ASKED = "language"
+
+View = Callable[..., HttpResponse]
+
+
+def spoken(view: View) -> View:
+    """Answers in the language of whoever asks. Only who chooses one gets a cookie, for that."""
+
+    @wraps(view)
+    def in_their_language(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.GET.get(ASKED) in dict(settings.LANGUAGES) and request.method == "GET":
+            return _chosen(request)
+        language = translation.get_language_from_request(request).partition("-")[0]
+        with translation.override(language):
+            response = view(request, *args, **kwargs)
+            response.headers.setdefault("Content-Language", language)
+        patch_vary_headers(response, ["Accept-Language", "Cookie"])
+        return response
+
+    return in_their_language
+
+
+def _chosen(request: HttpRequest) -> HttpResponse:
+    rest = request.GET.copy()
+    language = rest.pop(ASKED)[-1]
+    where = f"{request.path}?{rest.urlencode()}" if rest else request.path
+    response = HttpResponseRedirect(where)
+    response.set_cookie(
+        settings.LANGUAGE_COOKIE_NAME,
+        str(language),
+        max_age=YEAR,
+        secure=request.is_secure(),
+        httponly=True,
+        samesite="Lax",
+    )
+    return response

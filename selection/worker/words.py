@@ -1,0 +1,57 @@
+"""What the worker's page says, in the worker's language."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+DAY = 24 * 3600
+NOTICES = {
+    "again": gettext_lazy("That question is answered already: your first answer to it counts."),
+    "late": gettext_lazy(
+        "Too late: the time for that question was up, so it counts as not answered in time."
+    ),
+    "ended": gettext_lazy(
+        "This test ended before your answer came in, so that answer was not kept."
+    ),
+    "choices": gettext_lazy(
+        "That is none of the answers to choose from; it was not taken. Please choose one."
+    ),
+    "order": gettext_lazy(
+        "Each answer has one place, and each place one answer. Please put them in order."
+    ),
+    "number": gettext_lazy("That is not a number; it was not taken. Please give a number."),
+    "empty": gettext_lazy("Please give an answer first (at most 10,000 characters)."),
+    "heard": gettext_lazy(
+        "Thank you, the people who ask the questions will see this. Please answer as well as you "
+        "can: if they find the question broken, it does not count."
+    ),
+    "practice": gettext_lazy("That is not right. Read the instructions again, and try once more."),
+    "wordless": gettext_lazy("Please say what is wrong, in at most 2,000 characters."),
+}
+
+
+def notice(name: str) -> str:
+    """Empty for none. "practice 2" says besides that two tries are left."""
+    name, _space, left = name.partition(" ")
+    said = str(NOTICES.get(name, ""))
+    if not left:
+        return said
+    tries = ngettext("You have %(n)d try left.", "You have %(n)d tries left.", int(left))
+    return f"{said} {tries % {'n': int(left)}}"
+
+
+def time_left(seconds: int | None) -> str:
+    """Empty where nothing is timed."""
+    if seconds is None:
+        return ""
+    if seconds >= 2 * DAY:
+        days = seconds // DAY
+        return ngettext("%(n)d day left to answer", "%(n)d days left to answer", days) % {"n": days}
+    if seconds >= 2 * 3600:
+        hours = seconds // 3600
+        words = ngettext("%(n)d hour left to answer", "%(n)d hours left to answer", hours)
+        return words % {"n": hours}
+    if seconds >= 2 * 60:
+        minutes = seconds // 60
+        words = ngettext("%(n)d minute left to answer", "%(n)d minutes left to answer", minutes)
+        return words % {"n": minutes}
+    return _("Less than 2 minutes left to answer")
