@@ -19,6 +19,7 @@ from .importers import QUESTIONS
 from .imports import import_urls, to_import
 from .media import media_urls
 from .page import DeletedWhole, list_url
+from .preview import preview_urls
 from .question_forms import CorrectionForm, QuestionForm
 from .scope import Admin
 from .told import heard_urls
@@ -112,7 +113,8 @@ class QuestionAdmin(Admin):
         return super().change_view(request, object_id, *args, **kwargs)
 
     def get_urls(self) -> list[URLPattern]:
-        return change_urls(self) + heard_urls(self) + super().get_urls()
+        own = change_urls(self) + heard_urls(self) + preview_urls(self)
+        return own + super().get_urls()
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Question | None = None

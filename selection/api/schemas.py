@@ -205,7 +205,9 @@ class WorkerOut(Schema):
 
     worker: str
     name: str
-    presence: str = Field(description="invited, active, never came, left or withdrawn.")
+    presence: str = Field(
+        description="invited, active, never came, left, withdrawn or did not pass the practice."
+    )
     seen: datetime | None
     by_hand: str
     link: str = Field(

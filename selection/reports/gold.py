@@ -39,6 +39,7 @@ COLUMNS = [
     "other_answer",
     "given_by_best",
     "retired",
+    "kind",
 ]
 
 
@@ -243,6 +244,7 @@ def gold_rows(lines: Sequence[GoldLine]) -> Iterable[list[Any]]:
             line.other,
             line.given or "",
             question.retired.isoformat(" ", "seconds") if question.retired else "",
+            question.kind,
         ]
 
 

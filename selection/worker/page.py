@@ -9,7 +9,8 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from selection.intake import practice, presence
-from selection.models import Answer, Assignment, Candidate, Practice, Run
+from selection.models import Answer, Assignment, Candidate, Practice, Question, Run
+from selection.models.gradable import Gradable
 from selection.models.grading import kind_of
 
 from . import ending
@@ -118,6 +119,14 @@ def visit(candidate_id: int, link: int = 0) -> WorkPage | None:
     )
 
 
+def preview(question: Question) -> tuple[OpenQuestion, SafeString]:
+    """A gold question as it would be shown, and the instructions above it."""
+    question_set = question.question_set
+    said = (question_set.instructions, question.prompt, *question.choices)
+    texts = Texts.of(question_set, *said)
+    return _open(question, texts), texts.html(question_set.instructions)
+
+
 def _own(candidate_id: int, link: int) -> Candidate | None:
     practised = Practice.objects.filter(question_set=OuterRef("run__question_set"))
     return (
@@ -161,8 +170,8 @@ def _asked(run: Run, candidates: list[Candidate]) -> list[Candidate]:
     return [one for one in candidates if one.verdict == undecided and not one.gone]
 
 
-def _open(asked: "_Row | Practice", texts: Texts) -> OpenQuestion:
-    pk, due = (asked.pk, None) if isinstance(asked, Practice) else (asked.assignment, asked.due)
+def _open(asked: "_Row | Gradable", texts: Texts) -> OpenQuestion:
+    pk, due = (asked.pk, None) if isinstance(asked, Gradable) else (asked.assignment, asked.due)
     kind = kind_of(asked.choices, asked.grading)
     return OpenQuestion(pk, asked.prompt, asked.choices, due, kind, texts)
 

@@ -70,6 +70,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/questionset/<int:pk>/media/": (MANAGER, MANAGER),
     **standard("selection.question", VIEWER, MANAGER, delete=(NOBODY, NOBODY)),
     "admin/selection/question/<int:pk>/correct/": (MANAGER, MANAGER),
+    "admin/selection/question/<int:pk>/preview/": (VIEWER, NOBODY),
     "admin/selection/question/<int:pk>/heard/": (NOBODY, MANAGER),
     "admin/selection/question/<int:pk>/retire/": (MANAGER, MANAGER),
     "admin/selection/question/<int:pk>/restore/": (MANAGER, MANAGER),

@@ -37,3 +37,17 @@ def test_a_file_of_another_set_is_not_deleted(requester):
     for odd in (from_another.pk, "x", "9" * 30):
         requester.post(url, {"delete": odd}, follow=True)
     from_another.refresh_from_db()
+
+
+def test_a_question_is_shown_as_workers_see_it_and_nothing_can_be_sent(requester):
+    question = make_questions(1).questions.get()
+    question.prompt, question.choices = "**Which** one?", ["a", "b"]
+    question.accepted = ["a"]
+    question.save()
+    url = admin_url("question_preview", question.pk)
+    response = requester.get(url)
+    shown = response.content.decode()
+    assert "<strong>Which</strong> one?" in shown
+    assert shown.count('type="radio"') == 2
+    assert "form-action 'none'" in response["Content-Security-Policy"]
+    assert requester.post(url).status_code == 405
