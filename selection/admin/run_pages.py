@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.text import slugify
 from unfold.admin import ModelAdmin
 
 from selection import exports, reports
@@ -163,12 +164,24 @@ def _open_csv(run: Run) -> HttpResponseBase:
     return csv_response(f"{run} open questions", reports.open_columns(run), reports.open_table(run))
 
 
-FILES = {"selected.csv": _selected_csv, "links.csv": _links_csv, "open.csv": _open_csv}
+def _dump(run: Run) -> HttpResponseBase:
+    text = exports.json_text(reports.dump(run), None).encode()
+    name = f"{slugify(f'{run} dump') or 'dump'}.json"
+    return file_response(exports.File(name, "application/json", iter([text])))
+
+
+FILES = {
+    "selected.csv": _selected_csv,
+    "links.csv": _links_csv,
+    "open.csv": _open_csv,
+    "dump.json": _dump,
+}
 # Whoever has a worker's link answers as that worker: it is for those who may act on the run.
 ALSO_ASKED = {
     "selected.csv": [],
     "links.csv": ["selection.change_run"],
     "open.csv": ["selection.view_question"],
+    "dump.json": ["selection.view_answer", "selection.view_question", "selection.view_worker"],
 }
 
 
@@ -220,4 +233,4 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
 
 
 def _url_name(file: str) -> str:
-    return "selection_run_" + file.replace(".", "_")
+    return "selection_run_" + file.replace(".", "_").replace("-", "_")

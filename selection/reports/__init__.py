@@ -5,6 +5,7 @@ from topk import DOUBT, PopulationSummary, rounded_up
 from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
 from .card import Card, Point, card
 from .comparison import Comparison, compare
+from .dump import Verification, dump, told, verify
 from .exports import COLUMNS, columns, export, export_table, facts, selected
 from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
@@ -52,6 +53,7 @@ __all__ = [
     "Proof",
     "Quota",
     "SkillLine",
+    "Verification",
     "ahead",
     "answer_columns",
     "answer_rows",
@@ -59,6 +61,7 @@ __all__ = [
     "celery_workers",
     "columns",
     "compare",
+    "dump",
     "duration",
     "export",
     "export_table",
@@ -87,5 +90,7 @@ __all__ = [
     "selected",
     "skill_lines",
     "standings",
+    "told",
+    "verify",
     "with_counts",
 ]
