@@ -20,7 +20,7 @@ from selection.worker import links
 from . import changes, copies, expected, live, table
 from .live import LiveView
 from .page import Page, csv_response, file_response, object_url
-from .worker_page import WorkerPage
+from .worker_page import WorkerPage, WorkerWhy
 
 VERBS = {
     "start": runs.start,
@@ -208,9 +208,9 @@ NAMED = {"selected.json": "json", "answers.csv": "answers"}
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
-    page, live_page, worker, verb, download, export = (
+    page, live_page, worker, why, verb, download, export = (
         wrap(view.as_view(model_admin=model_admin))
-        for view in (RunPage, LiveView, WorkerPage, RunVerb, Download, Export)
+        for view in (RunPage, LiveView, WorkerPage, WorkerWhy, RunVerb, Download, Export)
     )
     downloads = [
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
@@ -226,6 +226,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         path("<int:pk>/", page, name="selection_run_page"),
         path("<int:pk>/live/", live_page, name="selection_run_live"),
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),
+        path("<int:pk>/worker/<int:candidate>/why/", why, name="selection_run_worker_why"),
         path("<int:pk>/do/<slug:verb>/", verb, name="selection_run_verb"),
         path("<int:pk>/export/<slug:format>/", export, name="selection_run_export"),
         *downloads,

@@ -6,6 +6,7 @@ from .answers import answer_columns, answer_rows, open_assignments, open_columns
 from .card import Card, Point, card
 from .comparison import Comparison, compare
 from .dump import Verification, dump, told, verify
+from .explain import Explanation, explain
 from .exports import COLUMNS, columns, export, export_table, facts, selected
 from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
@@ -38,6 +39,7 @@ __all__ = [
     "Card",
     "Comparison",
     "Everybody",
+    "Explanation",
     "Fit",
     "GoldLine",
     "Line",
@@ -63,6 +65,7 @@ __all__ = [
     "compare",
     "dump",
     "duration",
+    "explain",
     "export",
     "export_table",
     "facts",
