@@ -58,6 +58,7 @@ PAGES: dict[str, Rule] = {
     **standard("selection.answer", VIEWER, NOBODY),
     **standard("selection.auditentry", OWNER, NOBODY),
     "admin/selection/auditentry/export/": (OWNER, NOBODY),
+    "admin/selection/auditentry/export.jsonl": (OWNER, NOBODY),
     "admin/selection/pulse/": (SUPERUSER, NOBODY),
     **standard("selection.pool", VIEWER, MANAGER),
     "admin/selection/pool/<int:pk>/import/": (MANAGER, MANAGER),
