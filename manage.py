@@ -6,6 +6,9 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from selection import acting
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
-    execute_from_command_line(sys.argv)
+    with acting.by_command(sys.argv):
+        execute_from_command_line(sys.argv)

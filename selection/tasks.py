@@ -9,7 +9,7 @@ from celery.signals import worker_ready
 from django.db import DatabaseError
 from django.utils import timezone
 
-from . import audit, engine, intake, wake
+from . import acting, audit, engine, intake, wake
 from .errors import Busy
 from .forecast import orders, outlooks
 from .models import Pulse, Run, Upload
@@ -18,6 +18,7 @@ from .setup import joining, roster
 logger = logging.getLogger(__name__)
 
 UPLOADS_KEPT = timedelta(days=1)
+AT_ONCE = 20
 # A child that is frozen is replaced after so many seconds; the next sweep sees to what it had.
 FROZEN = 600
 
@@ -27,7 +28,8 @@ def advance(run_id: int) -> None:
     """A run that is held, by whomever, keeps no process from the other runs: it is for later."""
     wake.received(run_id)
     try:
-        engine.advance(run_id, wait=False)
+        with acting.by_part("engine"):
+            engine.advance(run_id, wait=False)
     except Busy:
         wake.request(run_id)
 
@@ -54,8 +56,9 @@ def sweep() -> None:
 
     A part that the database refuses, as when a run is held for long, is for the next sweep.
     """
-    for part in PARTS:
-        _try(part)
+    with acting.by_part("sweep"):
+        for part in PARTS:
+            _try(part)
     Pulse.objects.update_or_create(pk=Pulse.SWEEP, defaults={"at": timezone.now()})
 
 
@@ -75,8 +78,16 @@ def forget_uploads() -> None:
     Upload.objects.filter(created__lt=timezone.now() - UPLOADS_KEPT).delete()
 
 
+def expire() -> None:
+    """Many at once, as after an outage, are worth an entry; one now and then is not."""
+    for run_id, count in intake.lapse().items():
+        if count >= AT_ONCE:
+            run = Run.objects.get(pk=run_id)
+            audit.note("expired", run, who=acting.part(), after={"answers not in time": count})
+
+
 PARTS: list[Callable[[], object]] = [
-    intake.expire,
+    expire,
     wake_all,
     joining.close_due,
     roster.sweep,

@@ -79,6 +79,7 @@ class Selector(ABC):
     epsilon_moves   whether ε may be changed while it runs: whatever is proved of the answers is
                     the same for every ε, which says when to stop and at most whom to ask next
     open_roster     whether arms may join while it runs
+    in_rounds       whether it decides arms when a round is complete, and not only at its end
     path_dependent  whether its memory depends on how answers were batched, not on their sum alone
     keeps_quotas    whether at least and at most so many of each group can be asked for
     learns          whether it can start from what an earlier run saw
@@ -99,6 +100,7 @@ class Selector(ABC):
     known_options: ClassVar[tuple[Option, ...]] = ()
     epsilon_moves: ClassVar[bool] = True
     open_roster: ClassVar[bool] = True
+    in_rounds: ClassVar[bool] = False
     path_dependent: ClassVar[bool] = False
     keeps_quotas: ClassVar[bool] = False
     learns: ClassVar[bool] = False

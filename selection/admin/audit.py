@@ -1,5 +1,6 @@
 """The audit log: a list for owners, a file, and on each object's page what was done to it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
@@ -16,7 +17,7 @@ from selection.access import scoped
 from selection.models import AuditEntry
 
 from . import past
-from .page import csv_response
+from .page import csv_response, lines_response
 from .scope import Admin
 
 
@@ -53,12 +54,24 @@ class AuditAdmin(Admin):
         return self.list_filter
 
     def get_urls(self) -> list[URLPattern]:
-        export = self.admin_site.admin_view(self.export_view)
-        return [path("export/", export, name="selection_audit_export"), *super().get_urls()]
+        wrap = self.admin_site.admin_view
+        return [
+            path("export/", wrap(self.export_view), name="selection_audit_export"),
+            path("export.jsonl", wrap(self.lines_view), name="selection_audit_lines"),
+            *super().get_urls(),
+        ]
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
         """All that whoever asks may see, as CSV, oldest first."""
+        columns = ["number", *audit.FIELDS, "digest", "salt"]
+        return csv_response("audit log", columns, self._lines(request))
+
+    def lines_view(self, request: HttpRequest) -> HttpResponseBase:
+        """The same as JSON, an entry a line: enough to check the chain by."""
+        return lines_response("audit log", self._lines(request))
+
+    def _lines(self, request: HttpRequest) -> Iterator[dict[str, Any]]:
         if request.method != "GET" or not self.has_view_permission(request):
             raise PermissionDenied
         entries: QuerySet[AuditEntry] = scoped(AuditEntry, request)
-        return csv_response("audit log", ["number", *audit.FIELDS, "digest"], audit.lines(entries))
+        return audit.lines(entries)

@@ -125,3 +125,9 @@ def file_response(file: exports.File) -> StreamingHttpResponse:
     """A download that is sent while it is made, however long it is."""
     as_file = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return StreamingHttpResponse(file.pieces, content_type=file.media, headers=as_file)
+
+
+def lines_response(name: str, rows: Iterable[Mapping[str, Any]]) -> StreamingHttpResponse:
+    """A download of JSON, an object to a line."""
+    pieces = (f"{exports.json_text(row, None)}\n".encode() for row in rows)
+    return file_response(exports.File(f"{slugify(name)}.jsonl", "application/jsonl", pieces))

@@ -3,25 +3,42 @@
 from typing import Any
 
 from django.db.models import Model
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from selection.access import team_of
 from selection.models import AuditEntry
 
 SHOWN = 200
+IN_SHORT = 5
 LONGEST = 60
 FIRST = 6  # lines; more are folded away
 NOTHING = "–"
 
 
-def of(item: Model) -> dict[str, Any]:
-    """For the template: the latest entries, newest first, and whether there are more."""
-    name = item._meta.model_name or ""
-    found = list(AuditEntry.objects.filter(model=name, item=str(item.pk))[: SHOWN + 1])
+def of(item: Model, most: int = SHOWN) -> dict[str, Any]:
+    """For the template: the latest entries, newest first, and whether there are more.
+
+    Only those of its team: who sees the object sees these.
+    """
+    name, app = item._meta.model_name or "", item._meta.app_label
+    entries = AuditEntry.objects.filter(model=name, item=str(item.pk))
+    if app == AuditEntry._meta.app_label:
+        team = team_of(item)
+        entries = entries.filter(team=None) if team is None else entries.filter(team_id=team)
+    found = list(entries[: most + 1])
     return {
-        "entries": [(entry, changes(entry)) for entry in found[:SHOWN]],
-        "more": len(found) > SHOWN,
+        "entries": [(entry, changes(entry)) for entry in found[:most]],
+        "more": len(found) > most,
     }
+
+
+def in_short(item: Model) -> dict[str, Any]:
+    """The same for a card on the object's own page."""
+    meta = item._meta
+    page = reverse(f"admin:{meta.app_label}_{meta.model_name}_history", args=[item.pk])
+    return {**of(item, IN_SHORT), "all": page}
 
 
 def changes(entry: AuditEntry) -> SafeString:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
@@ -30,7 +30,11 @@ class PoolAdmin(DeletedWhole, Admin):
     change_form_outer_after_template = "selection/pool_contents.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Pool]:
-        return super().get_queryset(request).annotate(how_many=Count("workers"))
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(how_many=Count("workers", filter=Q(workers__erased=None)))
+        )
 
     @display(description="workers", ordering="how_many")
     def how_many(self, pool: Pool) -> str:

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.text import slugify
 from unfold.admin import ModelAdmin
 
 from selection import exports, reports
@@ -19,7 +20,7 @@ from selection.worker import links
 from . import changes, copies, expected, live, table, told
 from .live import LiveView
 from .page import Page, csv_response, file_response, object_url
-from .worker_page import WorkerPage
+from .worker_page import WorkerPage, WorkerWhy
 
 VERBS = {
     "start": runs.start,
@@ -163,12 +164,24 @@ def _open_csv(run: Run) -> HttpResponseBase:
     return csv_response(f"{run} open questions", reports.open_columns(run), reports.open_table(run))
 
 
-FILES = {"selected.csv": _selected_csv, "links.csv": _links_csv, "open.csv": _open_csv}
+def _dump(run: Run) -> HttpResponseBase:
+    text = exports.json_text(reports.dump(run), None).encode()
+    name = f"{slugify(f'{run} dump') or 'dump'}.json"
+    return file_response(exports.File(name, "application/json", iter([text])))
+
+
+FILES = {
+    "selected.csv": _selected_csv,
+    "links.csv": _links_csv,
+    "open.csv": _open_csv,
+    "dump.json": _dump,
+}
 # Whoever has a worker's link answers as that worker: it is for those who may act on the run.
 ALSO_ASKED = {
     "selected.csv": [],
     "links.csv": ["selection.change_run"],
     "open.csv": ["selection.view_question"],
+    "dump.json": ["selection.view_answer", "selection.view_question", "selection.view_worker"],
 }
 
 
@@ -195,9 +208,9 @@ NAMED = {"selected.json": "json", "answers.csv": "answers"}
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
-    page, live_page, worker, verb, download, export = (
+    page, live_page, worker, why, verb, download, export = (
         wrap(view.as_view(model_admin=model_admin))
-        for view in (RunPage, LiveView, WorkerPage, RunVerb, Download, Export)
+        for view in (RunPage, LiveView, WorkerPage, WorkerWhy, RunVerb, Download, Export)
     )
     downloads = [
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
@@ -214,6 +227,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         path("<int:pk>/", page, name="selection_run_page"),
         path("<int:pk>/live/", live_page, name="selection_run_live"),
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),
+        path("<int:pk>/worker/<int:candidate>/why/", why, name="selection_run_worker_why"),
         path("<int:pk>/do/<slug:verb>/", verb, name="selection_run_verb"),
         path("<int:pk>/export/<slug:format>/", export, name="selection_run_export"),
         *downloads,
@@ -221,4 +235,4 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
 
 
 def _url_name(file: str) -> str:
-    return "selection_run_" + file.replace(".", "_")
+    return "selection_run_" + file.replace(".", "_").replace("-", "_")

@@ -81,6 +81,15 @@ class Related(admin.RelatedFieldListFilter):
 class Admin(Careful, Scoped, ModelAdmin):
     """The team of something new is chosen by whoever is in several; else it is the one there is."""
 
+    change_form_outer_after_template = "selection/object_history.html"
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        item = kwargs.get("obj")
+        context["past"] = past.in_short(item) if item is not None else {}
+        return super().render_change_form(request, context, *args, **kwargs)
+
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:

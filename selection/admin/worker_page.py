@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 
 from selection import reports
 from selection.models import Candidate, Run
@@ -51,6 +52,25 @@ class WorkerPage(Page):
             link=links.address(self.candidate.pk, self.candidate.links) if shares else "",
             may_see=self.may("selection.view_answer"),
         )
+
+
+class WorkerWhy(WorkerPage):
+    """Why the worker stands where they stand; worked out on request, as it plays the run again."""
+
+    template_name = "selection/worker_why.html"
+
+    @property
+    def title(self) -> str:
+        return f"Why {self.candidate.worker} stands where they stand"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        found = self.candidate
+        card = reverse("admin:selection_run_worker", args=[found.run_id, found.pk])
+        return [*super().crumbs(), (str(found.worker), card)]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        facts = {"run": self.candidate.run, "explanation": reports.explain(self.candidate)}
+        return Page.get_context_data(self, **facts)
 
 
 @dataclass(frozen=True)

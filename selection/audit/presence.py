@@ -5,7 +5,6 @@ from collections.abc import Callable
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from . import receivers  # noqa: F401  (connects them, where there are requests)
 from .writing import asking
 
 

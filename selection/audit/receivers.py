@@ -1,4 +1,5 @@
-"""What is written down by itself: whatever a request adds, changes and deletes, row by row.
+"""What is written down by itself: what requests and commands add, change and delete, row by row,
+and what is done to a run, whoever does it.
 
 Rows that come by the thousand are not: an import is one entry (``note``), and what goes with a
 deleted pool or run is not named one by one.
@@ -12,35 +13,38 @@ from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_save, pre_delete, pre_save
 from django.dispatch import receiver
 
+from selection.acting import part
 from selection.models import ApiToken, Event, Membership, Pool, Practice, QuestionSet, Run, Team
 
-from .writing import MANY, deleted, note, shown, values, who
+from .writing import MANY, deleted, note, shown, values, who, whoever
 
 WATCHED = (ApiToken, Group, Membership, Pool, Practice, QuestionSet, Run, Team, User, *MANY)
 
 
-@receiver(pre_save)
 def remember(sender: Any, instance: Model, raw: bool, **signal: Any) -> None:
     """What is stored now, to compare with."""
-    if sender in WATCHED and not raw and instance.pk and who():
+    if not raw and instance.pk and who():
         rows = sender._base_manager.filter(pk=instance.pk)
         instance._stored = rows.values().first()  # type: ignore[attr-defined]
 
 
-@receiver(post_save)
 def saved(
     sender: Any, instance: Any, created: bool, raw: bool, update_fields: Any, **signal: Any
 ) -> None:
-    if raw or not who():
-        return
-    if sender is Event:
-        note(instance.kind, instance.run, after={"said": instance.what}, why=instance.why)
-    elif sender in WATCHED:
+    if not raw and who():
         old = None if created else instance.__dict__.pop("_stored", None)
-        _compare(sender, instance, old or {}, update_fields)
+        _compare(instance, old or {}, update_fields)
 
 
-def _compare(sender: Any, instance: Model, old: dict[str, Any], written: Any) -> None:
+@receiver(post_save, sender=Event)
+def happened(instance: Event, raw: bool, **signal: Any) -> None:
+    """Also what a part of the machine did to a run, or a worker: they say so in an event each."""
+    if not raw:
+        said = {"after": {"said": instance.what}, "why": instance.why}
+        note(instance.kind, instance.run, who=who() or part() or whoever(), **said)
+
+
+def _compare(instance: Model, old: dict[str, Any], written: Any) -> None:
     new = values(instance, written)
     changed = [name for name, value in new.items() if not old or old[name] != value]
     if changed:
@@ -49,10 +53,16 @@ def _compare(sender: Any, instance: Model, old: dict[str, Any], written: Any) ->
         note("changed" if old else "added", instance, before=before, after=after)
 
 
-@receiver(pre_delete)
-def goes(sender: Any, instance: Model, **signal: Any) -> None:
-    if sender in WATCHED and sender not in MANY:
-        deleted(instance)
+def goes(instance: Model, **signal: Any) -> None:
+    deleted(instance)
+
+
+# Each for its senders, so that what the engine writes and deletes by the thousand is not looked at.
+for watched in WATCHED:
+    pre_save.connect(remember, sender=watched)
+    post_save.connect(saved, sender=watched)
+    if watched not in MANY:
+        pre_delete.connect(goes, sender=watched)
 
 
 def rights(sender: Any, instance: Model, action: str, pk_set: Any, **signal: Any) -> None:

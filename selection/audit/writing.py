@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from selection.access import team_of
+from selection.acting import person
 from selection.models import ApiToken, AuditEntry, Question, Run, Skill, Worker
 
 from .chain import seal
@@ -24,15 +25,15 @@ OWN = {
 }
 SECRET, HIDDEN = {"password", "digest"}, "hidden"
 
-# The request that is answered just now. None in tasks and commands: what they do is nobody's.
+# The request that is answered just now; None in tasks and commands.
 asking: ContextVar[HttpRequest | None] = ContextVar("asking", default=None)
 
 
 def who() -> str:
-    """The login's name or "token NAME"; empty where nobody is known: workers, tasks, commands."""
+    """The login's name, "token NAME", or whose command it is; empty for workers and tasks."""
     request = asking.get()
     if request is None:
-        return ""
+        return person()
     token = getattr(request, "auth", None)
     if isinstance(token, ApiToken):
         return f"token {token}"
@@ -40,10 +41,17 @@ def who() -> str:
     return str(user.get_username()) if user is not None and user.is_authenticated else ""
 
 
+def whoever() -> str:
+    """Who asks without a login or a token; nobody, where nobody asks."""
+    return "a worker" if asking.get() is not None else ""
+
+
 def note(kind: str, item: Model, **fields: Any) -> None:
     """Write down that this was done to this thing by whoever asks; by nobody, nothing is written.
 
     fields  before, after, why, who
+
+    The address is that of a login or a program: a worker's is nobody's business.
     """
     fields.setdefault("who", who())
     if not fields["who"]:
@@ -51,7 +59,7 @@ def note(kind: str, item: Model, **fields: Any) -> None:
     request = asking.get()
     AuditEntry.objects.create(
         at=timezone.now(),
-        address=request.META.get("REMOTE_ADDR", "")[:45] if request else "",
+        address=request.META.get("REMOTE_ADDR", "")[:45] if request and who() else "",
         team_id=_team(item),
         kind=kind,
         model=item._meta.model_name or "",

@@ -5,8 +5,8 @@ import numpy as np
 from selection import intake
 from selection.intake import bulk
 from selection.models import Assignment, Question, RecordedAnswer, Run, Skill
+from topk import deck
 
-from . import deck
 from .arrays import Counts, StepArrays
 
 CHUNK = 2000

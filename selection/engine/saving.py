@@ -6,6 +6,7 @@ import numpy as np
 from django.utils import timezone
 from numpy.typing import NDArray
 
+from selection import audit
 from selection.intake import bulk
 from selection.intake.presence import NOTED_EVERY
 from selection.models import Answer, Candidate, Run, Step
@@ -30,6 +31,8 @@ def save(arrays: StepArrays) -> Step:
         remember(run, selector, standing, roster)
     if arrays.ending:
         runs.end(run, arrays.ending)
+        after = {"status": run.status, "ending": run.ending, "step": run.steps}
+        audit.note("ended", run, who="engine", before={"status": "running"}, after=after)
     verdict = _verdicts(arrays, standing)
     run.save(update_fields=["steps", "memory", "proof", "status", "ending", "ended"])
     _count_answers(arrays)

@@ -4,8 +4,9 @@ from django.db import transaction
 
 from selection.errors import Busy
 from selection.models import Run, Step
-from selection.setup.rejudging import passed_over, tell_in_turn
+from selection.setup.rejudging import passed_over
 from topk import BUDGET_SPENT, PROMISE_KEPT
+from topk.in_turn import tell_in_turn
 
 from .arrays import StepArrays, load
 from .asking import ask

@@ -120,6 +120,10 @@ def _answers(wanted: Wanted) -> Iterator[bytes]:
     return writing.csv_file(Table(reports.answer_columns(run), reports.answer_rows(run)))
 
 
+def _dump(wanted: Wanted) -> Iterator[bytes]:
+    return iter([writing.json_text(reports.dump(wanted.run, anonymous=True), None).encode()])
+
+
 RESULTS, PAYING = "Results", "Paying"
 ANSWERS = ("selection.view_answer",)
 
@@ -181,6 +185,16 @@ FORMATS = {
             RESULTS,
             "csv",
             _answers,
+            ANSWERS,
+        ),
+        Format(
+            "dump",
+            "Dump to verify, JSON",
+            "The whole run in numbers, without names and words, for anybody to recompute its end "
+            "from (verify).",
+            RESULTS,
+            "json",
+            _dump,
             ANSWERS,
         ),
         Format(

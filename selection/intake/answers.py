@@ -1,6 +1,7 @@
 """How answers come in: one by one, many at a time, or not at all because time was up."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -191,7 +192,12 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
 
 
 def expire(now: datetime | None = None) -> list[int]:
-    """Close every overdue assignment of a running run as lapsed; returns the runs touched.
+    """As ``lapse``; returns the runs touched."""
+    return sorted(lapse(now))
+
+
+def lapse(now: datetime | None = None) -> dict[int, int]:
+    """Close every overdue assignment of a running run as lapsed; returns how many, by run.
 
     Only what was shown has a time to answer. What became due after the web was last known to take
     answers stays open: that time is given back (``setup.outages``).
@@ -210,7 +216,7 @@ def expire(now: datetime | None = None) -> list[int]:
         for assignment, run in overdue
     ]
     Answer.objects.bulk_create(closings, CHUNK, ignore_conflicts=True)
-    touched = sorted({run for _, run in overdue})
+    touched = Counter(run for _, run in overdue)
     for run in touched:
         wake.request(run)
-    return touched
+    return dict(touched)

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('selection', '0022_pulses'),
+        ('selection', '0015_account'),
     ]
 
     operations = [

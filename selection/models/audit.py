@@ -1,11 +1,17 @@
 """Who did what to what, when, from where: added to, never changed."""
 
+import secrets
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
 from .teams import Team
+
+
+def salt() -> str:
+    """Without it nobody can try out what a digest was of."""
+    return secrets.token_hex(16)
 
 
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
@@ -21,13 +27,14 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
 class AuditEntry(models.Model):
     """One thing that somebody did.
 
-    who     the login's name, or "token NAME"
+    who     the login's name, "token NAME", "ada, manage.py COMMAND", or a part of the machine
     team    whose thing it was; None for logins and groups. An entry outlives its team
     kind    added, changed, deleted, signed in, or what an Event of a run calls it
     model   what kind of thing, as in "run"; ``item`` its id and ``name`` its name at that time
     before  the values that were replaced, by field; ``after`` those that took their place
     number  its place in the chain, from 1; None until it is sealed, a moment after it is written
     digest  of it and of the digest before it
+    salt    random, and part of what the digest is of; empty in entries older than it
     """
 
     at = models.DateTimeField()
@@ -45,6 +52,7 @@ class AuditEntry(models.Model):
     why = models.CharField(max_length=300, blank=True)
     number = models.PositiveBigIntegerField(null=True, unique=True)
     digest = models.CharField(max_length=64, blank=True)
+    salt = models.CharField(max_length=32, blank=True, default=salt)
 
     objects = AuditQuerySet.as_manager()
 

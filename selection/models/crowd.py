@@ -1,5 +1,7 @@
 """Who can be chosen: pools of workers."""
 
+from typing import ClassVar
+
 from django.db import models
 
 from .teams import NamedInTeam, Team, default_team, named_once
@@ -22,13 +24,27 @@ class Pool(NamedInTeam):
         return self.name
 
 
+class Present(models.Manager["Worker"]):
+    """Of workers who were erased nothing is left but what they answered: no pool counts them."""
+
+    def get_queryset(self) -> models.QuerySet["Worker"]:
+        return super().get_queryset().filter(erased=None)
+
+
 class Worker(models.Model):
-    """Somebody in a pool. ``key`` is the name that the requester's platform knows them by."""
+    """Somebody in a pool. ``key`` is the name that the requester's platform knows them by.
+
+    erased  when all that told who this is was taken away; the row stays, because of its answers
+    """
 
     pool = models.ForeignKey(Pool, models.CASCADE, related_name="workers")
     key = models.CharField("worker", max_length=200)
     name = models.CharField(max_length=200, blank=True)
     attributes = models.JSONField(default=dict, blank=True)
+    erased = models.DateTimeField(null=True, editable=False)
+
+    objects = Present()
+    with_erased: ClassVar[models.Manager["Worker"]] = models.Manager()
 
     class Meta:
         ordering = ["id"]

@@ -1,6 +1,5 @@
 """Who of a run's workers is to be chosen from, as the algorithm knows them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topk import Memory, Selector, State, build
+from topk.roster import among, enough, here, share_left
 
 from .runs import Run
 
@@ -37,23 +37,13 @@ class Roster:
     @classmethod
     def of(cls, run: Run, skill: Counts, gone: NDArray[np.bool_], pulls: Counts) -> "Roster":
         """skill, gone, pulls are (n,), by arm."""
-        here = np.flatnonzero(~gone)
-        # The first numbers of a stream stay the same however many are drawn.
-        mixed = np.random.default_rng([run.seed, 1]).random(gone.size) if run.joined else here
-        key = mixed[here] if run.joined else here
-        left = int((gone & (pulls > 0)).sum())
-        share = here.size / (here.size + left) if left else 1.0
-        arms = here[np.lexsort((key, skill[here]))]
-        return cls(arms, gone.size, share, _people(run, gone.size)[arms])
+        arms = here(skill, gone, run.seed, bool(run.joined))
+        return cls(arms, gone.size, share_left(gone, pulls), _people(run, gone.size)[arms])
 
     def enough(self, run: Run) -> bool:
-        """Whether there are more to choose from than are wanted, in every skill.
-
-        With each worker in one skill at most, there must be somebody for every place.
-        """
-        workers = self.arms.size // len(run.skills)
-        places = run.total if run.several and run.one_kind_each else 1
-        return places <= workers and all(skill.k < workers for skill in run.skills)
+        """Whether there are more to choose from than are wanted, in every skill."""
+        ks = [skill.k for skill in run.skills]
+        return enough(self.arms.size // len(ks), ks, run.one_kind_each)
 
     def ready(self, run: Run) -> bool:
         """Whether the algorithm can work on them by now.
@@ -97,19 +87,3 @@ def _people(run: Run, n: int) -> Counts:
     if not (run.several and run.one_kind_each):
         return np.zeros(n, np.int64)
     return np.array(run.candidates.order_by("arm").values_list("worker_id", flat=True), np.int64)
-
-
-def among(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:
-    """The option ``quotas`` for these arms: of a group that has shrunk no more can be wanted.
-
-    Where the greatest numbers then leave fewer than k, nobody is kept out by them any more.
-    """
-    groups = np.asarray(option["groups"], np.int64)[np.asarray(arms, np.int64)]
-    sizes = np.bincount(groups, minlength=len(option["at_most"]))
-    most = np.minimum(option["at_most"], sizes)
-    return {
-        "groups": groups.tolist(),
-        "at_least": np.minimum(option["at_least"], sizes).tolist(),
-        "at_most": (most if most.sum() >= k else sizes).tolist(),
-        "names": option["names"],
-    }

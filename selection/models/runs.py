@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
-from topk import THIS_SET, Goal, MultiProblem, Problem, Selector, build
+from topk import THIS_SET, Goal, Problem, Selector, build, roster
 
 from .crowd import Pool
 from .questions import QuestionSet
@@ -353,11 +353,9 @@ class Run(NamedInTeam):
 
         share  of δ that is left to those who are still to be chosen from
         """
-        limits = (self.epsilon, self.delta * share, self.budget)
-        if not (self.several or self.selector_class.several_skills):
-            return Problem(workers, self.k, *limits)
-        parts = np.repeat(np.arange(len(self.skills)), workers)
-        return MultiProblem.of(parts.tolist(), [skill.k for skill in self.skills], *limits)
+        ks, multi = [skill.k for skill in self.skills], self.selector_class.several_skills
+        delta = self.delta * share
+        return roster.problem(ks, workers, multi, self.epsilon, delta, self.budget)
 
     def selector(self, workers: int) -> Selector:
         """The algorithm before it asks so many workers. Raises ProblemError if it cannot be run."""
@@ -374,13 +372,8 @@ class Run(NamedInTeam):
 
         workers  (n,) who each arm is, numbered from 0; arms are numbered skill by skill
         """
-        if not self.several or self.selector_class.several_skills:
-            return {}
-        ks = [skill.k for skill in self.skills]
-        kinds = np.repeat(np.arange(len(ks)), workers.size // len(ks)).tolist()
-        if self.one_kind_each:
-            return {"matching": {"workers": workers.tolist(), "tasks": kinds, "wanted": ks}}
-        return {"quotas": {"groups": kinds, "at_least": ks, "at_most": ks}}
+        ks, multi = [skill.k for skill in self.skills], self.selector_class.several_skills
+        return roster.of_each_kind(ks, workers, multi, self.one_kind_each)
 
     def _set_size(self) -> dict[str, Any]:
         """One question stands for a set that is empty, or not chosen yet: any may be tried on."""

@@ -10,13 +10,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from selection.engine import deck
 from selection.models import Run, plain
 from selection.models.roster import Roster
 from selection.reports import order_doubt
-from selection.reports.named import Named, name
+from selection.reports.named import name
 from selection.setup.proofs import remember
-from topk import BUDGET_SPENT, THIS_SET, Goal, Selector
+from topk import BUDGET_SPENT, THIS_SET, Goal, Selector, deck
+from topk.naming import Named
 
 from .crowd import RecordedCrowd, number_of
 from .replay import Regrets, Wanted, most_draws, regrets, settings, slots_of

@@ -9,13 +9,12 @@ import numpy as np
 from django.db import transaction
 
 from selection import engine, intake, wake
-from selection.engine import deck
 from selection.errors import Refused
 from selection.intake import bulk, catalog
 from selection.intake.files import QuestionRow, WorkerRow
 from selection.models import Assignment, Pool, Question, QuestionSet, Run, Skill
 from selection.setup import choices, refusals, runs
-from topk import LIKE_THESE, THIS_SET
+from topk import LIKE_THESE, THIS_SET, deck
 
 from .crowd import RecordedCrowd, number_of
 

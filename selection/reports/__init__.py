@@ -5,6 +5,8 @@ from topk import DOUBT, PopulationSummary, rounded_up
 from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
 from .card import Card, Point, card
 from .comparison import Comparison, compare
+from .dump import Verification, dump, told, verify
+from .explain import Explanation, explain
 from .exports import COLUMNS, columns, export, export_table, facts, selected
 from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
@@ -37,6 +39,7 @@ __all__ = [
     "Card",
     "Comparison",
     "Everybody",
+    "Explanation",
     "Fit",
     "GoldLine",
     "Line",
@@ -52,6 +55,7 @@ __all__ = [
     "Proof",
     "Quota",
     "SkillLine",
+    "Verification",
     "ahead",
     "answer_columns",
     "answer_rows",
@@ -59,7 +63,9 @@ __all__ = [
     "celery_workers",
     "columns",
     "compare",
+    "dump",
     "duration",
+    "explain",
     "export",
     "export_table",
     "facts",
@@ -87,5 +93,7 @@ __all__ = [
     "selected",
     "skill_lines",
     "standings",
+    "told",
+    "verify",
     "with_counts",
 ]

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from selection.models import Run
-from selection.models.roster import among
 from selection.setup import by_hand, choices, joining, priors, refusals
 from topk import ASSUMPTIONS, Goal, Promise, build, rounded_up
+from topk.naming import BY_PROOF, Named
+from topk.roster import among
 
-from .named import BY_PROOF, MOST_NAMED, Named, ended_early, named
+from .named import MOST_NAMED, ended_early, named
 from .workers import Line
 
 GONE = {"absent": "never came", "left": "left", "withdrawn": "were withdrawn"}

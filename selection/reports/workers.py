@@ -12,9 +12,10 @@ from selection.models import Candidate, Run, Skill
 from selection.models.roster import Roster
 from selection.setup import quotas
 from topk import Selector, Standing, Verdict
+from topk.naming import Named
 
 from .fit import Fit, restored
-from .named import Named, name
+from .named import name
 
 WORDS = {Verdict.ACCEPTED: "accepted", Verdict.REJECTED: "rejected", Verdict.UNDECIDED: "undecided"}
 NOT_TESTED = "not tested"

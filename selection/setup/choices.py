@@ -80,11 +80,11 @@ def sentence(run: Run, promise: Promise, workers: int, reached: float | None = N
     if promise.fixed == "budget" and (run.several or run.selector_class.several_skills):
         return "The workers that look best in each skill when the budget is spent; no promise."
     if run.several:
-        promise = replace(promise, within=_within(run))
+        promise = replace(promise, within=within(run))
     return promise.sentence(run.problem(workers), reached)
 
 
-def _within(run: Run) -> str:
+def within(run: Run) -> str:
     """Which selections are allowed, where there are several kinds of task."""
     each = [f"{skill.k} for “{skill}”" for skill in run.skills]
     nobody = ", nobody for two of them" if run.one_kind_each else ""

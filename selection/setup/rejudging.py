@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from selection.models import Answer, Candidate, Run, Step
 from selection.models.roster import Counts, Roster
 from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, State, Verdict, pack
+from topk.in_turn import tell_in_turn
 
 from .proofs import remember
 
@@ -132,26 +133,6 @@ def _play(run: Run, rows: list[Candidate], roster: Roster, selector: Selector) -
     for row in rows:
         row.pulls, row.void = numbers[row.pk][0], numbers[row.pk][1]
         row.rewards = float(numbers[row.pk][2])
-
-
-def tell_in_turn(
-    selector: Selector, ready: NDArray[np.bool_], arms: Counts, places: Counts, right: Counts
-) -> NDArray[np.bool_]:
-    """Tell as much as the algorithm takes now, until it takes no more: (a,) which were told.
-
-    ready   (a,) which may be told; all are in order of arm and position
-    arms    (a,) by the run's numbers; places by the algorithm's
-    """
-    told = np.zeros(ready.size, bool)
-    while True:
-        left = ready & ~told
-        # (m,) 0 for an arm's first answer that is left, 1 for its second: they are in order of arm.
-        turn = np.arange(left.sum()) - np.searchsorted(arms[left], arms[left])
-        now = np.flatnonzero(left)[turn < selector.takes()[places[left]]]
-        if not now.size:
-            return told
-        selector.tell(places[now], right[now])
-        told[now] = True
 
 
 def passed_over(

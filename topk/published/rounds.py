@@ -20,6 +20,7 @@ class RoundSelector(Selector):
     may be decided at the round's end.
     """
 
+    in_rounds = True
     open_roster = False  # a round is everybody's
     fresh: ClassVar[bool] = False  # whether means are of the round's own pulls
 

@@ -1,13 +1,17 @@
-"""``manage.py audit``: the log of who did what, as JSON lines, or whether it is whole."""
+"""``manage.py audit``: the log of who did what, as JSON lines or CSV, or whether it is whole."""
 
+import csv
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import QuerySet
 
 from selection import audit
-from selection.models import AuditEntry
+from selection.intake import files
+from selection.models import AuditEntry, Team
 
 
 class Command(BaseCommand):
@@ -16,14 +20,28 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--verify", action="store_true", help="check the chain")
         parser.add_argument("--known", default="", help="a digest noted earlier, to be found in it")
+        parser.add_argument("--csv", action="store_true", help="as CSV instead of JSON lines")
+        parser.add_argument("--team", default="", help="only what was done to this team's things")
+        parser.add_argument("--of", default="", metavar="KIND:ID", help="one thing, as in run:12")
 
     def handle(self, *args: Any, **options: Any) -> None:
         audit.seal()
         if options["verify"] or options["known"]:
             self._verify(options["known"])
             return
-        for line in audit.lines(AuditEntry.objects.all()):
+        lines = audit.lines(_chosen(options["team"], options["of"]))
+        if options["csv"]:
+            self._as_csv(lines)
+            return
+        for line in lines:
             self.stdout.write(json.dumps(line, cls=DjangoJSONEncoder, ensure_ascii=False))
+
+    def _as_csv(self, lines: Iterable[dict[str, Any]]) -> None:
+        columns = ["number", *audit.FIELDS, "digest", "salt"]
+        writer = csv.writer(self.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        for line in lines:
+            writer.writerow(files.defused(line[column]) for column in columns)
 
     def _verify(self, known: str) -> None:
         count, digest, wrong = audit.verify(known)
@@ -32,3 +50,18 @@ class Command(BaseCommand):
         if wrong:
             raise CommandError("The audit log is not whole.", returncode=1)
         self.stdout.write(f"{count:,} entries, whole. Note the last digest elsewhere: {digest}")
+
+
+def _chosen(team: str, of: str) -> QuerySet[AuditEntry]:
+    entries: QuerySet[AuditEntry] = AuditEntry.objects.all()
+    if team:
+        found = Team.objects.filter(name=team).first()
+        if found is None:
+            raise CommandError(f"There is no team “{team}”.")
+        entries = entries.filter(team=found)
+    if of:
+        kind, colon, number = of.partition(":")
+        if not (kind and colon and number):
+            raise CommandError(f"--of is a kind and an id, as in run:12, not “{of}”.")
+        entries = entries.filter(model=kind, item=number)
+    return entries

@@ -201,7 +201,7 @@ def test_an_end_that_was_cut_off_is_found_by_a_digest_that_was_noted(three):
 
 
 def test_what_was_slipped_in_is_not_whole(three):
-    copied = "at, who, address, team_id, kind, model, item, name, before, after, why"
+    copied = "at, who, address, team_id, kind, model, item, name, before, after, why, salt"
     quoted = copied.replace("before", '"before"').replace("after", '"after"')
     raw(
         f"INSERT INTO selection_auditentry ({quoted}, number, digest) "

@@ -9,10 +9,10 @@ from django.db.models import Sum
 from selection import engine, reports
 from selection.algorithms import ALGORITHMS
 from selection.models import Run, Skill
-from selection.reports.named import BY_ALGORITHM, BY_ANSWERS, BY_PROOF
 from selection.setup import by_hand, roster, runs
 from tests.pages import admin_url, lines_of, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
+from topk.naming import BY_ALGORITHM, BY_ANSWERS, BY_PROOF
 
 pytestmark = pytest.mark.django_db
 

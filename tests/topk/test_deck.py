@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from selection import engine
-from selection.engine import deck
 from tests.worlds import make_run, open_of
+from topk import deck
 
 LAST_SEED = 2**31 - 1
 WHOLE_DECKS = [

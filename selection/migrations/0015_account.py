@@ -1,0 +1,29 @@
+from django.db import migrations, models
+
+import selection.models.audit
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('selection', '0022_pulses'),
+    ]
+
+    operations = [
+        # Older entries were chained without a salt: a default that is drawn would be told as a change.
+        migrations.AddField(
+            model_name='auditentry',
+            name='salt',
+            field=models.CharField(blank=True, default='', max_length=32),
+        ),
+        migrations.AlterField(
+            model_name='auditentry',
+            name='salt',
+            field=models.CharField(blank=True, default=selection.models.audit.salt, max_length=32),
+        ),
+        migrations.AddField(
+            model_name='worker',
+            name='erased',
+            field=models.DateTimeField(editable=False, null=True),
+        ),
+    ]

@@ -1,0 +1,167 @@
+"""A run as a document from which anybody can recompute its end: docs/dumps.md, topk.verify.
+
+It holds all that the run is made of, so that another server could take it up.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from itertools import groupby
+from typing import Any
+
+from django.db.models import Model
+
+from selection.errors import Refused
+from selection.models import Assignment, Candidate, Event, Question, Run, Skill
+from selection.setup import choices
+from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of, told
+from topk.verify import verify as recompute
+
+from .named import named
+from .promise_status import promise_status
+
+# Nothing here tells what somebody is, or was asked and said.
+RUN = (
+    *("name", "status", "ending", "algorithm", "epsilon", "delta", "budget", "price", "currency"),
+    *("slots", "slots_per_worker", "minutes", "hours_to_come", "enrolling", "enrol_until"),
+    *("enrol_most", "recorded_only", "one_kind_each", "seed", "quotas", "belief", "steps"),
+    *("joined", "created", "started", "paused", "ended", "called", "concluded", "regraded"),
+)
+CANDIDATE = (
+    *("arm", "asked", "pulls", "void", "rewards", "seen", "gone", "gone_at", "by_hand"),
+    *("verdict", "decided_in", "decided_why"),
+)
+STEP = ("number", "at", "applied", "dealt", "accepted", "rejected", "gap", "wanted", "closed")
+QUESTION = ("number", "key", "prompt", "accepted", "choices", "grading", "retired", "retired_why")
+ANSWERS = {
+    "question": "question__number",
+    "position": "position",
+    "right": "answer__right",
+    "void": "answer__void",
+    "counted": "answer__applied_in",
+    "expired": "answer__expired",
+    "at": "answer__at",
+    "shown": "shown",
+    "due": "due",
+    "dealt": "step",
+    "response": "answer__response",
+}
+ANSWER_COLUMNS = list(ANSWERS)
+
+
+def dump(run: Run, anonymous: bool = False) -> dict[str, Any]:
+    """The document, ready for JSON. Raises Refused for a draft: there is nothing in it yet.
+
+    anonymous  leave out who the workers are, what they wrote, and the words of the questions
+    """
+    if run.status == Run.Status.DRAFT:
+        raise Refused(f"The run “{run}” has not begun; there is nothing to dump yet.")
+    people = run.candidates.select_related("worker").prefetch_related("recorded__question")
+    rows = list(people.order_by("worker_id", "skill"))
+    workers = {row.worker_id: row.worker for row in rows}
+    numbers = {pk: number for number, pk in enumerate(workers)}
+    answers = _answers(run, anonymous)
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "anonymous": anonymous,
+        "run": _columns(run, RUN) | _settings(run),
+        "kinds": [_kind(skill, anonymous) for skill in run.skills],
+        "workers": [_worker(one, anonymous) for one in workers.values()],
+        "answer_columns": [name for name in ANSWER_COLUMNS if not anonymous or name != "response"],
+        "candidates": [
+            _candidate(row, numbers[row.worker_id], answers.get(row.pk, []), anonymous)
+            for row in rows
+        ],
+        "steps": [_columns(step, STEP) for step in run.history.order_by("number")],
+        "events": [_event(one, anonymous) for one in run.events.order_by("id")],
+        "memory": run.memory,
+        "proof": run.proof,
+        "result": _result(run),
+    }
+    return document | {"digest": digest_of(document)}
+
+
+def verify(document: Any) -> Verification:
+    """Every claim of such a document, made again. Raises Refused for what is none."""
+    try:
+        return recompute(document)
+    except DumpError as error:
+        raise Refused(str(error)) from error
+
+
+def _columns(item: Model, names: Iterable[str]) -> dict[str, Any]:
+    return {name: _ready(getattr(item, name)) for name in names}
+
+
+def _ready(value: Any) -> Any:
+    """For JSON; an amount as text, because it is exact."""
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return str(value) if isinstance(value, Decimal) else value
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    """The options as the algorithm gets them, and whether any answer was made elsewhere."""
+    recorded = run.has_recorded or run.recorded_only
+    return {"options": run.all_options(), "recorded": recorded, "pool": run.pool.name}
+
+
+def _kind(skill: Skill, anonymous: bool) -> dict[str, Any]:
+    made = {"question_set": str(skill.question_set), "k": skill.k, "deck": skill.deck_size}
+    if anonymous:
+        return made
+    questions: Iterable[Question] = skill.question_set.questions.order_by("number")
+    instructions = skill.question_set.instructions
+    return made | {
+        "instructions": instructions,
+        "questions": [_columns(question, QUESTION) for question in questions],
+    }
+
+
+def _worker(worker: Any, anonymous: bool) -> dict[str, Any]:
+    if anonymous:
+        return {}
+    return {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
+
+
+def _candidate(
+    row: Candidate, worker: int, answers: list[list[Any]], anonymous: bool
+) -> dict[str, Any]:
+    made = _columns(row, CANDIDATE) | {"worker": worker, "kind": row.skill, "answers": answers}
+    if anonymous:
+        return made
+    waiting = [[one.question.number, one.response] for one in row.recorded.all()]
+    return made | {"by_hand_why": row.by_hand_why, "waiting": waiting}
+
+
+def _answers(run: Run, anonymous: bool) -> dict[int, list[list[Any]]]:
+    """By candidate, all that was handed out, in order; what has no answer yet has None."""
+    names = [ANSWERS[name] for name in ANSWER_COLUMNS if not anonymous or name != "response"]
+    rows = (
+        Assignment.objects.filter(candidate__run=run)
+        .order_by("candidate_id", "position")
+        .values_list("candidate_id", *names)
+    )
+    found = groupby(rows.iterator(5000), key=lambda row: row[0])
+    return {pk: [[_ready(value) for value in row[1:]] for row in own] for pk, own in found}
+
+
+def _event(event: Event, anonymous: bool) -> dict[str, Any]:
+    names = ("at", "kind", "step") if anonymous else ("at", "kind", "step", "who", "what", "why")
+    return _columns(event, names)
+
+
+def _result(run: Run) -> dict[str, Any]:
+    """What the run's page says."""
+    who = named(run)
+    said = promise_status(run, who)
+    return {
+        "selection": sorted(who.arms.tolist()),
+        "by": who.by,
+        "epsilon": said.epsilon,
+        "promise": said.sentence,
+        "among": choices.within(run) if run.several else "",
+    }
+
+
+__all__ = ["Verification", "dump", "told", "verify"]

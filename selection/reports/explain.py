@@ -1,0 +1,233 @@
+"""Why a worker stands where they stand in a run, in words and with the algorithm's own numbers."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from django.db.models import Count, Max, Min, Q
+from django.utils import timezone
+
+from selection.models import Answer, Candidate, Run
+from topk import Standing, Verdict, rounded_up
+from topk.verify import Record, Replayed, read, replay
+from topk.verify.what_if import named, turned
+
+from .dump import dump
+
+# The algorithm is played again some ten times to see what would have changed it.
+MOST_ANSWERS = 200_000
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Sentences for a person, under what they are about.
+
+    answers    what the worker gave, and when
+    how        how and when this algorithm decides at all
+    settled    what settled the verdict, or why there is none yet
+    otherwise  what would have changed it
+    """
+
+    worker: str
+    answers: list[str]
+    how: list[str]
+    settled: list[str]
+    otherwise: list[str]
+
+    def parts(self) -> list[tuple[str, list[str]]]:
+        return [
+            ("The answers", self.answers),
+            ("How it is decided", self.how),
+            ("What settled it", self.settled),
+            ("What would have changed it", self.otherwise),
+        ]
+
+
+def explain(candidate: Candidate) -> Explanation:
+    """The candidate's run has begun: a draft has none."""
+    run = candidate.run
+    record = read(dump(run, anonymous=True))
+    upto = candidate.decided_in
+    found = replay(record, upto)
+    return Explanation(
+        worker=str(candidate.worker),
+        answers=_answers(candidate),
+        how=[_how(run)],
+        settled=_settled(candidate, record, found),
+        otherwise=_otherwise(candidate, record, upto),
+    )
+
+
+# -- the answers
+
+
+def _answers(candidate: Candidate) -> list[str]:
+    counted = Q(applied_in__isnull=False)
+    sums = Answer.objects.filter(assignment__candidate=candidate).aggregate(
+        won=Count("pk", filter=counted & Q(void=False, right=True)),
+        late=Count("pk", filter=counted & Q(void=False, expired=True)),
+        retired=Count("pk", filter=Q(void=True)),
+        waiting=Count("pk", filter=Q(applied_in=None, void=False)),
+        first=Min("at", filter=counted),
+        last=Max("at", filter=counted),
+    )
+    pulls, asked = candidate.pulls, candidate.asked
+    if not pulls:
+        said = [f"No answer of this worker counts yet; {_many(asked, 'question')} handed out."]
+    else:
+        wrong = pulls - sums["won"] - sums["late"]
+        late = (
+            f", {sums['late']} not given in time, which counts as not right" if sums["late"] else ""
+        )
+        said = [
+            f"{_many(pulls, 'answer')} of this worker count{'s' if pulls == 1 else ''}, "
+            f"{_between(sums['first'], sums['last'])}: {sums['won']} right, "
+            f"{wrong} wrong{late}. That is a share of {sums['won'] / pulls:.3f}."
+        ]
+    if sums["waiting"]:
+        said.append(f"{_many(sums['waiting'], 'answer')} more came in and wait to be counted.")
+    if sums["retired"]:
+        said.append(f"{_many(sums['retired'], 'answer')} to retired questions count for nothing.")
+    return said
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _between(first: datetime, last: datetime) -> str:
+    one, other = _when(first), _when(last)
+    return f"all of {one}" if one == other else f"from {one} to {other}"
+
+
+def _when(at: datetime | None) -> str:
+    return timezone.localtime(at).strftime("%Y-%m-%d %H:%M %Z") if at else "–"
+
+
+# -- how it is decided
+
+
+def _how(run: Run) -> str:
+    kind = run.selector_class
+    budget, title = kind.promise.fixed == "budget", kind.title
+    if kind.in_rounds and budget:
+        return (
+            f"{title} shares its budget out in rounds, and accepts or rejects when one is "
+            "complete. It goes by who looks better than whom, and promises nothing."
+        )
+    if kind.in_rounds:
+        return (
+            f"{title} works in rounds: all who are undecided get as many answers, and when a round "
+            "is complete whoever is clearly in or out is decided, for good."
+        )
+    if budget:
+        return (
+            f"{title} decides at its end only: when the budget is spent it names those that look "
+            "best, and promises nothing."
+        )
+    if kind.promise.average:
+        return (
+            f"{title} decides at its end only, everybody at once: when few pools like this one "
+            "would still lose more than the ε wanted by the selection that all answers make likely."
+        )
+    return (
+        f"{title} decides at its end only, everybody at once: when the gap, by which its selection "
+        "may still fall short, has come down to what is wanted. Until then its bounds say who is "
+        "settled in or out, and that may open again."
+    )
+
+
+# -- what settled it
+
+
+def _settled(candidate: Candidate, record: Record, found: Replayed) -> list[str]:
+    verdict, said = Candidate.Verdicts(candidate.verdict), []
+    if candidate.by_hand is not None:
+        word = candidate.get_by_hand_display()
+        said.append(
+            f"By hand: {word}, because: {candidate.by_hand_why} The rest is the algorithm's."
+        )
+    if candidate.gone:
+        said.append(f"The worker is out of the run: {candidate.get_gone_display()}.")
+    if verdict != Candidate.Verdicts.UNDECIDED:
+        why = candidate.decided_why.rstrip(".")
+        at = candidate.run.history.filter(number=candidate.decided_in or 0).first()
+        when = f" in step {at.number}, {_when(at.at)}" if at else ""
+        said.append(f"{verdict.label.capitalize()}{when}{': ' if why else ''}{why}.")
+    elif candidate.gone:
+        return [*said, "So nothing was decided: neither accepted nor rejected."]
+    return said + _numbers(candidate, record, found)
+
+
+def _numbers(candidate: Candidate, record: Record, found: Replayed) -> list[str]:
+    """How the worker stood, by the algorithm, when that was decided; or stands now."""
+    places = np.flatnonzero(found.arms == candidate.arm)
+    if found.selector is None or not places.size:
+        return ["There was nothing to choose: no more were left than are wanted."]
+    place, standing = int(places[0]), found.selector.standing()
+    chosen = np.isin(found.arms, list(named(record, found)))
+    past = candidate.decided_in is not None
+    said = [f"{'At that step' if past else 'Now'} {_stood(standing, place, candidate.run)}"]
+    said += _border(standing, chosen, place)
+    wanted = standing.wanted
+    if found.selector.promise.fixed == "confidence":
+        gap = f"{'was' if past else 'is'} {rounded_up(standing.gap):.3f}"
+        said.append(f"The gap {gap}, and {wanted:g} is wanted.")
+    if not past:
+        said.append(_why_open(candidate.run, bool(chosen[place]), int(standing.settled[place])))
+    return said
+
+
+def _stood(standing: Standing, place: int, run: Run) -> str:
+    mean, lower, upper = (
+        float(numbers[place]) for numbers in (standing.mean, standing.lower, standing.upper)
+    )
+    known = f"the algorithm put the worker at {mean:.3f}"
+    if np.isnan(mean):
+        known = "nothing was known of the worker"
+    if lower <= 0 and upper >= 1:
+        return f"{known}, with no bounds."
+    kind = run.selector_class.interval.split(":")[0]
+    return f"{known}, between {lower:.3f} and {upper:.3f} ({kind})."
+
+
+def _border(standing: Standing, chosen: np.ndarray, place: int) -> list[str]:
+    """The nearest on the other side, by their means."""
+    means = np.nan_to_num(standing.mean, nan=0.5)
+    others = means[~chosen] if chosen[place] else means[chosen]
+    if not others.size:
+        return []
+    if chosen[place]:
+        return [f"The best of those who are not selected stood at {others.max():.3f}."]
+    return [f"The last of those who are selected stood at {others.min():.3f}."]
+
+
+def _why_open(run: Run, inside: bool, settled: int) -> str:
+    side = "among those whom it would select" if inside else "not among those whom it would select"
+    if run.status == Run.Status.ENDED:
+        return f"The run ended before it was decided; by all answers the worker is {side}."
+    if settled:
+        where = "in" if settled == Verdict.ACCEPTED else "out"
+        return f"By the present bounds the worker is settled {where}; it is decided at the end."
+    return f"The answers so far do not tell. By now the worker is {side}."
+
+
+# -- what would have changed it
+
+
+def _otherwise(candidate: Candidate, record: Record, upto: int | None) -> list[str]:
+    if candidate.gone or record.run["ending"] == Run.Ending.ROSTER or not candidate.pulls:
+        return ["Nothing that this worker answered: it did not come to that."]
+    if record.asked.arm.size > MOST_ANSWERS:
+        return [f"With more than {MOST_ANSWERS:,} questions handed out this is not worked out."]
+    inside = candidate.arm in named(record, replay(record, upto))
+    count = turned(record, candidate.arm, upto)
+    was, other = ("right", "wrong") if inside else ("wrong", "right")
+    side = "not be selected" if inside else "be selected"
+    same = "everything else being the same"
+    if not count:
+        never = f"None of its answers was {was}" if count == 0 else ""
+        never = never or f"Not even if all its {was} answers had been {other}"
+        return [f"{never}: by its own answers alone the worker would not {side}, {same}."]
+    last = f"{was} answer" if count == 1 else f"{count} {was} answers"
+    return [f"Had the last {last} been {other}, the worker would {side}, {same}."]

@@ -1,0 +1,241 @@
+"""What commands, the engine, the sweep and workers do is written down, too, and by whom."""
+
+import csv
+import json
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.management import CommandError, call_command
+from django.db.models import QuerySet
+from django.test import Client
+from django.utils import timezone
+
+from selection import acting, audit, engine, tasks
+from selection.models import Answer, ApiToken, Assignment, AuditEntry, Membership, Team
+from selection.models.audit import salt
+from selection.setup import runs
+from selection.worker import links
+from tests.pages import admin_url, lines_of, text_of
+from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
+
+pytestmark = pytest.mark.django_db
+COMMAND = ["manage.py", "createsuperuser"]
+
+
+def entries(**fields: object) -> list[AuditEntry]:
+    return list(AuditEntry.objects.filter(**fields).order_by("id"))
+
+
+# -- who
+
+
+def test_what_a_command_changes_is_its_user_s(monkeypatch):
+    monkeypatch.setattr(acting.getpass, "getuser", lambda: "ada")
+    with acting.by_command(COMMAND):
+        User.objects.create_superuser("grace")
+        pool = make_pool(2)
+        pool.name = "Autumn"
+        pool.save()
+    (made,) = entries(model="user")
+    assert (made.who, made.kind, made.address) == ("ada, manage.py createsuperuser", "added", "")
+    assert "password" not in str(made.after).replace("'password': 'hidden'", "")
+    changed = entries(model="pool")[-1]
+    assert (changed.kind, changed.after) == ("changed", {"name": "Autumn"})
+    Group.objects.create(name="later")
+    assert entries(model="group") == []
+
+
+def test_a_command_that_makes_tables_or_keeps_nothing_writes_nothing():
+    for name in ("migrate", "replay"):
+        with acting.by_command(["manage.py", name]):
+            make_pool(2)
+    with acting.by_command(["manage.py"]):
+        make_pool(2)
+    assert entries() == []
+
+
+def test_the_end_of_a_run_is_the_engine_s():
+    run = play(make_run(), crowd(1, good=2))
+    (ended,) = entries(model="run")
+    assert (ended.who, ended.kind) == ("engine", "ended")
+    assert ended.after == {"status": "ended", "ending": "promise", "step": run.steps}
+    assert engine.advance(run.pk) is None
+    assert len(entries()) == 1
+
+
+def test_what_the_sweep_does_to_a_run_is_its_own(monkeypatch):
+    monkeypatch.setattr(tasks.wake, "send", lambda *args, **kwargs: None)
+    run = make_run(start=False, enrolling=True)
+    run.enrol_until = timezone.now() - timedelta(minutes=1)
+    run.save()
+    runs.start(run)
+    assert entries() == []
+    tasks.sweep()
+    (closed,) = entries(model="run")
+    assert (closed.who, closed.kind) == ("sweep", "close roster")
+    assert "closed" in closed.after["said"]
+
+
+@pytest.mark.parametrize(("many", "written"), [(24, 1), (6, 0)])
+def test_many_answers_that_lapse_at_once_are_one_entry_and_a_few_are_none(
+    monkeypatch, many, written
+):
+    monkeypatch.setattr(tasks.wake, "send", lambda *args, **kwargs: None)
+    run = make_run(slots=many, slots_per_worker=4)
+    engine.advance(run.pk)
+    past = timezone.now() - timedelta(hours=2)
+    Assignment.objects.update(shown=past, due=past)
+    monkeypatch.setattr(tasks.intake.answers.Pulse.objects, "time_taken", lambda now: now)
+    tasks.sweep()
+    assert Answer.objects.filter(expired=True).count() == many
+    found = entries(kind="expired")
+    assert [(one.who, one.after) for one in found] == [
+        ("sweep", {"answers not in time": many})
+    ] * written
+
+
+def test_a_worker_who_leaves_is_a_worker(client: Client):
+    run = make_run()
+    engine.advance(run.pk)
+    candidate = run.candidates.get(worker__key="w3")
+    client.post(f"/work/{links.token(candidate.pk)}/", {"leave": "yes"})
+    (left,) = entries()
+    assert (left.who, left.kind, left.item) == ("a worker", "leave", str(run.pk))
+    assert left.address == ""
+
+
+def test_answers_and_steps_write_nothing():
+    run = make_run(epsilon=0.05)
+    with acting.by_part("engine"):
+        engine.advance(run.pk)
+        answer_all(run, crowd(1, good=2))
+        engine.advance(run.pk)
+    assert entries() == []
+
+
+# -- where it shows
+
+
+def test_every_object_s_page_has_its_history_and_only_its_team_s(client: Client):
+    team = Team.objects.create(name="Birds")
+    user = User.objects.create_user("olga")
+    Membership.objects.create(user=user, team=team, role="owner")
+    client.force_login(user)
+    client.post(admin_url("pool_add"), {"name": "Autumn"})
+    pool = team.pools.get()
+    client.post(admin_url("worker_add"), {"pool": pool.pk, "key": "ada", "attributes": "{}"})
+    client.post(admin_url("questionset_add"), {"name": "Colours"})
+    client.post(admin_url("apitoken_add"), {"name": "robot", "scope": "read"})
+    client.post(admin_url("team_change", team.pk), members(name="Finches"))
+    things = {
+        "pool": pool,
+        "worker": pool.workers.get(),
+        "questionset": team.question_sets.get(),
+        "apitoken": ApiToken.objects.get(team=team),
+        "team": team,
+    }
+    for name, item in things.items():
+        page = text_of(client.get(admin_url(f"{name}_change", item.pk)))
+        assert "History" in page, name
+        assert ", olga added" in page or ", olga changed" in page, name
+    told = {"at": timezone.now(), "who": "mallory", "kind": "changed", "name": "x"}
+    other = Team.objects.create(name="Bees")
+    AuditEntry.objects.create(team=other, model="pool", item=str(pool.pk), **told)
+    assert "mallory" not in text_of(client.get(admin_url("pool_change", pool.pk)))
+    assert "mallory" not in text_of(client.get(admin_url("pool_history", pool.pk)))
+
+
+def members(name: str) -> dict[str, object]:
+    return {
+        "name": name,
+        "memberships-TOTAL_FORMS": 0,
+        "memberships-INITIAL_FORMS": 0,
+    }
+
+
+def test_the_log_comes_as_json_lines_and_the_command_takes_a_part_of_it(client: Client):
+    client.force_login(User.objects.create_superuser("ada"))
+    client.post(admin_url("pool_add"), {"name": "=1+1"})
+    client.post(admin_url("pool_add"), {"name": "Spring"})
+    run = make_run(question_set=make_questions(20))
+    runs.stop(run)
+    made = [json.loads(line) for line in lines_of(client.get(admin_url("audit_lines")))]
+    assert [one["after"].get("name") for one in made if one["model"] == "pool"] == [
+        "=1+1",
+        "Spring",
+    ]
+    pool = next(one["item"] for one in made if one["model"] == "pool")
+    (line,) = told(of=f"pool:{pool}").splitlines()
+    assert json.loads(line)["item"] == pool
+    rows = list(csv.DictReader(StringIO(told(csv=True))))
+    assert rows[-1]["name"] == "Spring"
+    assert any("'=1+1" in row["name"] for row in rows)
+    assert told(team="First team").count("Spring") >= 1
+    with pytest.raises(CommandError, match="no team “Bees”"):
+        told(team="Bees")
+    with pytest.raises(CommandError, match="as in run:12"):
+        told(of="12")
+
+
+def told(**options: object) -> str:
+    out = StringIO()
+    call_command("audit", stdout=out, **options)
+    return out.getvalue()
+
+
+# -- replacing
+
+
+def logged(name: str, **fields: object) -> AuditEntry:
+    values = {"at": timezone.now(), "who": "ada", "kind": "changed", "model": "pool"} | fields
+    return AuditEntry.objects.create(name=name, **values)
+
+
+def forget(entry: AuditEntry) -> dict[str, object]:
+    return {"name": "somebody"} if entry.name == "ada" else {}
+
+
+def test_what_was_replaced_is_gone_and_the_chain_is_whole():
+    first, *_ = [logged(name) for name in ("ada", "grace", "ada")]
+    audit.seal()
+    old = AuditEntry.objects.get(pk=first.pk)
+    assert audit.replace(AuditEntry.objects.order_by("id"), forget, "ada", "asked to") == 2
+    audit.seal()
+    count, digest, wrong = audit.verify()
+    assert (count, wrong) == (4, [])
+    names = [one.name for one in entries()]
+    assert names == ["somebody", "grace", "somebody", "2 entries of the audit log"]
+    new = AuditEntry.objects.get(pk=first.pk)
+    assert new.digest == old.digest
+    assert new.salt != old.salt
+    assert audit.replace([new], lambda one: {"name": "nobody"}, "ada", "again") == 1
+    audit.seal()
+    assert audit.verify()[2] == []
+    assert audit.verify(digest)[2] == []
+
+
+@pytest.mark.parametrize("field", ["name", "who", "salt"])
+def test_who_changes_an_entry_that_was_replaced_is_found_all_the_same(field):
+    first = logged("ada")
+    audit.seal()
+    audit.replace([first], forget, "ada", "asked to")
+    audit.seal()
+    QuerySet(AuditEntry).filter(pk=first.pk).update(**{field: "eve"})
+    assert audit.verify()[2]
+
+
+def test_an_entry_from_before_there_was_a_salt_stays_whole():
+    old = logged("ada", salt="")
+    audit.seal()
+    assert audit.verify()[2] == []
+    assert AuditEntry.objects.get(pk=old.pk).salt == ""
+    assert len(salt()) == 32
+
+
+def test_an_entry_that_is_not_chained_yet_may_be_replaced_and_is_chained_after():
+    entry = logged("ada")
+    audit.replace([entry], forget, "ada", "asked to")
+    audit.seal()
+    assert audit.verify()[2] == []

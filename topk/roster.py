@@ -1,0 +1,93 @@
+"""Who is to be chosen from, and what an algorithm is asked about them: pure arrays.
+
+A run numbers its arms once. Whoever is gone is left out, and the algorithm numbers the rest anew.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .problem import Problem
+from .published.multi import MultiProblem
+
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+def here(kind: Counts, gone: Flags, seed: int, joined: bool) -> Counts:
+    """(r,) the arms that are left, kind by kind, in an order that tells nothing of when they came.
+
+    kind, gone  (n,) by arm
+    joined      whether somebody came after the start: the numbers of arms tell of that, and ties go
+                by them, so that a seeded order takes their place
+    """
+    left = np.flatnonzero(~gone)
+    # The first numbers of a stream stay the same however many are drawn.
+    key = np.random.default_rng([seed, 1]).random(gone.size)[left] if joined else left
+    return left[np.lexsort((key, kind[left]))]
+
+
+def share_left(gone: Flags, pulls: Counts) -> float:
+    """The share of δ that is left to those who are there (docs/absence.md)."""
+    there, left = int((~gone).sum()), int((gone & (pulls > 0)).sum())
+    return there / (there + left) if left else 1.0
+
+
+def enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:
+    """Whether there are more to choose from than are wanted, in every kind of task.
+
+    With each worker in one kind at most, there must be somebody for every place.
+    """
+    places = sum(ks) if len(ks) > 1 and one_kind_each else 1
+    return places <= workers and all(k < workers for k in ks)
+
+
+def problem(
+    ks: Sequence[int],
+    workers: int,
+    several_skills: bool,
+    epsilon: float,
+    delta: float,
+    budget: int | None,
+) -> Problem:
+    """What is asked: the best ``ks[j]`` of so many workers in each kind j.
+
+    several_skills  whether the algorithm is for several problems and for nothing else
+    """
+    if len(ks) == 1 and not several_skills:
+        return Problem(workers, ks[0], epsilon, delta, budget)
+    parts = np.repeat(np.arange(len(ks)), workers)
+    return MultiProblem.of(parts.tolist(), ks, epsilon, delta, budget)
+
+
+def of_each_kind(
+    ks: Sequence[int], workers: Counts, several_skills: bool, one_kind_each: bool
+) -> dict[str, Any]:
+    """So many of each kind, as an option of algorithms that take any family of sets.
+
+    workers  (n,) who each arm is, numbered from 0; arms are numbered kind by kind
+    """
+    if len(ks) == 1 or several_skills:
+        return {}
+    kinds = np.repeat(np.arange(len(ks)), workers.size // len(ks)).tolist()
+    if one_kind_each:
+        return {"matching": {"workers": workers.tolist(), "tasks": kinds, "wanted": list(ks)}}
+    return {"quotas": {"groups": kinds, "at_least": list(ks), "at_most": list(ks)}}
+
+
+def among(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:
+    """The option ``quotas`` for these arms: of a group that has shrunk no more can be wanted.
+
+    Where the greatest numbers then leave fewer than k, nobody is kept out by them any more.
+    """
+    groups = np.asarray(option["groups"], np.int64)[np.asarray(arms, np.int64)]
+    sizes = np.bincount(groups, minlength=len(option["at_most"]))
+    most = np.minimum(option["at_most"], sizes)
+    return {
+        "groups": groups.tolist(),
+        "at_least": np.minimum(option["at_least"], sizes).tolist(),
+        "at_most": (most if most.sum() >= k else sizes).tolist(),
+        "names": option["names"],
+    }

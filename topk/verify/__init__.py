@@ -1,0 +1,23 @@
+"""Recompute a run from its dump: the selection, its promise and its ε, or where they differ."""
+
+from .finding import Finding
+from .reading import ANSWER, FORMAT, VERSION, DumpError, Record, digest_of, read
+from .replaying import Replayed, replay
+from .telling import told
+from .verdict import Verification, verify
+
+__all__ = [
+    "ANSWER",
+    "FORMAT",
+    "VERSION",
+    "DumpError",
+    "Finding",
+    "Record",
+    "Replayed",
+    "Verification",
+    "digest_of",
+    "read",
+    "replay",
+    "told",
+    "verify",
+]

@@ -1,0 +1,27 @@
+"""``python -m topk.verify dump.json``: whether what a dump says of its run holds."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from .reading import DumpError
+from .telling import told
+from .verdict import verify
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0 where all of it holds, 1 where something differs, 2 for what is no dump."""
+    parser = argparse.ArgumentParser(prog="python -m topk.verify", description=__doc__)
+    parser.add_argument("dump", type=Path, help="a file that dump_run wrote")
+    try:
+        found = verify(json.loads(parser.parse_args(arguments).dump.read_text(encoding="utf-8")))
+    except (OSError, ValueError, DumpError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write("".join(f"{line}\n" for line in told(found)))
+    return 0 if found.same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,204 @@
+"""A dump as arrays. Its format is described in docs/dumps.md; nothing in it is believed yet."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topk.registry import MULTI_SELECTORS, SELECTORS
+from topk.selector import Counts, Floats, Selector
+
+FORMAT, VERSION = "crowdselect-run", 1
+# Steps at which the roster of such a run changed, or its grading: all was told anew.
+ANEW = ("regrade", "withdraw", "absent", "leave")
+ANSWER = ("question", "position", "right", "void", "counted")
+UNCOUNTED = 0
+# What comes of values that are not what they should be.
+SPOILT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+class DumpError(ValueError):
+    """What cannot be read as a dump. The message is one sentence for a person."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was handed out, in order of arm and position. All are (a,).
+
+    question  its number in its kind's deck
+    counted   number of the step that counted it; 0 where none did
+    """
+
+    arm: Counts
+    position: Counts
+    question: Counts
+    right: Counts
+    void: NDArray[np.bool_]
+    counted: Counts
+
+    def tally(self, which: NDArray[np.bool_], n: int) -> Counts:
+        """(n,) how many of these each arm has."""
+        return np.bincount(self.arm[which], minlength=n).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run as it was written down: what was asked of the algorithm, and what is claimed of it.
+
+    run      settings and how it ended, by name
+    ks       (kinds,) how many are wanted of each kind of task; decks: how many questions it has
+    kind, worker, gone, claims  (n,) by arm; a claim is what the dump says of the arm's tallies
+    steps    by number; anew: the last step at which everything was told again, 0 if none
+    result   the claimed end: ``selection`` (arms), ``by``, ``epsilon``, ``promise``, ``among``
+    """
+
+    run: dict[str, Any]
+    options: dict[str, Any]
+    ks: tuple[int, ...]
+    decks: tuple[int, ...]
+    workers: Sequence[dict[str, Any]]
+    kind: Counts
+    worker: Counts
+    gone: NDArray[np.bool_]
+    claims: Sequence[dict[str, Any]]
+    asked: Asked
+    steps: dict[int, dict[str, Any]]
+    events: Sequence[dict[str, Any]]
+    memory: dict[str, Any]
+    proof: dict[str, Any]
+    result: dict[str, Any]
+
+    @property
+    def n(self) -> int:
+        return self.kind.size
+
+    @property
+    def several(self) -> bool:
+        return len(self.ks) > 1
+
+    @property
+    def algorithm(self) -> type[Selector]:
+        return (SELECTORS | MULTI_SELECTORS)[self.run["algorithm"]]
+
+    @property
+    def anew(self) -> int:
+        """Only where an algorithm works in rounds: what others remember are tallies."""
+        if self.algorithm.open_roster:
+            return 0
+        return max((one["step"] for one in self.events if one["kind"] in ANEW), default=0)
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.run["status"] == "ended")
+
+    @property
+    def fixed_budget(self) -> bool:
+        return self.algorithm.promise.fixed == "budget"
+
+    @property
+    def finished(self) -> bool:
+        """Whether it went on to the end that its algorithm has, as is claimed."""
+        ending = self.run["ending"]
+        return bool(ending == "promise" or (self.fixed_budget and ending == "budget"))
+
+    def claim(self, name: str) -> Floats:
+        """(n,) a number that is claimed of each arm."""
+        return np.array([one[name] for one in self.claims], float)
+
+    def who(self, arm: int) -> str:
+        """What a person calls this arm."""
+        named = str(
+            self.workers[self.worker[arm]].get("worker") or f"number {self.worker[arm] + 1}"
+        )
+        return f"{named}, kind {self.kind[arm] + 1}" if self.several else named
+
+
+def digest_of(document: dict[str, Any]) -> str:
+    """Of all of a dump but its own ``digest``."""
+    rest = {name: value for name, value in document.items() if name != "digest"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read(document: Any) -> Record:
+    """Raises DumpError for what is no dump, or one of a version that is not known."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise DumpError("This is no dump of a run: it does not begin with its format.")
+    if document.get("version") != VERSION:
+        raise DumpError(
+            f"This dump is of version {document.get('version')!r}, and {VERSION} is known here."
+        )
+    try:
+        return _record(document)
+    except SPOILT as error:
+        raise DumpError(f"This dump cannot be read: {said(error)}.") from error
+
+
+def said(error: Exception) -> str:
+    """What was wrong, without a full stop."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing or not known"
+    return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+
+
+def _record(document: dict[str, Any]) -> Record:
+    run, rows = document["run"], sorted(document["candidates"], key=lambda row: row["arm"])
+    kinds = document["kinds"]
+    if [row["arm"] for row in rows] != list(range(len(rows))):
+        raise ValueError("the arms of its candidates are not numbered from 0 without a gap")
+    record = Record(
+        run=run,
+        options=dict(run["options"]),
+        ks=tuple(int(kind["k"]) for kind in kinds),
+        decks=tuple(int(kind["deck"]) for kind in kinds),
+        workers=document["workers"],
+        kind=np.array([row["kind"] for row in rows], np.int64),
+        worker=np.array([row["worker"] for row in rows], np.int64),
+        gone=np.array([bool(row["gone"]) for row in rows], bool),
+        claims=rows,
+        asked=_asked(rows, document["answer_columns"]),
+        steps={int(step["number"]): step for step in document["steps"]},
+        events=document["events"],
+        memory=document["memory"],
+        proof=document["proof"],
+        result=document["result"],
+    )
+    _refuse_strange(record)
+    return record
+
+
+def _refuse_strange(record: Record) -> None:
+    """Numbers that lead nowhere would be errors later on."""
+    record.algorithm  # noqa: B018  an algorithm that is not known raises KeyError
+    for name in ("status", "ending", "seed", "joined", "recorded", "epsilon", "delta", "budget"):
+        record.run[name]
+    for name in ("selection", "by", "epsilon", "promise", "among"):
+        record.result[name]
+    seed = record.run["seed"]
+    if not isinstance(seed, int) or seed < 0:
+        raise ValueError("its seed is no whole number")
+    inside = (record.kind >= 0) & (record.kind < len(record.ks))
+    known = (record.worker >= 0) & (record.worker < len(record.workers))
+    if not (inside.all() and known.all()):
+        raise ValueError("a candidate is of a kind or a worker that is not in it")
+    named = np.array(record.result["selection"], np.int64)
+    if named.size and not (named.min() >= 0 and named.max() < record.n):
+        raise ValueError("its selection names an arm that is not in it")
+
+
+def _asked(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> Asked:
+    places = [columns.index(name) for name in ANSWER]
+    table = np.array(
+        [
+            (row["arm"], *(int(answer[place] or 0) for place in places))
+            for row in rows
+            for answer in row["answers"]
+        ],
+        np.int64,
+    ).reshape(-1, 1 + len(ANSWER))
+    arm, question, position, right, void, counted = table[np.lexsort((table[:, 2], table[:, 0]))].T
+    return Asked(arm, position, question, right, void.astype(bool), counted)

@@ -1,0 +1,143 @@
+"""Whether a dump's own words hold: every claim is made again from the answers, and compared."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from topk.naming import EVERYBODY, Named, everybody, name
+from topk.promise import Goal, Promise, rounded_up
+from topk.roster import problem
+from topk.selector import Counts
+
+from . import answers, judging
+from .finding import MOST_NAMED, Finding
+from .judging import CLOSE
+from .reading import SPOILT, DumpError, Record, digest_of, read, said
+from .replaying import Replayed, replay
+
+FILE = Finding("File", "its digest is not of what it says: it was changed after it was made")
+
+
+@dataclass(frozen=True)
+class Verification:
+    """selection  whom the answers select, as people call them, kind by kind
+    promise    what holds of them, in words; empty where nothing is promised
+    epsilon    of that; None without
+    findings   where the dump says otherwise; none: all of it holds
+    """
+
+    selection: tuple[str, ...]
+    promise: str
+    epsilon: float | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def same(self) -> bool:
+        return not self.findings
+
+
+def verify(document: Any) -> Verification:
+    """Raises DumpError for what is no dump."""
+    record = read(document)
+    try:
+        return _verified(document, record)
+    except SPOILT as error:
+        raise DumpError(f"What this dump says cannot be recomputed: {said(error)}.") from error
+
+
+def _verified(document: dict[str, Any], record: Record) -> Verification:
+    findings = [] if digest_of(document) == document.get("digest") else [FILE]
+    for check in answers.CHECKS:
+        findings += check(record)
+    try:
+        found = replay(record)
+    except ValueError as error:  # answers that no run can have had: they were named above
+        if not findings:
+            raise
+        unknown = Finding("Answers", f"the algorithm does not take them: {said(error)}")
+        return Verification((), "", None, (*findings, unknown))
+    named, promise, epsilon = _end(record, found)
+    findings += judging.check(record, found)
+    findings += _named(record, named) + _promised(record, promise, epsilon)
+    keys = tuple(record.who(arm) for arm in named.arms.tolist())
+    return Verification(keys, promise, epsilon, tuple(findings))
+
+
+def _end(record: Record, found: Replayed) -> tuple[Named, str, float | None]:
+    """Whom these answers select, what holds of them in words, and its ε."""
+    if found.selector is None:
+        return _left(record, found.arms), "", None
+    early = record.ended and not record.finished
+    named = name(found.selector, found.arms, early, record.proof)
+    promise, epsilon = found.selector.promise, None
+    if early:
+        promise, epsilon = named.promise or promise, named.shown
+    elif record.run["ending"] == "promise" and promise.goal is not Goal.NONE:
+        epsilon = 0.0 if promise.goal is Goal.EXACT else float(record.run["epsilon"])
+    elif not record.ended and _bounds(promise):
+        epsilon = _so_far(record)
+    return named, "" if epsilon is None else _sentence(record, promise, epsilon, early), epsilon
+
+
+def _bounds(promise: Promise) -> bool:
+    """Whether its gap bounds anything before it has stopped by itself."""
+    goal = promise.early if promise.goal is Goal.EXACT else promise.goal
+    return promise.fixed == "confidence" and goal is not Goal.NONE
+
+
+def _so_far(record: Record) -> float | None:
+    """The least that was proved, or else what the last step reached; judging checks both."""
+    gap = float(record.steps[max(record.steps)]["gap"]) if record.steps else 1.0
+    known = record.proof["epsilon"] if record.proof else gap
+    return rounded_up(known) if known < 1 else None
+
+
+def _sentence(record: Record, promise: Promise, epsilon: float, early: bool) -> str:
+    """A promise is about those who are left, and holds with the δ that was wanted."""
+    run, workers = record.run, int((~record.gone & (record.kind == 0)).sum())
+    limits = (run["epsilon"], run["delta"], run["budget"])
+    asked = problem(record.ks, workers, record.algorithm.several_skills, *limits)
+    if record.several:
+        promise = replace(promise, within=record.result["among"])
+    going = not record.ended
+    return promise.sentence(asked, epsilon if early or going else None)
+
+
+def _left(record: Record, arms: Counts) -> Named:
+    if record.run["ending"] != "roster":
+        return Named(arms[:0])
+    right, pulls = record.claim("rewards")[arms], record.claim("pulls")[arms].astype(int)
+    people = record.worker[arms] if record.several and record.run["one_kind_each"] else None
+    return everybody(arms, right, pulls, record.ks, people)
+
+
+def _named(record: Record, named: Named) -> list[Finding]:
+    claimed, made = set(record.result["selection"]), set(named.arms.tolist())
+    found = [
+        *(Finding("Selection", f"{record.who(arm)} is selected") for arm in sorted(made - claimed)),
+        *(Finding("Selection", f"{record.who(arm)} is not") for arm in sorted(claimed - made)),
+    ]
+    if record.result["by"] != named.by:
+        said = f"by {_by(named.by)}, and {_by(record.result['by'])} is stated"
+        found.append(Finding("Selection", said))
+    return found[:MOST_NAMED]
+
+
+def _by(word: str) -> str:
+    return "there being nobody else" if word == EVERYBODY else f"its {word}"
+
+
+def _promised(record: Record, promise: str, epsilon: float | None) -> list[Finding]:
+    claimed = record.result["epsilon"]
+    same = claimed == epsilon or (
+        claimed is not None and epsilon is not None and abs(claimed - epsilon) <= CLOSE
+    )
+    found = (
+        [] if same else [Finding("ε", f"{_said(epsilon)} holds, and {_said(claimed)} is stated")]
+    )
+    if record.ended and promise and promise not in record.result["promise"]:
+        found.append(Finding("Promise", f"what holds is: {promise}"))
+    return found
+
+
+def _said(epsilon: float | None) -> str:
+    return "none" if epsilon is None else f"{epsilon:g}"

@@ -1,0 +1,47 @@
+"""What it would have taken for an arm to stand on the other side."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from topk.naming import name
+
+from .reading import UNCOUNTED, Record
+from .replaying import Replayed, replay
+
+
+def named(record: Record, found: Replayed) -> set[int]:
+    """The run's numbers of those it names; nobody where too few are left to choose from."""
+    if found.selector is None:
+        return set()
+    early = record.ended and not record.finished
+    return set(name(found.selector, found.arms, early, record.proof).arms.tolist())
+
+
+def turned(record: Record, arm: int, upto: int | None = None) -> int | None:
+    """The fewest of its answers, the latest first, that had to be graded the other way round.
+
+    Right ones of an arm that is named, wrong ones of another; all that was asked, and what others
+    said, being the same. ``upto`` is the step that it is looked at after. None: not all of them
+    would have been enough. 0: there are none.
+    """
+    asked = record.asked
+    mine = (asked.arm == arm) & (asked.counted != UNCOUNTED) & ~asked.void
+    mine &= asked.counted <= (upto or asked.counted.max(initial=0))
+    inside = arm in named(record, replay(record, upto))
+    places = np.flatnonzero(mine & (asked.right == int(inside)))[::-1]
+
+    def flips(count: int) -> bool:
+        right = asked.right.copy()
+        right[places[:count]] = int(not inside)
+        # A proof rests on the answers as they were.
+        other = replace(record, asked=replace(asked, right=right), proof={})
+        return (arm in named(other, replay(other, upto))) != inside
+
+    if not places.size or not flips(places.size):
+        return None if places.size else 0
+    below, enough = 0, places.size
+    while enough - below > 1:
+        middle = (below + enough) // 2
+        below, enough = (below, middle) if flips(middle) else (middle, enough)
+    return enough
