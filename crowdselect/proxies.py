@@ -34,7 +34,7 @@ class Proxies:
         else:
             for name in SAID:
                 request.META.pop(name, None)
-            if user_header() in request.META:
+            if settings.USER_HEADER in request.META:
                 refused = refusal(request, HTTPStatus.FORBIDDEN, NOT_A_PROXY)
                 return with_headers(request, refused)
         return self.get_response(request)
@@ -90,9 +90,3 @@ def trusted(address: str) -> bool:
 def networks(proxies: tuple[str, ...]) -> list[Any]:
     """Raises ValueError for what is neither an address nor a network."""
     return [ip_network(each) for each in proxies]
-
-
-def user_header() -> str:
-    """As WSGI calls it; empty where no header signs anybody in."""
-    name = settings.USER_HEADER
-    return f"HTTP_{name.upper().replace('-', '_')}" if name else ""

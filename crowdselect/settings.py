@@ -8,7 +8,7 @@ import environ
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
-from . import embedded
+from . import embedded, single_sign_on
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Templates and static files lie beside manage.py; in a wheel they lie in this package.
@@ -26,7 +26,8 @@ HTTPS = PUBLIC_URL.startswith("https://")
 # Addresses and networks of the proxies that are believed when they say who asks, whether by https,
 # and, if there is a header for it, as whom.
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
-USER_HEADER = env("USER_HEADER", default="")
+USER_HEADER = env("USER_HEADER", default="").upper().replace("-", "_")
+USER_HEADER = USER_HEADER and f"HTTP_{USER_HEADER}"
 
 INSTALLED_APPS = [
     "unfold",
@@ -40,6 +41,11 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "ninja",
     "axes",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.mfa",
     "selection",
 ]
 
@@ -55,6 +61,9 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "selection.audit.presence.Recording",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "selection.signin.by_proxy.ByProxy",
+    "selection.signin.second_factor.SecondFactor",
+    "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -168,12 +177,45 @@ AUTHENTICATION_BACKENDS = [
 # anybody could shut a colleague out.
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_PARAMETERS = "selection.signin.failures.parameters"
+AXES_SENSITIVE_PARAMETERS = ["code", "credential"]  # besides the password
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "locked.html"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
+# Pages, single sign-on, second factors and passkeys are django-allauth's. Its limits are off,
+# because they are counted in the cache: axes counts passwords and codes alike.
+ACCOUNT_ADAPTER = "selection.signin.adapters.Accounts"
+ACCOUNT_FORMS = {"login": "selection.signin.forms.LoginForm"}
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_UNIQUE_EMAIL = False
+ACCOUNT_PREVENT_ENUMERATION = False
+ACCOUNT_RATE_LIMITS = False
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+MFA_ADAPTER = "selection.signin.adapters.Factors"
+MFA_FORMS = {
+    "authenticate": "selection.signin.forms.AuthenticateForm",
+    "reauthenticate": "selection.signin.forms.ConfirmForm",
+    "add_webauthn": "selection.signin.forms.PasskeyForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_RATE_LIMITS = False
+MFA_TOTP_TOLERANCE = 1  # half a minute, for clocks that are not right
+# Browsers know passkeys on https, and for trying out on localhost.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
+SOCIALACCOUNT_ADAPTER = "selection.signin.adapters.SingleSignOn"
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": single_sign_on.providers(env)}}
+# Who comes by single sign-on or by a proxy for the first time: into this team, else into none.
+NEW_LOGINS_TEAM = env("NEW_LOGINS_TEAM", default="")
+NEW_LOGINS_ROLE = env("NEW_LOGINS_ROLE", default="viewer")
+# Who has to have a second factor: "owners", "everybody", or nobody.
+SECOND_FACTOR = env("SECOND_FACTOR", default="")
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -230,6 +272,7 @@ def _menu(title: str, icon: str, model: str) -> dict[str, Any]:
 
 UNFOLD = {
     "SITE_TITLE": "CrowdSelect",
+    "ACCOUNT": {"navigation": [{"title": "Your account", "link": reverse_lazy("mfa_index")}]},
     "SITE_HEADER": "CrowdSelect",
     "SITE_SYMBOL": "groups",
     "SITE_URL": None,
@@ -293,6 +336,11 @@ UNFOLD = {
                     _menu("Teams", "diversity_3", "selection.team"),
                     _menu("Users", "badge", "auth.user"),
                     _menu("System", "monitor_heart", "selection.pulse"),
+                    {
+                        "title": "Your account",
+                        "icon": "manage_accounts",
+                        "link": reverse_lazy("mfa_index"),
+                    },
                     {
                         "title": "API reference",
                         "icon": "code",

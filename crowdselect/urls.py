@@ -1,7 +1,7 @@
 """Where every address leads."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 from django.views.generic import RedirectView
 
 from selection.api import api
@@ -11,6 +11,7 @@ from . import watching
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/", include("selection.signin.urls")),  # its login takes the place of Django's
     path("admin/", admin.site.urls),
     path("api/", api.urls),
     path("healthz", watching.healthz),

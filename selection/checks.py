@@ -1,5 +1,6 @@
 """System checks: a bad setting gets a number, a sentence and a hint, before anything starts."""
 
+import re
 from collections.abc import Iterator
 from ipaddress import ip_network
 from typing import Any
@@ -11,12 +12,13 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 DATABASES = {"django.db.backends.sqlite3", "django.db.backends.postgresql"}
 # As Django's own check for deployment has it.
 SHORTEST_KEY, FEWEST_CHARACTERS, INSECURE = 50, 5, "django-insecure-"
+LOCAL = {"localhost", "127.0.0.1", "::1"}
 REDIS_SCHEMES = {"redis", "rediss", "unix"}
 
 
 @register(Tags.compatibility)
 def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    return [*_addresses(), *_timing(), *_doors(), *_proxies()]
+    return [*_addresses(), *_timing(), *_doors(), *_proxies(), *_signing_in()]
 
 
 def _addresses() -> Iterator[CheckMessage]:
@@ -75,6 +77,45 @@ def _proxies() -> Iterator[CheckMessage]:
             hint="Name in TRUSTED_PROXIES the proxy that signs people in, or leave it out.",
             id="crowdselect.E008",
         )
+
+
+def _signing_in() -> Iterator[CheckMessage]:
+    for provider in settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]:
+        wrong = _wrong_with(provider)
+        if wrong:
+            name = provider["provider_id"].upper().replace("-", "_")
+            yield Error(
+                wrong.format(f"OIDC_{name}_"),
+                hint="The page docs/signing-in.md says what each of these settings is for.",
+                id="crowdselect.E009",
+            )
+    if settings.SECOND_FACTOR not in {"", "owners", "everybody"}:
+        yield Error(
+            f"SECOND_FACTOR is “{settings.SECOND_FACTOR}”.",
+            hint="Use owners or everybody, or leave it out.",
+            id="crowdselect.E010",
+        )
+    if settings.NEW_LOGINS_ROLE not in {"viewer", "manager"}:
+        yield Error(
+            f"NEW_LOGINS_ROLE is “{settings.NEW_LOGINS_ROLE}”.",
+            hint="Use viewer or manager: owners are made by owners.",
+            id="crowdselect.E011",
+        )
+
+
+def _wrong_with(provider: dict[str, Any]) -> str:
+    """A sentence with a place for how its settings begin; empty if nothing is."""
+    given = provider["settings"]
+    server = urlsplit(given["server_url"])
+    if not re.fullmatch("[a-z0-9-]+", provider["provider_id"]):
+        return f"OIDC has “{provider['provider_id']}”: use letters, digits and hyphens."
+    if not provider["client_id"] or not provider["secret"]:
+        return "{0}CLIENT and {0}SECRET are what the provider gave you: set both."
+    if server.scheme != "https" and server.hostname not in LOCAL:
+        return "{0}SERVER must be the provider's address, with https."
+    if not given["domains"]:
+        return "{0}DOMAINS must name who may sign in: domains of addresses, or * for everybody."
+    return ""
 
 
 def _network(text: str) -> bool:

@@ -6,7 +6,7 @@ object. Pages and API start from these and from nothing else.
 
 from . import limits, tokens
 from .backend import Roles
-from .deciding import MEMBER, allowed, common_team, scoped, several
+from .deciding import MEMBER, allowed, common_team, roles_of, scoped, several
 from .paths import path_of, team_of
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "common_team",
     "limits",
     "path_of",
+    "roles_of",
     "scoped",
     "several",
     "team_of",

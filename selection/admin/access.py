@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
@@ -20,11 +23,14 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection.access import scoped, tokens
 from selection.models import ApiToken, Membership, Team
+from selection.signin import second_factor
 
 from .careful import Careful
 from .scope import Admin, TabularInline
 
 admin.site.unregister([User, Group])
+# Secrets lie in these. Whom they belong to sees them on the page of their account.
+admin.site.unregister([Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken])
 
 
 # -- people
@@ -42,6 +48,17 @@ class UserAdmin(Careful, BaseUserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    actions = ["take_factors_away"]
+
+    @admin.action(description="Take away second factors and passkeys", permissions=["change"])
+    def take_factors_away(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Who has lost them signs in with the password alone, and adds new ones."""
+        found = [second_factor.take_away(user) for user in queryset]
+        messages.success(
+            request,
+            f"From {len(found)} login{'s' * (len(found) != 1)}: {sum(found)} second factors are "
+            "taken away, and all their sessions have ended.",
+        )
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
         """Only who sees all teams puts people into them here; owners do on their team's page."""

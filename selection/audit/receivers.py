@@ -7,6 +7,7 @@ deleted pool or run is not named one by one.
 
 from typing import Any
 
+from allauth.account.authentication import get_authentication_records
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.db.models import Model
@@ -18,6 +19,7 @@ from selection.models import ApiToken, Event, Membership, Pool, Practice, Questi
 
 from .writing import MANY, deleted, note, shown, values, who, whoever
 
+FACTORS = {"totp": "code", "recovery_codes": "recovery code", "webauthn": "passkey"}
 WATCHED = (ApiToken, Group, Membership, Pool, Practice, QuestionSet, Run, Team, User, *MANY)
 
 
@@ -77,8 +79,18 @@ for through in (User.groups.through, User.user_permissions.through, Group.permis
 
 
 @receiver(user_logged_in)
-def came(sender: Any, user: User, **signal: Any) -> None:
-    note("signed in", user, who=user.get_username())
+def came(sender: Any, request: Any, user: User, **signal: Any) -> None:
+    """With what they showed, one after the other."""
+    shown = [_shown(one) for one in get_authentication_records(request, user)]
+    if getattr(request, "by_proxy", False):
+        shown = ["proxy"]
+    note("signed in", user, who=user.get_username(), after={"by": ", ".join(shown)})
+
+
+def _shown(record: dict[str, Any]) -> str:
+    """What was shown to sign in: a password, a kind of second factor, or a provider's name."""
+    said = str(record.get("type") or record.get("provider") or record["method"])
+    return FACTORS.get(said, said)
 
 
 @receiver(user_logged_out)

@@ -131,7 +131,9 @@ def test_what_a_house_imports_is_among_what_its_extra_needs(metadata, house, ext
 
 
 def test_versions_that_tests_are_run_with_are_within_the_ranges(metadata):
-    pins = re.findall(r"(?m)^([\w-]+)(?:\[\w+\])?==(\S+)$", (ROOT / "requirements.txt").read_text())
+    pins = re.findall(
+        r"(?m)^([\w-]+)(?:\[[\w,]+\])?==(\S+)$", (ROOT / "requirements.txt").read_text()
+    )
     pinned = {canonicalize_name(name): version for name, version in pins}
     ranges = needed(metadata, "research")
     assert set(ranges) - set(pinned) == {"pillow"}, "which comes with matplotlib"

@@ -42,6 +42,22 @@ PAGES: dict[str, Rule] = {
     "admin/": (SIGNED_IN, SIGNED_IN),
     "admin/search/": (SIGNED_IN, SIGNED_IN),
     "admin/login/": (OPEN, OPEN),
+    # Who is in is led in, who is not back to the login; the rest is in tests/selection/signin.
+    "admin/login/code/": (SIGNED_IN, SIGNED_IN),
+    "admin/login/passkey/": (SIGNED_IN, SIGNED_IN),
+    "admin/sso/<slug:provider_id>/": (NOBODY, NOBODY),  # of no provider
+    "admin/sso/<slug:provider_id>/back/": (NOBODY, NOBODY),
+    "admin/account/": (SIGNED_IN, SIGNED_IN),
+    "admin/account/disconnect/": (NOBODY, SIGNED_IN),
+    "admin/account/confirm/": (NOBODY, NOBODY),  # without a password or a factor
+    "admin/account/confirm/code/": (NOBODY, NOBODY),
+    "admin/account/confirm/passkey/": (NOBODY, NOBODY),
+    "admin/account/app/": (SIGNED_IN, SIGNED_IN),
+    "admin/account/app/remove/": (NOBODY, NOBODY),  # without an app
+    "admin/account/codes/": (NOBODY, NOBODY),
+    "admin/account/codes/new/": (SIGNED_IN, SIGNED_IN),
+    "admin/account/passkeys/add/": (SIGNED_IN, SIGNED_IN),
+    "admin/account/passkeys/<int:pk>/remove/": (NOBODY, NOBODY),
     "admin/logout/": (NOBODY, OPEN),
     "admin/password_change/": (SIGNED_IN, SIGNED_IN),
     "admin/password_change/done/": (SIGNED_IN, SIGNED_IN),

@@ -110,6 +110,7 @@ def filled(route: str, theirs: Camp) -> str:
         "<int:candidate>": run.candidates.first().pk,
         "<slug:verb>": "stop",
         "<slug:format>": "all-csv",
+        "<slug:provider_id>": "nowhere",
         "<uuid:upload>": theirs.upload.pk if model and model[1] == "run" else uuid4(),
         "<path:content_type_id>": 1,
         "(?P<app_label>auth|selection)": "selection",

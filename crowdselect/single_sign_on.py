@@ -1,0 +1,29 @@
+"""The OpenID Connect providers that the environment names, as django-allauth takes them."""
+
+from typing import Any
+
+import environ
+
+
+def providers(env: environ.Env) -> list[dict[str, Any]]:
+    """``OIDC=company`` with ``OIDC_COMPANY_NAME``, ``_SERVER``, ``_CLIENT``, ``_SECRET``,
+    ``_DOMAINS`` and ``_CONFIRMED``; what is missing is said by the checks.
+    """
+    return [_provider(env, name.strip().lower()) for name in env.list("OIDC", default=[])]
+
+
+def _provider(env: environ.Env, name: str) -> dict[str, Any]:
+    own = f"OIDC_{name.upper().replace('-', '_')}_"
+    return {
+        "provider_id": name,
+        "name": env(f"{own}NAME", default=name.capitalize()),
+        "client_id": env(f"{own}CLIENT", default=""),
+        "secret": env(f"{own}SECRET", default=""),
+        "settings": {
+            "server_url": env(f"{own}SERVER", default="").rstrip("/"),
+            "domains": [one.strip().lower() for one in env.list(f"{own}DOMAINS", default=[])],
+            # Some providers do not say of an address whether it is confirmed, because all are.
+            "verified_email": env.bool(f"{own}CONFIRMED", default=False),
+            "oauth_pkce_enabled": True,
+        },
+    }

@@ -1,0 +1,98 @@
+"""The pages of signing in, all below /admin/, by the names that django-allauth looks for."""
+
+from typing import Any
+
+from allauth.account.views import ReauthenticateView
+from allauth.mfa.base.views import AuthenticateView
+from allauth.mfa.base.views import ReauthenticateView as ConfirmView
+from allauth.mfa.recovery_codes import views as codes
+from allauth.mfa.totp import views as app
+from allauth.mfa.webauthn import views as passkeys
+from allauth.socialaccount.views import ConnectionsView
+from django.urls import path, reverse_lazy
+from django.urls.resolvers import URLPattern
+from django.views.decorators.http import require_POST
+
+from . import views
+from .pages import View, in_house
+
+ACCOUNT = reverse_lazy("mfa_index")
+
+
+def _page(route: str, name: str, title: str, view: Any, template: str = "", **options: Any) -> Any:
+    if template:
+        options["template_name"] = f"signin/{template}.html"
+    crumbs = [("Your account", ACCOUNT)] if route.startswith("account/") and template else []
+    return path(route, in_house(view.as_view(**options), title, crumbs), name=name)
+
+
+def _posted(route: str, name: str, view: View) -> URLPattern:
+    return path(route, require_POST(view), name=name)
+
+
+urlpatterns = [
+    _page("login/", "account_login", "Sign in", views.Login),
+    _page("login/code/", "mfa_authenticate", "One more step", AuthenticateView, "second"),
+    # A browser asks it for the challenge before.
+    path("login/passkey/", passkeys.LoginWebAuthnView.as_view(), name="mfa_login_webauthn"),
+    path("sso/<slug:provider_id>/", views.begin, name="openid_connect_login"),
+    path("sso/<slug:provider_id>/back/", views.come_back, name="openid_connect_callback"),
+    _page("account/", "mfa_index", "Your account", views.Account),
+    _posted(
+        "account/disconnect/",
+        "socialaccount_connections",
+        ConnectionsView.as_view(success_url=ACCOUNT, template_name="signin/refused.html"),
+    ),
+    _page(
+        "account/confirm/",
+        "account_reauthenticate",
+        "Is it you?",
+        ReauthenticateView,
+        "confirm",
+    ),
+    _page("account/confirm/code/", "mfa_reauthenticate", "Is it you?", ConfirmView, "confirm"),
+    _page(
+        "account/confirm/passkey/",
+        "mfa_reauthenticate_webauthn",
+        "Is it you?",
+        passkeys.ReauthenticateWebAuthnView,
+        "confirm_passkey",
+    ),
+    _page("account/app/", "mfa_activate_totp", "Authenticator app", app.ActivateTOTPView, "app"),
+    _page(
+        "account/app/remove/",
+        "mfa_deactivate_totp",
+        "Remove the app",
+        app.DeactivateTOTPView,
+        "remove_app",
+    ),
+    _page(
+        "account/codes/",
+        "mfa_view_recovery_codes",
+        "Recovery codes",
+        codes.ViewRecoveryCodesView,
+        "codes",
+    ),
+    _page(
+        "account/codes/new/",
+        "mfa_generate_recovery_codes",
+        "New recovery codes",
+        codes.GenerateRecoveryCodesView,
+        "new_codes",
+    ),
+    _page(
+        "account/passkeys/add/",
+        "mfa_add_webauthn",
+        "New passkey",
+        passkeys.AddWebAuthnView,
+        "passkey",
+    ),
+    _page(
+        "account/passkeys/<int:pk>/remove/",
+        "mfa_remove_webauthn",
+        "Remove a passkey",
+        passkeys.RemoveWebAuthnView,
+        "remove_passkey",
+        success_url=ACCOUNT,
+    ),
+]

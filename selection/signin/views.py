@@ -1,0 +1,92 @@
+"""The pages that are not as django-allauth has them."""
+
+from http import HTTPStatus
+from typing import Any
+
+from allauth.account.views import LoginView
+from allauth.mfa.base.views import IndexView
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.models import SocialAccount
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.openid_connect import views as openid
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+
+from . import second_factor
+from .adapters import providers
+from .pages import context_of, refusal
+
+
+class Login(LoginView):
+    """The admin's own login page. Whoever is in no team stays here, and is told why."""
+
+    template_name = "signin/login.html"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        user = request.user
+        if user.is_authenticated and not user.is_staff:
+            context = context_of(request, "Welcome")
+            return render(request, "signin/no_team.html", context, status=HTTPStatus.FORBIDDEN)
+        return super().dispatch(request, *args, **kwargs)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"providers": providers()}
+
+
+class Account(IndexView):
+    """How somebody signs in, and what they may add to it."""
+
+    template_name = "signin/account.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        user: Any = self.request.user
+        mine = list(SocialAccount.objects.filter(user=user))
+        names = {one["provider_id"]: one["name"] for one in providers()}
+        connected = [(one, names.get(one.provider, one.provider)) for one in mine]
+        known = {one.provider for one in mine}
+        return super().get_context_data(**kwargs) | {
+            "connected": connected,
+            "others": [one for one in providers() if one["provider_id"] not in known],
+            "needed": second_factor.needed(user) and not second_factor.has_one(user),
+        }
+
+
+# -- single sign-on
+
+
+@never_cache
+def begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """On to the provider, by a page and not by a redirect.
+
+    The policy of our pages lets no form lead away from here, and browsers hold what a form is
+    redirected to against it.
+    """
+    if request.method != "POST":
+        return redirect("account_login")
+    try:
+        response = openid.login(request, provider_id)
+    except (OSError, OAuth2Error, KeyError, ValueError):  # of the network, or what came of it
+        return refusal(request, SILENT, HTTPStatus.BAD_GATEWAY)
+    if response.status_code != HTTPStatus.FOUND:
+        return response
+    away = {"address": response["Location"], "provider": _name(request, provider_id)}
+    return render(request, "signin/away.html", context_of(request, "Signing in") | away)
+
+
+@never_cache
+def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """From the provider: with a proof of who it is, or with none."""
+    try:
+        response: HttpResponse = openid.callback(request, provider_id)
+    except (KeyError, ValueError):  # of what the provider sent
+        return refusal(request, SILENT, HTTPStatus.BAD_GATEWAY)
+    return response
+
+
+SILENT = "The place where you sign in does not answer as it should. Try again a little later."
+
+
+def _name(request: HttpRequest, provider_id: str) -> str:
+    return str(get_adapter().get_app(request, provider_id).name)

@@ -1,0 +1,19 @@
+"""A provider of single sign-on that this site knows from its environment."""
+
+from collections.abc import Iterator
+
+import environ
+import pytest
+
+from crowdselect import single_sign_on
+from tests import oidc
+
+
+@pytest.fixture
+def provider(monkeypatch, settings) -> Iterator[oidc.Provider]:
+    with oidc.providing() as server:
+        for name, value in oidc.environment(server).items():
+            monkeypatch.setenv(name, value)
+        apps = single_sign_on.providers(environ.Env())
+        settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": apps}}
+        yield server
