@@ -9,6 +9,7 @@ from .exports import COLUMNS, columns, export, export_table, facts, selected
 from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
 from .gold import DISAGREE, GoldLine, gold, gold_rows
+from .named import ended_early
 from .needs import Need, needs
 from .outlook import Ahead, Everybody, ahead, in_short
 from .pace import Pace, pace
@@ -60,6 +61,7 @@ __all__ = [
     "columns",
     "compare",
     "duration",
+    "ended_early",
     "export",
     "export_table",
     "facts",

@@ -89,7 +89,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/run/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/worker/<int:candidate>/": (VIEWER, NOBODY),
     "admin/selection/run/<int:pk>/worker/<int:candidate>/change/": (MANAGER, MANAGER),
-    **of_run("live/", "selected.csv", "selected.json", "open.csv", "answers.csv"),
+    **of_run("live/", "report/", "selected.csv", "selected.json", "open.csv", "answers.csv"),
     "admin/selection/run/<int:pk>/export/<slug:format>/": (VIEWER, NOBODY),
     "admin/selection/run/<int:pk>/links.csv": (MANAGER, NOBODY),
     "api/openapi.json": (OPEN, OPEN),
