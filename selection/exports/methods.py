@@ -3,7 +3,7 @@
 from statistics import median
 
 from selection.models import Run
-from selection.reports import ended_early, promise_status
+from selection.reports import ended_early
 from selection.reports.words import many
 from selection.setup import choices, money
 
@@ -17,8 +17,8 @@ def paragraph(wanted: Wanted) -> str:
     run = wanted.run
     if run.status != Run.Status.ENDED:
         return ""
-    parts = [_chosen(wanted), _asked(run), _promised(wanted), _took(wanted), _left(wanted)]
-    return " ".join(filter(None, [*parts, _corrected(run), _by_hand(wanted), _repeat(run)]))
+    parts = [_chosen(wanted), _asked(run), _promised(wanted), _took(wanted), wanted.promised.over]
+    return " ".join(filter(None, [*parts, _corrected(run), wanted.promised.by_hand, _repeat(run)]))
 
 
 def references(run: Run) -> str:
@@ -60,7 +60,7 @@ def _asked(run: Run) -> str:
 
 
 def _promised(wanted: Wanted) -> str:
-    run, promised = wanted.run, promise_status(wanted.run, wanted.seen.named)
+    run, promised = wanted.run, wanted.promised
     ended = f"The run ended because {run.why_ended}."
     if ended_early(run) and (early := _proof(wanted)):
         ended += f" What holds of an early end was proved by another means: {early}."
@@ -91,21 +91,12 @@ def _took(wanted: Wanted) -> str:
     )
 
 
-def _left(wanted: Wanted) -> str:
-    promised = promise_status(wanted.run, wanted.seen.named)
-    return promised.over
-
-
 def _corrected(run: Run) -> str:
     count = run.events.filter(kind="regrade").count()
     if not count:
         return ""
     times = "Once" if count == 1 else f"{count} times"
     return f"{times} a gold question was corrected or retired, and all answers to it graded anew."
-
-
-def _by_hand(wanted: Wanted) -> str:
-    return promise_status(wanted.run, wanted.seen.named).by_hand
 
 
 def _repeat(run: Run) -> str:

@@ -86,7 +86,7 @@ def facts(wanted: Wanted) -> dict[str, Any]:
         "once_in": 1 / run.delta,
         "price": money.of(run, 1),
         "budget_cost": money.of(run, run.budget) if run.budget else "",
-        "promised": reports.promise_status(run, wanted.seen.named),
+        "promised": wanted.promised,
         "early": reports.ended_early(run),
         "interval": reports.interval(run),
         "references": methods.references(run),

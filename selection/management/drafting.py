@@ -12,7 +12,7 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
 from selection.models.runs import SETTINGS
-from selection.setup import choices, drafts, money, priors, quotas, runs
+from selection.setup import changes, choices, drafts, money, priors, quotas, runs
 
 from .finding import named, pairs, run_of
 
@@ -66,6 +66,20 @@ def add_arguments(parser: CommandParser) -> None:
     add("--start", action="store_true", help="let it begin at once")
 
 
+def add_changes(parser: CommandParser) -> None:
+    """Settings of a run that has begun."""
+    for name in changes.SETTINGS:
+        flag = f"--{name.replace('_', '-')}"
+        empty = "; empty for none" if _field(name).null else ""
+        parser.add_argument(flag, metavar="X", help=f"{_said(name)}{empty}")
+
+
+def changed(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+    """What of these settings was given. Raises Refused for what cannot be read."""
+    given = {name: options[name] for name in changes.SETTINGS if options[name] is not None}
+    return {name: _value(run, name, text or None) for name, text in given.items()}
+
+
 def _field(name: str) -> "Field[Any, Any]":
     field = Run._meta.get_field(name)
     assert isinstance(field, Field)
@@ -75,11 +89,15 @@ def _field(name: str) -> "Field[Any, Any]":
 def _help(name: str) -> str:
     """The form's own words, and the value that its form begins with."""
     field = _field(name)
-    said = str(field.help_text or field.verbose_name).rstrip(".").replace("%", "%%")
     usual = drafts.USUAL.get(name, WORKED_OUT.get(name, field.default))
     switch = isinstance(field, BooleanField)
     shown = "" if switch or usual in (NOT_PROVIDED, None) else f" (default: {usual})"
-    return f"{said}{shown}"
+    return f"{_said(name)}{shown}"
+
+
+def _said(name: str) -> str:
+    field = _field(name)
+    return str(field.help_text or field.verbose_name).rstrip(".").replace("%", "%%")
 
 
 def create(options: dict[str, Any]) -> Run:

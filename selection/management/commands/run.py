@@ -13,7 +13,7 @@ from selection import audit, reports
 from selection.management import drafting
 from selection.management.finding import DASH, refusals_said, run_of
 from selection.models import Run
-from selection.setup import choices, money, runs
+from selection.setup import changes, choices, money, runs
 
 MOVES: dict[str, tuple[Callable[[Run, str, str], None], str]] = {
     "start": (runs.start, "let a draft begin: questions go out"),
@@ -37,7 +37,15 @@ class Command(BaseCommand):
         for move, (_, help) in MOVES.items():
             moved = what.add_parser(move, help=help, description=f"{help.capitalize()}.")
             _add_run(moved)
-            moved.add_argument("--why", default="", help="the reason, kept in the run's history")
+            _add_why(moved)
+        change = what.add_parser(
+            "change",
+            help="give one that has begun other settings",
+            description="Give a run that has begun other settings, and say what that does.",
+        )
+        drafting.add_changes(change)
+        _add_run(change)
+        _add_why(change)
         status = what.add_parser("status", help="how it stands", description="How a run stands.")
         _add_run(status)
         status.add_argument("--json", action="store_true", help="for programs")
@@ -52,7 +60,10 @@ class Command(BaseCommand):
             if what == "status":
                 self.stdout.write(_json(run) if options["json"] else "\n".join(_lines(run)))
                 return
-            move(run, what, options["why"])
+            if what == "change":
+                self.stdout.write("\n".join(_change(run, options)))
+            else:
+                move(run, what, options["why"])
             self._say(Run.objects.get(pk=run.pk))
 
     def _create(self, options: dict[str, Any]) -> None:
@@ -75,6 +86,16 @@ def move(run: Run, what: str, why: str = "") -> None:
         audit.note(what, run, who=_who(), why=why[:300])
 
 
+def _change(run: Run, options: dict[str, Any]) -> list[str]:
+    """All of it or nothing; what each does to the promise."""
+    wanted, why = drafting.changed(run, options), options["why"]
+    with transaction.atomic():
+        said = changes.apply(run, wanted, _who(), why)
+        for name, words in said.items():
+            audit.note(name, run, who=_who(), why=why[:300], after={"said": words})
+    return list(said.values()) or ["Nothing changes: it is like this already."]
+
+
 def _who() -> str:
     """The login of the machine, which need not be one of the app."""
     try:
@@ -90,6 +111,10 @@ def _add_run(parser: CommandParser) -> None:
 
 def _add_team(parser: CommandParser) -> None:
     parser.add_argument("--team", default="", help="whose it is, where several have the name")
+
+
+def _add_why(parser: CommandParser) -> None:
+    parser.add_argument("--why", default="", help="the reason, kept in the run's history")
 
 
 # -- how it stands

@@ -165,6 +165,27 @@ def test_it_goes_from_start_to_end_with_reasons_in_its_history():
     assert "only a run that is" in refused("pause", made.pk)
 
 
+def test_settings_change_with_what_that_does_to_the_promise():
+    made = make_run(budget=12, price="0.05")
+    engine.advance(made.pk)
+    answer_all(made, crowd(1, 2))
+    engine.advance(made.pk)
+    assert "ended" in Run.objects.get(pk=made.pk).status
+    said = run("change", made.pk, "--budget", 60, "--price", "0.10", "--why", "more money")
+    assert "The budget is 60 instead of 12" in said
+    assert "An answer costs 0.10 €" in said
+    assert f"Run {made.pk}, “{made}”: running." in said
+    told = made.events.filter(kind="budget").get()
+    assert (told.why, told.who.split()[0]) == ("more money", "command")
+    assert AuditEntry.objects.filter(kind="budget", item=str(made.pk)).exists()
+    run("change", made.pk, "--budget=")
+    made.refresh_from_db()
+    assert made.budget is None
+    assert "Nothing changes" in run("change", made.pk, "--minutes", made.minutes)
+    assert "--slots: " in refused("change", made.pk, "--slots", "many")
+    assert "change it in its form" in refused("change", create().pk, "--slots", 3)
+
+
 def test_the_audit_log_has_it_and_stays_whole():
     made = create("--start")
     run("stop", made.pk, "--why", "no time")
