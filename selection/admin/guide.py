@@ -23,7 +23,6 @@ from selection.setup import drafts, events, money, priors, runs
 from . import curve_chart, guide_rows
 from .guide_form import GuideForm, Wish
 from .page import Page, list_url, object_url
-from .run_forms import HOURS_TO_COME
 
 
 class GuidePage(Page):
@@ -248,7 +247,7 @@ def _draft(row: Forecast, planning: Planning, wish: Wish) -> Run:
         budget=plan.budget,
         price=wish.price,
         currency=wish.currency,
-        hours_to_come=HOURS_TO_COME,
+        hours_to_come=drafts.USUAL["hours_to_come"],
         seed=secrets.randbelow(2**31),
     )
 

@@ -1,7 +1,6 @@
 """A run's form: it asks for what the chosen algorithm reads, and refuses with one sentence each."""
 
 import json
-import secrets
 from typing import Any, ClassVar
 
 from django import forms
@@ -12,7 +11,7 @@ from selection.access import scoped
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
 from selection.models.runs import SETTINGS as RUN_SETTINGS
-from selection.setup import choices, money, priors, quotas, refusals
+from selection.setup import choices, drafts, money, priors, quotas, refusals
 
 from .careful import number
 from .run_fields import (
@@ -34,8 +33,6 @@ RANGES = ("k", "epsilon", "delta", "budget")
 MOST = 2**31 - 1
 # Who has the form.
 MAKES = ("selection.add_run", "selection.change_run")
-FITS_MOST = "credible"  # until pool and questions are chosen: then run_form.js asks what fits them
-HOURS_TO_COME = 48  # for new runs: long enough for a weekend's absence, short enough to notice
 
 
 class RunForm(QuotaFields, LearnField, KindsField, OptionFields, forms.ModelForm):
@@ -62,12 +59,10 @@ class RunForm(QuotaFields, LearnField, KindsField, OptionFields, forms.ModelForm
         self._offer("learn_from", learn_choices(self.instance, scoped(Run, self.request)))
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
-            self.initial.setdefault("seed", secrets.randbelow(2**31))
-            self.initial["hours_to_come"] = HOURS_TO_COME
+            self.initial.setdefault("seed", drafts.new_seed())
             self.initial["currency"] = money.last_currency(scoped(Run, self.request))
-            # The stored default is met by programs alone, which name theirs; a person's must be
-            # able to end on the little gold that people have.
-            self.initial["algorithm"] = FITS_MOST
+            # The algorithm until pool and questions are chosen: then run_form.js asks what fits.
+            self.initial |= drafts.USUAL
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
         widget.choices = attribute_choices(self._pool_shown(), chosen)

@@ -33,7 +33,7 @@ VERBS = {
     "take-up": runs.take_up,
 }
 # Formats that stand on the page as buttons; the others are in a list.
-BUTTONS = ("csv", "xlsx", "report")
+BUTTONS = ("csv", "xlsx")
 DONE = {
     "start": "The run has started: questions are going out.",
     "forget": "The run takes nothing over from an earlier one any more.",
@@ -202,15 +202,25 @@ class Export(Page):
             return redirect(object_url(self.object))
 
 
+class Report(Page):
+    """The report to read here; in whichever state the run is."""
+
+    permission_required = ["selection.view_run"]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        words = exports.page(self.object, object_url(self.object))
+        return HttpResponse(words, headers={"Content-Security-Policy": exports.content_policy()})
+
+
 # Addresses that were there before there were more formats.
 NAMED = {"selected.json": "json", "answers.csv": "answers"}
 
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
-    page, live_page, worker, why, verb, download, export = (
+    page, live_page, worker, why, verb, download, export, report = (
         wrap(view.as_view(model_admin=model_admin))
-        for view in (RunPage, LiveView, WorkerPage, WorkerWhy, RunVerb, Download, Export)
+        for view in (RunPage, LiveView, WorkerPage, WorkerWhy, RunVerb, Download, Export, Report)
     )
     downloads = [
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
@@ -229,6 +239,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),
         path("<int:pk>/worker/<int:candidate>/why/", why, name="selection_run_worker_why"),
         path("<int:pk>/do/<slug:verb>/", verb, name="selection_run_verb"),
+        path("<int:pk>/report/", report, name="selection_run_report"),
         path("<int:pk>/export/<slug:format>/", export, name="selection_run_export"),
         *downloads,
     ]

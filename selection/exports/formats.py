@@ -11,6 +11,7 @@ from selection.errors import Conflict, Refused
 from selection.models import Run
 
 from . import payment, platforms, tables, writing
+from .report import report
 from .wanted import Wanted
 from .writing import Table
 
@@ -147,6 +148,15 @@ FORMATS = {
             _workbook,
         ),
         Format(
+            "report",
+            "Report, HTML",
+            "A page to read, print and keep, with charts and a paragraph for a paper.",
+            RESULTS,
+            "html",
+            report,
+            drafts=True,
+        ),
+        Format(
             "json",
             "The selected, JSON",
             "The workers selected, with the run's settings and promise.",
@@ -173,7 +183,7 @@ FORMATS = {
         Format(
             "settings",
             "The run, CSV",
-            "Its settings, promise, seed and cost: what is needed to repeat it.",
+            "Its settings, promise and seed: what is needed to repeat it.",
             RESULTS,
             "csv",
             _settings,

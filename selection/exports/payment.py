@@ -52,6 +52,11 @@ def due(pay: Decimal | None, answered: int) -> Decimal | None:
     return None if pay is None else (pay * answered).quantize(CENT, ROUND_HALF_UP)
 
 
+def count_given(run: Run) -> int:
+    """Answers that somebody gave, also to questions that were retired since, and wrong ones."""
+    return Assignment.objects.filter(GIVEN, candidate__run=run).count()
+
+
 def _pay(wanted: Wanted) -> Decimal | None:
     pay = wanted.run.price if wanted.pay is None else wanted.pay
     return None if pay is None else pay.normalize() + 0

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from selection import reports
 from selection.models import Run
-from selection.reports import Line, Look
+from selection.reports import Line, Look, PromiseStatus
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,10 @@ class Wanted:
     def seen(self) -> Look:
         """Read once, however many tables are made of it."""
         return reports.look(self.run)
+
+    @cached_property
+    def promised(self) -> PromiseStatus:
+        return reports.promise_status(self.run, self.seen.named)
 
     @cached_property
     def people(self) -> dict[str, list[Line]]:

@@ -1,6 +1,6 @@
 """What a command line names, found; and what is refused, said as commands do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -34,19 +34,28 @@ def refusals_said() -> Iterator[None]:
 
 
 def run_of(words: str, team: str = "") -> Run:
-    """The run of this name, else of this number. Raises NotFound, and Refused for several."""
-    rows = Run.objects.select_related("pool", "question_set", "team")
+    return named(Run.objects.select_related("pool", "question_set", "team"), words, team)
+
+
+def named(rows: QuerySet[Found], words: str, team: str = "") -> Found:
+    """What has this name, else this number. Raises NotFound, and Refused for several."""
     rows = rows.filter(team__name=team) if team else rows
-    named: dict[str, Any] = {"name": words}
-    if words.isdecimal() and len(words) < 19 and not rows.filter(name=words).exists():
-        named = {"pk": int(words)}
-    return one(rows.filter(**named), f"run “{words}”")
-
-
-def one(rows: QuerySet[Found], what: str) -> Found:
-    found = list(rows[:2])
+    wanted: dict[str, Any] = {"name": words}
+    if words.isdecimal() and len(words) < 19 and not rows.filter(**wanted).exists():
+        wanted = {"pk": int(words)}
+    found = list(rows.filter(**wanted)[:2])
+    what = f"{rows.model._meta.verbose_name} “{words}”"
     if not found:
         raise NotFound(f"There is no {what}.")
     if len(found) > 1:
         raise Refused(f"Several teams have a {what}: say which with --team.")
     return found[0]
+
+
+def pairs(written: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE, each once."""
+    parted = [text.partition("=") for text in written]
+    for name, sign, _ in parted:
+        if not name or not sign:
+            raise Refused(f"“{name}” is no option; write it as --option name=value.")
+    return {name.strip(): value.strip() for name, _, value in parted}

@@ -8,7 +8,8 @@ from .runs import Run
 class Event(models.Model):
     """One thing that was done to a run.
 
-    who   the requester's login name, "token NAME" for a program, "" for the run itself
+    who   the requester's login name, "token NAME" for a program, "command NAME" for the command
+          line, with the login of the machine, "" for the run itself
     kind  what was done, as the code calls it: start, budget, withdraw, regrade, …
     what  what changed and what that does to the promise, in words
     why   the reason given

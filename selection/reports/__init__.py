@@ -11,6 +11,7 @@ from .exports import COLUMNS, columns, export, export_table, facts, selected
 from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
 from .gold import DISAGREE, GoldLine, gold, gold_rows
+from .named import ended_early
 from .needs import Need, needs
 from .outlook import Ahead, Everybody, ahead, in_short
 from .pace import Pace, pace
@@ -65,6 +66,7 @@ __all__ = [
     "compare",
     "dump",
     "duration",
+    "ended_early",
     "explain",
     "export",
     "export_table",

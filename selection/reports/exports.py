@@ -46,7 +46,6 @@ def export(run: Run) -> dict[str, Any]:
 def facts(run: Run, seen: Look) -> dict[str, Any]:
     """What is true of the run as a whole: its settings, what it promises, what it took."""
     lines, fit, promised = seen.lines, seen.fit, promise_status(run, seen.named)
-    spent = run.count_spent()
     return {
         "run": run.name,
         "pool": run.pool.name,
@@ -78,8 +77,7 @@ def facts(run: Run, seen: Look) -> dict[str, Any]:
         "currency": run.currency,
         "seed": run.seed,
         "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
-        "assignments": spent,
-        "cost": None if run.price is None else float(run.price * spent),
+        "assignments": run.count_spent(),
         "started": _moment(run.started),
         "ended": _moment(run.ended),
         "interval": interval(run),

@@ -1,5 +1,6 @@
 """A run that has not begun: made of a forecast, and changed in one go where it could not end."""
 
+import secrets
 from typing import Any
 
 from django.db import transaction
@@ -11,6 +12,14 @@ from selection.models import Run
 from . import events, refusals
 
 CHANGEABLE = ("algorithm", "epsilon", "budget")
+# What a new run begins with, where a person makes it: stored defaults are met by programs that name
+# theirs. This algorithm can end on the little gold that people have; the hours are long enough for
+# a weekend's absence, and short enough to notice.
+USUAL: dict[str, Any] = {"algorithm": "credible", "hours_to_come": 48}
+
+
+def new_seed() -> int:
+    return secrets.randbelow(2**31)
 
 
 def free_name(wanted: str, team: int | None) -> str:

@@ -11,7 +11,7 @@ from django.core.management import BaseCommand, CommandParser
 from selection import exports
 from selection.errors import Refused
 from selection.management.finding import DASH, refusals_said, run_of
-from selection.rehearsal.writing import whole
+from selection.rehearsal.writing import check_out, whole
 
 STDOUT = Path("-")
 
@@ -66,6 +66,7 @@ class Command(BaseCommand):
             if out == STDOUT:
                 self._print(file.pieces)
                 return
+            check_out(out, [out.suffix.lower()])
             whole(out, lambda path: _write(path, file.pieces))
             if options["verbosity"]:
                 self.stderr.write(f"Written: {out}")

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from selection import algorithms, reports
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
+from selection.management.finding import pairs
 from selection.models import Pool, QuestionSet, Run
 from selection.rehearsal import crowd, pictures, replay, what_if
 from selection.rehearsal.crowd import RecordedCrowd
@@ -221,18 +222,9 @@ def wanted_of(options: dict[str, Any]) -> replay.Wanted:
         kinds=tuple(_named_apart(options["gold"])) if several else (),
         algorithm=(options["algorithm"] or [USUAL_OF_KINDS if several else USUAL])[0],
         redraw=options["with_replacement"],
-        options=_named(options["option"]),
+        options=pairs(options["option"]),
         **{field: options[field] for field in fields},
     )
-
-
-def _named(written: list[str]) -> dict[str, str]:
-    """NAME=VALUE, each once."""
-    pairs = [text.partition("=") for text in written]
-    for name, sign, _ in pairs:
-        if not name or not sign:
-            raise Refused(f"“{name}” is no option; write it as --option name=value.")
-    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _named_apart(paths: list[Path]) -> list[str]:

@@ -68,7 +68,7 @@ def test_what_cannot_be_is_refused_in_a_line(run, tmp_path):
     assert "no run “winter”" in refused("winter")
     assert "--pay must be an amount" in refused(run.pk, "--pay", "much")
     assert "--pay must be an amount" in refused(run.pk, "--pay", "nan")
-    assert "no such file" in refused(run.pk, "--out", tmp_path / "nowhere" / "x.csv")
+    assert "there is no folder" in refused(run.pk, "--out", tmp_path / "nowhere" / "x.csv")
     draft = make_run(start=False)
     assert "nothing to download before" in refused(draft.name)
 

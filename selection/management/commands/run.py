@@ -1,0 +1,158 @@
+"""``manage.py run``: make a run, let it begin and end, and see how it stands."""
+
+import getpass
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management import BaseCommand, CommandParser
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
+
+from selection import audit, reports
+from selection.management import drafting
+from selection.management.finding import DASH, refusals_said, run_of
+from selection.models import Run
+from selection.setup import changes, choices, money, runs
+
+MOVES: dict[str, tuple[Callable[[Run, str, str], None], str]] = {
+    "start": (runs.start, "let a draft begin: questions go out"),
+    "pause": (runs.pause, "hand nothing out and count nothing, until it is resumed"),
+    "resume": (runs.resume, "go on after a pause"),
+    "stop": (runs.stop, "end it, with what it can promise by now"),
+    "reopen": (runs.reopen, "go on after its end, where corrected gold cost its promise"),
+    "conclude": (runs.conclude, "put it aside: nothing about it is left to be decided"),
+    "take-up": (runs.take_up, "undo conclude"),
+}
+
+
+class Command(BaseCommand):
+    help = "Make a run, let it begin and end, and see how it stands."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        what = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+        create = what.add_parser("create", help="make a draft", description=f"Make a draft. {DASH}")
+        drafting.add_arguments(create)
+        _add_team(create)
+        for move, (_, help) in MOVES.items():
+            moved = what.add_parser(move, help=help, description=f"{help.capitalize()}.")
+            _add_run(moved)
+            _add_why(moved)
+        change = what.add_parser(
+            "change",
+            help="give one that has begun other settings",
+            description="Give a run that has begun other settings, and say what that does.",
+        )
+        drafting.add_changes(change)
+        _add_run(change)
+        _add_why(change)
+        status = what.add_parser("status", help="how it stands", description="How a run stands.")
+        _add_run(status)
+        status.add_argument("--json", action="store_true", help="for programs")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        what = options["what"]
+        with refusals_said():
+            if what == "create":
+                self._create(options)
+                return
+            run = run_of(options["run"], options["team"])
+            if what == "status":
+                self.stdout.write(_json(run) if options["json"] else "\n".join(_lines(run)))
+                return
+            if what == "change":
+                self.stdout.write("\n".join(_change(run, options)))
+            else:
+                move(run, what, options["why"])
+            self._say(Run.objects.get(pk=run.pk))
+
+    def _create(self, options: dict[str, Any]) -> None:
+        """All of it or nothing: one that cannot begin is not made if it was to begin."""
+        with transaction.atomic():
+            run = drafting.create(options)
+            audit.note("added", run, who=_who(), after={"said": choices.words(run)})
+            if options["start"]:
+                move(run, "start")
+        self._say(Run.objects.get(pk=run.pk))
+
+    def _say(self, run: Run) -> None:
+        self.stdout.write(f"Run {run.pk}, “{run}”: {run.state}.")
+
+
+def move(run: Run, what: str, why: str = "") -> None:
+    """Do it, and write it into the audit log: nobody asks by a request here."""
+    with transaction.atomic():
+        MOVES[what][0](run, _who(), why)
+        audit.note(what, run, who=_who(), why=why[:300])
+
+
+def _change(run: Run, options: dict[str, Any]) -> list[str]:
+    """All of it or nothing; what each does to the promise."""
+    wanted, why = drafting.changed(run, options), options["why"]
+    with transaction.atomic():
+        said = changes.apply(run, wanted, _who(), why)
+        for name, words in said.items():
+            audit.note(name, run, who=_who(), why=why[:300], after={"said": words})
+    return list(said.values()) or ["Nothing changes: it is like this already."]
+
+
+def _who() -> str:
+    """The login of the machine, which need not be one of the app."""
+    try:
+        return f"command {getpass.getuser()}"
+    except (KeyError, OSError):  # a container may know no name for who runs it
+        return "command"
+
+
+def _add_run(parser: CommandParser) -> None:
+    parser.add_argument("run", metavar="RUN", help=f"its name or number. {DASH}")
+    _add_team(parser)
+
+
+def _add_team(parser: CommandParser) -> None:
+    parser.add_argument("--team", default="", help="whose it is, where several have the name")
+
+
+def _add_why(parser: CommandParser) -> None:
+    parser.add_argument("--why", default="", help="the reason, kept in the run's history")
+
+
+# -- how it stands
+
+
+def _lines(run: Run) -> list[str]:
+    promised = reports.promise_status(run)
+    said = [f"{run}: {run.state}" + (f", because {run.why_ended}" if run.ending else "")]
+    if run.status != Run.Status.DRAFT:
+        said += _counts(run, reports.progress(run))
+    words = f"{promised.so_far} {promised.meaning}".strip()
+    said += [words or promised.sentence, *filter(None, (promised.over, promised.by_hand))]
+    return said + [need.words for need in reports.needs(run, reports.fit(run))]
+
+
+def _counts(run: Run, now: reports.Progress) -> list[str]:
+    cost = money.of(run, now.spent)
+    of = "" if run.budget is None else f" of {run.budget:,}"
+    handed = f"{now.spent:,}{of} handed out" + (f", {cost} if all are answered" if cost else "")
+    to_come = reports.in_short(run, getattr(run, "outlook", None), now.counted)
+    return [
+        f"{now.accepted:,} accepted, {now.rejected:,} rejected, {now.undecided:,} undecided",
+        f"{now.counted:,} answers counted, {now.out:,} out; {handed}",
+        *([f"Still to come: {to_come}"] if run.status != Run.Status.ENDED else []),
+    ]
+
+
+def _json(run: Run) -> str:
+    promised = reports.promise_status(run)
+    document = {
+        "id": run.pk,
+        "run": run.name,
+        "status": run.status,
+        "state": run.state,
+        "ending": run.ending,
+        "progress": None if run.status == Run.Status.DRAFT else vars(reports.progress(run)),
+        "promise": promised.sentence,
+        "epsilon_reached": promised.epsilon,
+        "needs": [vars(need) for need in reports.needs(run, reports.fit(run))],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False, cls=DjangoJSONEncoder)

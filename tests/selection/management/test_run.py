@@ -1,0 +1,241 @@
+"""The command that makes runs, lets them begin and end, and says how they stand."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from selection import audit, engine
+from selection.admin.run_forms import RunForm
+from selection.management import drafting
+from selection.models import ApiToken, AuditEntry, Run, Team
+from selection.setup import drafts
+from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
+
+pytestmark = pytest.mark.django_db
+
+ROOT = Path(__file__).parents[3]
+
+
+def run(*given: object) -> str:
+    said = io.StringIO()
+    call_command("run", *map(str, given), stdout=said)
+    return said.getvalue()
+
+
+def refused(*given: object) -> str:
+    with pytest.raises(CommandError) as caught:
+        run(*given)
+    assert caught.value.returncode == 2
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def create(*more: object, name: str = "Spring", k: int = 2) -> Run:
+    pool, asked = make_pool(6, language=["German", "Welsh"]), make_questions(40)
+    run("create", "--pool", pool, "--question-set", asked.pk, "--k", k, *more, "--", name)
+    return Run.objects.get(name=name)
+
+
+# -- making one
+
+
+def test_a_draft_begins_with_what_the_form_has():
+    made = create()
+    assert (made.status, made.k, made.pool.workers.count()) == ("draft", 2, 6)
+    assert (made.algorithm, made.hours_to_come) == ("credible", 48)
+    assert made.epsilon == Run._meta.get_field("epsilon").default
+    assert made.seed != 0
+
+
+def test_every_setting_of_the_form_can_be_given():
+    given = {
+        "algorithm": "clucb-pac",
+        "epsilon": 0.2,
+        "delta": 0.1,
+        "budget": 900,
+        "price": "0.05",
+        "currency": "$",
+        "slots": 7,
+        "slots_per_worker": 2,
+        "minutes": 30,
+        "hours_to_come": 5.5,
+        "enrol_until": "2030-05-06 07:08",
+        "enrol_most": 40,
+        "seed": 2**60,
+    }
+    flags = [text for name, value in given.items() for text in (_flag(name), value)]
+    made = create(*flags, "--enrolling")
+    for name, value in given.items():
+        stored = getattr(made, name)
+        shown = stored.strftime("%Y-%m-%d %H:%M") if name == "enrol_until" else stored
+        assert str(shown).rstrip("0") == str(value).rstrip("0"), name
+    assert timezone.is_aware(made.enrol_until)
+    assert made.enrolling
+    assert create("--recorded-only", name="Recorded").recorded_only
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def test_nothing_that_the_form_asks_for_is_missing():
+    asked = set(RunForm.Meta.fields)
+    assert asked == {"name", "pool", "question_set", "k", *drafting.FIELDS}
+
+
+def test_options_quotas_kinds_and_an_earlier_run_can_be_given():
+    made = create("--algorithm", "ugape-b", "--budget", 500, "--option", "eta=2.5", name="a")
+    assert made.options == {"eta": 2.5}
+    quota = ["--quota-attribute", "language", "--quota", "Welsh: 1-", "--quota", "German: -1"]
+    made = create("--algorithm", "certified", *quota, name="b")
+    assert made.quotas["limits"] == {"Welsh": [1, None], "German": [0, 1]}
+    more = make_questions(30)
+    made = create("--algorithm", "clucb-pac", "--also", f"{more}=1", "--one-kind-each", name="c")
+    assert [skill.k for skill in made.skills] == [2, 1]
+    assert made.one_kind_each
+    play(make_run(name="past", questions=3000), crowd(1, 2))
+    assert "prior" in create("--learn-from", "past", name="d").options
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (["--epsilon", "2"], "Epsilon must"),
+        (["--epsilon", "little"], "--epsilon: “little” value must be a float"),
+        (["--budget", "0"], "--budget: "),
+        (["--k", "9"], "9"),
+        (["--option", "eta=1"], "has no option eta"),
+        (["--option", "eta"], "write it as --option name=value"),
+        (["--algorithm", "certified", "--quota", "Welsh: 1"], "Say which attribute"),
+        (["--also", "nothing"], "write --also"),
+        (["--also", "nothing=1"], "no question set “nothing”"),
+        (["--learn-from", "nothing"], "no run “nothing”"),
+        (["--algorithm", "lucb", "--learn-from", "x"], "does not learn"),
+        (["--enrol-until", "soon"], "--enrol-until: "),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_line_and_nothing_is_made(given, why):
+    pool, asked = make_pool(6, language=["German", "Welsh"]), make_questions(40)
+    base = ["create", "Spring", "--pool", pool, "--question-set", asked, "--k", 2]
+    assert why in refused(*base, *given)
+    assert not Run.objects.exists()
+
+
+def test_one_that_cannot_begin_is_not_made_if_it_was_to_begin():
+    pool, empty = make_pool(6), make_questions(0)
+    base = ["create", "Spring", "--pool", pool, "--question-set", empty, "--k", 2]
+    assert "is empty: import gold questions first" in refused(*base, "--start")
+    assert not Run.objects.exists()
+    run(*base)
+    assert Run.objects.get().status == "draft"
+
+
+def test_teams_that_have_things_of_one_name_are_told_apart():
+    ours, theirs = make_pool(4), make_pool(3)
+    asked = make_questions(20)
+    other = Team.objects.create(name="others")
+    type(theirs).objects.filter(pk=theirs.pk).update(name=ours.name, team=other)
+    base = ["create", "Spring", "--pool", ours.name, "--question-set", asked, "--k", 1]
+    assert "Several teams have a pool" in refused(*base)
+    run(*base, "--team", ours.team.name)
+    assert Run.objects.get().pool == ours
+
+
+# -- its life
+
+
+def test_it_goes_from_start_to_end_with_reasons_in_its_history():
+    made = create("--start", "--price", "0.05", name="-dashed")
+    assert made.status == "running"
+    for what, status in [("pause", "paused"), ("resume", "running"), ("stop", "ended")]:
+        run(what, "--why", "because", "--", "-dashed")
+        made.refresh_from_db()
+        assert made.status == status
+    assert "concluded" in run("conclude", made.pk)
+    assert "ready for review" in run("take-up", made.pk)
+    told = list(made.events.order_by("id").values_list("kind", "why"))
+    assert told[:2] == [("start", ""), ("pause", "because")]
+    assert {who.split()[0] for who in made.events.values_list("who", flat=True)} == {"command"}
+    assert "only a run that is" in refused("pause", made.pk)
+
+
+def test_settings_change_with_what_that_does_to_the_promise():
+    made = make_run(budget=12, price="0.05")
+    engine.advance(made.pk)
+    answer_all(made, crowd(1, 2))
+    engine.advance(made.pk)
+    assert "ended" in Run.objects.get(pk=made.pk).status
+    said = run("change", made.pk, "--budget", 60, "--price", "0.10", "--why", "more money")
+    assert "The budget is 60 instead of 12" in said
+    assert "An answer costs 0.10 €" in said
+    assert f"Run {made.pk}, “{made}”: running." in said
+    told = made.events.filter(kind="budget").get()
+    assert (told.why, told.who.split()[0]) == ("more money", "command")
+    assert AuditEntry.objects.filter(kind="budget", item=str(made.pk)).exists()
+    run("change", made.pk, "--budget=")
+    made.refresh_from_db()
+    assert made.budget is None
+    assert "Nothing changes" in run("change", made.pk, "--minutes", made.minutes)
+    assert "--slots: " in refused("change", made.pk, "--slots", "many")
+    assert "change it in its form" in refused("change", create().pk, "--slots", 3)
+
+
+def test_the_audit_log_has_it_and_stays_whole():
+    made = create("--start")
+    run("stop", made.pk, "--why", "no time")
+    entries = AuditEntry.objects.filter(model="run", item=str(made.pk)).order_by("pk")
+    assert list(entries.values_list("kind", flat=True)) == ["added", "start", "stop"]
+    assert entries.last().why == "no time"
+    assert entries.last().who.startswith("command")
+    audit.seal()
+    assert audit.verify("")[2] == []
+
+
+def test_it_says_how_it_stands():
+    made = make_run(budget=500, price="0.05", epsilon=0.05)
+    assert "nothing yet" in run("status", made.name)
+    engine.advance(made.pk)
+    answer_all(made, crowd(1, 2))
+    engine.advance(made.pk)
+    said = run("status", made.pk)
+    assert "12 answers counted, 12 out; 24 of 500 handed out, 1.20 €" in said
+    assert "Still to come" in said
+    document = json.loads(run("status", made.pk, "--json"))
+    assert (document["state"], document["progress"]["counted"]) == ("running", 12)
+    draft = make_run(start=False, epsilon=0.2)
+    assert "within 0.2 of the 2nd best" in run("status", draft.name)
+    assert json.loads(run("status", draft.pk, "--json"))["progress"] is None
+    run("stop", made.pk)
+    ended = run("status", made.pk)
+    assert "ready for review, because it was stopped by hand" in ended
+    assert "Still to come" not in ended
+
+
+# -- its help
+
+
+def test_its_help_has_the_form_s_words_and_defaults():
+    command = [sys.executable, "manage.py", "run", "create", "--help"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    words = " ".join(said.split())
+    for name in ("epsilon", "minutes", "slots"):
+        field = Run._meta.get_field(name)
+        assert f"(default: {field.default})" in words
+        assert str(field.help_text).rstrip(".") in words
+    assert f"(default: {drafts.USUAL['hours_to_come']})" in words
+    assert f"(default: {drafts.USUAL['algorithm']})" in words
+    assert "A name that begins with - goes after --" in words
+
+
+def test_a_token_whose_name_begins_with_a_dash_is_as_good_as_any(client):
+    made = create("--start")
+    secret = ApiToken.issue("-dash")
+    headers = {"authorization": f"Bearer {secret}"}
+    assert client.post(f"/api/runs/{made.pk}/moves/pause", headers=headers).status_code == 200
+    assert made.events.filter(who="token -dash").exists()
