@@ -24,7 +24,6 @@ BACKEND = "selection.access.Roles"
 SAID = {
     "mfa/messages/totp_activated.txt": "The app is added. Keep the recovery codes, too.",
     "mfa/messages/totp_deactivated.txt": "The app is removed.",
-    "mfa/messages/recovery_codes_generated.txt": "These recovery codes are new.",
     "mfa/messages/webauthn_added.txt": "The passkey is added.",
     "mfa/messages/webauthn_removed.txt": "The passkey is removed.",
     "socialaccount/messages/account_connected.txt": "The two are connected.",

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from allauth.account.authentication import get_authentication_records
 from allauth.mfa.models import Authenticator
 from django.conf import settings
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -23,7 +22,6 @@ FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 STILL_OPEN = tuple(
     f"/admin/{place}/" for place in ("account", "login", "logout", "password_change", "sso")
 )
-ASKED = "Here one signs in with a second factor, too. Add one to go on."
 
 
 class SecondFactor:
@@ -35,8 +33,7 @@ class SecondFactor:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         inside = request.path.startswith("/admin/") and not request.path.startswith(STILL_OPEN)
         if settings.SECOND_FACTOR and inside and _lacks(request):
-            messages.warning(request, ASKED)
-            return redirect("mfa_index")
+            return redirect("mfa_index")  # which says why
         return self.get_response(request)
 
 

@@ -299,7 +299,7 @@ def test_owners_are_led_to_their_account_until_they_have_one(owners_need_one):
     client = browser(member("owner"))
     assert client.get("/admin/")["Location"] == ACCOUNT
     assert client.get("/admin/selection/run/")["Location"] == ACCOUNT
-    assert "Add one to go on" in text_of(client.get(ACCOUNT))
+    assert "Add an authenticator app or a passkey to go on" in text_of(client.get(ACCOUNT))
     add_app(client)
     assert inside(client)
     assert inside(browser(member("manager")))
