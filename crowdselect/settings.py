@@ -25,7 +25,7 @@ PUBLIC_URL = env("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 HTTPS = PUBLIC_URL.startswith("https://")
 # Addresses and networks of the proxies that are believed when they say who asks, whether by https,
 # and, if there is a header for it, as whom.
-TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
+TRUSTED_PROXIES = [one.strip() for one in env.list("TRUSTED_PROXIES", default=[])]
 USER_HEADER = env("USER_HEADER", default="").upper().replace("-", "_")
 USER_HEADER = USER_HEADER and f"HTTP_{USER_HEADER}"
 
@@ -194,6 +194,7 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_UNIQUE_EMAIL = False
 ACCOUNT_PREVENT_ENUMERATION = False
 ACCOUNT_RATE_LIMITS = False
+ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before a way in changes
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 MFA_ADAPTER = "selection.signin.adapters.Factors"

@@ -247,6 +247,14 @@ def test_when_the_password_changes_the_other_sessions_end(ada):
     assert (inside(here), inside(there)) == (True, False)
 
 
+def test_when_a_superuser_gives_somebody_a_password_their_sessions_end(ada):
+    person("root")
+    root, theirs, new = browser("root"), browser(), "another long and right one"
+    form = {"password1": new, "password2": new, "usable_password": "true"}
+    assert root.post(f"/admin/auth/user/{ada.pk}/password/", form).status_code == 302
+    assert (inside(root), inside(theirs)) == (True, False)
+
+
 def test_a_change_of_one_ends_nobody_elses_sessions(ada):
     person("bob")
     other = browser("bob")
@@ -278,6 +286,15 @@ def test_a_command_takes_them_away_where_nobody_comes_in_any_more(secret):
     assert inside(browser())
     with pytest.raises(CommandError, match="no login"):
         call_command("forget_factors", "nobody")
+
+
+def test_they_go_with_the_login(secret):
+    root = browser(person("root").username)
+    gone = User.objects.get(username="ada")
+    root.post(f"/admin/auth/user/{gone.pk}/delete/", {"post": "yes"})
+    assert not User.objects.filter(pk=gone.pk).exists()
+    assert not Authenticator.objects.exists()
+    assert ("root", "authenticator app") in log("way in removed")
 
 
 # -- needing them

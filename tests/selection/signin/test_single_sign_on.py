@@ -172,6 +172,16 @@ def test_who_is_signed_in_connects_and_comes_in_by_either_from_then_on(company):
     assert client.get("/admin/").wsgi_request.user.username == "ada"
 
 
+def test_who_is_signed_in_for_long_shows_first_who_they_are(company):
+    person("ada")
+    client = browser()
+    asked = come(client, process="connect")
+    assert "show once more that it is you" in text_of(asked)
+    assert not SocialAccount.objects.exists()
+    assert confirm(client).status_code == 302
+    assert SocialAccount.objects.get().user.username == "ada"
+
+
 def test_it_is_disconnected_again(company):
     person("ada")
     client = browser()
