@@ -288,6 +288,19 @@ def test_numbers_stay_numbers_for_programs_and_formulas_do_not():
     assert {row.response for row in read} == {"-1", "=1+1", "+2.5", "-1-1", "'-1"}
 
 
+def test_our_own_reader_finds_the_workers_that_went_out():
+    pool = Pool.objects.create(name="odd keys")
+    keys = ["=cmd", "-x", "'-1", "+49 170", "a,b", 'quo"te', "Zoë"]
+    catalog.take_workers(pool, [WorkerRow(i, key, f"@{key}", {}) for i, key in enumerate(keys)])
+    run = make_run(pool=pool, k=2)
+    chosen = [line.worker for line in reports.standings(run) if line.selected]
+    for name, wanted in (("all-csv", keys), ("csv", chosen)):
+        rows, bad = files.workers(files.text_of(made(run, name), "back.csv"), "back.csv")
+        assert bad == []
+        assert sorted(row.worker for row in rows) == sorted(wanted)
+        assert all(row.name == f"@{row.worker}" for row in rows)
+
+
 # -- paying
 
 
