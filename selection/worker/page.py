@@ -24,7 +24,8 @@ State = Literal["practice", "question", "wait", "paused", "gone", "done", "over"
 class WorkPage:
     """question is the one to answer now: set if and only if state is "question" or "practice".
 
-    In the state "over" the run has ended and the link with it: only the ending is told then.
+    In the state "over" the run has ended and the link with it: only the code and what happens next
+    are told then.
 
     most       how many questions there are at most
     gone       why the worker takes part no more, if so

@@ -76,12 +76,12 @@ def test_the_workers_page_works_under_a_policy_without_scripts(browser, live_ser
     errors: list[str] = []
     page.on("console", lambda line: _note(line, errors))
     page.goto(f"/work/{links.token(run.candidates.first().pk)}/")
-    before = page.locator("legend").inner_text()
+    before = page.locator("#prompt").inner_text()
     page.get_by_role("textbox").fill("yes")
     page.get_by_role("button", name="Send answer").click()
-    expect(page.locator("legend")).not_to_have_text(before)
-    expect(page.get_by_text("1 answered")).to_be_visible()
-    size = page.locator("legend").evaluate("one => getComputedStyle(one).fontWeight")
+    expect(page.locator("#prompt")).not_to_have_text(before)
+    expect(page.get_by_text("Question 2 of at most")).to_be_visible()
+    size = page.locator("#prompt").evaluate("one => getComputedStyle(one).fontWeight")
     assert int(size) >= 500  # its styles are there
     assert errors == []
     context.close()

@@ -78,6 +78,11 @@ def test_it_holds_the_pages_and_their_styles(unpacked):
         assert files(unpacked / "crowdselect" / name, "*") == files(ROOT / name, "*")
 
 
+def test_it_holds_what_the_worker_s_page_says_in_other_languages(unpacked):
+    kept = files(unpacked / "selection", "*.po", "*.mo")
+    assert kept == files(ROOT / "selection", "*.po", "*.mo") != set()
+
+
 def test_it_says_its_version_and_licence(metadata):
     assert metadata["Name"] == "crowdselect"
     assert f"## {metadata['Version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
