@@ -139,7 +139,10 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A message that a killed worker held comes back after this many seconds.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600}
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=30.0)
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS}}
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS},
+    "retain": {"task": "selection.tasks.retain", "schedule": timedelta(hours=6)},
+}
 CELERY_BEAT_SCHEDULE_FILENAME = str(embedded.VAR / "celerybeat-schedule")
 # Answers that come in within this time are taken in one step.
 ADVANCE_DELAY_SECONDS = env.float("ADVANCE_DELAY_SECONDS", default=0.5)
@@ -156,6 +159,12 @@ LINK_FAILURES_PER_MINUTE = env.int("LINK_FAILURES_PER_MINUTE", default=60)  # fr
 # -- whoever watches: /metrics is there for who sends this as a bearer token; empty: for nobody
 
 METRICS_TOKEN = env("METRICS_TOKEN", default="")
+
+# -- how long it is kept, in days; 0: for good. docs/personal-data.md
+
+PERSONAL_DATA_DAYS = env.int("PERSONAL_DATA_DAYS", default=0)  # who workers are, after their runs
+AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", default=0)  # from where things were done
+RESPONSES_DAYS = env.int("RESPONSES_DAYS", default=0)  # what was answered, after the run's end
 
 # -- people
 

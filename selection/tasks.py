@@ -9,7 +9,7 @@ from celery.signals import worker_ready
 from django.db import DatabaseError
 from django.utils import timezone
 
-from . import acting, audit, engine, intake, wake
+from . import acting, audit, engine, intake, personal, wake
 from .errors import Busy
 from .forecast import orders, outlooks
 from .models import Pulse, Run, Upload
@@ -48,6 +48,12 @@ def outlook(run_id: int) -> None:
 def catch_up(**signal: object) -> None:
     """Do not leave what happened while no worker was there to the next sweep."""
     sweep.delay()
+
+
+@shared_task
+def retain() -> None:
+    """Nothing, where all is kept for good."""
+    personal.retain()
 
 
 @shared_task(time_limit=FROZEN)

@@ -16,6 +16,7 @@ from .importers import WORKERS
 from .imports import import_urls, to_import
 from .joining import offer_joining
 from .page import DeletedWhole, list_url
+from .personal_pages import personal_urls
 from .scope import Admin
 
 MOST_NAMED = 100
@@ -59,6 +60,7 @@ class PoolAdmin(DeletedWhole, Admin):
 
 @admin.register(Worker)
 class WorkerAdmin(Admin):
+    change_form_outer_after_template = "selection/worker_contents.html"
     list_display = ["key", "name", "pool"]
     list_filter = ["pool"]
     list_select_related = ["pool"]
@@ -66,6 +68,9 @@ class WorkerAdmin(Admin):
     search_fields = ["key", "name"]
     autocomplete_fields = ["pool"]
     fields = ["pool", "key", "name", "attributes"]
+
+    def get_urls(self) -> list[URLPattern]:
+        return personal_urls(self) + super().get_urls()
 
     def get_deleted_objects(
         self, objs: Iterable[Worker], request: HttpRequest

@@ -60,7 +60,7 @@ def tables() -> list[Any]:
 
 
 def of_api(route: str) -> bool:
-    return route.startswith(("api/runs", "api/assignments", "api/forecasts"))
+    return route.startswith(("api/runs", "api/assignments", "api/forecasts", "api/workers"))
 
 
 def test_no_address_is_missing_and_none_is_gone():

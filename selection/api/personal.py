@@ -1,0 +1,38 @@
+"""What is kept about a worker: given out, and taken away."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from ninja import Field, Schema
+
+from selection import personal
+from selection.access import scoped
+from selection.models import Worker
+
+from .base import ERRORS, api, who
+
+
+class ErasedOut(Schema):
+    pseudonym: str = Field(description="What the worker is called from now on.")
+    runs: list[str]
+    withdrawn: list[str] = Field(description="Runs that went on, which the worker is out of.")
+
+
+@api.get("/workers/{path:worker}/data", response={200: dict[str, Any], **ERRORS}, tags=["workers"])
+def worker_data(request: HttpRequest, worker: str) -> dict[str, Any]:
+    """All that is kept about a worker, by id, in all pools and runs of the team."""
+    return personal.export(_rows(request, worker))
+
+
+@api.delete("/workers/{path:worker}/data", response={200: ErasedOut, **ERRORS}, tags=["workers"])
+def erase_worker(request: HttpRequest, worker: str) -> Any:
+    """Take away who a worker is; answers, verdicts and promises stay. There is no way back."""
+    return personal.erase(_rows(request, worker), who(request))
+
+
+def _rows(request: HttpRequest, worker: str) -> list[Worker]:
+    """A token is of one team. Raises Http404 for an id that is in none of its pools."""
+    found = list(scoped(Worker, request).filter(key=worker).select_related("pool").order_by("pk"))
+    if not found:
+        raise Http404
+    return found

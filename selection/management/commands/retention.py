@@ -1,0 +1,30 @@
+"""``manage.py retention``: what was kept longer than the settings allow; --apply takes it away."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandParser
+
+from selection import personal
+
+
+class Command(BaseCommand):
+    help = "Say what was kept for longer than the settings allow; --apply takes it away."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--apply", action="store_true", help="take it away")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = personal.retain() if options["apply"] else personal.due()
+        self.stdout.write("Taken away:" if options["apply"] else "To be taken away:")
+        for setting, said in (
+            ("PERSONAL_DATA_DAYS", f"who {found.workers:,} workers of finished runs are"),
+            (
+                "AUDIT_ADDRESS_DAYS",
+                f"the addresses of {found.addresses:,} entries of the audit log",
+            ),
+            ("RESPONSES_DAYS", f"{found.responses:,} responses of {found.runs:,} finished runs"),
+        ):
+            days = getattr(settings, setting)
+            when = f"{days} days" if days > 0 else "kept for good"
+            self.stdout.write(f"  {said} ({setting}: {when})")

@@ -1,0 +1,42 @@
+"""``manage.py worker_data``: all that is kept about a worker; or take away who they are."""
+
+import json
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from selection import acting, personal
+from selection.errors import Refused
+from selection.models import Team, default_team
+
+
+class Command(BaseCommand):
+    help = "Print all that is kept about a worker, as JSON; or erase who they are."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("worker", help="the worker's id, in all pools of the team")
+        parser.add_argument("--team", default="", help="the team's name; else the first team")
+        parser.add_argument("--erase", action="store_true", help="there is no way back")
+        parser.add_argument("--why", default="", help="the reason, for the audit log")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        rows = personal.people(options["worker"], _team(options["team"]))
+        if not rows:
+            raise CommandError(f"There is no worker “{options['worker']}” in this team.")
+        if not options["erase"]:
+            document = personal.export(rows)
+            self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False))
+            return
+        try:
+            done = personal.erase(rows, acting.person() or "manage.py worker_data", options["why"])
+        except Refused as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self.stdout.write(f"They are {done.pseudonym} from now on, in {len(done.runs)} runs.")
+
+
+def _team(name: str) -> Team:
+    found = Team.objects.filter(name=name) if name else Team.objects.filter(pk=default_team())
+    team = found.first()
+    if team is None:
+        raise CommandError(f"There is no team “{name}”.")
+    return team

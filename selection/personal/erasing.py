@@ -1,0 +1,115 @@
+"""Taking away who a worker is: answers, verdicts and promises stay, as those of a pseudonym."""
+
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from selection import audit
+from selection.errors import Refused
+from selection.models import AuditEntry, Candidate, Event, Run, Upload, Worker
+from selection.setup import roster
+
+from .people import entries_of, events_of, mentions, runs_of
+
+Replace = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Erased:
+    """pseudonym  what they are called from now on, in all pools
+    runs       in which they are named so
+    withdrawn  runs that went on, which they are out of
+    entries    of the audit log that are without their name now
+    """
+
+    pseudonym: str
+    runs: list[str]
+    withdrawn: list[str]
+    entries: int
+
+
+@transaction.atomic
+def erase(rows: list[Worker], who: str, why: str = "") -> Erased:
+    """rows  of ``people``: at least one, all of one id in one team
+
+    Their id, names and attributes go, wherever they stand; their links open nothing any more; from
+    runs that go on they are withdrawn, unless an algorithm in rounds has accepted them. No pool
+    counts them any more, so that nobody is asked under the pseudonym.
+    """
+    pseudonym = f"erased-{secrets.token_hex(6)}"
+    found = mentions({row.key for row in rows} | {row.name for row in rows})
+
+    def replace(text: str) -> str:
+        return found.sub(pseudonym, text)
+
+    runs, entries = list(runs_of(rows)), list(entries_of(rows))
+    events = list(events_of(rows))
+    _forget_rows(rows, pseudonym)
+    _forget_words(rows, events, replace)
+    _forget_uploads(rows)
+    changed = audit.replace(
+        entries, lambda entry: _without(entry, rows, pseudonym, replace), who, why
+    )
+    withdrawn = [str(run) for run in runs if _withdraw(run, pseudonym, who, why)]
+    for row in rows:
+        row.refresh_from_db()
+        after = {"withdrawn from": withdrawn} if withdrawn else {}
+        audit.note("erased", row, who=who, after=after, why=why)
+    return Erased(pseudonym, [str(run) for run in runs], withdrawn, changed)
+
+
+def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
+    mine = Worker.with_erased.filter(pk__in=[row.pk for row in rows])
+    mine.update(key=pseudonym, name="", attributes={}, erased=timezone.now())
+    Candidate.objects.filter(worker__in=rows).update(links=F("links") + 1)
+
+
+def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> None:
+    for event in events:
+        event.what, event.why = replace(event.what), replace(event.why)[:300]
+    Event.objects.bulk_update(events, ["what", "why"], 500)
+    own = list(Candidate.objects.filter(worker__in=rows))
+    for row in own:
+        row.by_hand_why = replace(row.by_hand_why)[:300]
+        row.decided_why = replace(row.decided_why)[:300]
+    Candidate.objects.bulk_update(own, ["by_hand_why", "decided_why"], 500)
+
+
+def _forget_uploads(rows: list[Worker]) -> None:
+    """A file that waits to be taken is kept for a day: one that names them goes at once."""
+    for row in rows:
+        Upload.objects.filter(team=row.pool.team_id, text__contains=row.key).delete()
+
+
+def _without(
+    entry: AuditEntry, rows: list[Worker], pseudonym: str, replace: Replace
+) -> dict[str, Any]:
+    """An entry's fields without them; empty where they are not in it."""
+    if entry.model == "worker":
+        gone = {"key": pseudonym, "name": "", "attributes": {}}
+        sides = {
+            side: {name: gone.get(name, value) for name, value in getattr(entry, side).items()}
+            for side in ("before", "after")
+        }
+        new = {"name": pseudonym, "why": replace(entry.why)[:300], **sides}
+    else:
+        said = {
+            name: replace(value) if isinstance(value, str) else value
+            for name, value in entry.after.items()
+        }
+        new = {"after": said, "why": replace(entry.why)[:300]}
+    return {name: value for name, value in new.items() if getattr(entry, name) != value} and new
+
+
+def _withdraw(run: Run, pseudonym: str, who: str, why: str) -> bool:
+    """Whether they were in it still; one who is out already, or of a run that is over, stays."""
+    with suppress(Refused), transaction.atomic():
+        roster.withdraw(run, [pseudonym], who, why)
+        return True
+    return False

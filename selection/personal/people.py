@@ -1,0 +1,43 @@
+"""Who is meant: a platform's id is one person in all pools of a team. And where they are named."""
+
+import re
+from collections.abc import Iterable
+
+from django.db.models import Q, QuerySet
+
+from selection.models import AuditEntry, Event, Run, Team, Worker
+
+# Events whose words name workers; in those of other kinds a short id would be found by chance.
+NAMING = ("withdraw", "take back", "leave", "absent", "regrade", "by hand", "link")
+
+
+def people(key: str, team: Team | int) -> list[Worker]:
+    """All rows of this id in the team's pools; empty where there is none."""
+    rows = Worker.objects.filter(key=key, pool__team=team)
+    return list(rows.select_related("pool").order_by("pk"))
+
+
+def runs_of(rows: Iterable[Worker]) -> QuerySet[Run]:
+    return Run.objects.filter(candidates__worker__in=list(rows)).distinct().order_by("pk")
+
+
+def mentions(names: Iterable[str]) -> re.Pattern[str]:
+    """Finds these names as whole words."""
+    known = sorted(filter(None, names), key=len, reverse=True)
+    return re.compile(rf"(?<![\w@/-])(?:{'|'.join(map(re.escape, known))})(?![\w@/-])")
+
+
+def events_of(rows: Iterable[Worker]) -> QuerySet[Event]:
+    """Of their runs, those that may name them, in their words or in a reason given."""
+    mine = Event.objects.filter(run__in=runs_of(rows))
+    return mine.filter(Q(kind__in=NAMING) | ~Q(why="")).order_by("pk")
+
+
+def entries_of(rows: list[Worker]) -> QuerySet[AuditEntry]:
+    """Of the audit log, those about them, and those that may name them."""
+    team = rows[0].pool.team_id
+    keys, ids = {row.key for row in rows}, [str(row.pk) for row in rows]
+    runs = [str(pk) for pk in runs_of(rows).values_list("pk", flat=True)]
+    about = Q(model="worker") & (Q(item__in=ids) | Q(name__in=keys))
+    naming = Q(model="run", item__in=runs) & (Q(kind__in=NAMING) | ~Q(why=""))
+    return AuditEntry.objects.filter(about | naming, team=team).order_by("id")

@@ -1,0 +1,120 @@
+"""What was kept long enough, by the settings; 0 days: it is kept."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from selection import acting, audit
+from selection.models import Answer, AuditEntry, Candidate, RecordedAnswer, Run, Worker
+from selection.setup import events
+
+from .erasing import erase
+
+PART = "retention"
+AT_ONCE = 500  # workers, and ten times as many entries: the rest is for the next time
+
+
+@dataclass(frozen=True)
+class Due:
+    """Rows whose time is over.
+
+    workers    who were in runs, all of which ended that long ago
+    addresses  entries of the audit log with one
+    runs       with responses, ended that long ago; how many responses they hold
+    """
+
+    workers: int
+    addresses: int
+    runs: int
+    responses: int
+
+
+def due(now: datetime | None = None) -> Due:
+    """Changes nothing."""
+    now = now or timezone.now()
+    runs = _runs(now)
+    return Due(
+        workers=_workers(now).count(),
+        addresses=_entries(now).count(),
+        runs=runs.count(),
+        responses=_responses(runs).count(),
+    )
+
+
+def retain(now: datetime | None = None) -> Due:
+    """Take away what is due, as much as one turn takes; returns what was due before."""
+    now = now or timezone.now()
+    found = due(now)
+    with acting.by_part(PART):
+        for rows in _people(now):
+            erase(rows, PART, f"their runs ended {settings.PERSONAL_DATA_DAYS} days ago")
+        days = settings.AUDIT_ADDRESS_DAYS
+        old = list(_entries(now).order_by("id")[: 10 * AT_ONCE])
+        audit.replace(old, lambda entry: {"address": ""}, PART, f"kept for {days} days")
+        for run in list(_runs(now)):
+            _forget_responses(run)
+    return found
+
+
+# -- workers
+
+
+def _workers(now: datetime) -> QuerySet[Worker]:
+    """All rows of an id in a team, or none: they are one person."""
+    if settings.PERSONAL_DATA_DAYS <= 0:
+        return Worker.objects.none()
+    since = now - timedelta(days=settings.PERSONAL_DATA_DAYS)
+    team = OuterRef("pool__team")
+    mine = Candidate.objects.filter(worker__key=OuterRef("key"), worker__pool__team=team)
+    still = mine.exclude(run__status=Run.Status.ENDED, run__ended__lt=since)
+    return Worker.objects.filter(Exists(mine)).exclude(Exists(still))
+
+
+def _people(now: datetime) -> list[list[Worker]]:
+    """One id in one team together, so that they get one pseudonym."""
+    rows = _workers(now).select_related("pool").order_by("pool__team", "key", "pk")[:AT_ONCE]
+    return [list(own) for _, own in groupby(rows, key=lambda row: (row.pool.team_id, row.key))]
+
+
+# -- addresses
+
+
+def _entries(now: datetime) -> QuerySet[AuditEntry]:
+    if settings.AUDIT_ADDRESS_DAYS <= 0:
+        return AuditEntry.objects.none()
+    since = now - timedelta(days=settings.AUDIT_ADDRESS_DAYS)
+    return AuditEntry.objects.filter(at__lt=since).exclude(address="")
+
+
+# -- responses
+
+
+def _runs(now: datetime) -> QuerySet[Run]:
+    if settings.RESPONSES_DAYS <= 0:
+        return Run.objects.none()
+    since = now - timedelta(days=settings.RESPONSES_DAYS)
+    ended = Run.objects.filter(status=Run.Status.ENDED, ended__lt=since)
+    given = Answer.objects.filter(run=OuterRef("pk")).exclude(response="")
+    waiting = RecordedAnswer.objects.filter(candidate__run=OuterRef("pk"))
+    return ended.filter(Exists(given) | Exists(waiting)).order_by("pk")
+
+
+def _responses(runs: QuerySet[Run]) -> QuerySet[Answer]:
+    return Answer.objects.filter(run__in=runs).exclude(response="")
+
+
+@transaction.atomic
+def _forget_responses(run: Run) -> None:
+    """Grades stay: what was counted is what the run's end rests on."""
+    locked = Run.objects.locked(run.pk)
+    if locked is None or locked.status != Run.Status.ENDED:
+        return
+    count = Answer.objects.filter(run=locked).exclude(response="").update(response="")
+    RecordedAnswer.objects.filter(candidate__run=locked).delete()
+    after = f"{settings.RESPONSES_DAYS} days after the end"
+    events.write(locked, PART, f"{count} responses were deleted, {after}. Grades stay.")
