@@ -89,6 +89,7 @@ def world() -> dict[str, list[object]]:
         "candidate": [going.candidates.first().pk, 2**63],
         "upload": [waiting.pk, "00000000-0000-0000-0000-000000000000"],
         "verb": ["start", "x"],
+        "format": ["all-csv", "x"],
         "app_label": ["auth", "selection"],
         "content_type_id": [1, "x"],
     }
