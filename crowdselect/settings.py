@@ -127,13 +127,14 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_RESULT_BACKEND = CELERY_BROKER_URL  # for the research only: no task of the app has a result
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
-# Forecasts have a queue of their own, so that a run's next step never waits behind one. A worker
-# that is told of no queue takes both.
-CELERY_TASK_QUEUES: dict[str, Any] = {"celery": {}, "forecasts": {}}
+# Forecasts and webhooks have queues of their own, so that a run's next step never waits behind one.
+# A worker that is told of no queue takes all.
+CELERY_TASK_QUEUES: dict[str, Any] = {"celery": {}, "forecasts": {}, "webhooks": {}}
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
     "selection.tasks.forecast": {"queue": "forecasts"},
     "selection.tasks.outlook": {"queue": "forecasts"},
+    "selection.tasks.deliver": {"queue": "webhooks"},
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A message that a killed worker held comes back after this many seconds.
@@ -165,6 +166,8 @@ METRICS_TOKEN = env("METRICS_TOKEN", default="")
 PERSONAL_DATA_DAYS = env.int("PERSONAL_DATA_DAYS", default=0)  # who workers are, after their runs
 AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", default=0)  # from where things were done
 RESPONSES_DAYS = env.int("RESPONSES_DAYS", default=0)  # what was answered, after the run's end
+# Whether webhooks may go to this machine, to its network, and by http.
+WEBHOOKS_INSIDE = env.bool("WEBHOOKS_INSIDE", default=False)
 
 # -- people
 
@@ -343,6 +346,7 @@ UNFOLD = {
                 "title": "Access",
                 "items": [
                     _menu("API tokens", "key", "selection.apitoken"),
+                    _menu("Webhooks", "webhook", "selection.webhook"),
                     _menu("Teams", "diversity_3", "selection.team"),
                     _menu("Users", "badge", "auth.user"),
                     _menu("System", "monitor_heart", "selection.pulse"),

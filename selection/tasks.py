@@ -9,7 +9,7 @@ from celery.signals import worker_ready
 from django.db import DatabaseError
 from django.utils import timezone
 
-from . import acting, audit, engine, intake, personal, wake
+from . import acting, audit, engine, intake, personal, reports, wake, webhooks
 from .errors import Busy
 from .forecast import orders, outlooks
 from .models import Pulse, Run, Upload
@@ -42,6 +42,11 @@ def forecast(part_id: int, runs: int) -> None:
 @shared_task
 def outlook(run_id: int) -> None:
     outlooks.refresh(run_id)
+
+
+@shared_task
+def deliver(webhook_id: int) -> None:
+    webhooks.drain(webhook_id)
 
 
 @worker_ready.connect
@@ -80,6 +85,10 @@ def wake_all() -> None:
         wake.send(run_id, delay=0)
 
 
+def tell_needs() -> None:
+    webhooks.attention(reports.needs)
+
+
 def forget_uploads() -> None:
     Upload.objects.filter(created__lt=timezone.now() - UPLOADS_KEPT).delete()
 
@@ -101,4 +110,6 @@ PARTS: list[Callable[[], object]] = [
     forget_uploads,
     orders.sweep,
     outlooks.sweep,
+    tell_needs,
+    webhooks.sweep,
 ]

@@ -40,6 +40,11 @@ def silence() -> Iterator[None]:
         _asleep.reset(token)
 
 
+def asleep() -> bool:
+    """Whether all is silent: what happens now happens to a crowd that is not there."""
+    return _asleep.get()
+
+
 def _send_once(run_id: int) -> None:
     if time.monotonic() < _covered.get(run_id, 0.0):
         return

@@ -10,13 +10,15 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Model
 
-from selection.models import ApiToken, AuditEntry, Membership, Team
+from selection.models import ApiToken, AuditEntry, Delivery, Membership, Team, Webhook
 
 from .paths import path_of
 
 Role = Membership.Role
-# Who is in a team, its name, and who did what are its owners' affair; tokens are not for viewers.
+# Who is in a team, its name, and who did what are its owners' affair; viewers see neither tokens
+# nor webhooks.
 PEOPLE = (Team, Membership, AuditEntry)
+KEYS = (ApiToken, Delivery, Webhook)
 ACTIONS = ("view", "add", "change", "delete")
 
 
@@ -24,7 +26,7 @@ ACTIONS = ("view", "add", "change", "delete")
 def permissions_of(role: str) -> frozenset[str]:
     """As "selection.change_run"; empty for whom the login's own permissions count alone."""
     things = [model for model in _of_teams() if model not in PEOPLE]
-    shown = frozenset(name(model, "view") for model in things if model is not ApiToken)
+    shown = frozenset(name(model, "view") for model in things if model not in KEYS)
     handled = frozenset(name(model, action) for model in things for action in ACTIONS)
     audit = {name(AuditEntry, "view")}
     people = frozenset(name(Membership, action) for action in ACTIONS)

@@ -1,5 +1,15 @@
 """The requester's pages: Django's admin in django-unfold's layout, one file per subject."""
 
-from . import access, answers, audit, pools, practice, questions, runs, system
+from . import access, answers, audit, pools, practice, questions, runs, system, webhooks
 
-__all__ = ["access", "answers", "audit", "pools", "practice", "questions", "runs", "system"]
+__all__ = [
+    "access",
+    "answers",
+    "audit",
+    "pools",
+    "practice",
+    "questions",
+    "runs",
+    "system",
+    "webhooks",
+]

@@ -1,6 +1,6 @@
 """The JSON API: parse, call one of setup / intake / reports, answer."""
 
-from . import answers, expected, exports, forecasts, personal, runs, workers  # noqa: F401  (adds addresses)
+from . import answers, expected, exports, forecasts, personal, runs, webhooks, workers  # noqa: F401
 from .base import api
 
 __all__ = ["api"]

@@ -25,13 +25,14 @@ MAY = {
 class Token(HttpBearer):
     """A good token that may do this.
 
-    scopes  of those that may, besides the ones that manage; else to look is for those that read,
-            and everything else for those that manage alone
+    scopes   of those that may, besides the ones that manage; else to look is for those that read,
+             and everything else for those that manage alone
+    manages  whether to look, too, is for those that manage alone
     """
 
-    def __init__(self, *scopes: Scope) -> None:
+    def __init__(self, *scopes: Scope, manages: bool = False) -> None:
         super().__init__()
-        self.scopes = scopes
+        self.scopes, self.manages = scopes, manages
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
         found = tokens.of_secret(token)
@@ -42,7 +43,8 @@ class Token(HttpBearer):
             return None
         if limits.over("token", str(found.pk), settings.API_REQUESTS_PER_MINUTE):
             raise TooMany("Too many requests with this token: wait a minute.")
-        scopes = self.scopes or ((Scope.READ,) if request.method == "GET" else ())
+        looks = request.method == "GET" and not self.manages
+        scopes = self.scopes or ((Scope.READ,) if looks else ())
         if not tokens.may(found, *scopes):
             raise Forbidden(f"The token “{found}” may only {MAY[Scope(found.scope)]}.")
         return found

@@ -15,12 +15,34 @@ from django.db.models.signals import m2m_changed, post_save, pre_delete, pre_sav
 from django.dispatch import receiver
 
 from selection.acting import part
-from selection.models import ApiToken, Event, Membership, Pool, Practice, QuestionSet, Run, Team
+from selection.models import (
+    ApiToken,
+    Event,
+    Membership,
+    Pool,
+    Practice,
+    QuestionSet,
+    Run,
+    Team,
+    Webhook,
+)
 
 from .writing import MANY, deleted, note, shown, values, who, whoever
 
 FACTORS = {"totp": "code", "recovery_codes": "recovery code", "webauthn": "passkey"}
-WATCHED = (ApiToken, Group, Membership, Pool, Practice, QuestionSet, Run, Team, User, *MANY)
+WATCHED = (
+    ApiToken,
+    Group,
+    Membership,
+    Pool,
+    Practice,
+    QuestionSet,
+    Run,
+    Team,
+    User,
+    Webhook,
+    *MANY,
+)
 
 
 def remember(sender: Any, instance: Model, raw: bool, **signal: Any) -> None:

@@ -19,11 +19,11 @@ from .chain import seal
 MANY = (Question, Skill, Worker)
 # What the machine writes as it goes on.
 OWN = {
-    Run: {"memory", "proof", "steps", "called", "joined", "has_recorded", "deck_size"},
+    Run: {"memory", "proof", "steps", "called", "joined", "has_recorded", "deck_size", "told"},
     ApiToken: {"used"},
     User: {"last_login"},
 }
-SECRET, HIDDEN = {"password", "digest"}, "hidden"
+SECRET, HIDDEN = {"password", "digest", "salt"}, "hidden"
 
 # The request that is answered just now; None in tasks and commands.
 asking: ContextVar[HttpRequest | None] = ContextVar("asking", default=None)

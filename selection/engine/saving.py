@@ -14,6 +14,7 @@ from selection.setup import runs
 from selection.setup.proofs import remember
 from topk import Standing, Verdict, pack
 
+from . import news
 from .absence import in_the_way, take_back
 from .arrays import StepArrays
 from .dealing import deal
@@ -40,6 +41,7 @@ def save(arrays: StepArrays) -> Step:
     _save_candidates(arrays, verdict, standing)
     _save_seen(arrays)
     deal(arrays)
+    news.tell(arrays, verdict)
     return Step.objects.create(
         run=run,
         number=run.steps,

@@ -16,6 +16,7 @@ from .teams import Membership, Team, default_team
 from .tokens import ApiToken
 from .uploads import Upload
 from .visits import Complaint, Practice, PracticeAnswer
+from .webhooks import Delivery, Webhook
 
 __all__ = [
     "Answer",
@@ -24,6 +25,7 @@ __all__ = [
     "AuditEntry",
     "Candidate",
     "Complaint",
+    "Delivery",
     "Event",
     "MediaFile",
     "Membership",
@@ -42,6 +44,7 @@ __all__ = [
     "Step",
     "Team",
     "Upload",
+    "Webhook",
     "Worker",
     "default_team",
     "plain",

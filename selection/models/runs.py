@@ -66,6 +66,7 @@ class Run(NamedInTeam):
     concluded  when the requester had seen its end and put it aside
     links      how often its join link was replaced: the earlier ones open nothing
     regraded   when a gold answer was corrected after its end
+    told       what its team's webhooks were told that it needs, by kind
     """
 
     class Status(models.TextChoices):
@@ -201,6 +202,7 @@ class Run(NamedInTeam):
     regraded = models.DateTimeField(null=True, editable=False)
     proof = models.JSONField(default=dict, editable=False)
     links = models.PositiveSmallIntegerField(default=0, editable=False)
+    told = models.JSONField(default=list, editable=False)
 
     objects = RunQuerySet.as_manager()
 

@@ -5,7 +5,7 @@ from django.db import transaction
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Candidate, Run
 
-from . import events
+from . import events, news
 
 Verdicts = Candidate.Verdicts
 WORDS: dict[int, str] = {Verdicts.ACCEPTED: "accepted", Verdicts.REJECTED: "rejected"}
@@ -50,4 +50,5 @@ def override(candidate: Candidate, verdict: int | None, who: str = "", why: str 
     candidate.by_hand, candidate.by_hand_why = verdict, why[:300] if verdict is not None else ""
     candidate.save(update_fields=["by_hand", "by_hand_why"])
     events.write(run, "by hand", said, who, why)
+    news.by_hand(run, candidate)
     return said

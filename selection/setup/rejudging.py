@@ -8,11 +8,13 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from numpy.typing import NDArray
 
+from selection import webhooks
 from selection.models import Answer, Candidate, Run, Step
 from selection.models.roster import Counts, Roster
 from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, State, Verdict, pack
 from topk.in_turn import tell_in_turn
 
+from . import news
 from .proofs import remember
 
 CHUNK = 2000
@@ -198,6 +200,8 @@ def _decide(
             row.verdict, row.decided_in = new, run.steps if new else None
             row.decided_why = why.get(row.arm, "by the corrected gold answers") if new else ""
     Candidate.objects.bulk_update(changed, ["verdict", "decided_in", "decided_why"], 500)
+    if changed:
+        webhooks.write(run, lambda kinds: news.verdicts(run, changed))
     if not changed:
         return ""
     return f"Verdicts that changed: {len(changed)}."

@@ -15,7 +15,7 @@ from selection import wake
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Candidate, Run, Skill
 
-from . import events, quotas, refusals
+from . import events, news, quotas, refusals
 from .outages import give_back
 from .warming import warm
 
@@ -199,6 +199,7 @@ def take_up(run: Run, who: str = "", why: str = "") -> None:
 def end(run: Run, why: Run.Ending) -> None:
     """Mark a locked run as ended; the caller saves."""
     run.status, run.ending, run.ended = Status.ENDED, why, timezone.now()
+    news.ended(run)
 
 
 def _move(run: Run, to: Status, allowed: set[Status]) -> Run:

@@ -71,6 +71,8 @@ PAGES: dict[str, Rule] = {
     **standard("auth.group", SUPERUSER, SUPERUSER),
     **standard("selection.team", OWNER, OWNER, add=(SUPERUSER,) * 2, delete=(SUPERUSER,) * 2),
     **standard("selection.apitoken", MANAGER, MANAGER, change=(MANAGER, NOBODY)),
+    **standard("selection.webhook", MANAGER, MANAGER),
+    "admin/selection/webhook/<int:pk>/deliveries/": (MANAGER, MANAGER),
     **standard("selection.answer", VIEWER, NOBODY),
     **standard("selection.auditentry", OWNER, NOBODY),
     "admin/selection/auditentry/export/": (OWNER, NOBODY),
@@ -154,14 +156,24 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("post", "/api/runs/{run_id}/workers/{worker}/return"): set(),
     ("post", "/api/runs/{run_id}/workers/{worker}/verdict"): set(),
     ("post", "/api/runs/{run_id}/workers/{worker}/link"): set(),
+    ("get", "/api/webhooks"): set(),
+    ("post", "/api/webhooks"): set(),
+    ("get", "/api/webhooks/{webhook_id}"): set(),
+    ("patch", "/api/webhooks/{webhook_id}"): set(),
+    ("delete", "/api/webhooks/{webhook_id}"): set(),
+    ("post", "/api/webhooks/{webhook_id}/secret"): set(),
+    ("post", "/api/webhooks/{webhook_id}/test"): set(),
+    ("get", "/api/webhooks/{webhook_id}/deliveries"): set(),
+    ("post", "/api/deliveries/{delivery_id}/replay"): set(),
 }
 # Those that are about nothing that is there already: every team's token may.
-NEW = {("post", "/api/forecasts")}
+NEW = {("post", "/api/forecasts"), ("get", "/api/webhooks"), ("post", "/api/webhooks")}
 # What each wants to be sent, so that it is refused for who asks and not for what is missing.
 BODIES: dict[str, dict[str, object]] = {
     "answer": {"response": "yes"},
     "answers": {"answers": []},
     "workers": {"worker": "somebody"},
     "verdict": {"verdict": None},
+    "webhooks": {"url": "https://example.org/new", "events": ["run.ended"]},
     "forecasts": {"workers": 4, "k": 1, "questions": 9},
 }

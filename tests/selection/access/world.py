@@ -16,6 +16,7 @@ from selection.models import (
     ApiToken,
     Assignment,
     AuditEntry,
+    Delivery,
     Membership,
     Planning,
     Pool,
@@ -24,6 +25,7 @@ from selection.models import (
     Run,
     Team,
     Upload,
+    Webhook,
 )
 from selection.worker import links
 from tests.worlds import answer_all, make_run, open_of
@@ -48,6 +50,7 @@ class Camp:
     user: User
     group: Group
     entry: AuditEntry
+    delivery: Delivery
 
     @property
     def open(self) -> Assignment:
@@ -98,6 +101,7 @@ def camp(word: str) -> Camp:
         member(team, Role.OWNER),
         Group.objects.create(name=f"{word} group"),
         _entry(team, word),
+        _delivery(team, word),
     )
 
 
@@ -112,6 +116,12 @@ def _forecast(draft: Run, word: str) -> Planning:
 def _entry(team: Team, word: str) -> AuditEntry:
     told = {"at": timezone.now(), "who": f"{word} owner", "kind": "changed", "model": "team"}
     return AuditEntry.objects.create(team=team, name=f"{word} team", item=str(team.pk), **told)
+
+
+def _delivery(team: Team, word: str) -> Delivery:
+    hook = Webhook.objects.create(team=team, url=f"https://{word}.example", events=["run.ended"])
+    told = {"kind": "run.ended", "body": word, "made": timezone.now()}
+    return Delivery.objects.create(webhook=hook, **told)
 
 
 def member(team: Team, role: str, **fields: object) -> User:

@@ -1,0 +1,146 @@
+"""Webhooks: where this team's programs are told what happens, and what was sent there."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema, Status
+
+from selection.access import scoped
+from selection.models import Delivery, Webhook
+from selection.webhooks import hooks
+
+from .base import ERRORS, Token, api
+
+EventName = Literal[
+    "worker.accepted",
+    "worker.rejected",
+    "assignment.opened",
+    "run.needs_attention",
+    "run.ended",
+]
+# Where it leads is an affair of those who manage: an address may hold a key.
+MANAGES = Token(manages=True)
+
+
+class WebhookIn(Schema):
+    url: str = Field(max_length=500, examples=["https://example.org/crowdselect"])
+    events: list[EventName] = Field(min_length=1, examples=[["worker.accepted", "run.ended"]])
+    on: bool = True
+
+
+class WebhookChangeIn(Schema):
+    url: str | None = Field(None, max_length=500)
+    events: list[EventName] | None = Field(None, min_length=1)
+    on: bool | None = None
+
+
+class WebhookOut(Schema):
+    id: int
+    url: str
+    events: list[EventName]
+    on: bool
+    note: str = Field(description="Why it was turned off by itself; empty if it was not.")
+    created: datetime
+
+
+class NewWebhookOut(WebhookOut):
+    secret: str = Field(description="What its messages are signed with. It is shown this once.")
+
+
+class DeliveryOut(Schema):
+    id: int
+    message_id: str = Field(description="The header webhook-id: the same however often it is sent.")
+    kind: str
+    state: str = Field(description="waiting, to be tried again, delivered or given up.")
+    made: datetime
+    tries: int
+    tried: datetime | None
+    due: datetime | None = Field(description="When it is sent next.")
+    code: int | None = Field(description="HTTP status of the last answer; null: there was none.")
+    said: str = Field(description="The first 500 characters of that answer, or why there was none.")
+    body: str
+
+
+class DeliveryQuery(Schema):
+    limit: int = Field(100, ge=1, le=1000)
+    before: int | None = Field(None, ge=1, le=2**62, description="Only those of smaller ids.")
+
+
+@api.get("/webhooks", response={200: list[WebhookOut], **ERRORS}, tags=["webhooks"], auth=MANAGES)
+def list_webhooks(request: HttpRequest) -> Any:
+    """The team's webhooks, at most 20."""
+    return scoped(Webhook, request)
+
+
+@api.post("/webhooks", response={201: NewWebhookOut, **ERRORS}, tags=["webhooks"])
+def create_webhook(request: HttpRequest, payload: WebhookIn) -> Status[Any]:
+    """Have an address told what happens; the answer has its secret."""
+    team = request.auth.team_id  # type: ignore[attr-defined]
+    return Status(201, hooks.create(team, payload.url, payload.events, payload.on))
+
+
+@api.get(
+    "/webhooks/{webhook_id}", response={200: WebhookOut, **ERRORS}, tags=["webhooks"], auth=MANAGES
+)
+def show_webhook(request: HttpRequest, webhook_id: int) -> Any:
+    return _hook(request, webhook_id)
+
+
+@api.patch("/webhooks/{webhook_id}", response={200: WebhookOut, **ERRORS}, tags=["webhooks"])
+def change_webhook(request: HttpRequest, webhook_id: int, payload: WebhookChangeIn) -> Any:
+    """Give it another address or other events, or turn it on or off; what is left out stays."""
+    given = {name: value for name, value in payload.dict().items() if value is not None}
+    return hooks.change(_hook(request, webhook_id), **given)
+
+
+@api.delete("/webhooks/{webhook_id}", response={204: None, **ERRORS}, tags=["webhooks"])
+def delete_webhook(request: HttpRequest, webhook_id: int) -> Status[Any]:
+    """Delete it with what waits for it and the record of what was sent."""
+    _hook(request, webhook_id).delete()
+    return Status(204, None)
+
+
+@api.post(
+    "/webhooks/{webhook_id}/secret", response={200: NewWebhookOut, **ERRORS}, tags=["webhooks"]
+)
+def replace_secret(request: HttpRequest, webhook_id: int) -> Any:
+    """Put a new secret in the place of the old one, which signs nothing from now on."""
+    hook = _hook(request, webhook_id)
+    hooks.renew(hook)
+    return hook
+
+
+@api.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut, **ERRORS}, tags=["webhooks"])
+def test_webhook(request: HttpRequest, webhook_id: int) -> Status[Any]:
+    """Send a message that says nothing, once; look at the deliveries for what came of it."""
+    return Status(202, hooks.test(_hook(request, webhook_id)))
+
+
+@api.get(
+    "/webhooks/{webhook_id}/deliveries",
+    response={200: list[DeliveryOut], **ERRORS},
+    tags=["webhooks"],
+    auth=MANAGES,
+)
+def list_deliveries(request: HttpRequest, webhook_id: int, query: Query[DeliveryQuery]) -> Any:
+    """What was sent and what waits, the latest first; page on with ``before``. Kept for 30 days."""
+    rows = _hook(request, webhook_id).deliveries.all()
+    if query.before is not None:
+        rows = rows.filter(pk__lt=query.before)
+    return rows[: query.limit]
+
+
+@api.post(
+    "/deliveries/{delivery_id}/replay", response={202: DeliveryOut, **ERRORS}, tags=["webhooks"]
+)
+def replay_delivery(request: HttpRequest, delivery_id: int) -> Status[Any]:
+    """Send a message again, under the same id, whether or not it has arrived."""
+    rows = scoped(Delivery, request).select_related("webhook")
+    return Status(202, hooks.replay(get_object_or_404(rows, pk=delivery_id)))
+
+
+def _hook(request: HttpRequest, pk: int) -> Webhook:
+    hook: Webhook = get_object_or_404(scoped(Webhook, request), pk=pk)
+    return hook

@@ -1,0 +1,42 @@
+"""What is told to programs of a run's workers and of its end."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from selection import webhooks
+from selection.models import Candidate, Run, Webhook
+from selection.webhooks import Message
+
+Kind = Webhook.Event
+Verdicts = Candidate.Verdicts
+KINDS: dict[int, str] = {Verdicts.ACCEPTED: Kind.ACCEPTED, Verdicts.REJECTED: Kind.REJECTED}
+
+
+def about(run: Run, row: Candidate) -> dict[str, Any]:
+    """The worker, and in which skill where there are several."""
+    return {
+        "worker": row.worker.key,
+        "skill": str(run.skills[row.skill]) if run.several else None,
+    }
+
+
+def verdicts(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
+    """Of those who are accepted or rejected by the algorithm now."""
+    for row in rows:
+        if row.verdict in KINDS:
+            data = {"by": "algorithm", "why": row.decided_why, "step": row.decided_in}
+            yield Message(KINDS[row.verdict], about(run, row) | data)
+
+
+def by_hand(run: Run, row: Candidate) -> None:
+    """That somebody gave their own verdict; that it was taken back is not told."""
+    if row.by_hand is not None:
+        kind = KINDS[row.by_hand]
+        data = {"by": "hand", "why": row.by_hand_why, "step": run.steps}
+        webhooks.write(run, lambda kinds: [Message(kind, about(run, row) | data)])
+
+
+def ended(run: Run) -> None:
+    """That it has ended, and why. Called before it is saved, in the same transaction."""
+    data = {"ending": run.ending, "why": run.why_ended, "promise_kept": run.certified}
+    webhooks.write(run, lambda kinds: [Message(Kind.ENDED, data | {"ended": run.ended})])

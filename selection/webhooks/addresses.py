@@ -1,0 +1,162 @@
+"""Post to an address that somebody typed: never into our own network, nor where a redirect leads.
+
+What a name stands for is looked up once, checked, and connected to as it was checked, so that a
+name that leads elsewhere a moment later (DNS rebinding) leads nowhere.
+"""
+
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+from selection.errors import Refused
+from selection.models.webhooks import SAID
+
+SECONDS = 10.0  # for all of it: a receiver that answers byte by byte is no better than none
+LONGEST = 500
+PORTS = {"https": 443, "http": 80}
+INSIDE = (
+    "This address is on this machine or in its network. Whoever runs this server may allow that by "
+    "the setting WEBHOOKS_INSIDE."
+)
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class NoAnswer(Exception):
+    """There was none; the message says why."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the receiver answered; ``said`` is how that begins."""
+
+    code: int
+    said: str
+
+    @property
+    def good(self) -> bool:
+        return 200 <= self.code < 300
+
+
+def check(url: str) -> str:
+    """The address without spaces around it. Raises Refused for one that nothing is sent to."""
+    url = url.strip()
+    if not url.isascii() or not url.isprintable() or " " in url or not 0 < len(url) <= LONGEST:
+        raise Refused(f"An address has 1 to {LONGEST} characters of ASCII and no spaces.")
+    parts = _parts(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and settings.WEBHOOKS_INSIDE):
+        raise Refused("The address must begin with https://, so that nobody can read along.")
+    if parts.username or parts.password:
+        raise Refused("Leave name and password out of the address: each message is signed.")
+    if parts.hostname == "localhost" or _is_number(parts.hostname or ""):
+        _refuse_inside(_public(_lookup(parts)))
+    return url
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        if parts.hostname and parts.port != 0:
+            return parts
+    except ValueError:
+        pass
+    raise Refused(f"“{url}” is no address; it looks like https://example.org/crowdselect.")
+
+
+def _is_number(host: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(host))
+    except ValueError:
+        return False
+
+
+# -- which machine
+
+
+def is_public(address: str) -> bool:
+    """Whether this IP address is one that anybody on the Internet has."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
+        if ip in _NAT64:
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(str(inner))
+    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
+
+
+def _lookup(parts: SplitResult) -> list[str]:
+    port = parts.port or PORTS[parts.scheme]
+    found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+    return [str(row[4][0]) for row in found]
+
+
+def _public(addresses: list[str]) -> list[str]:
+    return [one for one in addresses if settings.WEBHOOKS_INSIDE or is_public(one)]
+
+
+def _refuse_inside(addresses: list[str]) -> None:
+    if not addresses:
+        raise Refused(INSIDE)
+
+
+# -- sending
+
+
+def post(url: str, body: bytes, headers: dict[str, str]) -> Reply:
+    """Send it; raises NoAnswer."""
+    try:
+        parts = _parts(check(url))
+        addresses = _public(_lookup(parts))
+        _refuse_inside(addresses)
+        return _exchange(parts, addresses[0], body, headers)
+    except Refused as refusal:
+        raise NoAnswer(str(refusal)) from refusal
+    except (OSError, HTTPException, ValueError, UnicodeError) as error:
+        words = str(error) or type(error).__name__
+        raise NoAnswer(f"No answer: {words}"[:SAID]) from error
+
+
+def _exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> Reply:
+    host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    with _connected(parts.scheme, host, address, port) as sock:
+        connection = kind(host, port)
+        connection.sock = sock
+        connection.request("POST", target, body, headers | {"Connection": "close"})
+        answer = connection.getresponse()
+        text = answer.read(4 * SAID).decode(errors="replace").replace("\0", "")
+    return Reply(answer.status, text[:SAID])
+
+
+@contextmanager
+def _connected(scheme: str, host: str, address: str, port: int) -> Iterator[socket.socket]:
+    """A connection to this very machine that ends by itself when the time is up."""
+    sock = socket.create_connection((address, port), timeout=SECONDS)
+    if scheme == "https":  # the hand is shaken below, where it has an end
+        context = ssl.create_default_context()
+        sock = context.wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
+    end = threading.Timer(SECONDS, _hang_up, [sock])
+    end.daemon = True
+    end.start()
+    try:
+        if isinstance(sock, ssl.SSLSocket):
+            sock.do_handshake()
+        yield sock
+    finally:
+        end.cancel()
+        sock.close()
+
+
+def _hang_up(sock: socket.socket) -> None:
+    """Also in the middle of a read, which then ends."""
+    with suppress(OSError):
+        socket.socket.shutdown(sock, socket.SHUT_RDWR)

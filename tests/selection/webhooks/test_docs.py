@@ -1,0 +1,52 @@
+"""The receiver in docs/webhooks.md works as it is written."""
+
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from selection import webhooks
+from selection.models import Delivery
+from selection.setup import runs
+from selection.webhooks import hooks
+from selection.webhooks.sending import DELAYS, MOST_TRIES
+from tests.worlds import make_run
+
+pytestmark = pytest.mark.django_db
+PAGE = (Path(__file__).parents[3] / "docs" / "webhooks.md").read_text(encoding="utf-8")
+
+
+def test_the_example_takes_what_is_signed_once_and_nothing_else(settings, capsys):
+    settings.WEBHOOKS_INSIDE = True
+    (code,) = re.findall(r"(?s)```python run-by-test\n(.*?)```", PAGE)
+    names: dict = {"port": 0, "secret": ""}
+    exec(code, names)
+    server = names["server"]
+    server.RequestHandlerClass.log_message = lambda *words: None
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/"
+        hook = hooks.create(None, url, ["run.ended"])
+        names["secret"] = hook.secret
+        runs.stop(make_run())
+        webhooks.drain(hook.pk)
+        hooks.replay(Delivery.objects.select_related("webhook").get())
+        webhooks.drain(hook.pk)
+        assert Delivery.objects.get().code == 204
+        hooks.renew(hook)
+        hooks.replay(Delivery.objects.select_related("webhook").get())
+        webhooks.drain(hook.pk)
+        assert Delivery.objects.get().code == 401
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    said = capsys.readouterr().out
+    assert said.count("run.ended") == 1
+
+
+def test_the_page_names_the_true_number_of_tries():
+    assert f"{MOST_TRIES} tries in 9 hours" in PAGE
+    assert round(sum(delay.total_seconds() for delay in DELAYS) / 3600) == 9

@@ -1,0 +1,149 @@
+"""What is written down for webhooks, and when."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from selection import engine, reports, wake, webhooks
+from selection.models import Answer, Delivery, Run, Skill, Team, Webhook
+from selection.setup import by_hand, regrade, runs
+from selection.setup.regrade import Gold
+from selection.webhooks import hooks
+from tests.worlds import answer_all, crowd, make_questions, make_run, play
+
+pytestmark = pytest.mark.django_db
+ALL = Webhook.Event.values
+
+
+def listen(*events: str, team: Team | None = None) -> Webhook:
+    return hooks.create(team, "https://example.org/hook", events or ALL)
+
+
+def told(kind: str) -> list[dict]:
+    rows = Delivery.objects.filter(kind=kind).order_by("id")
+    return [json.loads(row.body)["data"] for row in rows]
+
+
+def test_a_run_tells_of_its_questions_its_verdicts_and_its_end():
+    listen()
+    run = play(make_run(), crowd(3, good=2))
+    opened = told("assignment.opened")
+    slips = [slip for one in opened for slip in one["assignments"]]
+    assert {one["worker"] for one in opened} == {f"w{i}" for i in range(6)}
+    assert len(slips) == sum(step.dealt for step in run.history.all())
+    assert len({slip["assignment"] for slip in slips}) == len(slips)
+    accepted, rejected = told("worker.accepted"), told("worker.rejected")
+    assert sorted(one["worker"] for one in accepted) == ["w0", "w1"]
+    assert len(rejected) == 4
+    assert accepted[0]["by"] == "algorithm"
+    assert accepted[0]["why"]
+    (end,) = told("run.ended")
+    assert (end["run"], end["run_name"]) == (run.pk, run.name)
+    assert (end["ending"], end["promise_kept"]) == ("promise", True)
+
+
+def test_what_is_dealt_is_told_once_and_all_of_it():
+    listen("assignment.opened")
+    run = make_run()
+    for _ in range(3):
+        engine.advance(run.pk)
+        answer_all(run, crowd(3, good=2))
+    slips = [s["assignment"] for one in told("assignment.opened") for s in one["assignments"]]
+    dealt = run.candidates.values_list("assignments__pk", flat=True)
+    assert sorted(slips) == sorted(pk for pk in dealt if pk)
+
+
+def test_without_a_webhook_nothing_is_written_and_one_look_is_all_it_costs():
+    run = make_run()
+    with CaptureQueriesContext(connection) as queries:
+        engine.advance(run.pk)
+    assert sum("selection_webhook" in one["sql"] for one in queries.captured_queries) == 1
+    assert not Delivery.objects.exists()
+
+
+def test_nobody_is_told_what_they_did_not_ask_for_or_of_another_team():
+    listen("run.ended")
+    listen(team=Team.objects.create(name="others"))
+    off = listen()
+    hooks.change(off, on=False)
+    play(make_run(), crowd(3, good=2))
+    assert [(row.kind, row.webhook_id) for row in Delivery.objects.all()] == [
+        ("run.ended", Webhook.objects.order_by("pk")[0].pk)
+    ]
+
+
+def test_what_is_rolled_back_was_never_told():
+    listen()
+    run = make_run()
+    with transaction.atomic():
+        runs.stop(run)
+        assert told("run.ended")
+        transaction.set_rollback(True)
+    assert not Delivery.objects.exists()
+
+
+def test_a_crowd_that_is_not_there_is_no_news():
+    listen()
+    with wake.silence():
+        play(make_run(), crowd(3, good=2))
+    assert not Delivery.objects.exists()
+
+
+def test_a_verdict_by_hand_is_told_and_taking_it_back_is_not():
+    listen("worker.rejected")
+    run = make_run()
+    row = run.candidates.first()
+    by_hand.override(row, -1, "me", "copied")
+    by_hand.override(row, None, "me")
+    (one,) = told("worker.rejected")
+    assert (one["worker"], one["by"], one["why"]) == (row.worker.key, "hand", "copied")
+
+
+def test_a_verdict_that_a_correction_changes_is_told():
+    run = play(make_run(n=3, k=1, algorithm="certified", questions=60), crowd(3, good=1))
+    listen("worker.accepted", "worker.rejected")
+    before = dict(run.candidates.values_list("worker__key", "verdict"))
+    Answer.objects.filter(run=run).update(response="yes")
+    Answer.objects.filter(assignment__candidate__worker__key="w0").update(response="no")
+    for question in run.question_set.questions.all():
+        gold = Gold("Anew?", ["yes"], question.choices, question.grading)
+        regrade.correct(question, gold, "me", "the key was wrong")
+    after = dict(run.candidates.values_list("worker__key", "verdict"))
+    assert before != after
+    last = {one["worker"]: -1 for one in told("worker.rejected")}
+    last |= {one["worker"]: 1 for one in told("worker.accepted")}
+    assert last == {worker: verdict for worker, verdict in after.items() if verdict}
+
+
+def test_each_thing_that_a_run_needs_is_told_once_until_it_comes_again():
+    listen("run.needs_attention")
+    run = make_run()
+    paused = timezone.now() - timedelta(days=2)
+    runs.pause(run)
+    Run.objects.filter(pk=run.pk).update(paused=paused)
+    for _ in range(3):
+        webhooks.attention(reports.needs)
+    (one,) = told("run.needs_attention")
+    assert [need["kind"] for need in one["needs"]] == ["paused"]
+    run.refresh_from_db()
+    runs.resume(run)
+    webhooks.attention(reports.needs)
+    runs.pause(run)
+    Run.objects.filter(pk=run.pk).update(paused=paused)
+    webhooks.attention(reports.needs)
+    assert len(told("run.needs_attention")) == 2
+
+
+def test_with_several_kinds_of_task_the_skill_is_named():
+    listen("worker.accepted")
+    run = make_run(algorithm="clucb-pac", start=False)
+    Skill.objects.create(run=run, number=1, question_set=make_questions(20), k=1)
+    runs.start(run)
+    run = Run.objects.get(pk=run.pk)
+    by_hand.override(run.candidates.filter(skill=1)[0], 1, "me", "well known")
+    (one,) = told("worker.accepted")
+    assert one["skill"] == str(run.skills[1])

@@ -1,0 +1,220 @@
+"""Messages arrive, signed, at least once; what fails comes again, and in the end gives up."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+from standardwebhooks import Webhook as Verifier
+from standardwebhooks.webhooks import WebhookVerificationError
+
+from selection import webhooks
+from selection.errors import Conflict, Refused
+from selection.models import Delivery, Webhook
+from selection.setup import runs
+from selection.webhooks import hooks, sending
+from tests.worlds import make_run
+
+from .receiver import receiver
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def inside(settings):
+    settings.WEBHOOKS_INSIDE = True
+
+
+@pytest.fixture
+def there():
+    with receiver() as server:
+        yield server
+
+
+@pytest.fixture
+def hook(there):
+    return hooks.create(None, there.url, ["run.ended"])
+
+
+def end_a_run() -> Delivery:
+    runs.stop(make_run())
+    return Delivery.objects.latest("id")
+
+
+def again_due() -> None:
+    Delivery.objects.exclude(due=None).update(due=timezone.now())
+
+
+def test_a_message_arrives_signed_and_its_log_says_so(there, hook):
+    end_a_run()
+    webhooks.drain(hook.pk)
+    ((headers, body),) = there.got
+    heard = Verifier(hook.secret).verify(body, headers)
+    assert heard["type"] == "run.ended"
+    row = Delivery.objects.get()
+    assert (row.state, row.tries, row.code, row.said) == ("delivered", 1, 200, "thank you")
+    assert headers["webhook-id"] == row.message_id
+    assert json.loads(row.body) == heard
+
+
+def test_another_secret_or_another_word_is_not_believed(there, hook):
+    end_a_run()
+    webhooks.drain(hook.pk)
+    ((headers, body),) = there.got
+    for secret, said in ((hooks.renew(hook), body), (hook.secret, body + b" ")):
+        with pytest.raises(WebhookVerificationError):
+            Verifier(secret).verify(said, headers)
+
+
+def test_what_arrived_is_not_sent_again(there, hook):
+    end_a_run()
+    for _ in range(3):
+        webhooks.drain(hook.pk)
+    assert len(there.got) == 1
+
+
+def test_what_fails_is_sent_again_later_under_the_same_id(there, hook):
+    there.code, there.says = 503, b"later"
+    row = end_a_run()
+    webhooks.drain(hook.pk)
+    webhooks.drain(hook.pk)  # it is not due yet
+    row.refresh_from_db()
+    assert (row.state, row.tries, row.code, row.said) == ("to be tried again", 1, 503, "later")
+    wait = row.due - row.tried
+    assert timedelta(seconds=4) <= wait <= timedelta(seconds=6)
+    there.code = 200
+    again_due()
+    webhooks.drain(hook.pk)
+    assert len({headers["webhook-id"] for headers, _ in there.got}) == 1
+    assert len(there.got) == 2
+
+
+def test_after_the_last_try_it_is_given_up_and_the_webhook_turned_off_with_a_note(there, hook):
+    there.code = 500
+    row = end_a_run()
+    for _ in range(20):
+        again_due()
+        webhooks.drain(hook.pk)
+    row.refresh_from_db()
+    hook.refresh_from_db()
+    assert (row.state, row.tries) == ("given up", sending.MOST_TRIES)
+    assert len(there.got) == sending.MOST_TRIES
+    assert not hook.on
+    assert hook.note.startswith("Turned off: nothing arrived in 8 tries")
+    end_a_run()
+    assert Delivery.objects.count() == 1
+
+
+def test_one_message_that_is_never_taken_turns_nothing_off_while_others_arrive(there, hook):
+    there.code = 500
+    row = end_a_run()
+    for _ in range(sending.MOST_TRIES):
+        again_due()
+        webhooks.drain(hook.pk)
+        there.code = 200
+        Delivery.objects.filter(pk=row.pk).update(due=None)
+        end_a_run()
+        webhooks.drain(hook.pk)
+        there.code = 500
+        Delivery.objects.filter(pk=row.pk).update(due=timezone.now())
+    hook.refresh_from_db()
+    row.refresh_from_db()
+    assert hook.on
+    assert row.tries == sending.MOST_TRIES
+
+
+def test_an_answer_of_410_turns_it_off_at_once(there, hook):
+    there.code = 410
+    end_a_run()
+    webhooks.drain(hook.pk)
+    hook.refresh_from_db()
+    assert (hook.on, "410" in hook.note) == (False, True)
+
+
+def test_a_receiver_that_is_down_is_not_asked_for_everything_at_once(there, hook):
+    there.code = 500
+    for _ in range(6):
+        end_a_run()
+    webhooks.drain(hook.pk)
+    assert len(there.got) == sending.FAILURES
+
+
+def test_of_two_who_send_at_once_each_message_is_sent_by_one(there, hook, monkeypatch):
+    end_a_run()
+    ready = Delivery.objects.ready().get()
+    Delivery.objects.filter(pk=ready.pk).update(due=ready.due + sending.LEASE)
+    webhooks.drain(hook.pk)
+    assert not there.got
+
+
+def test_what_a_killed_worker_held_is_sent_by_another(there, hook):
+    end_a_run()
+    assert sending._take(hook.pk)  # and then it is killed
+    webhooks.drain(hook.pk)
+    assert not there.got
+    again_due()  # when its time is over
+    webhooks.drain(hook.pk)
+    assert len(there.got) == 1
+
+
+def test_while_it_is_off_what_waits_stays_and_goes_out_when_it_is_on_again(there, hook):
+    end_a_run()
+    hooks.change(hook, on=False)
+    webhooks.drain(hook.pk)
+    assert not there.got
+    with pytest.raises(Conflict, match="off"):
+        hooks.replay(Delivery.objects.select_related("webhook").get())
+    hooks.change(hook, on=True)
+    webhooks.drain(hook.pk)
+    assert len(there.got) == 1
+
+
+def test_a_test_goes_out_once_also_while_it_is_off(there, hook):
+    hooks.change(hook, on=False)
+    there.code = 500
+    row = hooks.test(hook)
+    for _ in range(2):
+        webhooks.drain(hook.pk)
+    row.refresh_from_db()
+    assert (row.kind, row.state, row.code) == (Webhook.TEST, "given up", 500)
+    assert len(there.got) == 1
+
+
+def test_what_arrived_can_be_sent_again_under_its_id(there, hook):
+    row = end_a_run()
+    webhooks.drain(hook.pk)
+    hooks.replay(Delivery.objects.select_related("webhook").get())
+    webhooks.drain(hook.pk)
+    assert [headers["webhook-id"] for headers, _ in there.got] == [row.message_id] * 2
+
+
+def test_the_sweep_asks_for_what_waits_and_forgets_what_is_old(hook, monkeypatch):
+    end_a_run()
+    old = Delivery.objects.create(
+        webhook=hook, kind="run.ended", body="{}", made=timezone.now() - timedelta(days=31)
+    )
+    cache.clear()  # the first message to Celery was lost
+    asked: list[int] = []
+    monkeypatch.setattr(webhooks.outbox, "ask", asked.append)
+    webhooks.sweep()
+    assert asked == [hook.pk]
+    assert not Delivery.objects.filter(pk=old.pk).exists()
+
+
+def test_a_team_has_a_bounded_number_of_webhooks(hook, monkeypatch):
+    monkeypatch.setattr(hooks, "MOST", 1)
+    with pytest.raises(Refused, match="at most 1"):
+        hooks.create(None, hook.url, ["run.ended"])
+
+
+@pytest.mark.parametrize(("events", "word"), [([], "one event"), (["run.begun"], "run.begun")])
+def test_events_that_are_none_are_refused(there, events, word):
+    with pytest.raises(Refused, match=word):
+        hooks.create(None, there.url, events)
+
+
+def test_the_database_alone_does_not_tell_the_secret(hook, settings):
+    before = hook.secret
+    settings.SECRET_KEY = "another"
+    assert hook.secret != before
