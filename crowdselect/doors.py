@@ -110,9 +110,18 @@ def with_headers(request: HttpRequest, answer: HttpResponseBase) -> HttpResponse
     return answer
 
 
+def _framed() -> dict[str, str]:
+    """In a frame of the platform, and back to it: browsers hold redirects to this as well."""
+    frames = " ".join(settings.MTURK_FRAMES)
+    back = " ".join(dict.fromkeys([*settings.MTURK_SUBMITS_TO, *settings.MTURK_FRAMES]))
+    return {"frame-ancestors": frames, "form-action": f"'self' {back}"}
+
+
 def headers_for(path: str) -> dict[str, str]:
-    worker = path.startswith(("/work/", "/join/"))
+    worker = path.startswith(("/work/", "/join/", "/mturk/"))
     own = _UNFOLD if path.startswith(("/admin/", "/api/docs")) else _WORKER if worker else {}
+    if path.startswith("/mturk/"):
+        own = own | _framed()
     policy = "; ".join(f"{name} {value}" for name, value in (_POLICY | own).items())
     headers = {
         "Content-Security-Policy": policy,

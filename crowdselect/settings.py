@@ -169,6 +169,16 @@ RESPONSES_DAYS = env.int("RESPONSES_DAYS", default=0)  # what was answered, afte
 # Whether webhooks may go to this machine, to its network, and by http.
 WEBHOOKS_INSIDE = env.bool("WEBHOOKS_INSIDE", default=False)
 
+# Amazon Mechanical Turk: whose pages may show a run's in a frame, and where a task is handed in.
+MTURK_FRAMES = [
+    "https://worker.mturk.com",
+    "https://workersandbox.mturk.com",
+    "https://requester.mturk.com",
+    "https://requestersandbox.mturk.com",
+    "https://www.mturk.com",
+]
+MTURK_SUBMITS_TO = ["https://www.mturk.com", "https://workersandbox.mturk.com"]
+
 # -- people
 
 AUTH_PASSWORD_VALIDATORS = [

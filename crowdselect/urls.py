@@ -5,7 +5,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from selection.api import api
-from selection.worker import join, media, views
+from selection.worker import join, media, mturk, views
 
 from . import watching
 
@@ -19,5 +19,7 @@ urlpatterns = [
     path("metrics", watching.metrics),
     path("join/<str:token>/", join.join, name="join"),
     path("media/<str:token>/", media.media, name="media"),
+    path("mturk/<str:token>/", mturk.entry, name="mturk"),
+    path("mturk/at/<str:token>/", mturk.work, name="mturk-work"),
     path("work/<str:token>/", views.work, name="work"),
 ]

@@ -6,6 +6,8 @@ stored. Luby, Rackoff: How to construct pseudorandom permutations from pseudoran
 J. Comput. 17 (1988); Black, Rogaway: Ciphers with arbitrary finite domains, CT-RSA 2002.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -36,6 +38,19 @@ def questions(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) -> ND
         found[walking] = _permute(found[walking], keys[walking], half)
         walking = walking[found[walking] >= size]
     return found.astype(np.int64)
+
+
+def without(
+    seed: int, arm: int, positions: NDArray[np.int64], size: int, met: Sequence[int]
+) -> NDArray[np.int64]:
+    """The question numbers at these positions of one arm's deck, with those in ``met`` taken out.
+
+    positions  (m,) each 0 to size - 1 - len(met)
+    """
+    last = min(size, int(positions.max()) + 1 + len(met))
+    order = questions(seed, np.full(last, arm), np.arange(last), size)
+    left: NDArray[np.int64] = order[~np.isin(order, met)][positions]
+    return left
 
 
 def ranks(seed: int, arms: ArrayLike, numbers: ArrayLike) -> NDArray[np.uint64]:

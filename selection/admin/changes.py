@@ -56,6 +56,7 @@ def facts(run: Run, may_change: bool) -> dict[str, Any]:
         "events": events[:EVENTS_SHOWN],
         "more_events": len(events) > EVENTS_SHOWN,
         "join_link": links.join_address(run) if run.enrolling and may_change else "",
+        "mturk_link": links.mturk_address(run) if run.enrolling and may_change else "",
         "not_closed": joining.too_few(run) if run.enrolling else "",
         "may_raise": run.may_be_raised,
     }

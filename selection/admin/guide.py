@@ -18,7 +18,7 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.forecast import Forecast, for_money, orders
 from selection.models import Planning, Run
-from selection.setup import drafts, events, money, priors, runs
+from selection.setup import drafts, eligible, events, money, priors, runs
 
 from . import curve_chart, guide_rows
 from .guide_form import GuideForm, Wish
@@ -248,6 +248,7 @@ def _draft(row: Forecast, planning: Planning, wish: Wish) -> Run:
         price=wish.price,
         currency=wish.currency,
         hours_to_come=drafts.USUAL["hours_to_come"],
+        met=eligible.usual(own),
         seed=secrets.randbelow(2**31),
     )
 

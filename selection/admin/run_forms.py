@@ -7,11 +7,12 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
+from selection import reports
 from selection.access import scoped
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
 from selection.models.runs import SETTINGS as RUN_SETTINGS
-from selection.setup import choices, drafts, money, priors, quotas, refusals
+from selection.setup import choices, drafts, eligible, money, priors, quotas, refusals
 
 from .careful import number
 from .run_fields import (
@@ -27,6 +28,7 @@ from .run_fields import (
     prior_given,
     quotas_given,
 )
+from .who_fields import WhoFields, selected_choices
 
 # The settings of a run that have a range; the sentences about them come from refusals.
 RANGES = ("k", "epsilon", "delta", "budget")
@@ -35,7 +37,7 @@ MOST = 2**31 - 1
 MAKES = ("selection.add_run", "selection.change_run")
 
 
-class RunForm(QuotaFields, LearnField, KindsField, OptionFields, forms.ModelForm):
+class RunForm(QuotaFields, LearnField, KindsField, WhoFields, OptionFields, forms.ModelForm):
     """A run, while it is a draft. ``request`` is set by its admin (scope.TeamForm)."""
 
     request: ClassVar[HttpRequest]
@@ -56,6 +58,8 @@ class RunForm(QuotaFields, LearnField, KindsField, OptionFields, forms.ModelForm
         for name in RANGES:
             self.fields[name].validators = []
         self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(choices.needs())
+        self._offer("only_from", selected_choices(scoped(Run, self.request)))
+        self.fields["met"].required = False  # programs leave it out
         self._offer("learn_from", learn_choices(self.instance, scoped(Run, self.request)))
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
@@ -94,16 +98,19 @@ class RunForm(QuotaFields, LearnField, KindsField, OptionFields, forms.ModelForm
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         self._refuse_what_has_begun()
+        if source := cleaned.get("only_from"):
+            run = scoped(Run, self.request).get(pk=source)
+            cleaned["only"] = sorted({*cleaned.get("only", []), *_selected(run)})
         algorithm = cleaned.get("algorithm", "")
         self.instance.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
         self.instance.quotas = quotas_given(cleaned)
         pool = cleaned.get("pool")
         if pool is None or not algorithm:
             return cleaned
-        run = Run(**_given(cleaned), options=self.instance.options)
+        run = Run(pk=self.instance.pk, **_given(cleaned), options=self.instance.options)
         if asked := cleaned.get("question_set"):
             run.deck_size = asked.questions.count()
-        for field, why in refusals.of(run, pool.workers.count()).items():
+        for field, why in refusals.of(run, _workers(run, cleaned, pool)).items():
             if field == "pool" or field in cleaned:
                 self.add_error(field, why)
         self._check_quotas(pool)
@@ -161,7 +168,7 @@ class SkillFormSet(forms.BaseInlineFormSet):
         return self.new_objects
 
     def _check_each(self, kept: list[forms.ModelForm]) -> None:
-        workers = refusals.expected(self.instance, self.instance.pool.workers.count())
+        workers = refusals.expected(self.instance, eligible.count(self.instance))
         for form in kept:
             for why in refusals.of_team(self.instance, [form.instance]).values():
                 form.add_error("question_set", why)
@@ -174,7 +181,7 @@ class SkillFormSet(forms.BaseInlineFormSet):
         run = self.instance
         own = Skill(question_set=run.question_set, k=run.k)
         run.skills = [own, *(form.instance for form in kept)]
-        for why in refusals.of(run, run.pool.workers.count()).values():
+        for why in refusals.of(run, eligible.count(run)).values():
             raise ValidationError(why)
 
     def save_new(self, form: forms.ModelForm, commit: bool = True) -> Skill:
@@ -229,6 +236,19 @@ class PromiseForm(OptionFields):
 
     def pool_chosen(self) -> Pool | None:
         return self.cleaned_data.get("pool")
+
+
+def _selected(run: Run) -> list[str]:
+    return [line.worker for line in reports.look(run).lines if line.selected]
+
+
+def _workers(run: Run, cleaned: dict[str, Any], pool: Pool) -> int:
+    """How many of the pool the run that is asked for is of."""
+    run.pool, run.only, run.left_out = pool, cleaned.get("only", []), cleaned.get("left_out", [])
+    run.met = cleaned.get("met") or Run.Met.AGAIN
+    if asked := cleaned.get("question_set"):
+        run.question_set = asked
+    return eligible.count(run)
 
 
 def _given(cleaned: dict[str, Any]) -> dict[str, Any]:

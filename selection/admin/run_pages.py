@@ -14,10 +14,10 @@ from unfold.admin import ModelAdmin
 from selection import exports, reports
 from selection.errors import Refused
 from selection.models import Run
-from selection.setup import choices, money, priors, refusals, runs
+from selection.setup import choices, eligible, money, priors, refusals, runs
 from selection.worker import links
 
-from . import changes, copies, expected, live, table, told
+from . import changes, copies, expected, live, submissions, table, told
 from .live import LiveView
 from .page import Page, csv_response, file_response, object_url
 from .worker_page import WorkerPage, WorkerWhy
@@ -64,7 +64,7 @@ class RunPage(Page):
         return super().get_context_data(**facts)
 
     def _draft(self, run: Run) -> dict[str, Any]:
-        workers = run.pool.workers.count()
+        workers = eligible.count(run)
         questions = run.question_set.questions.count()
         return {
             "workers": workers,
@@ -74,6 +74,8 @@ class RunPage(Page):
             "accuracy": choices.accuracy(run),
             "learned": priors.learned(run),
             "doubt": priors.doubt(run),
+            "kept_out": run.pool.workers.count() - workers,
+            "met": eligible.touched(run),
             **expected.facts(run),
         }
 
@@ -234,6 +236,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         *copies.copy_urls(model_admin),
         *expected.expected_urls(model_admin),
         *told.told_urls(model_admin),
+        *submissions.submission_urls(model_admin),
         path("<int:pk>/", page, name="selection_run_page"),
         path("<int:pk>/live/", live_page, name="selection_run_live"),
         path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),

@@ -99,6 +99,13 @@ class RunAdmin(DeletedWhole, Admin):
             },
         ),
         (
+            "Who is in it, and meets what",
+            {
+                "fields": ["met", "only_from", "only", "left_out"],
+                "description": "Workers are known by their ids, in all your pools.",
+            },
+        ),
+        (
             "To repeat the run exactly",
             {
                 "fields": ["seed"],

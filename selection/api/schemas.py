@@ -81,6 +81,12 @@ class RunOut(Schema):
     enrolling: bool = Field(description="Whether workers may join.")
     enrol_until: datetime | None
     enrol_most: int | None
+    met: str = Field(
+        description="What becomes of questions that a worker met in another run: skip (they are "
+        "passed over), out (the worker stays out) or again (they may be asked again)."
+    )
+    only: list[str] = Field(description="Whom it is for, by their ids; empty: everybody.")
+    left_out: list[str] = Field(description="Who is not in it, by their ids.")
     seed: int
     options: dict[str, Any]
     learned_from: dict[str, Any] | None = Field(

@@ -73,6 +73,7 @@ class StepArrays:
     verdict: Counts
     noted: NDArray[np.float64]
     gone: Flags
+    skipped: Counts
     decided_in: dict[int, tuple[int | None, str]]
     answers: Answers
     unseen: Counts
@@ -96,8 +97,8 @@ class StepArrays:
 
     @property
     def decks(self) -> Counts:
-        """How many questions each arm's skill has."""
-        return np.array([skill.deck_size for skill in self.run.skills])[self.skill]
+        """How many questions there are for each arm: of its skill, but those met before."""
+        return np.array([skill.deck_size for skill in self.run.skills])[self.skill] - self.skipped
 
     # -- after what was counted in this step
 
@@ -169,7 +170,7 @@ def load(run: Run) -> StepArrays:
     table = np.array(rows, np.float64).reshape(-1, len(COLUMNS)).T
     ids, workers, asked, pulls = table[:4].astype(np.int64)
     rewards, verdict = table[4], table[5].astype(np.int64)
-    skill, (void, gone, decided_in) = _skills(run, ids.size), _exceptions(run, ids.size)
+    skill, (void, gone, skipped, decided_in) = _skills(run, ids.size), _exceptions(run, ids.size)
     roster = Roster.of(run, skill, gone, pulls)
     state = roster.state(pulls, rewards, verdict, run.memory)
     answers = _answers(run, pulls + void)
@@ -188,6 +189,7 @@ def load(run: Run) -> StepArrays:
         verdict=verdict,
         noted=_noted(run, ids, answers),
         gone=gone,
+        skipped=skipped,
         decided_in=decided_in,
         answers=answers,
         unseen=unseen,
@@ -202,20 +204,24 @@ def _skills(run: Run, n: int) -> Counts:
     return np.array(run.candidates.order_by("arm").values_list("skill", flat=True), np.int64)
 
 
-def _exceptions(run: Run, n: int) -> tuple[Counts, Flags, dict[int, tuple[int | None, str]]]:
-    """(n,) void answers, (n,) who is gone, and by arm who was decided when and why.
+def _exceptions(
+    run: Run, n: int
+) -> tuple[Counts, Flags, Counts, dict[int, tuple[int | None, str]]]:
+    """(n,) void answers, (n,) who is gone, (n,) how many questions are passed over, and by arm who
+    was decided when and why.
 
     In one read of the few that have any of it, however large the pool.
     """
-    void, gone = np.zeros(n, np.int64), np.zeros(n, bool)
+    void, gone, skipped = np.zeros(n, np.int64), np.zeros(n, bool), np.zeros(n, np.int64)
     decided_in: dict[int, tuple[int | None, str]] = {}
-    rows = run.candidates.filter(Q(void__gt=0) | ~Q(gone="") | Q(decided_in__isnull=False))
-    columns = ("arm", "void", "gone", "decided_in", "decided_why")
-    for arm, passed_over, left, step, why in rows.order_by().values_list(*columns):
-        void[arm], gone[arm] = passed_over, bool(left)
+    decided, met = Q(decided_in__isnull=False), Q(skipped__gt=0)
+    rows = run.candidates.filter(Q(void__gt=0) | ~Q(gone="") | decided | met)
+    columns = ("arm", "void", "gone", "skipped", "decided_in", "decided_why")
+    for arm, passed_over, left, known, step, why in rows.order_by().values_list(*columns):
+        void[arm], gone[arm], skipped[arm] = passed_over, bool(left), known
         if step is not None:
             decided_in[arm] = step, why
-    return void, gone, decided_in
+    return void, gone, skipped, decided_in
 
 
 def _noted(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:

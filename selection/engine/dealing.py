@@ -116,6 +116,16 @@ def _numbers(arrays: StepArrays, arms: Counts, positions: Counts) -> Counts:
         own = arrays.skill[arms] == skill.number
         size = skill.deck_size
         numbers[own] = deck.questions(arrays.run.seed, arms[own], positions[own], size)
+    return _past_met(arrays, arms, positions, numbers) if arrays.skipped[arms].any() else numbers
+
+
+def _past_met(arrays: StepArrays, arms: Counts, positions: Counts, numbers: Counts) -> Counts:
+    """For those who met some of the questions before: the same order without these."""
+    own = np.unique(arms[arrays.skipped[arms] > 0]).tolist()
+    rows = arrays.run.candidates.filter(arm__in=own).values_list("arm", "met")
+    for arm, met in rows.order_by():
+        size, mine = arrays.run.skills[arrays.skill[arm]].deck_size, arms == arm
+        numbers[mine] = deck.without(arrays.run.seed, arm, positions[mine], size, met)
     return numbers
 
 

@@ -7,7 +7,7 @@ from django.core.cache import cache
 
 from selection.errors import Refused
 from selection.models import Planning, Run
-from selection.setup import refusals
+from selection.setup import eligible, refusals
 from topk import Goal
 
 from . import inputs, orders
@@ -42,7 +42,7 @@ def plan(run: Run) -> Plan:
     if run.several or run.selector_class.several_skills:
         raise Refused("What runs of several skills cost is not forecast.")
     return Plan(
-        workers=refusals.expected(run, run.pool.workers.count()),
+        workers=refusals.expected(run, eligible.count(run)),
         k=run.k,
         epsilon=run.epsilon,
         delta=run.delta,

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management import CommandParser
-from django.db.models import NOT_PROVIDED, BooleanField, Field
+from django.db.models import NOT_PROVIDED, BooleanField, Field, JSONField
 from django.utils import timezone
 
 from selection.algorithms import ALGORITHMS
@@ -91,8 +91,9 @@ def _help(name: str) -> str:
     field = _field(name)
     usual = drafts.USUAL.get(name, WORKED_OUT.get(name, field.default))
     switch = isinstance(field, BooleanField)
-    shown = "" if switch or usual in (NOT_PROVIDED, None) else f" (default: {usual})"
-    return f"{_said(name)}{shown}"
+    shown = "" if switch or usual in (NOT_PROVIDED, None, list) else f" (default: {usual})"
+    several = "; several with commas between them" if isinstance(field, JSONField) else ""
+    return f"{_said(name)}{several}{shown}"
 
 
 def _said(name: str) -> str:
@@ -121,6 +122,8 @@ def _begins_with(pool: Pool) -> dict[str, Any]:
 
 
 def _value(run: Run, name: str, text: Any) -> Any:
+    if isinstance(_field(name), JSONField):
+        return [one.strip() for one in str(text).split(",") if one.strip()]
     try:
         value = _field(name).clean(text, run)
     except ValidationError as error:

@@ -25,6 +25,8 @@ class Candidate(models.Model):
     seen     when the worker was last there: on the page, by the API, or by an answer
     gone     why the worker is no longer to be tested, if so; such a one is neither accepted nor
              rejected, and the promise is about the others
+    met      numbers of the questions that the worker met in other runs and is not asked here, as
+             known at the start, or when the worker joined; ``skipped`` is how many
     links    how often the worker's link was replaced: the earlier ones open nothing
     by_hand  the requester's own verdict, which stands beside the algorithm's
     """
@@ -57,6 +59,8 @@ class Candidate(models.Model):
     decided_in = models.PositiveIntegerField("decided in step", null=True)
     decided_why = models.CharField(max_length=300, blank=True)
     links = models.PositiveSmallIntegerField(default=0)
+    met = models.JSONField(default=list)
+    skipped = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["arm"]

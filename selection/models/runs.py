@@ -52,6 +52,9 @@ SETTINGS = (
     "hours_to_come",
     "recorded_only",
     "one_kind_each",
+    "met",
+    "only",
+    "left_out",
 )
 
 
@@ -66,6 +69,8 @@ class Run(NamedInTeam):
     concluded  when the requester had seen its end and put it aside
     links      how often its join link was replaced: the earlier ones open nothing
     regraded   when a gold answer was corrected after its end
+    only       keys of the workers whom it is for; empty: for everybody
+    left_out   keys of workers who are not in it
     told       what its team's webhooks were told that it needs, by kind
     """
 
@@ -82,6 +87,11 @@ class Run(NamedInTeam):
         STOPPED = "stopped", "it was stopped by hand"
         ROSTER = "roster", "no more workers are left than are wanted"
         REGRADED = "regraded", "its end was reached by a grading that was corrected since"
+
+    class Met(models.TextChoices):
+        SKIP = "skip", "are passed over for that worker"
+        OUT = "out", "keep that worker out of the run"
+        AGAIN = "again", "may be asked again"
 
     team = models.ForeignKey(
         Team, models.PROTECT, related_name="runs", editable=False, db_index=False
@@ -182,6 +192,20 @@ class Run(NamedInTeam):
         "two of them may be selected for both, or does one kind of task at most.",
     )
     page = models.JSONField(default=dict, blank=True, editable=False)
+    met = models.CharField(
+        "questions met before",
+        max_length=10,
+        choices=Met,
+        default=Met.AGAIN,
+        help_text="What becomes of questions that a worker of the same id was shown or answered in "
+        "another run of yours, in this set or with the same key and text in another.",
+    )
+    only = models.JSONField(
+        default=list, blank=True, help_text="Ids of the workers whom it is for; none: everybody."
+    )
+    left_out = models.JSONField(
+        default=list, blank=True, help_text="Ids of workers who are not to be in it."
+    )
     seed = models.PositiveBigIntegerField(default=0, validators=[MaxValueValidator(2**62)])
 
     status = models.CharField(

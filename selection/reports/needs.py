@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Max, Q
+from django.db.models import F, Max, Q
 from django.utils import timezone
 
 from selection.intake import complaints
@@ -144,7 +144,7 @@ def _gold(run: Run) -> list[Need]:
     for skill in run.skills:
         own, left = wanted.filter(skill=skill.number), max(1, int(SHORT * skill.deck_size))
         size += own.count()
-        short += own.filter(asked__gte=skill.deck_size - left).count()
+        short += own.filter(asked__gte=skill.deck_size - left - F("skipped")).count()
     if not short:
         return []
     return [

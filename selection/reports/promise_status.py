@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from selection.models import Run
-from selection.setup import by_hand, choices, joining, priors, refusals
+from selection.setup import by_hand, choices, eligible, joining, priors, refusals
 from topk import ASSUMPTIONS, Goal, Promise, build, rounded_up
 from topk.naming import BY_PROOF, Named
 from topk.roster import among
@@ -50,7 +50,7 @@ def promise_status(run: Run, who: Named | None = None) -> PromiseStatus:
     """who  whom the run names, where that is known already: it is worked out else"""
     draft = run.status == Run.Status.DRAFT
     counts = Counter(run.candidates.filter(skill=0).values_list("gone", flat=True))
-    n = refusals.expected(run, run.pool.workers.count()) if draft else counts[""]
+    n = refusals.expected(run, eligible.count(run)) if draft else counts[""]
     if draft and (refused := refusals.of(run, n)):
         return PromiseStatus(" ".join(refused.values()))
     over = _over(run, counts)

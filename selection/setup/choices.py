@@ -10,7 +10,7 @@ from selection.errors import Refused
 from selection.models import Run
 from topk import LIKE_THESE, Option, Promise
 
-from . import priors, quotas, refusals
+from . import eligible, priors, quotas, refusals
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def _as_if_started(run: Run, workers: int) -> Run:
     if not run.quotas or refusals.of_quotas(run, run.pool):
         return run
     started = refusals.copy(run)
-    filled = quotas.option(run.quotas, quotas.values(run.pool, run.quotas["attribute"]))
+    filled = quotas.option(run.quotas, quotas.values(eligible.of(run), run.quotas["attribute"]))
     if run.enrolling:  # nobody knows yet who will have joined
         filled = {"groups": [0] * workers, "at_least": [0], "at_most": [workers], "names": [""]}
     started.options = run.options | {"quotas": filled}

@@ -9,13 +9,13 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Run
 
-from . import events, refusals
+from . import eligible, events, refusals
 
 CHANGEABLE = ("algorithm", "epsilon", "budget")
 # What a new run begins with, where a person makes it: stored defaults are met by programs that name
 # theirs. This algorithm can end on the little gold that people have; the hours are long enough for
 # a weekend's absence, and short enough to notice.
-USUAL: dict[str, Any] = {"algorithm": "credible", "hours_to_come": 48}
+USUAL: dict[str, Any] = {"algorithm": "credible", "hours_to_come": 48, "met": Run.Met.SKIP}
 
 
 def new_seed() -> int:
@@ -52,7 +52,7 @@ def change(run: Run, wanted: dict[str, Any], accuracy: str | None = None, who: s
         if name in wanted:
             setattr(locked, name, wanted[name])
     _mean(locked, accuracy)
-    for why in refusals.of_stored(locked, locked.pool.workers.count()).values():
+    for why in refusals.of_stored(locked, eligible.count(locked)).values():
         raise Refused(why)
     locked.save(update_fields=[*CHANGEABLE, "options"])
     said = [f"{name} {getattr(locked, name) or 'without limit'}" for name in wanted]

@@ -12,7 +12,7 @@ from selection import wake
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run, Worker
 
-from . import events, quotas
+from . import eligible, events, quotas
 from .roster import changed, going, refuse_over, refuse_rounds
 
 
@@ -55,7 +55,7 @@ def join_others(run: Run, who: str = "", why: str = "") -> int:
 
 def others_of(run: Run) -> QuerySet[Worker]:
     """The workers of the run's pool who are not in it."""
-    return run.pool.workers.exclude(candidates__run=run).order_by("id")
+    return eligible.of(run).exclude(candidates__run=run)
 
 
 def _add(run: Run, workers: Sequence[Worker]) -> None:
@@ -65,15 +65,17 @@ def _add(run: Run, workers: Sequence[Worker]) -> None:
     for worker in workers:
         if worker.pool_id != run.pool_id:
             raise Refused(f"“{worker}” is not in the pool “{run.pool}” of this run.")
+        if why := eligible.why_not(run, worker):
+            raise Conflict(why)
     last = run.candidates.aggregate(last=Max("arm"))["last"]
     arms = count(0 if last is None else last + 1)
-    Candidate.objects.bulk_create(
-        [
-            Candidate(run=run, worker=worker, skill=skill.number, arm=next(arms))
-            for worker in workers
-            for skill in run.skills
-        ]
-    )
+    rows = [
+        Candidate(run=run, worker=worker, skill=skill.number, arm=next(arms))
+        for worker in workers
+        for skill in run.skills
+    ]
+    eligible.pass_over(run, rows)
+    Candidate.objects.bulk_create(rows)
     if run.quotas:
         run.options["quotas"] = _quotas_with(run, workers)
     Run.objects.filter(pk=run.pk).update(joined=F("joined") + len(workers), options=run.options)

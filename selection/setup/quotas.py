@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import QuerySet
+
 from selection.errors import Refused
-from selection.models import Pool
+from selection.models import Pool, Worker
 
 NOT_GIVEN = "not given"
 MOST_VALUES = 50
@@ -24,9 +26,9 @@ def value_of(attributes: dict[str, Any], attribute: str) -> str:
     return str(attributes.get(attribute, "")).strip() or NOT_GIVEN
 
 
-def values(pool: Pool, attribute: str) -> list[str]:
-    """The value of each worker of the pool, in order of id."""
-    rows = pool.workers.order_by("id").values_list("attributes", flat=True)
+def values(workers: QuerySet[Worker], attribute: str) -> list[str]:
+    """The value of each of these workers, in order of id."""
+    rows = workers.order_by("id").values_list("attributes", flat=True)
     return [value_of(attributes, attribute) for attributes in rows]
 
 

@@ -9,7 +9,7 @@ from selection.errors import Refused
 from selection.models import Pool, Run, Skill
 from topk import LIKE_THESE, THIS_SET, ProblemError
 
-from . import quotas
+from . import eligible, quotas
 
 # The settings of a run that have a range, each with a value that every algorithm can work with.
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
@@ -126,7 +126,7 @@ def _refusal(run: Run, workers: int) -> str:
 def of_stored(run: Run, workers: int) -> dict[str, str]:
     """All that stands in the way of a stored run."""
     found = of(run, workers) | of_quotas(run, run.pool)
-    found |= of_skills(run, run.further.count())
+    found |= of_skills(run, run.further.count()) | eligible.of_run(run)
     for skill in run.skills:
         if not skill.question_set.questions.exists():
             why = f"The question set “{skill}” is empty: import gold questions first."
@@ -190,8 +190,9 @@ def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
         least = sum(limit[0] or 0 for limit in asked["limits"].values())
         want = f"Together the quotas want at least {least} workers, but K is {run.k}."
         return {"quota_lines": want} if least > run.k else {}
+    workers = eligible.of(run) if run.pool_id else pool.workers.all()
     try:
-        quotas.check(asked, quotas.values(pool, asked["attribute"]), run.k)
+        quotas.check(asked, quotas.values(workers, asked["attribute"]), run.k)
     except Refused as refusal:
         return {"quota_lines": str(refusal)}
     return {}

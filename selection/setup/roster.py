@@ -32,7 +32,7 @@ def withdraw(run: Run, workers: Sequence[str], who: str = "", why: str = "") -> 
     """
     locked = going(run)
     ids = {row.worker_id for row in to_withdraw(locked, workers)}
-    _drop(locked, sorted(ids), Gone.WITHDRAWN)
+    drop(locked, sorted(ids), Gone.WITHDRAWN)
     events.write(locked, "withdraw", f"Withdrawn: {', '.join(workers)}.", who, why)
     return len(ids)
 
@@ -58,7 +58,7 @@ def leave(run: Run, worker: int) -> None:
     locked = going(run)
     own = locked.candidates.filter(worker=worker, gone="")
     if own.exists():
-        _drop(locked, [worker], Gone.LEFT)
+        drop(locked, [worker], Gone.LEFT)
         key = Worker.objects.get(pk=worker).key
         events.write(locked, "leave", f"“{key}” left.")
 
@@ -68,7 +68,7 @@ def screen(run: Run, worker: int) -> None:
     """The worker, by id, did not pass the practice. Raises Conflict for a run that is over."""
     locked = going(run)
     if locked.candidates.filter(worker=worker, gone="").exists():
-        _drop(locked, [worker], Gone.SCREENED)
+        drop(locked, [worker], Gone.SCREENED)
         key = Worker.objects.get(pk=worker).key
         events.write(locked, "screened", f"“{key}” did not pass the practice.")
 
@@ -131,12 +131,12 @@ def _sweep_absent(pk: int, now: datetime) -> int | None:
     for why, came in ((Gone.ABSENT, False), (Gone.LEFT, True)):
         own = {worker: key for worker, seen, key in rows if (seen is not None) == came}
         if own:
-            _drop(run, sorted(own), why)
+            drop(run, sorted(own), why)
             events.write(run, "absent", f"{why.label.capitalize()}: {', '.join(own.values())}.")
     return pk if rows else None
 
 
-def _drop(run: Run, workers: Sequence[int], why: Gone) -> None:
+def drop(run: Run, workers: Sequence[int], why: Gone) -> None:
     """Take these workers out of a locked run.
 
     Rounds are played again: they have the length that so many workers need, and whoever was

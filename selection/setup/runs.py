@@ -15,7 +15,7 @@ from selection import wake
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Candidate, Run, Skill
 
-from . import events, news, quotas, refusals
+from . import eligible, events, news, quotas, refusals
 from .outages import give_back
 from .warming import warm
 
@@ -30,9 +30,9 @@ def create(run: Run, further: Sequence[Skill] = ()) -> Run:
 
     Raises Refused for a run that no algorithm could be run on as it is.
     """
-    workers = run.pool.workers.count()
     own = Skill(question_set=run.question_set, k=run.k)
     run.skills = [own, *further]
+    workers = eligible.count(run)
     found = refusals.of(run, workers) | refusals.of_quotas(run, run.pool)
     found |= refusals.of_skills(run, len(further))
     found |= refusals.of_team(run, further) | refusals.of_name(run)
@@ -51,7 +51,7 @@ def start(run: Run, who: str = "", why: str = "") -> None:
 
     Raises Conflict if it has begun, Refused if it cannot be run as it is.
     """
-    for refusal in refusals.of_stored(run, run.pool.workers.count()).values():
+    for refusal in refusals.of_stored(run, eligible.count(run)).values():
         raise Refused(refusal)
     warm(run)
     _start(run, who, why)
@@ -60,7 +60,7 @@ def start(run: Run, who: str = "", why: str = "") -> None:
 @transaction.atomic
 def _start(run: Run, who: str, why: str) -> None:
     run = _move(run, Status.RUNNING, {Status.DRAFT})
-    workers = list(run.pool.workers.order_by("id").values_list("id", flat=True))
+    workers = list(eligible.of(run))
     run.options.pop("quotas", None)
     for refusal in refusals.of_stored(run, len(workers)).values():
         raise Refused(refusal)
@@ -73,10 +73,12 @@ def _start(run: Run, who: str, why: str) -> None:
     run.save()
     for skill in run.skills:
         places = arms[skill.number] + skill.number * len(workers)
-        Candidate.objects.bulk_create(
-            Candidate(run=run, worker_id=worker, skill=skill.number, arm=arm)
+        rows = [
+            Candidate(run=run, worker=worker, skill=skill.number, arm=arm)
             for worker, arm in zip(workers, places.tolist(), strict=True)
-        )
+        ]
+        eligible.pass_over(run, rows)
+        Candidate.objects.bulk_create(rows)
     roster = ", with an open roster" if run.enrolling else ""
     events.write(run, "start", f"Started with {len(workers)} workers{roster}.", who, why)
     wake.request(run.pk)
@@ -93,7 +95,7 @@ def _fix_decks(run: Run) -> None:
 
 def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
     """The groups as they are now: later changes of a worker's attributes do not matter."""
-    of_workers = quotas.values(run.pool, run.quotas["attribute"])
+    of_workers = quotas.values(eligible.of(run), run.quotas["attribute"])
     return quotas.option(run.quotas, [of_workers[i] for i in np.argsort(arms)])
 
 

@@ -38,7 +38,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if run is None:
         return lost(request)
     if run.status == Run.Status.ENDED:
-        return _closed(request, run)
+        return closed(request, run)
     if request.method == "POST":
         return _typed(request, run)
     key = next((request.GET[name] for name in NAMES if request.GET.get(name, "").strip()), "")
@@ -47,7 +47,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     try:
         enrolment.refuse_closed(run)
     except Conflict:
-        return _closed(request, run)
+        return closed(request, run)
     kept = request.GET.urlencode()
     return render(request, "work/join.html", {"previewed": bool(key), "keep": kept})
 
@@ -57,7 +57,7 @@ def _arrived(request: HttpRequest, run: Run, key: str) -> HttpResponse:
     try:
         candidate, _ = enrolment.arrive(run, key)
     except Conflict:
-        return _closed(request, run)
+        return closed(request, run)
     except Refused:
         return render(request, "work/join.html", {"problem": NO_ID}, status=422)
     return redirect("work", links.token(candidate.pk, candidate.links))
@@ -69,7 +69,7 @@ def _typed(request: HttpRequest, run: Run) -> HttpResponse:
     try:
         candidate, new = enrolment.arrive(run, key)
     except Conflict:
-        return _closed(request, run)
+        return closed(request, run)
     except Refused:
         return _asked(request, key, str(NO_ID), 422)
     if not new:
@@ -81,7 +81,7 @@ def _asked(request: HttpRequest, key: str, problem: str, status: int) -> HttpRes
     return render(request, "work/join.html", {"key": key, "problem": problem}, status=status)
 
 
-def _closed(request: HttpRequest, run: Run) -> HttpResponse:
+def closed(request: HttpRequest, run: Run) -> HttpResponse:
     over = run.status == Run.Status.ENDED
     soon = run.status == Run.Status.DRAFT
     status = 410 if over else 409

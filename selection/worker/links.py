@@ -54,8 +54,16 @@ def named_run(token: str) -> tuple[int, int] | None:
 
 def join_address(run: Run) -> str:
     """The one link for all who may join a run."""
-    name = _joining.sign(_name(run.pk, run.links))
-    return str(settings.PUBLIC_URL) + reverse("join", args=[name])
+    return str(settings.PUBLIC_URL) + reverse("join", args=[join_token(run)])
+
+
+def mturk_address(run: Run) -> str:
+    """The same for Amazon Mechanical Turk: what the ExternalQuestion of a HIT shows."""
+    return str(settings.PUBLIC_URL) + reverse("mturk", args=[join_token(run)])
+
+
+def join_token(run: Run) -> str:
+    return _joining.sign(_name(run.pk, run.links))
 
 
 def _name(pk: int, number: int) -> str:

@@ -113,7 +113,7 @@ def visit(candidate_id: int, link: int = 0) -> WorkPage | None:
         ending=ending.of(run, state, answered, gone),
         instructions=texts.html(question_set.instructions),
         answered=answered,
-        most=sum(skill.deck_size for skill in run.skills),
+        most=sum(run.skills[one.skill].deck_size - one.skipped for one in candidates),
         question=_open(asked, texts) if asked else None,
         gone=gone,
         may_leave=bool(_asked(run, candidates)),
@@ -216,6 +216,6 @@ def _idle(run: Run, candidates: list[Candidate]) -> State:
     asked = _asked(run, candidates)
     if not asked and any(one.gone for one in candidates):
         return "gone"
-    if all(one.asked >= run.skills[one.skill].deck_size for one in asked):
+    if all(one.asked >= run.skills[one.skill].deck_size - one.skipped for one in asked):
         return "done"
     return "paused" if run.status == Run.Status.PAUSED else "wait"

@@ -81,3 +81,14 @@ def test_a_run_deals_from_these_decks():
     for assignment in sorted(open_of(run), key=lambda a: a.position):
         dealt[assignment.candidate.arm].append(assignment.question.number)
     assert dealt == {0: WHOLE_DECKS[8][2], 1: WHOLE_DECKS[9][2]}
+
+
+@pytest.mark.parametrize("size", [1, 2, 17, 100])
+def test_without_some_questions_the_rest_keep_their_order(size):
+    rng = np.random.default_rng(size)
+    for arm in range(5):
+        met = rng.permutation(size)[: rng.integers(size)].tolist()
+        order = deck.questions(7, np.full(size, arm), np.arange(size), size)
+        left = [number for number in order.tolist() if number not in met]
+        places = rng.permutation(len(left))
+        assert deck.without(7, arm, places, size, met).tolist() == [left[i] for i in places]

@@ -108,6 +108,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/run/<int:pk>/": (VIEWER, NOBODY),
     "admin/selection/run/<int:pk>/compare/": (VIEWER, NOBODY),
     "admin/selection/run/<int:pk>/copy/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/submissions/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/do/<slug:verb>/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/do/change/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/told/": (MANAGER, MANAGER),
@@ -128,6 +129,8 @@ PAGES: dict[str, Rule] = {
     "metrics": (NOBODY, NOBODY),  # with a token of its own: test_watching
     "join/<str:token>/": (LINK, LINK),
     "media/<str:token>/": (LINK, NOBODY),
+    "mturk/<str:token>/": (LINK, LINK),
+    "mturk/at/<str:token>/": (LINK, LINK),
     "work/<str:token>/": (LINK, LINK),
 }
 
@@ -156,6 +159,8 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("post", "/api/runs/{run_id}/workers/{worker}/return"): set(),
     ("post", "/api/runs/{run_id}/workers/{worker}/verdict"): set(),
     ("post", "/api/runs/{run_id}/workers/{worker}/link"): set(),
+    ("post", "/api/runs/{run_id}/submissions"): set(),
+    ("post", "/api/runs/{run_id}/label-studio"): {"answer"},
     ("get", "/api/webhooks"): set(),
     ("post", "/api/webhooks"): set(),
     ("get", "/api/webhooks/{webhook_id}"): set(),
@@ -174,6 +179,8 @@ BODIES: dict[str, dict[str, object]] = {
     "answers": {"answers": []},
     "workers": {"worker": "somebody"},
     "verdict": {"verdict": None},
+    "label-studio": {"action": "PROJECT_UPDATED"},
+    "submissions": {"submissions": [{"worker": "w", "status": "APPROVED"}]},
     "webhooks": {"url": "https://example.org/new", "events": ["run.ended"]},
     "forecasts": {"workers": 4, "k": 1, "questions": 9},
 }

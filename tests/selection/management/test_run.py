@@ -239,3 +239,12 @@ def test_a_token_whose_name_begins_with_a_dash_is_as_good_as_any(client):
     headers = {"authorization": f"Bearer {secret}"}
     assert client.post(f"/api/runs/{made.pk}/moves/pause", headers=headers).status_code == 200
     assert made.events.filter(who="token -dash").exists()
+
+
+def test_who_is_in_it_is_given_with_commas_between(capsys):
+    pool, asked = make_pool(6), make_questions(20)
+    given = ["--pool", str(pool.pk), "--question-set", str(asked.pk), "--k", "1"]
+    lists = ["--only", "w1, w2,w3", "--left-out", "w3"]
+    call_command("run", "create", "Few", *given, *lists)
+    run = Run.objects.get(name="Few")
+    assert (run.only, run.left_out, run.met) == (["w1", "w2", "w3"], ["w3"], "skip")

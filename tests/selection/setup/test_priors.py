@@ -48,8 +48,8 @@ def test_the_form_lists_what_can_be_learned_from(requester, earlier):
     answers = sum(earlier.candidates.values_list("pulls", flat=True))
     assert f"Spring: 30 workers of {earlier.pool}, {answers} answers" in page
     assert f'<optgroup label="{earlier.question_set}"' in page
-    assert "Still running" not in page
-    assert "Without answers" not in page
+    assert "Still running:" not in page
+    assert "Without answers:" not in page
 
 
 def test_without_earlier_runs_the_form_says_so(requester):

@@ -1,0 +1,57 @@
+"""Label Studio's webhook: annotations come in as answers."""
+
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema
+
+from selection.access import scoped
+from selection.intake import annotations
+from selection.models import Run
+
+from .base import ERRORS, Scope, Token, api
+
+
+class MessageIn(Schema):
+    """As Label Studio sends it; what is not named here is passed over."""
+
+    action: str = Field(max_length=100, examples=["ANNOTATION_CREATED"])
+    annotation: dict[str, Any] | None = None
+    task: dict[str, Any] | None = None
+
+
+class FieldQuery(Schema):
+    field: str = Field(
+        "question",
+        min_length=1,
+        max_length=200,
+        description="Which of the task's data has the key of the question.",
+    )
+
+
+class HeardOut(Schema):
+    state: Literal["answered", "waiting", "changed", "again", "ignored"] = Field(
+        description="answered: it closed an open question. waiting: it counts when that worker is "
+        "asked that question. changed: it waited, and waits with its new response. again: it was "
+        "there already. ignored: it is no answer."
+    )
+
+
+@api.post(
+    "/runs/{run_id}/label-studio",
+    response={200: HeardOut, **ERRORS},
+    tags=["answers"],
+    auth=Token(Scope.ANSWER),
+)
+def hear_label_studio(
+    request: HttpRequest, run_id: int, payload: MessageIn, query: Query[FieldQuery]
+) -> dict[str, str]:
+    """Take annotations as answers. Give this address to Label Studio's webhooks, with the header
+    ``Authorization: Bearer`` and a token that may answer.
+
+    A second and different answer is refused with 409.
+    """
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    annotation = annotations.read(payload.dict(), query.field)
+    return {"state": annotations.take(run, annotation) if annotation else "ignored"}

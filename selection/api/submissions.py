@@ -1,0 +1,43 @@
+"""What a platform says became of its participants."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Schema
+
+from selection.access import scoped
+from selection.models import Run
+from selection.setup import submissions
+
+from .base import ERRORS, api, who
+
+
+class SubmissionIn(Schema):
+    worker: str = Field(min_length=1, max_length=200)
+    status: str = Field(
+        max_length=100,
+        description="As the platform says it. RETURNED, TIMED-OUT and ABANDONED free the place; "
+        "everything else changes nothing.",
+        examples=["RETURNED"],
+    )
+
+
+class SubmissionsIn(Schema):
+    submissions: list[SubmissionIn] = Field(min_length=1, max_length=10_000)
+    why: str = Field("", max_length=300)
+
+
+class FreedOut(Schema):
+    freed: list[str] = Field(description="Workers who are waited for no more.")
+    unknown: list[str] = Field(description="Of those who left, who is not in this run.")
+    others: int = Field(description="Who has another status, had left before, or is judged.")
+
+
+@api.post("/runs/{run_id}/submissions", response={200: FreedOut, **ERRORS}, tags=["workers"])
+def report_submissions(request: HttpRequest, run_id: int, payload: SubmissionsIn) -> dict[str, Any]:
+    """Say who returned their place on the platform or let its time run out; twice is as once."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    statuses = {one.worker: one.status for one in payload.submissions}
+    return asdict(submissions.report(run, statuses, who(request), payload.why))

@@ -1,0 +1,146 @@
+"""Who of a pool may be in a run, and which of its questions they have met before.
+
+A worker is the same in every pool of a team by their key. A question is the same in every question
+set of a team by its key and its text together, so that a set that was copied or imported again
+counts. Met is what was shown, in any run, or answered, also elsewhere. What is known at the start,
+or when somebody joins, is written down with the worker and stays: a run is repeated from what is
+stored.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Q, QuerySet
+
+from selection.models import Assignment, Candidate, Question, Run, Worker
+from topk import LIKE_THESE, THIS_SET
+
+Met = Run.Met
+# By worker's key, by number of skill, the numbers of questions.
+Before = dict[str, dict[int, list[int]]]
+
+
+def of(run: Run) -> QuerySet[Worker]:
+    """The workers of its pool who may be in it, in order of id."""
+    rows = run.pool.workers.order_by("id")
+    if run.only:
+        rows = rows.filter(key__in=run.only)
+    if run.left_out:
+        rows = rows.exclude(key__in=run.left_out)
+    if run.met == Met.OUT and run.question_set_id and not run.recorded_only:
+        rows = rows.exclude(key__in=list(before(run)))
+    return rows
+
+
+def count(run: Run) -> int:
+    return of(run).count()
+
+
+def usual(options: dict[str, Any]) -> Met:
+    """What is best done about questions met before, for a run of these options of its algorithm."""
+    return Met.OUT if options.get("accuracy") == THIS_SET else Met.SKIP
+
+
+class Touched(NamedTuple):
+    """workers of the run's pool who met any question, and the most that one of them met"""
+
+    workers: int
+    most: int
+
+
+def touched(run: Run) -> Touched:
+    sizes = [sum(map(len, each.values())) for each in before(run).values()]
+    return Touched(len(sizes), max(sizes, default=0))
+
+
+def why_not(run: Run, worker: Worker) -> str:
+    """Why this worker of its pool cannot join it, in a sentence; empty if they can."""
+    if run.left_out and worker.key in run.left_out:
+        return f"“{worker}” is among those whom this run leaves out."
+    if run.only and worker.key not in run.only:
+        return f"This run is for certain workers only, and “{worker}” is none of them."
+    if run.met == Met.AGAIN or not before(run, [worker.key]):
+        return ""
+    if run.met == Met.OUT:
+        return f"“{worker}” has met questions of this run before."
+    return of_met(run, 1).get("met", "")
+
+
+# -- what they met
+
+
+def before(run: Run, keys: Sequence[str] | None = None) -> Before:
+    """What workers of its pool met in other runs; of these keys only, if any are given."""
+    places, sets = _twins(run)
+    asked = Q(question_set__in=sets) | Q(further__question_set__in=sets)
+    earlier = Run.objects.filter(asked, team=run.pool.team_id).exclude(pk=run.pk)
+    rows = Assignment.objects.filter(
+        Q(shown__isnull=False) | Q(answer__response__gt=""),
+        candidate__run__in=earlier.values("pk"),
+        candidate__worker__key__in=run.pool.workers.values("key") if keys is None else keys,
+    )
+    found: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    columns = rows.order_by().values_list("candidate__worker__key", "question_id")
+    for key, question in columns.iterator(5000):
+        for skill, number in places.get(question, ()):
+            found[key][skill].add(number)
+    return {key: {skill: sorted(own) for skill, own in each.items()} for key, each in found.items()}
+
+
+def _twins(run: Run) -> tuple[dict[int, list[tuple[int, int]]], set[int]]:
+    """By id of every question that is the same as one of the run: (skill, number) in the run; and
+    the question sets that these are in."""
+    skill_of = {skill.question_set_id: skill.number for skill in run.skills}
+    own = Question.objects.filter(question_set__in=skill_of).order_by()
+    named: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for of_set, number, key, prompt in own.values_list("question_set", "number", "key", "prompt"):
+        named[key, prompt].append((skill_of[of_set], number))
+    same_key = Question.objects.filter(
+        question_set__team=run.pool.team_id, key__in=own.values("key")
+    )
+    places, sets = {}, set()
+    for pk, of_set, key, prompt in same_key.order_by().values_list(
+        "id", "question_set", "key", "prompt"
+    ):
+        if (key, prompt) in named:
+            places[pk] = named[key, prompt]
+            sets.add(of_set)
+    return places, sets
+
+
+# -- what comes of it
+
+
+def pass_over(run: Run, candidates: Sequence[Candidate]) -> None:
+    """Write down with these, before they are stored, what their workers met and get no more."""
+    if run.met != Met.SKIP or run.recorded_only:
+        return
+    met = before(run, [row.worker.key for row in candidates] if len(candidates) < 50 else None)
+    for row in candidates:
+        sizes = run.skills[row.skill].deck_size
+        row.met = [n for n in met.get(row.worker.key, {}).get(row.skill, []) if n < sizes]
+        row.skipped = len(row.met)
+
+
+def of_met(run: Run, workers: int) -> dict[str, str]:
+    """Whether questions may be passed over, by field.
+
+    workers  how many met any
+    """
+    this_set = run.options.get("accuracy") == THIS_SET
+    if run.met != Met.SKIP or not this_set or not workers or run.recorded_only:
+        return {}
+    have = "One worker has" if workers == 1 else f"{workers:,} workers have"
+    return {
+        "met": f"{have} met questions of this run before, and accuracy {THIS_SET} can only be told "
+        f"of who answers all of them: let those workers stay out, or meet the questions again, or "
+        f"choose accuracy {LIKE_THESE}."
+    }
+
+
+def of_run(run: Run) -> dict[str, str]:
+    """What stands in the way of a stored run, by field."""
+    if run.met != Met.SKIP or run.options.get("accuracy") != THIS_SET:
+        return {}
+    return of_met(run, touched(run).workers)

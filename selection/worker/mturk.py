@@ -1,0 +1,102 @@
+"""Amazon Mechanical Turk's ExternalQuestion: a run's questions in a frame of the platform's page.
+
+The platform opens the entry with ``assignmentId``, ``hitId``, ``workerId`` and ``turkSubmitTo``.
+The worker answers on their own page inside the frame, and when there is nothing to answer hands the
+task in by a form that posts to the platform. Only these addresses may be framed, by the platform's
+hosts alone, and post to them alone (crowdselect/doors.py).
+"""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.signing import BadSignature, Signer
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_safe
+
+from selection.errors import Conflict, Refused
+from selection.models import Run
+from selection.setup import enrolment
+
+from . import join, links, views
+from .languages import spoken
+from .pace import each_link, each_visitor
+from .text import Texts
+
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+ASSIGNMENT = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_signer = Signer(salt="selection.mturk", sep=".")
+
+STRANGE = gettext_lazy(
+    "This is not how Amazon Mechanical Turk opens a task: the task that was accepted and where it "
+    "is handed in are missing. Open it on the platform again, and return it if that does not help."
+)
+
+
+@xframe_options_exempt
+@never_cache
+@require_safe
+@spoken
+@each_visitor
+def entry(request: HttpRequest, token: str) -> HttpResponse:
+    """Where the ExternalQuestion points; the token is that of the run's join link."""
+    run_id = links.run_id(token)
+    run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
+    if run is None:
+        return views.lost(request)
+    given = {name: request.GET.get(name, "") for name in ("assignmentId", "workerId")}
+    if given["assignmentId"] == PREVIEW:
+        own = run.question_set
+        instructions = Texts.of(own, own.instructions).html(own.instructions)
+        shown = {"instructions": instructions, "keep": request.GET.urlencode()}
+        return render(request, "work/mturk.html", shown)
+    host = submits_to(request.GET.get("turkSubmitTo", ""))
+    if not (host and given["workerId"].strip() and ASSIGNMENT.fullmatch(given["assignmentId"])):
+        return render(request, "work/mturk.html", {"problem": STRANGE}, status=400)
+    try:  # who takes part already may hand in also when it is over
+        candidate, _ = enrolment.arrive(run, given["workerId"])
+    except Conflict:
+        return join.closed(request, run)
+    except Refused:
+        return render(request, "work/mturk.html", {"problem": join.NO_ID}, status=422)
+    visit = [links.token(candidate.pk, candidate.links), given["assignmentId"], host]
+    return redirect("mturk-work", _signer.sign_object(visit))
+
+
+def submits_to(address: str) -> str:
+    """The origin that the task is handed in to, of those that the platform has; else empty."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return origin if origin in settings.MTURK_SUBMITS_TO else ""
+
+
+@csrf_exempt  # as views.work: the secret is in the address
+@xframe_options_exempt
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@spoken
+@each_link
+def work(request: HttpRequest, token: str) -> HttpResponse:
+    """The worker's own page, with a way to hand the task in when there is nothing to answer."""
+    try:
+        link, assignment, host = _signer.unsign_object(token)
+    except (BadSignature, ValueError):
+        return views.lost(request)
+    task = {"action": f"{host}/mturk/externalSubmit", "assignment": assignment}
+    handing_in: Any = request
+    handing_in.handing_in = task  # templates/work/base.html shows the form
+    response = views.work(request, link)
+    own = reverse("work", args=[link])
+    if response.headers.get("Location", "").startswith(own):
+        response.headers["Location"] = request.path + response.headers["Location"][len(own) :]
+    return response

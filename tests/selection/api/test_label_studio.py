@@ -1,0 +1,170 @@
+"""Label Studio's webhook: annotations become answers, once each."""
+
+import pytest
+from django.test import Client
+
+from selection import engine
+from selection.models import Answer, ApiToken, RecordedAnswer
+from selection.setup import runs
+from tests.worlds import make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run():
+    made = make_run()
+    engine.advance(made.pk)
+    return made
+
+
+@pytest.fixture
+def studio():
+    return Client(headers={"authorization": f"Bearer {ApiToken.issue('studio', scope='answer')}"})
+
+
+def message(worker, question, said, action="ANNOTATION_CREATED", kind="choices", **changes):
+    """With the fields that Label Studio sends."""
+    value = {kind: [said] if kind in ("choices", "text") else said}
+    annotation = {
+        "id": 7,
+        "completed_by": worker,
+        "result": [{"from_name": "a", "to_name": "b", "type": kind, "value": value}],
+        "was_cancelled": False,
+        "ground_truth": False,
+        "created_at": "2026-05-04T12:00:00Z",
+        "lead_time": 4.2,
+        "task": 3,
+    } | changes
+    return {
+        "action": action,
+        "annotation": annotation,
+        "task": {"id": 3, "data": {"question": question, "text": "A bird?"}},
+        "project": {"id": 1, "title": "Birds"},
+    }
+
+
+def send(studio, run, body, query=""):
+    path = f"/api/runs/{run.pk}/label-studio{query}"
+    return studio.post(path, body, content_type="application/json")
+
+
+def state(studio, run, body, query=""):
+    reply = send(studio, run, body, query)
+    assert reply.status_code == 200, reply.content
+    return reply.json()["state"]
+
+
+def asked(run):
+    slip = open_of(run)[0]
+    return slip, slip.candidate.worker.key, slip.question.key
+
+
+def test_an_annotation_answers_the_question_that_is_out(run, studio):
+    slip, worker, question = asked(run)
+    assert state(studio, run, message(worker, question, "yes")) == "answered"
+    answer = Answer.objects.get()
+    assert (answer.assignment_id, answer.response, answer.right) == (slip.pk, "yes", True)
+
+
+def test_what_comes_again_changes_nothing_and_what_differs_is_a_conflict(run, studio):
+    _, worker, question = asked(run)
+    state(studio, run, message(worker, question, "yes"))
+    assert state(studio, run, message(worker, question, "yes")) == "again"
+    updated = message(worker, question, "no", "ANNOTATION_UPDATED")
+    refused = send(studio, run, updated)
+    assert refused.status_code == 409
+    assert "first answer counts" in refused.json()["error"]
+    assert Answer.objects.get().response == "yes"
+
+
+def test_what_is_not_asked_yet_waits_and_may_be_changed_until_it_is(run, studio):
+    dealt = {(one.candidate.worker.key, one.question.key) for one in open_of(run)}
+    question = next(f"q{i}" for i in range(200) if ("w0", f"q{i}") not in dealt)
+    assert state(studio, run, message("w0", question, "yes")) == "waiting"
+    assert state(studio, run, message("w0", question, "yes")) == "again"
+    assert send(studio, run, message("w0", question, "no")).status_code == 409
+    updated = message("w0", question, "no", "ANNOTATION_UPDATED")
+    assert state(studio, run, updated) == "changed"
+    assert RecordedAnswer.objects.get().response == "no"
+    run.refresh_from_db()
+    assert run.has_recorded
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "stored"),
+    [("text", "yes", "yes"), ("number", 7, "7"), ("rating", 4, "4"), ("choices", "no", "no")],
+)
+def test_each_kind_of_result_is_read(run, studio, kind, said, stored):
+    _, worker, question = asked(run)
+    state(studio, run, message(worker, question, said, kind=kind))
+    assert Answer.objects.get().response == stored
+
+
+def test_several_choices_make_one_answer(run, studio):
+    _, worker, question = asked(run)
+    both = [{"type": "choices", "value": {"choices": ["a", "b"]}}]
+    state(studio, run, message(worker, question, "", result=both))
+    assert Answer.objects.get().response == "a | b"
+
+
+def test_an_annotator_is_known_by_id_address_or_attribute(run, studio):
+    for slip, by in zip(open_of(run)[:3], [17, {"id": 18, "email": "c@d.e"}, 19], strict=True):
+        worker = slip.candidate.worker
+        worker.attributes = {"label_studio": "c@d.e" if isinstance(by, dict) else str(by)}
+        worker.save()
+        answered = Answer.objects.count()
+        assert state(studio, run, message(by, slip.question.key, "yes")) == "answered"
+        assert Answer.objects.count() == answered + 1
+
+
+def test_the_field_with_the_question_can_be_named(run, studio):
+    _, worker, question = asked(run)
+    body = message(worker, question, "yes")
+    body["task"]["data"] = {"my id": question}
+    assert send(studio, run, body).status_code == 422
+    assert state(studio, run, body, "?field=my%20id") == "answered"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"was_cancelled": True}, {"ground_truth": True}],
+)
+def test_what_is_no_answer_is_passed_over(run, studio, changes):
+    _, worker, question = asked(run)
+    assert state(studio, run, message(worker, question, "yes", **changes)) == "ignored"
+    assert state(studio, run, {"action": "PROJECT_UPDATED", "project": {}}) == "ignored"
+    assert not Answer.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        (message("nobody", "q1", "yes"), "no worker"),
+        (message("w1", "q999", "yes"), "no question"),
+        (message(None, "q1", "yes"), "completed_by"),
+        (message("w1", "q1", "yes", result=[]), "no choices"),
+        (message("w1", "q1", "yes", result="x"), "no choices"),
+        (message("w1", None, "yes"), "question"),
+        ({"action": "ANNOTATION_CREATED"}, "annotation"),
+    ],
+)
+def test_what_should_be_an_answer_and_is_none_is_refused_in_a_sentence(run, studio, body, word):
+    refused = send(studio, run, body)
+    assert refused.status_code == 422
+    assert word in refused.json()["error"]
+
+
+def test_none_of_the_choices_is_refused_whether_it_is_asked_or_waits(run, studio):
+    run.question_set.questions.update(choices=["yes", "no"])
+    _, worker, question = asked(run)
+    dealt = {(one.candidate.worker.key, one.question.key) for one in open_of(run)}
+    other = next(f"q{i}" for i in range(200) if (worker, f"q{i}") not in dealt)
+    for key in (question, other):
+        assert send(studio, run, message(worker, key, "maybe")).status_code == 422
+
+
+def test_a_run_that_is_over_takes_none(run, studio):
+    _, worker, question = asked(run)
+    runs.stop(run)
+    assert send(studio, run, message(worker, question, "yes")).status_code == 409

@@ -1,0 +1,152 @@
+"""Amazon Mechanical Turk's ExternalQuestion: preview, arrival, the questions, handing in."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from selection import engine
+from selection.models import Answer, Run, Worker
+from selection.setup import joining, runs
+from selection.worker import links
+from tests.worlds import make_run, open_of
+
+pytestmark = pytest.mark.django_db
+SANDBOX = "https://workersandbox.mturk.com"
+
+
+@pytest.fixture
+def run() -> Run:
+    made = make_run(n=0, enrolling=True)
+    made.question_set.instructions = "Look at the birds."
+    made.question_set.save()
+    return made
+
+
+def link(run: Run) -> str:
+    return links.mturk_address(run).removeprefix("http://127.0.0.1:8000")
+
+
+def accepted(worker: str = "A1B2", **changes: str) -> dict[str, str]:
+    return {
+        "assignmentId": "3ABC",
+        "hitId": "3HIT",
+        "workerId": worker,
+        "turkSubmitTo": SANDBOX,
+    } | changes
+
+
+def text(response) -> str:
+    return response.content.decode()
+
+
+def test_a_preview_shows_the_instructions_and_nobody_joins(client, run):
+    preview = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "3HIT"}
+    page = client.get(link(run), preview)
+    assert "Accept the task to begin" in text(page)
+    assert "Look at the birds." in text(page)
+    assert not Worker.objects.exists()
+
+
+def test_who_accepts_joins_answers_in_the_frame_and_hands_in(run):
+    strict = Client(enforce_csrf_checks=True)
+    arrival = strict.get(link(run), accepted())
+    own = arrival.url
+    assert own.startswith("/mturk/at/")
+    assert run.candidates.get().worker.key == "A1B2"
+    waiting = text(strict.get(own))
+    assert f'action="{SANDBOX}/mturk/externalSubmit"' in waiting
+    assert 'name="assignmentId" value="3ABC"' in waiting
+    assert 'value="wait"' in waiting
+    engine.advance(run.pk)
+    asked = text(strict.get(own))
+    assert "Look at the birds." in asked
+    assert "externalSubmit" not in asked
+    slip = open_of(run)[0]
+    reply = strict.post(own, {"assignment": slip.pk, "response": "yes"}, follow=True)
+    assert reply.status_code == 200
+    assert Answer.objects.get().response == "yes"
+    assert all(at.startswith("/mturk/at/") for at, _ in reply.redirect_chain)
+    strict.post(own, {"leave": "yes"})
+    assert 'name="outcome" value="gone"' in text(strict.get(own))
+
+
+def test_coming_back_leads_to_the_same_worker_with_the_new_task(client, run):
+    client.get(link(run), accepted())
+    again = client.get(link(run), accepted(assignmentId="3DEF")).url
+    assert run.candidates.count() == 1
+    assert 'value="3DEF"' in text(client.get(again))
+
+
+def test_when_the_run_is_over_who_took_part_can_still_hand_in(client, run):
+    own = client.get(link(run), accepted()).url
+    runs.stop(run)
+    assert "externalSubmit" in text(client.get(own))
+    assert client.get(link(run), accepted()).url.startswith("/mturk/at/")
+    late = client.get(link(run), accepted("LATE"))
+    assert late.status_code == 410
+    assert "externalSubmit" not in text(late)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"turkSubmitTo": "https://evil.example"},
+        {"turkSubmitTo": "https://www.mturk.com.evil.example"},
+        {"turkSubmitTo": "https://www.mturk.com@evil.example"},
+        {"turkSubmitTo": "http://www.mturk.com"},
+        {"turkSubmitTo": "javascript:alert(1)//www.mturk.com"},
+        {"turkSubmitTo": "https://[www.mturk.com"},
+        {"turkSubmitTo": ""},
+        {"assignmentId": '"><b>'},
+        {"assignmentId": ""},
+        {"workerId": " "},
+    ],
+)
+def test_what_the_platform_never_sends_is_refused_and_nobody_joins(client, run, changes):
+    page = client.get(link(run), accepted(**changes))
+    assert page.status_code == 400
+    assert "evil" not in text(page)
+    assert not run.candidates.exists()
+
+
+@pytest.mark.parametrize("origin", ["https://www.mturk.com", SANDBOX])
+def test_it_hands_in_to_where_the_task_came_from(client, run, origin):
+    own = client.get(link(run), accepted(turkSubmitTo=f"{origin}/")).url
+    assert f'action="{origin}/mturk/externalSubmit"' in text(client.get(own))
+
+
+def test_these_addresses_alone_may_be_framed_and_by_the_platform_alone(client, run):
+    own = client.get(link(run), accepted()).url
+    for address in (link(run), own):
+        headers = client.get(address, accepted()).headers
+        policy = headers["Content-Security-Policy"]
+        frames = re.search(r"frame-ancestors ([^;]*)", policy)[1].split()
+        assert SANDBOX in frames
+        assert all(re.fullmatch(r"https://[a-z]+\.mturk\.com", one) for one in frames)
+        assert "X-Frame-Options" not in headers
+        forms = re.search(r"form-action ([^;]*)", policy)[1].split()
+        assert set(forms) - {"'self'"} <= {*frames, "https://www.mturk.com"}
+        assert "script-src 'none'" in policy
+        assert headers["Referrer-Policy"] == "no-referrer"
+    worker = run.candidates.get()
+    plain = client.get(f"/work/{links.token(worker.pk)}/").headers
+    assert plain["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in plain["Content-Security-Policy"]
+
+
+def test_a_visit_that_was_not_made_here_or_whose_link_was_replaced_leads_nowhere(client, run):
+    own = client.get(link(run), accepted()).url
+    assert client.get(own[:-2] + "x/").status_code == 404
+    assert client.get("/mturk/nonsense/").status_code == 404
+    run.candidates.update(links=1)
+    assert client.get(own).status_code == 404
+
+
+def test_a_closed_roster_says_so_in_the_frame(client, run):
+    for key in ("A", "B", "C"):
+        client.get(link(run), accepted(key))
+    joining.close_roster(run)
+    page = client.get(link(run), accepted("LATE"))
+    assert page.status_code == 409
+    assert not Worker.objects.filter(key="LATE").exists()
