@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from selection import audit
 from selection.errors import Refused
-from selection.models import AuditEntry, Candidate, Event, Run, Upload, Worker
+from selection.models import AuditEntry, Candidate, Complaint, Event, Run, Upload, Worker
 from selection.setup import roster
 
 from .people import entries_of, events_of, mentions, runs_of
@@ -74,6 +74,10 @@ def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> 
     for event in events:
         event.what, event.why = replace(event.what), replace(event.why)[:300]
     Event.objects.bulk_update(events, ["what", "why"], 500)
+    said = list(Complaint.objects.filter(assignment__candidate__worker__in=rows))
+    for complaint in said:
+        complaint.text = replace(complaint.text)
+    Complaint.objects.bulk_update(said, ["text"], 500)
     own = list(Candidate.objects.filter(worker__in=rows))
     for row in own:
         row.by_hand_why = replace(row.by_hand_why)[:300]

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from selection.models import Answer, Assignment, Candidate, Worker
+from selection.models import Answer, Assignment, Candidate, Complaint, Worker
 
 from .people import entries_of, events_of, mentions
 
@@ -61,6 +61,11 @@ def _run(row: Candidate) -> dict[str, Any]:
         "verdict_because": row.decided_why,
         "by_hand": "" if row.by_hand is None else row.get_by_hand_display(),
         "by_hand_because": row.by_hand_why,
+        "practice": [
+            {"prompt": one.practice.prompt, "response": one.response, "right": one.right}
+            | {"wrong_tries": one.tries, "at": _at(one.at)}
+            for one in row.practised.select_related("practice").order_by("pk")
+        ],
         "answers": [_answer(one) for one in _asked(row)],
         "answers_not_asked_for_yet": [
             {"question": one.question.key, "response": one.response}
@@ -70,11 +75,14 @@ def _run(row: Candidate) -> dict[str, Any]:
 
 
 def _asked(row: Candidate) -> list[Assignment]:
-    return list(row.assignments.select_related("question", "answer").order_by("position"))
+    return list(
+        row.assignments.select_related("question", "answer", "complaint").order_by("position")
+    )
 
 
 def _answer(row: Assignment) -> dict[str, Any]:
     answer: Answer | None = getattr(row, "answer", None)
+    complaint: Complaint | None = getattr(row, "complaint", None)
     return {
         "question": row.question.key,
         "prompt": row.question.prompt,
@@ -85,6 +93,7 @@ def _answer(row: Assignment) -> dict[str, Any]:
         "right": answer.right if answer else None,
         "not_in_time": answer.expired if answer else None,
         "retired_question": answer.void if answer else None,
+        "complaint": complaint.text if complaint else None,
     }
 
 

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from selection.models import AuditEntry, Event, Run, Team, Worker
 
 # Events whose words name workers; in those of other kinds a short id would be found by chance.
-NAMING = ("withdraw", "take back", "leave", "absent", "regrade", "by hand", "link")
+NAMING = ("withdraw", "take back", "leave", "absent", "screened", "regrade", "by hand", "link")
 
 
 def people(key: str, team: Team | int) -> list[Worker]:

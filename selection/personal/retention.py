@@ -10,7 +10,16 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from selection import acting, audit
-from selection.models import Answer, AuditEntry, Candidate, RecordedAnswer, Run, Worker
+from selection.models import (
+    Answer,
+    AuditEntry,
+    Candidate,
+    Complaint,
+    PracticeAnswer,
+    RecordedAnswer,
+    Run,
+    Worker,
+)
 from selection.setup import events
 
 from .erasing import erase
@@ -100,8 +109,12 @@ def _runs(now: datetime) -> QuerySet[Run]:
     since = now - timedelta(days=settings.RESPONSES_DAYS)
     ended = Run.objects.filter(status=Run.Status.ENDED, ended__lt=since)
     given = Answer.objects.filter(run=OuterRef("pk")).exclude(response="")
-    waiting = RecordedAnswer.objects.filter(candidate__run=OuterRef("pk"))
-    return ended.filter(Exists(given) | Exists(waiting)).order_by("pk")
+    mine = {"candidate__run": OuterRef("pk")}
+    waiting = RecordedAnswer.objects.filter(**mine)
+    tried = PracticeAnswer.objects.filter(**mine).exclude(response="")
+    complaints = Complaint.objects.filter(assignment__candidate__run=OuterRef("pk"))
+    words = Exists(given) | Exists(waiting) | Exists(tried) | Exists(complaints)
+    return ended.filter(words).order_by("pk")
 
 
 def _responses(runs: QuerySet[Run]) -> QuerySet[Answer]:
@@ -116,5 +129,7 @@ def _forget_responses(run: Run) -> None:
         return
     count = Answer.objects.filter(run=locked).exclude(response="").update(response="")
     RecordedAnswer.objects.filter(candidate__run=locked).delete()
+    PracticeAnswer.objects.filter(candidate__run=locked).update(response="")
+    Complaint.objects.filter(assignment__candidate__run=locked).delete()
     after = f"{settings.RESPONSES_DAYS} days after the end"
     events.write(locked, PART, f"{count} responses were deleted, {after}. Grades stay.")

@@ -14,7 +14,17 @@ from .replaying import Replayed, replay
 CLOSE = 1e-6  # two machines differ in the last digits of a float
 WORDS = {Verdict.ACCEPTED: "accepted", Verdict.REJECTED: "rejected", Verdict.UNDECIDED: "undecided"}
 # What changes for whom, or for which ε, a step's gap was worked out.
-MOVES = ("join", "withdraw", "absent", "leave", "take back", "epsilon", "open roster", "reopen")
+MOVES = (
+    "join",
+    "withdraw",
+    "absent",
+    "leave",
+    "screened",
+    "take back",
+    "epsilon",
+    "open roster",
+    "reopen",
+)
 
 
 def check(record: Record, now: Replayed) -> list[Finding]:

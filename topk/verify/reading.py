@@ -14,7 +14,7 @@ from topk.selector import Counts, Floats, Selector
 
 FORMAT, VERSION = "crowdselect-run", 1
 # Steps at which the roster of such a run changed, or its grading: all was told anew.
-ANEW = ("regrade", "withdraw", "absent", "leave")
+ANEW = ("regrade", "withdraw", "absent", "leave", "screened")
 ANSWER = ("question", "position", "right", "void", "counted")
 UNCOUNTED = 0
 # What comes of values that are not what they should be.
@@ -111,9 +111,8 @@ class Record:
 
     def who(self, arm: int) -> str:
         """What a person calls this arm."""
-        named = str(
-            self.workers[self.worker[arm]].get("worker") or f"number {self.worker[arm] + 1}"
-        )
+        number = int(self.worker[arm])
+        named = str(self.workers[number].get("worker") or f"number {number + 1}")
         return f"{named}, kind {self.kind[arm] + 1}" if self.several else named
 
 

@@ -18,7 +18,10 @@ from selection.models import (
     ApiToken,
     AuditEntry,
     Candidate,
+    Complaint,
     Pool,
+    Practice,
+    PracticeAnswer,
     RecordedAnswer,
     Run,
     Team,
@@ -76,6 +79,11 @@ def wrote(run: Run, client: Client) -> None:
     )
     candidate = run.candidates.get(worker__key=KEY)
     by_hand.override(candidate, 1, "ada", f"{NAME} is known to us.")
+    asked = candidate.assignments.first()
+    Complaint.objects.create(assignment=asked, text=f"{NAME} here: odd", at=timezone.now())
+    practice = Practice.objects.create(question_set=run.question_set, prompt="Try this")
+    tried = {"practice": practice, "response": "blue", "right": False, "done": True}
+    PracticeAnswer.objects.create(candidate=candidate, at=timezone.now(), tries=1, **tried)
     Upload.objects.create(
         team=run.team, kind="answers", target=run.pk, name="f.csv", text=f"worker\n{KEY}\n"
     )
@@ -101,6 +109,8 @@ def test_all_that_is_kept_about_a_worker_is_given_out(ada):
     counted = [one for one in own["answers"] if one["response"]]
     assert len(counted) >= candidate.pulls > 0
     assert counted[0]["right"] is True
+    assert own["practice"][0]["response"] == "blue"
+    assert own["answers"][0]["complaint"] == f"{NAME} here: odd"
     assert own["verdict"] == candidate.get_verdict_display()
     assert own["by_hand_because"] == f"{NAME} is known to us."
     assert any(NAME in one["why"] for one in document["history"])
@@ -332,11 +342,14 @@ def test_responses_go_and_grades_and_promises_stay(days):
     question = run.question_set.questions.last()
     RecordedAnswer.objects.create(candidate=waiting, question=question, response="kept apart")
     before = reports.dump(run, anonymous=True)["result"]
+    asked = waiting.assignments.first()
+    Complaint.objects.create(assignment=asked, text="odd", at=timezone.now())
     ended(run, 31)
     days(RESPONSES_DAYS=30)
     tasks.retain()
     assert not Answer.objects.exclude(response="").exists()
     assert not RecordedAnswer.objects.exists()
+    assert not Complaint.objects.exists()
     run.refresh_from_db()
     after = reports.dump(run, anonymous=True)
     assert (after["result"], reports.verify(after).same) == (before, True)
