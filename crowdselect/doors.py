@@ -101,7 +101,7 @@ _WORKER = {
     "img-src": "'self' https:",
     "media-src": "'self' https:",
 }
-_NOT_NEEDED = ("camera", "geolocation", "microphone", "payment", "usb", "bluetooth", "midi")
+_NOT_NEEDED = ("camera", "geolocation", "microphone", "payment", "usb", "midi")
 
 
 def with_headers(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
