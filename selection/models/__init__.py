@@ -14,7 +14,7 @@ from .runs import Run
 from .skills import Skill
 from .teams import Membership, Team, default_team
 from .tokens import ApiToken
-from .uploads import Upload
+from .uploads import ColumnNames, Upload, UploadedRow
 from .visits import Complaint, Practice, PracticeAnswer
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Assignment",
     "AuditEntry",
     "Candidate",
+    "ColumnNames",
     "Complaint",
     "Event",
     "MediaFile",
@@ -42,6 +43,7 @@ __all__ = [
     "Step",
     "Team",
     "Upload",
+    "UploadedRow",
     "Worker",
     "default_team",
     "plain",

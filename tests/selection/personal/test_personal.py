@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from selection import audit, engine, personal, reports, tasks
+from selection.intake import taking, uploads
 from selection.models import (
     Answer,
     ApiToken,
@@ -22,7 +23,6 @@ from selection.models import (
     RecordedAnswer,
     Run,
     Team,
-    Upload,
     Worker,
 )
 from selection.setup import by_hand, roster, runs
@@ -76,9 +76,11 @@ def wrote(run: Run, client: Client) -> None:
     )
     candidate = run.candidates.get(worker__key=KEY)
     by_hand.override(candidate, 1, "ada", f"{NAME} is known to us.")
-    Upload.objects.create(
-        team=run.team, kind="answers", target=run.pk, name="f.csv", text=f"worker\n{KEY}\n"
-    )
+    for into in ("waits", "taken"):
+        text = f"worker,name\n{KEY},{NAME}\n{into},x\n"
+        brought = uploads.create("workers", run.pool, f"{into}.csv", text.encode())
+        if into == "taken":
+            taking.take(brought.pk)
 
 
 @pytest.fixture

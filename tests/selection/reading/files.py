@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from openpyxl import Workbook
 
+from selection.intake import files, layouts
+from selection.intake.layouts import Plan
 from selection.reading import read_table
 
 GERMAN = [
@@ -20,6 +22,14 @@ def everything(raw: bytes | str, name: str = "f", **how: str) -> list[list[str]]
     """The header and all rows."""
     table = read_table(raw, name, **how)
     return [table.header, *(cells for _, cells in table.rows)]
+
+
+def said(kind: str, raw: bytes | str) -> tuple[Plan, list[object]]:
+    """The likeliest plan, and what each row says by it; rows that are passed over left out."""
+    table = read_table(raw, "f")
+    plan = layouts.recognise(kind, table.header)
+    layouts.refuse_missing(plan, table.header, "f")
+    return plan, [one for _, one in files.rows(table, plan) if one is not None]
 
 
 def workbook(rows: Sequence[Sequence[object]], title: str = "Tabelle1") -> bytes:
