@@ -122,7 +122,7 @@ class PreviewPage(ImportPage):
             return self._gone()
         upload = self.upload()
         if "problems" in request.GET:
-            found = uploads.problems(upload, self.outside)
+            found = taking.left_out(upload, self.outside)
             rows = ({"line": row.line, "reason": row.why} for row in found.iterator())
             return csv_response("rows-not-taken", ["line", "reason"], rows)
         if upload.state == State.TAKEN:
@@ -134,7 +134,7 @@ class PreviewPage(ImportPage):
             head = uploads.head(upload)
         except Refused as refusal:
             return self._refused(upload, refusal)
-        found = uploads.problems(upload, self.outside)
+        found = taking.left_out(upload, self.outside)
         problems = list(found[:PROBLEMS_SHOWN])
         plan = Plan(**upload.plan)
         context = self.get_context_data(

@@ -55,6 +55,12 @@ def good(upload: Upload, outside: Outside = "refuse") -> Rows:
     return upload.rows.filter(wanted)
 
 
+def left_out(upload: Upload, outside: Outside = "refuse") -> Rows:
+    """The rows that will not be taken, in order."""
+    rows = upload.rows.exclude(why="")
+    return rows.exclude(outside=True) if outside == "wrong" else rows
+
+
 @transaction.atomic
 def take(upload_id: Any, outside: Outside = "refuse") -> tuple[Upload, int]:
     """Take all its good rows, once; the file, and how many rows they were.
@@ -67,7 +73,7 @@ def take(upload_id: Any, outside: Outside = "refuse") -> tuple[Upload, int]:
     if target is None:
         raise NotFound(f"What {upload.name} was to go into is not there any more.")
     taken = _TAKERS[upload.kind](target, upload, outside)
-    upload.rows.exclude(pk__in=good(upload, outside).values("pk"))._raw_delete("default")
+    left_out(upload, outside)._raw_delete("default")
     same = Upload.objects.filter(kind=upload.kind, target=upload.target)
     earlier = same.filter(state=Upload.State.TAKEN)
     forget(earlier)  # what is changed twice cannot be put back from the middle
@@ -119,8 +125,10 @@ def _number(name: str) -> Cast:
 
 
 def _mark_fresh(rows: Rows, there: QuerySet[Any]) -> None:
-    """Which of these keys are there by now: they may have come since the file was sorted."""
-    rows.update(fresh=~Exists(there.filter(key=OuterRef("key"))))
+    """Correct of which rows the key is there already: it may have come since they were sorted."""
+    known = Exists(there.filter(key=OuterRef("key")))
+    rows.filter(known, fresh=True).update(fresh=False)
+    rows.filter(~known, fresh=False).update(fresh=True)
 
 
 # -- workers

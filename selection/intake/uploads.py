@@ -211,9 +211,3 @@ def last_taken(kind: str, target: Model) -> Upload | None:
     """The file that may still be undone."""
     taken = Upload.objects.filter(kind=kind, target=target.pk, state=State.TAKEN)
     return taken.defer("content").order_by("-created").first()
-
-
-def problems(upload: Upload, outside: str) -> Any:
-    """The rows that will not be taken, in order."""
-    rows = upload.rows.exclude(why="")
-    return rows.exclude(outside=True) if outside == "wrong" else rows

@@ -83,7 +83,7 @@ class Command(BaseCommand):
 
     def _say(self, upload: Upload, outside: Outside, quiet: bool) -> int:
         """What would become of the rows; how many would not be taken."""
-        problems = uploads.problems(upload, outside)
+        problems = taking.left_out(upload, outside)
         left = int(problems.count())
         if not quiet:
             looks = upload.plan["title"] or "a table"

@@ -124,7 +124,7 @@ def test_the_sweep_hands_out_what_was_lost_and_forgets_what_nobody_took(handed_o
 @pytest.mark.usefixtures("small_pieces")
 def test_what_comes_again_is_found_pieces_later():
     upload = bring("workers", make_pool(0), many(25) + "w3,again\n")
-    (problem,) = uploads.problems(upload, "refuse")
+    (problem,) = taking.left_out(upload, "refuse")
     assert (problem.line, problem.why) == (27, "This worker is there already, in line 5.")
 
 
