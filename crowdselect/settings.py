@@ -127,14 +127,15 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_RESULT_BACKEND = CELERY_BROKER_URL  # for the research only: no task of the app has a result
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
-# Forecasts and webhooks have queues of their own, so that a run's next step never waits behind one.
-# A worker that is told of no queue takes all.
+# Forecasts (and large files) and webhooks have queues of their own, so that a run's next step never
+# waits behind one. A worker that is told of no queue takes all.
 CELERY_TASK_QUEUES: dict[str, Any] = {"celery": {}, "forecasts": {}, "webhooks": {}}
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
     "selection.tasks.forecast": {"queue": "forecasts"},
     "selection.tasks.outlook": {"queue": "forecasts"},
     "selection.tasks.deliver": {"queue": "webhooks"},
+    "selection.tasks.sort_upload": {"queue": "forecasts"},
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A message that a killed worker held comes back after this many seconds.

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from datetime import timedelta
 
 from celery import shared_task
 from celery.signals import worker_ready
@@ -12,12 +11,12 @@ from django.utils import timezone
 from . import acting, audit, engine, intake, personal, reports, wake, webhooks
 from .errors import Busy
 from .forecast import orders, outlooks
-from .models import Pulse, Run, Upload
+from .intake import uploads
+from .models import Pulse, Run
 from .setup import joining, roster
 
 logger = logging.getLogger(__name__)
 
-UPLOADS_KEPT = timedelta(days=1)
 AT_ONCE = 20
 # A child that is frozen is replaced after so many seconds; the next sweep sees to what it had.
 FROZEN = 600
@@ -47,6 +46,11 @@ def outlook(run_id: int) -> None:
 @shared_task
 def deliver(webhook_id: int) -> None:
     webhooks.drain(webhook_id)
+
+
+@shared_task
+def sort_upload(upload_id: str) -> None:
+    uploads.work(upload_id)
 
 
 @worker_ready.connect
@@ -89,10 +93,6 @@ def tell_needs() -> None:
     webhooks.attention(reports.needs)
 
 
-def forget_uploads() -> None:
-    Upload.objects.filter(created__lt=timezone.now() - UPLOADS_KEPT).delete()
-
-
 def expire() -> None:
     """Many at once, as after an outage, are worth an entry; one now and then is not."""
     for run_id, count in intake.lapse().items():
@@ -107,7 +107,7 @@ PARTS: list[Callable[[], object]] = [
     joining.close_due,
     roster.sweep,
     audit.seal,
-    forget_uploads,
+    uploads.sweep,
     orders.sweep,
     outlooks.sweep,
     tell_needs,

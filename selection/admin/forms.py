@@ -10,20 +10,19 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from selection.errors import Refused
-from selection.intake import files
-
 BIGGEST_FILE = 50 * 1024 * 1024
 
 
 class UploadForm(forms.Form):
-    """A CSV file, or its text. ``cleaned_data`` has ``name`` and ``text``."""
+    """A file, or its text. ``cleaned_data`` has ``name`` and ``content``."""
 
     file = forms.FileField(
-        label="CSV file",
+        label="File",
         required=False,
         allow_empty_file=True,
-        widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".csv,.tsv,.txt,text/csv"}),
+        widget=UnfoldAdminFileFieldWidget(
+            attrs={"accept": ".csv,.tsv,.txt,.xlsx,.json,.jsonl,text/csv"}
+        ),
     )
     pasted = forms.CharField(
         label="Or paste the lines here",
@@ -40,11 +39,8 @@ class UploadForm(forms.Form):
         if file and file.size > BIGGEST_FILE:
             raise ValidationError(f"{file.name} is larger than 50 MB; split it into parts.")
         name = file.name if file else "The pasted text"
-        try:
-            text = files.text_of(file.read() if file else pasted.encode(), name)
-        except Refused as refusal:
-            raise ValidationError(str(refusal)) from refusal
-        return cleaned | {"name": name[:200], "text": text}
+        content = file.read() if file else pasted.encode(errors="replace")
+        return cleaned | {"name": name[:200], "content": content}
 
 
 class ReasonForm(forms.Form):

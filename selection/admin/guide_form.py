@@ -19,7 +19,7 @@ from selection import forecast
 from selection.access import scoped
 from selection.errors import Refused
 from selection.forecast import Belief, Past, Plan, Range, Usual
-from selection.intake import files, recorded
+from selection.intake import recorded
 from selection.models import Pool, QuestionSet, Run
 from selection.setup import money, priors, refusals
 
@@ -215,7 +215,7 @@ class GuideForm(forms.Form):
             return self.past
         if not answers or not gold:
             raise Refused("Give both files: past answers, and the known answers to them.")
-        texts = [_text(file) for file in (answers, gold)]
+        texts = [_content(file) for file in (answers, gold)]
         right = recorded.read(texts[0], texts[1], (answers.name, gold.name)).right
         return forecast.past(answers.name, ((sum(one), len(one)) for one in right.values()))
 
@@ -308,7 +308,7 @@ def _range(low: Decimal | None, high: Decimal | None) -> Range:
     return Range(float(low / 100), float(high / 100))
 
 
-def _text(file: Any) -> str:
+def _content(file: Any) -> bytes:
     if file.size > BIGGEST_FILE:
         raise Refused(f"{file.name} is larger than 50 MB.")
-    return files.text_of(file.read(), file.name)
+    return bytes(file.read())

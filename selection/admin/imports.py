@@ -1,12 +1,13 @@
-"""Bringing a CSV file in: upload, preview, and only on the requester's word, take it.
+"""Bringing a file in: upload, preview with its columns, and only on the requester's word, take it.
 
 The file waits in the database between preview and word, so that either may be another web server.
 """
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -15,17 +16,24 @@ from django.urls import URLPattern, path, reverse
 from unfold.admin import ModelAdmin
 
 from selection import audit
-from selection.access import team_of
-from selection.errors import Refused
+from selection.errors import NotFound, Refused
+from selection.intake import taking, uploads
 from selection.intake.answers import Outside
+from selection.intake.layouts import Plan, elsewhere
 from selection.models import Pool, Upload
 
+from .column_form import ColumnForm
 from .forms import UploadForm
-from .importers import WORKERS, Importer, Preview, counted
+from .importers import WORKERS, Importer, counted
 from .joining import offer_joining
 from .page import Page, csv_response, object_url
 
 PROBLEMS_SHOWN = 200
+# So many rows with one and the same problem are one problem.
+SAME = 5
+ROWS_SHOWN = 10
+
+State = Upload.State
 
 
 def import_urls(model_admin: ModelAdmin, importer: Importer) -> list[URLPattern]:
@@ -72,40 +80,32 @@ class ImportPage(Page):
 class UploadPage(ImportPage):
     template_name = "selection/import.html"
 
+    def page(self, form: UploadForm) -> HttpResponse:
+        taken = uploads.last_taken(self.importer.kind, self.object)
+        undo = self.address("preview", taken.pk) if taken else ""
+        return self.render_to_response(self.get_context_data(form=form, taken=taken, undo=undo))
+
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.render_to_response(self.get_context_data(form=UploadForm()))
+        return self.page(UploadForm())
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         form = UploadForm(request.POST, request.FILES)
         if form.is_valid():
+            name, content = form.cleaned_data["name"], form.cleaned_data["content"]
             try:
-                return redirect(self.address("preview", self._keep(form.cleaned_data)))
+                made = uploads.create(self.importer.kind, self.object, name, content)
+                return redirect(self.address("preview", made.pk))
             except Refused as refusal:
                 form.add_error(None, str(refusal))
-        return self.render_to_response(self.get_context_data(form=form))
-
-    def _keep(self, cleaned: dict[str, Any]) -> Any:
-        """Keep the file for the preview. Raises Refused for one that cannot be read as a whole."""
-        name, text = cleaned["name"], cleaned["text"]
-        self.importer.preview(self.object, text, name, "refuse")
-        team = team_of(self.object)
-        assert team is not None  # what a file goes into is stored
-        upload = Upload.objects.create(
-            team_id=team,
-            kind=self.importer.kind,
-            target=self.object.pk,
-            name=name,
-            text=text,
-        )
-        return upload.pk
+        return self.page(form)
 
 
 class PreviewPage(ImportPage):
     template_name = "selection/import_preview.html"
 
-    def upload(self, **held: Any) -> Upload:
+    def upload(self) -> Upload:
         return get_object_or_404(
-            Upload.objects.filter(**held),
+            Upload,
             pk=self.kwargs["upload"],
             kind=self.importer.kind,
             target=self.object.pk,
@@ -117,63 +117,111 @@ class PreviewPage(ImportPage):
         asked = self.request.POST if self.request.method == "POST" else self.request.GET
         return "wrong" if asked.get("outside") == "wrong" else "refuse"
 
-    def preview(self, upload: Upload) -> Preview:
-        return self.importer.preview(self.object, upload.text, upload.name, self.outside)
-
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        upload = Upload.objects.filter(pk=self.kwargs["upload"]).first()
-        if upload is None:
+        if not Upload.objects.filter(pk=self.kwargs["upload"]).exists():
             return self._gone()
-        try:
-            preview = self.preview(self.upload())
-        except Refused as refusal:
-            return self._refused(refusal)
+        upload = self.upload()
         if "problems" in request.GET:
-            rows = [{"line": row.line, "reason": row.why} for row in preview.problems]
+            found = taking.left_out(upload, self.outside)
+            rows = ({"line": row.line, "reason": row.why} for row in found.iterator())
             return csv_response("rows-not-taken", ["line", "reason"], rows)
+        if upload.state == State.TAKEN:
+            return self.render_to_response(self.get_context_data(upload=upload))
+        return self._preview(upload)
+
+    def _preview(self, upload: Upload, form: ColumnForm | None = None) -> HttpResponse:
+        try:
+            head = uploads.head(upload)
+        except Refused as refusal:
+            return self._refused(upload, refusal)
+        found = taking.left_out(upload, self.outside)
+        problems = list(found[:PROBLEMS_SHOWN])
+        plan = Plan(**upload.plan)
         context = self.get_context_data(
             upload=upload,
-            preview=preview,
-            problems_shown=preview.problems[:PROBLEMS_SHOWN],
+            head=head,
+            plan=plan,
+            form=form or ColumnForm(upload, head),
+            hint=elsewhere(upload.kind, head.header) if plan.missing() else "",
+            missing=plan.missing(),
             wrong=self.outside == "wrong",
+            count=upload.fine + (upload.outside if self.outside == "wrong" else 0),
+            not_taken=upload.bad + (upload.outside if self.outside == "refuse" else 0),
+            problems=problems,
+            same=_same([problem.why for problem in problems]) and not upload.fine,
+            **(self._sorted(upload) if upload.state == State.READY else {}),
         )
         return self.render_to_response(context)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if "cancel" in request.POST:
-            self.upload().delete()
-            return redirect(self.address("import"))
-        try:
-            taken = self._take()
-        except Refused as refusal:
-            return self._refused(refusal)
-        if taken is None:
+    def _sorted(self, upload: Upload) -> dict[str, Any]:
+        rows = taking.good(upload, self.outside)[:ROWS_SHOWN]
+        return {
+            "words": self.importer.words(self.object, upload, self.outside),
+            "rows": [self.importer.cells(row) for row in rows],
+        }
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not Upload.objects.filter(pk=self.kwargs["upload"]).exists():
             return self._gone()
-        noun = self.importer.noun
-        messages.success(request, f"{counted(taken.count, noun)} imported.")
-        if taken.problems:
-            messages.warning(request, f"{counted(len(taken.problems), 'line')} not taken.")
+        upload = self.upload()
+        if "cancel" in request.POST:
+            uploads.put_aside(upload)
+            return redirect(self.address("import"))
+        if "columns" in request.POST:
+            return self._name_columns(upload)
+        return self._undo(upload) if "undo" in request.POST else self._take(upload)
+
+    def _name_columns(self, upload: Upload) -> HttpResponseBase:
+        try:
+            form = ColumnForm(upload, uploads.head(upload), self.request.POST)
+            if not form.is_valid():
+                return self._preview(upload, form)
+            uploads.name_columns(upload, form.plan(), form.cleaned_data.get("encoding", ""))
+        except Refused as refusal:
+            messages.error(self.request, str(refusal))
+        return redirect(self.address("preview", upload.pk))
+
+    def _take(self, upload: Upload) -> HttpResponse:
+        if upload.state != State.TAKEN and upload.state != State.READY:
+            return redirect(self.address("preview", upload.pk))
+        try:
+            upload, count = taking.take(upload.pk, self.outside)
+        except NotFound:
+            return self._gone()
+        except Refused as refusal:
+            return self._refused(upload, refusal)
+        audit.note(
+            "import", self.object, after={"file": upload.name, self.importer.noun + "s": count}
+        )
+        messages.success(self.request, f"{counted(count, self.importer.noun)} imported.")
+        left = upload.bad + (upload.outside if self.outside == "refuse" else 0)
+        if left:
+            messages.warning(self.request, f"{counted(left, 'line')} not taken.")
         if isinstance(self.object, Pool):
-            offer_joining(request, self.object)
+            offer_joining(self.request, self.object)
         return redirect(object_url(self.object))
 
-    @transaction.atomic
-    def _take(self) -> Preview | None:
-        """Take the file, sorted anew, and let go of it: of two clicks one finds it gone."""
-        upload = Upload.objects.select_for_update().filter(pk=self.kwargs["upload"]).first()
-        if upload is None or (upload.kind, upload.target) != (self.importer.kind, self.object.pk):
-            return None
-        preview = self.preview(upload)
-        preview.take()
-        taken = {"file": upload.name, self.importer.noun + "s": preview.count}
-        audit.note("import", self.object, after=taken)
-        upload.delete()
-        return preview
+    def _undo(self, upload: Upload) -> HttpResponse:
+        try:
+            taking.undo(upload.pk)
+        except Refused as refusal:
+            messages.error(self.request, str(refusal))
+            return redirect(self.address("import"))
+        audit.note("import undone", self.object, after={"file": upload.name})
+        messages.success(self.request, f"The import of {upload.name} is undone.")
+        return redirect(object_url(self.object))
 
     def _gone(self) -> HttpResponseRedirect:
         messages.info(self.request, "This file has been imported or put aside already.")
         return redirect(object_url(self.object))
 
-    def _refused(self, refusal: Refused) -> HttpResponseRedirect:
+    def _refused(self, upload: Upload, refusal: Refused) -> HttpResponseRedirect:
         messages.error(self.request, str(refusal))
+        uploads.put_aside(upload)
         return redirect(self.address("import"))
+
+
+def _same(reasons: Sequence[str]) -> bool:
+    """Whether all of them say the same, but for what they say it of."""
+    kinds = {re.sub("“.*?”", "", why) for why in reasons}
+    return len(reasons) >= SAME and len(kinds) == 1

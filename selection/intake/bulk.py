@@ -5,7 +5,7 @@ from itertools import repeat
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import DateTimeField, Model
+from django.db.models import DateTimeField, Model, QuerySet
 
 
 def insert(
@@ -39,6 +39,39 @@ def insert(
     # Outside a transaction every row would be one of its own.
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.executemany(sql, list(rows))
+        inserted: int = cursor.rowcount
+    return inserted
+
+
+def insert_from(
+    model: type[Model],
+    columns: dict[str, Any],
+    rows: QuerySet[Any],
+    same: Sequence[str] = (),
+    changed: Sequence[str] = (),
+) -> int:
+    """Insert what a query gives, within the database; returns how many rows went in or changed.
+
+    columns  field's attribute name to an expression over ``rows``
+    same     the columns of a constraint: where a row has the same there
+    changed  these get the new values; without any such a row stays as it is
+
+    Every field without a default in the database must be named.
+    """
+    quote = connection.ops.quote_name
+    known = {field.attname: field for field in model._meta.concrete_fields}
+    named = {name: quote(known[name].column or name) for name in columns}
+    # Under names of their own, so that none is mistaken for a field of the rows.
+    given = rows.order_by().annotate(**{f"to_{name}": what for name, what in columns.items()})
+    select, params = given.values_list(*(f"to_{name}" for name in columns)).query.sql_with_params()
+    new = ", ".join(f"{named[name]} = excluded.{named[name]}" for name in changed)
+    at = f" ({', '.join(named[name] for name in same)})" if changed else ""
+    sql = (
+        f"INSERT INTO {quote(model._meta.db_table)} ({', '.join(named.values())}) {select} "
+        f"ON CONFLICT{at} DO {f'UPDATE SET {new}' if changed else 'NOTHING'}"
+    )
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(sql, params)
         inserted: int = cursor.rowcount
     return inserted
 

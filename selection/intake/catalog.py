@@ -16,17 +16,18 @@ from selection.models import (
     Worker,
 )
 
-from .files import BadRow, QuestionRow, WorkerRow, refuse_swapped
+from .files import QuestionRow, WorkerRow, refuse_swapped
 
 CHUNK = 2000
 
 
 def refuse_swapped_workers(pool: Pool, rows: Sequence[WorkerRow]) -> None:
     """Raise Refused where another column than ``worker`` has the pool's workers."""
-    known = set(pool.workers.values_list("key", flat=True))
     named = {name for row in rows for name in row.attributes}
     columns = {"worker": [row.worker for row in rows], "name": [row.name for row in rows]}
     columns |= {name: [row.attributes.get(name, "") for row in rows] for name in sorted(named)}
+    values = {value for column in columns.values() for value in column}
+    known = set(pool.workers.filter(key__in=values).values_list("key", flat=True))
     refuse_swapped("worker", known, columns, "this pool's workers")
 
 
@@ -46,32 +47,23 @@ def take_workers(pool: Pool, rows: Sequence[WorkerRow]) -> int:
     return len(workers)
 
 
-def sort_questions(
-    question_set: QuestionSet, rows: Sequence[QuestionRow]
-) -> tuple[list[QuestionRow], list[BadRow]]:
-    """Refuse to change a question that has been asked: it was graded by the answers it had.
-
-    Such a one is corrected on its own page, which grades those answers anew (setup.regrade).
-    """
+def refuse_swapped_questions(into: QuestionSet, rows: Sequence[QuestionRow]) -> None:
+    """Raise Refused where another column than ``question`` has the set's questions."""
     columns = {
         "question": [row.question for row in rows],
         "prompt": [row.prompt for row in rows],
         "answer": [" | ".join(row.accepted) for row in rows],
     }
-    known = set(question_set.questions.values_list("key", flat=True))
+    known = set(into.questions.values_list("key", flat=True))
     refuse_swapped("question", known, columns, "this set's questions")
-    asked = asked_of(question_set)
-    good = [row for row in rows if row.question not in asked]
-    bad = [
-        BadRow(
-            row.line,
-            f"“{row.question}” has been asked in a run and cannot be changed by a file; its own "
-            "page can, and grades the answers to it anew.",
-        )
-        for row in rows
-        if row.question in asked
-    ]
-    return good, bad
+
+
+def asked_already(question: str) -> str:
+    """Why a question that was asked is not changed: it was graded by the answers it had."""
+    return (
+        f"“{question}” has been asked in a run and cannot be changed by a file; its own page can, "
+        "and grades the answers to it anew."
+    )
 
 
 @transaction.atomic

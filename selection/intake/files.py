@@ -1,26 +1,27 @@
-"""Reading the CSV files that people have: every refusal names file, line and column."""
+"""What the rows of files say: workers, questions, answers; and those that say nothing of use."""
 
-import csv
-import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from selection.errors import Refused
+from selection.reading import Row, Table, read_table
 
-from . import ways
-
-csv.field_size_limit(10_000_000)
+from . import layouts, ways
+from .layouts import Plan
 
 # What a spreadsheet would compute instead of showing it. An apostrophe before it makes it text.
 _COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
 _QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
 
 LONGEST_KEY = 200
-
-Made = TypeVar("Made")
+MOST_OF_THE_PAST = 5_000_000  # answers that are read at once, to be replayed
+# What nobody sees and no name is meant to have; and what turns the reading around in a text.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff]")
+_TURNING = re.compile("[\u202a-\u202e]")
+_ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+")
 
 
 @dataclass(frozen=True)
@@ -59,17 +60,9 @@ class AnswerRow:
     skill: str = ""
 
 
-@dataclass
-class Table:
-    """A CSV file with a header.
-
-    columns  as in the file, lower case, stripped
-    rows     (line number, {column: value})
-    """
-
-    name: str
-    columns: list[str]
-    rows: list[tuple[int, dict[str, str]]]
+Made = WorkerRow | QuestionRow | AnswerRow
+Cells = dict[str, str]
+Names = Mapping[str, str]
 
 
 def defused(value: Any) -> Any:
@@ -80,22 +73,6 @@ def defused(value: Any) -> Any:
 def as_written(value: str) -> str:
     """A cell that comes in, as it was before ``defused``."""
     return value[1:] if _QUOTED.match(value) else value
-
-
-def text_of(raw: bytes, name: str) -> str:
-    """The text of a file, with or without a byte-order mark. Raises Refused."""
-    encoding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    try:
-        text = raw.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise Refused(
-            f"{name}, line {line}: this is not UTF-8 text; save the file as UTF-8 CSV."
-        ) from error
-    if "\0" in text:
-        line = text[: text.index("\0")].count("\n") + 1
-        raise Refused(f"{name}, line {line}: there is a NUL character; this is not a CSV file.")
-    return text
 
 
 def refuse_swapped(
@@ -112,174 +89,165 @@ def refuse_swapped(
         if other != name and 2 * sum(value in known for value in values) > len(values):
             raise Refused(
                 f"The column “{other}” holds {what}, and the column “{name}” holds none of them: "
-                "the two seem to be swapped. Change their names in the first line."
+                "the two seem to be swapped. Say which is which, or change their names in the "
+                "first line."
             )
 
 
-def read_path(path: Path) -> str:
-    """The text of the file at this path. Raises Refused."""
+def read_path(path: Path) -> bytes:
+    """The file at this path. Raises Refused."""
     try:
-        return text_of(path.read_bytes(), str(path))
+        return path.read_bytes()
     except OSError as error:
         raise Refused(
             f"{path} cannot be read: {(error.strerror or str(error)).lower()}."
         ) from error
 
 
-def table(text: str, name: str, needed: Sequence[str]) -> Table:
-    """Parse CSV text that must have the needed columns. Raises Refused."""
-    lines = _lines(text, name)
-    try:
-        _, header = next(lines)
-    except StopIteration:
+# -- row by row
+
+
+def rows(table: Table, plan: Plan) -> Iterator[tuple[Row, Made | BadRow | None]]:
+    """Each row with what it says by this plan; None: it is of no use, and nobody is to be told."""
+    make, own = _MAKERS[plan.kind], set(plan.fields.values())
+    places = {name: table.header.index(column) for name, column in plan.fields.items()}
+    kept = [(column.lower(), table.header.index(column)) for column in plan.attributes]
+    kept = [(name, place) for name, place in kept if table.header[place] not in own]
+    only = table.header.index(plan.only) if plan.only else None
+    for row in table.rows if plan.headed else table.with_first():
+        line, cells = row
+        if only is not None and cells[only].casefold() in ("", "0", "false"):
+            yield row, None
+            continue
+        found = {name: as_written(cells[place]) for name, place in places.items()}
+        further = {name: as_written(cells[place]) for name, place in kept if cells[place]}
+        try:
+            yield row, make(line, found, plan.fields, further)
+        except Refused as refusal:
+            yield row, BadRow(line, str(refusal))
+
+
+def _worker(line: int, cells: Cells, names: Names, attributes: Cells) -> WorkerRow:
+    name = cells.get("name", "")
+    if len(name) > LONGEST_KEY:
+        raise Refused(f"The name is longer than {LONGEST_KEY} characters.")
+    _refuse_turning(name, *attributes, *attributes.values())
+    return WorkerRow(line, key(cells, "worker", names), name, attributes)
+
+
+def _question(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:
+    accepted, choices = _several(cells["answer"]), _several(cells.get("choices", ""))
+    prompt = ways.with_media(cells["prompt"], cells)
+    if not prompt:
+        raise Refused(f"The column “{names['prompt']}” is empty; it is what the worker reads.")
+    if not accepted:
         raise Refused(
-            f"{name} is empty; its first line must name the columns {', '.join(needed)}."
-        ) from None
-    columns = [as_written(column.strip()).casefold() for column in header]
-    missing = [column for column in needed if column not in columns]
-    if missing:
-        raise Refused(
-            f"{name}, line 1: there is no column “{missing[0]}”; the file must have "
-            f"{', '.join(needed)}, and it has {', '.join(columns)}."
+            f"The column “{names['answer']}” is empty; a gold question needs a known answer."
         )
-    twice = sorted({column for column in columns if column and columns.count(column) > 1})
-    if twice:
-        raise Refused(f"{name}, line 1: the column “{twice[0]}” is there twice.")
-    return Table(name, columns, [_row(line, columns, cells, name) for line, cells in lines])
+    _refuse_turning(prompt, *accepted, *choices)
+    kind, off, named = (cells.get(name, "") for name in ("kind", "tolerance", "grading"))
+    way = ways.way_of(kind, off, named, choices)
+    for why in ways.faults(accepted, choices, way):
+        raise Refused(why)
+    own = key(cells, "question" if "question" in names else "prompt", names)
+    return QuestionRow(line, own, prompt, accepted, choices, way)
 
 
-def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """(number of its first line, cells) of every row that is not blank."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    line = 1
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise Refused(f"{name}, line {line}: {error}; check the quotation marks.") from error
+def _answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
+    if not cells["response"]:
+        raise Refused(f"The column “{names['response']}” is empty.")
+    worker, question = key(cells, "worker", names), key(cells, "question", names)
+    return AnswerRow(line, worker, question, cells["response"], cells.get("skill", ""))
 
 
-def _row(line: int, columns: list[str], cells: list[str], name: str) -> tuple[int, dict[str, str]]:
-    if len(cells) > len(columns):
+_MAKERS: dict[str, Callable[[int, Cells, Names, Cells], Made]] = {
+    layouts.WORKERS: _worker,
+    layouts.QUESTIONS: _question,
+    layouts.ANSWERS: _answer,
+}
+
+
+def key(cells: Cells, name: str, names: Names) -> str:
+    """What something is called by. Raises Refused for what no name can be."""
+    value, column = cells[name], names[name]
+    if not value:
+        raise Refused(f"The column “{column}” is empty.")
+    if len(value) > LONGEST_KEY:
+        raise Refused(f"The value of “{column}” is longer than {LONGEST_KEY} characters.")
+    unseen = _UNSEEN.search(value)
+    if unseen:
+        code = f"U+{ord(unseen[0]):04X}"
+        raise Refused(f"The value of “{column}” has a character that nobody sees ({code}).")
+    if _ROUNDED.fullmatch(value):
         raise Refused(
-            f"{name}, line {line}: there are {len(cells)} values for {len(columns)} columns; "
-            "put a value that has a comma in it in quotation marks."
+            f"“{value}” was a longer number before a spreadsheet rounded it: make the column "
+            f"“{column}” a column of text there, and fill it in anew."
         )
-    values = [as_written(cell.strip()) for cell in cells] + [""] * (len(columns) - len(cells))
-    return line, dict(zip(columns, values, strict=True))
+    return value
 
 
-# -- what the files hold
+def _refuse_turning(*texts: str) -> None:
+    if any(_TURNING.search(text) for text in texts):
+        raise Refused(
+            "There is a character that turns the direction of reading around (U+202A to U+202E); "
+            "what is seen would not be what is there."
+        )
 
 
-def workers(text: str, name: str) -> tuple[list[WorkerRow], list[BadRow]]:
-    """``worker``, optional ``name``; every further column is kept as an attribute."""
-    parsed = table(text, name, ["worker"])
-
-    def row(line: int, cells: dict[str, str]) -> WorkerRow:
-        attributes = {
-            column: value
-            for column, value in cells.items()
-            if column and column not in {"worker", "name"} and value
-        }
-        if len(cells.get("name", "")) > LONGEST_KEY:
-            raise Refused(f"The name is longer than {LONGEST_KEY} characters.")
-        return WorkerRow(line, key(cells, "worker"), cells.get("name", ""), attributes)
-
-    return _parse(parsed, row, lambda made: made.worker, "worker")
+def _several(value: str) -> list[str]:
+    return [part.strip() for part in value.split("|") if part.strip()]
 
 
-def questions(text: str, name: str) -> tuple[list[QuestionRow], list[BadRow]]:
-    """``question``, ``prompt``, ``answer``, optional ``choices``; several are separated by |.
+# -- whole files, for those who read them at once
 
-    Optional ``kind``, ``tolerance``, ``grading``: what a worker does, and how responses are
-    compared (ways.way_of); ``image``, ``audio``, ``video``, ``alt``: what the prompt shows.
+
+def answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:
+    """The answers in a file of any known layout, as crowd-kit's ``worker,task,label``.
+
+    Raises Refused where it cannot be read as a whole.
     """
-    parsed = table(text, name, ["question", "prompt", "answer"])
-
-    def row(line: int, cells: dict[str, str]) -> QuestionRow:
-        accepted, choices = _several(cells["answer"]), _several(cells.get("choices", ""))
-        prompt = ways.with_media(cells["prompt"], cells)
-        if not prompt:
-            raise Refused("The column “prompt” is empty; it is what the worker reads.")
-        if not accepted:
-            raise Refused("The column “answer” is empty; a gold question needs a known answer.")
-        kind, off, named = (cells.get(name, "") for name in ("kind", "tolerance", "grading"))
-        way = ways.way_of(kind, off, named, choices)
-        for why in ways.faults(accepted, choices, way):
-            raise Refused(why)
-        return QuestionRow(line, key(cells, "question"), prompt, accepted, choices, way)
-
-    return _parse(parsed, row, lambda made: made.question, "question")
+    table = read_table(raw, name, most_rows=MOST_OF_THE_PAST)
+    plan = layouts.recognise(layouts.ANSWERS, table.header)
+    layouts.refuse_missing(plan, table.header, name, table.line)
+    return _once(made for _, made in rows(table, plan))
 
 
-def answers(text: str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:
-    """``worker,question,response``, optional ``skill``; or crowd-kit's ``worker,task,label``."""
-    header = table(text, name, ["worker"]).columns
-    item, label = ("task", "label") if "task" in header else ("question", "response")
-    parsed = table(text, name, ["worker", item, label])
-
-    def row(line: int, cells: dict[str, str]) -> AnswerRow:
-        if not cells[label]:
-            raise Refused(f"The column “{label}” is empty.")
-        return AnswerRow(
-            line, key(cells, "worker"), key(cells, item), cells[label], cells.get("skill", "")
-        )
-
-    return _parse(parsed, row, lambda made: (made.worker, made.question, made.skill), "answer")
-
-
-def gold(text: str, name: str) -> dict[str, str]:
+def gold(raw: bytes | str, name: str) -> dict[str, str]:
     """``task,label``: the known answer of each task. Raises Refused for the first bad line."""
-    header = table(text, name, []).columns
-    item, label = ("task", "label") if "task" in header else ("question", "answer")
+    table = read_table(raw, name)
+    plan = layouts.recognise(layouts.GOLD, table.header)
+    layouts.refuse_missing(plan, table.header, name, table.line)
+    places = {one: table.header.index(column) for one, column in plan.fields.items()}
     found: dict[str, str] = {}
-    for line, cells in table(text, name, [item, label]).rows:
-        if not cells[item] or not cells[label]:
-            empty = item if not cells[item] else label
+    for line, cells in table.rows:
+        task, label = (as_written(cells[places[one]]) for one in ("question", "answer"))
+        if not task or not label:
+            empty = plan.fields["answer" if task else "question"]
             raise Refused(f"{name}, line {line}: the column “{empty}” is empty.")
-        if cells[item] in found:
-            raise Refused(f"{name}, line {line}: “{cells[item]}” is there twice.")
-        found[cells[item]] = cells[label]
+        if task in found:
+            raise Refused(f"{name}, line {line}: “{task}” is there twice.")
+        found[task] = label
     if not found:
         raise Refused(f"{name} has no line below its header; it must name the known answers.")
     return found
 
 
-def _parse(
-    parsed: Table,
-    row: Callable[[int, dict[str, str]], Made],
-    identity: Callable[[Made], object],
-    noun: str,
-) -> tuple[list[Made], list[BadRow]]:
-    made: list[Made] = []
+def _once(found: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[BadRow]]:
+    """Of several answers of a worker to a question the first."""
+    made: list[AnswerRow] = []
     bad: list[BadRow] = []
     first: dict[object, int] = {}
-    for line, cells in parsed.rows:
-        try:
-            item = row(line, cells)
-        except Refused as refusal:
-            bad.append(BadRow(line, str(refusal)))
-            continue
-        if identity(item) in first:
-            why = f"This {noun} is there already, in line {first[identity(item)]}."
-            bad.append(BadRow(line, why, repeats=True))
-            continue
-        first[identity(item)] = line
-        made.append(item)
+    for one in found:
+        if isinstance(one, BadRow):
+            bad.append(one)
+        elif isinstance(one, AnswerRow):
+            line = first.setdefault((one.worker, one.question, one.skill), one.line)
+            if line == one.line:
+                made.append(one)
+            else:
+                bad.append(again("answer", one.line, line))
     return made, bad
 
 
-def key(cells: dict[str, str], column: str) -> str:
-    value = cells[column]
-    if not value:
-        raise Refused(f"The column “{column}” is empty.")
-    if len(value) > LONGEST_KEY:
-        raise Refused(f"The value of “{column}” is longer than {LONGEST_KEY} characters.")
-    return value
-
-
-def _several(value: str) -> list[str]:
-    return [part.strip() for part in value.split("|") if part.strip()]
+def again(noun: str, line: int, first: int) -> BadRow:
+    return BadRow(line, f"This {noun} is there already, in line {first}.", repeats=True)

@@ -37,13 +37,12 @@ class Graded:
         return found
 
 
-def read(answers: str, gold: str, names: tuple[str, str]) -> Graded:
-    """From the texts of the two files, whose names are for refusals. Raises Refused, with file and
-    line."""
+def read(answers: bytes | str, gold: bytes | str, names: tuple[str, str]) -> Graded:
+    """From the two files, whose names are for refusals. Raises Refused, with file and line."""
     return read_kinds(answers, [gold], names)
 
 
-def read_kinds(answers: str, golds: Sequence[str], names: Sequence[str]) -> Graded:
+def read_kinds(answers: bytes | str, golds: Sequence[bytes | str], names: Sequence[str]) -> Graded:
     """The same with a gold file for each kind of task, each task in one of them.
 
     names  of the file of answers, then of each gold file

@@ -42,9 +42,14 @@ def sort(run: Run, rows: Sequence[AnswerRow], outside: Outside = "refuse") -> So
     Of several rows for one worker and question the first counts. Raises Conflict when the run takes
     no answers, Refused when the columns are swapped.
     """
+    refuse_ended(run)
+    return Sorter(run, outside).sort(rows)
+
+
+def refuse_ended(run: Run) -> None:
+    """Raises Conflict when the run takes no answers."""
     if run.status not in {Run.Status.RUNNING, Run.Status.PAUSED}:
         raise Conflict(f"The run “{run}” is {run.status}; answers can be imported while it runs.")
-    return _Sorter(run, outside).sort(rows)
 
 
 def take(run: Run, sorting: Sorting) -> None:
@@ -57,7 +62,23 @@ def take(run: Run, sorting: Sorting) -> None:
         wake.request(run.pk)
 
 
-class _Sorter:
+@dataclass(frozen=True)
+class Place:
+    """What an answer is to; ``assignment`` is None while the algorithm has not asked for it."""
+
+    candidate: int
+    question: Question
+    assignment: Assignment | None
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        return self.candidate, self.question.pk
+
+    def strange(self, response: str) -> Refused:
+        return outside_choices(self.question.choices, response, self.question.kind)
+
+
+class Sorter:
     """The lookups that sorting a file needs, made once."""
 
     def __init__(self, run: Run, outside: Outside) -> None:
@@ -88,43 +109,49 @@ class _Sorter:
         )
 
     def sort(self, rows: Sequence[AnswerRow]) -> Sorting:
-        self._refuse_swapped(rows)
+        self.refuse_swapped(rows)
         sorting = Sorting([], [], [])
         for row in rows:
             try:
-                self._place(row, sorting)
+                self._sort(row, sorting)
             except Refused as refusal:
                 sorting.problems.append(BadRow(row.line, str(refusal)))
         return sorting
 
-    def _place(self, row: AnswerRow, sorting: Sorting) -> None:
+    def _sort(self, row: AnswerRow, sorting: Sorting) -> None:
+        place = self.place(row)
+        if place.pair in self.first:
+            raise Refused(
+                f"“{row.worker}” answers question “{row.question}” in row {self.first[place.pair]} "
+                "already; the first answer counts."
+            )
+        if not place.question.allows(row.response):
+            sorting.outside += 1
+            if self.refuse_outside:
+                raise place.strange(row.response)
+        self.first[place.pair] = row.line
+        if place.assignment is not None:
+            sorting.answers.append((place.assignment, row.response))
+        else:
+            candidate, question = place.pair
+            sorting.recorded.append(
+                RecordedAnswer(candidate_id=candidate, question_id=question, response=row.response)
+            )
+
+    def place(self, row: AnswerRow) -> Place:
+        """What this row answers. Raises Refused where no answer to it is taken any more."""
         candidate, question = self._find(row)
         pair = (candidate.pk, question.pk)
         if pair in self.closed or pair in self.waiting:
             raise Refused(f"“{row.worker}” has already answered question “{row.question}”.")
         refuse_response(row.response)
-        if pair in self.first:
-            raise Refused(
-                f"“{row.worker}” answers question “{row.question}” in row {self.first[pair]} "
-                "already; the first answer counts."
-            )
-        if not question.allows(row.response):
-            sorting.outside += 1
-            if self.refuse_outside:
-                raise outside_choices(question.choices, row.response, question.kind)
-        self.first[pair] = row.line
         assignment = self.open.get(pair)
         due = None if assignment is None else assignment.due
         if due is not None and due < self.now:
             raise Refused(f"Too late: “{row.worker}” had to answer “{row.question}” before.")
-        if assignment is not None:
-            sorting.answers.append((assignment, row.response))
-        else:
-            sorting.recorded.append(
-                RecordedAnswer(candidate=candidate, question=question, response=row.response)
-            )
+        return Place(candidate.pk, question, assignment)
 
-    def _refuse_swapped(self, rows: Sequence[AnswerRow]) -> None:
+    def refuse_swapped(self, rows: Sequence[AnswerRow]) -> None:
         """One sentence instead of one a row where the columns stand under each other's names."""
         columns = {
             "worker": [row.worker for row in rows],

@@ -14,7 +14,7 @@ from .runs import Run
 from .skills import Skill
 from .teams import Membership, Team, default_team
 from .tokens import ApiToken
-from .uploads import Upload
+from .uploads import ColumnNames, Upload, UploadedRow
 from .visits import Complaint, Practice, PracticeAnswer
 from .webhooks import Delivery, Webhook
 
@@ -24,6 +24,7 @@ __all__ = [
     "Assignment",
     "AuditEntry",
     "Candidate",
+    "ColumnNames",
     "Complaint",
     "Delivery",
     "Event",
@@ -44,6 +45,7 @@ __all__ = [
     "Step",
     "Team",
     "Upload",
+    "UploadedRow",
     "Webhook",
     "Worker",
     "default_team",

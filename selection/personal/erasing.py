@@ -7,12 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from selection import audit
 from selection.errors import Refused
-from selection.models import AuditEntry, Candidate, Complaint, Event, Run, Upload, Worker
+from selection.intake import taking
+from selection.models import (
+    AuditEntry,
+    Candidate,
+    Complaint,
+    Event,
+    Run,
+    Upload,
+    UploadedRow,
+    Worker,
+)
 from selection.setup import roster
 
 from .people import entries_of, events_of, mentions, runs_of
@@ -86,9 +96,13 @@ def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> 
 
 
 def _forget_uploads(rows: list[Worker]) -> None:
-    """A file that waits to be taken is kept for a day: one that names them goes at once."""
+    """Files that wait to be taken go, because nobody knows whom they name before all is read; of
+    those that were taken, what undoing one that names them would need."""
     for row in rows:
-        Upload.objects.filter(team=row.pool.team_id, text__contains=row.key).delete()
+        files = Upload.objects.filter(team=row.pool.team_id)
+        named = UploadedRow.objects.filter(Q(key=row.key) | Q(data__worker=row.key))
+        taking.forget(files.exclude(state=Upload.State.TAKEN))
+        taking.forget(files.filter(pk__in=list(named.values_list("upload", flat=True))))
 
 
 def _without(

@@ -63,7 +63,7 @@ def test_who_is_signed_in_sends_files_up_to_the_limit(requester):
     file = SimpleUploadedFile("many.csv", rows.encode())
     assert len(rows) > 2.5 * MEGABYTE
     assert requester.post(address, {"file": file}).status_code == 302
-    assert Upload.objects.get().text == rows
+    assert bytes(Upload.objects.get().content).decode() == rows
 
 
 def test_the_api_says_that_a_body_is_too_large(client, token):

@@ -21,7 +21,7 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", "data")
 
 pytestmark = pytest.mark.skipif(not SQLITE, reason="recipes do not depend on the database")
 
-FOLLOWED = '''
+FOLLOWED = """
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -56,11 +56,12 @@ def test_algorithm_takes_a_run_to_its_end():
 
 def test_format_is_read(requester):
     run = make_run(algorithm="evenly")  # no kernels: nothing to compile anew for the copy
-    text = """{"worker": "w1", "question": "q1", "response": "yes"}\\n[]"""
-    file = SimpleUploadedFile("more.jsonl", text.encode())
+    text = "| worker | question | response |\\n|---|:---|---|\\n| w1 | q1 | yes |"
+    text += "\\n| w1 | q1 | no |"
+    file = SimpleUploadedFile("more.md", text.encode())
     address = reverse("admin:selection_run_import", args=[run.pk])
     preview = requester.post(address, {"file": file}, follow=True)
-    assert b"This is no object with worker, question and response." in preview.content
+    assert b"This answer is there already, in line 3." in preview.content
     requester.post(preview.request["PATH_INFO"], follow=True)
     assert RecordedAnswer.objects.get().response == "yes"
 
@@ -73,7 +74,7 @@ def test_endpoint_answers(token):
     assert [step["number"] for step in steps.json()] == [1]
     assert Client().get(address).status_code == 401
     assert "/api/runs/{run_id}/steps" in Client().get("/api/openapi.json").json()["paths"]
-'''
+"""
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from selection import engine
 from selection.forecast import Past, for_draft, inputs, orders
-from selection.intake import catalog
+from selection.intake import catalog, uploads
 from selection.intake.files import QuestionRow, WorkerRow
 from selection.models import (
     Answer,
@@ -85,7 +85,7 @@ def camp(word: str) -> Camp:
     engine.advance(run.pk)
     run.refresh_from_db()
     text = f"worker,question,response\n{word}-w0,{word}-q0,yes\n"
-    kept = {"kind": Upload.Kind.ANSWERS, "target": run.pk, "name": f"{word}.csv", "text": text}
+    brought = uploads.create(Upload.Kind.ANSWERS, run, f"{word}.csv", text.encode())
     ApiToken.issue(f"{word} program", team)
     draft = make_run(name=f"{word} draft", start=False, **made)
     return Camp(
@@ -96,7 +96,7 @@ def camp(word: str) -> Camp:
         run,
         draft,
         _forecast(draft, word),
-        Upload.objects.create(team=team, **kept),
+        brought,
         ApiToken.objects.get(team=team),
         member(team, Role.OWNER),
         Group.objects.create(name=f"{word} group"),

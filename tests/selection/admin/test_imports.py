@@ -3,6 +3,7 @@
 import pytest
 
 from selection import engine
+from selection.intake import uploads
 from selection.models import Answer, Pool, RecordedAnswer, Upload
 from tests.pages import admin_url, confirm, text_of, upload
 from tests.worlds import make_pool, make_questions, make_run, open_of
@@ -33,7 +34,7 @@ def test_it_imports_workers_after_a_preview(requester):
     assert "1 line not taken." in done
     assert pool.workers.get(key="ada").attributes == {"country": "UK"}
     assert pool.workers.get(key="w0").name == "New name"
-    assert not Upload.objects.exists()
+    assert not Upload.objects.exclude(state="taken", content=b"").exists()
 
 
 def test_it_imports_pasted_questions(requester):
@@ -100,9 +101,9 @@ def test_confirming_twice_imports_once(requester):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("name\nAda\n", "there is no column “worker”"),
         ("", "is empty"),
-        (b"worker\n\xff\xfe\xfa\n", "this is not UTF-8 text"),
+        (b"\xef\xbb\xbfworker\n\xff\xfe\xfa\n", "this is not text in UTF-8"),
+        (b"%PDF-1.7", "is a PDF document; export the table as CSV"),
         (b"worker\nab\0c\n", "NUL character"),
     ],
 )
@@ -174,7 +175,7 @@ def test_without_the_switch_they_are_left_out(requester):
     assert not Answer.objects.exists()
 
 
-SWAPPED = "the two seem to be swapped. Change their names in the first line."
+SWAPPED = "the two seem to be swapped. Say which is which, or change their names in the first line."
 
 
 def test_swapped_columns_of_answers_are_told_in_one_sentence(requester):
@@ -223,3 +224,79 @@ def test_a_questions_file_says_how_answers_are_compared(requester):
     assert question_set.questions.get(key="q1").grading == {"number": True, "tolerance": 0.1}
     assert question_set.questions.get(key="q2").grading == {"case": True, "spaces": True}
     assert question_set.questions.count() == 2
+
+
+# -- columns
+
+
+def test_columns_that_are_not_known_are_chosen_on_the_page_and_known_the_next_time(requester):
+    pool = make_pool(0)
+    address = admin_url("pool_import", pool.pk)
+    text = "Kennung;Wer;Stadt\nA1;Jörg;Köln\n".encode("cp1252")
+    preview = upload(requester, address, text)
+    words = text_of(preview)
+    assert "There is no column of which it is clear that it is the worker's id" in words
+    assert "Jörg" in words
+    assert "Western European (Windows)" in words
+    chosen = {"columns": "1", "worker": "0", "name": "1", "attributes": ["2"]}
+    preview = requester.post(preview.request["PATH_INFO"], chosen, follow=True)
+    assert "1 new worker would join" in text_of(preview)
+    confirm(requester, preview)
+    worker = pool.workers.get()
+    assert (worker.key, worker.name, worker.attributes) == ("A1", "Jörg", {"stadt": "Köln"})
+    again = text_of(upload(requester, address, text))
+    assert "It is read as such a file was last time." in again
+
+
+def test_one_column_cannot_be_two_things(requester):
+    preview = upload(requester, admin_url("pool_import", make_pool(0).pk), "Kennung;Wer\nA1;Ada\n")
+    chosen = {"columns": "1", "worker": "0", "name": "0"}
+    page = requester.post(preview.request["PATH_INFO"], chosen, follow=True)
+    assert "One column is chosen for two things" in text_of(page)
+
+
+def test_letters_that_were_taken_for_others_can_be_read_anew(requester):
+    pool = make_pool(0)
+    text = "worker,name\nA1,Łukasz\nA2,Marek\n".encode("cp1250")
+    preview = upload(requester, admin_url("pool_import", pool.pk), text)
+    chosen = {"columns": "1", "worker": "0", "name": "1", "encoding": "cp1250"}
+    confirm(requester, requester.post(preview.request["PATH_INFO"], chosen, follow=True))
+    assert pool.workers.get(key="A1").name == "Łukasz"
+
+
+def test_a_file_of_another_kind_and_a_problem_of_all_rows_are_told_in_one_sentence(requester):
+    gold = "question,prompt,answer\nq1,A bird?,yes\n"
+    words = text_of(upload(requester, admin_url("pool_import", make_pool(0).pk), gold))
+    assert "This looks like a file of gold questions, not like a file of workers" in words
+    rounded = "worker\n" + "".join(f"{i}.1E+15\n" for i in range(9))
+    words = text_of(upload(requester, admin_url("pool_import", make_pool(0).pk), rounded))
+    assert words.count("before a spreadsheet rounded it") == 1
+
+
+def test_an_import_is_undone_from_its_page(requester):
+    pool = make_pool(1)
+    address = admin_url("pool_import", pool.pk)
+    preview = upload(requester, address, "worker,name\nw0,New\nada,Ada\n")
+    confirm(requester, preview)
+    assert "Last imported here: file.csv , 2 workers" in text_of(requester.get(address))
+    page = requester.get(preview.request["PATH_INFO"])
+    assert "Undo this import" in text_of(page)
+    done = requester.post(preview.request["PATH_INFO"], {"undo": "1"}, follow=True)
+    assert "The import of file.csv is undone." in text_of(done)
+    assert list(pool.workers.values_list("key", "name")) == [("w0", "Worker 0")]
+    assert "Last imported" not in text_of(requester.get(address))
+
+
+def test_a_large_file_says_how_far_it_is_checked(requester, monkeypatch):
+    monkeypatch.setattr(uploads, "AT_ONCE", 0)
+    monkeypatch.setattr(uploads.current_app, "send_task", lambda *args, **how: None)
+    pool = make_pool(0)
+    text = "worker\n" + "".join(f"w{i}\n" for i in range(2500))
+    preview = upload(requester, admin_url("pool_import", pool.pk), text)
+    assert "Rows are checked: 1,000 of about 2,501." in text_of(preview)
+    assert "Import 2,500" not in text_of(preview)
+    uploads.finish(Upload.objects.get())
+    preview = requester.get(preview.request["PATH_INFO"])
+    assert "Import 2,500 workers" in text_of(preview)
+    confirm(requester, preview)
+    assert pool.workers.count() == 2500

@@ -4,6 +4,7 @@ import pytest
 
 from selection.errors import Refused
 from selection.intake import files
+from tests.selection.reading.files import said
 
 
 def refusal(read, text):
@@ -21,7 +22,7 @@ def test_it_reads_answers_under_both_names_of_the_columns():
 def test_it_takes_a_byte_order_mark_crlf_quoted_commas_extra_columns_and_blank_lines():
     raw = b"\xef\xbb\xbfTime,Worker,task , label\r\n"
     raw += b'9:00,w1,"t,1","a ""b"", c"\r\n\r\n9:01,w2,t2,d\r\n'
-    rows, bad = files.answers(files.text_of(raw, "f.csv"), "f.csv")
+    rows, bad = files.answers(raw, "f.csv")
     assert [(row.line, row.worker, row.question, row.response) for row in rows] == [
         (2, "w1", "t,1", 'a "b", c'),
         (4, "w2", "t2", "d"),
@@ -31,19 +32,19 @@ def test_it_takes_a_byte_order_mark_crlf_quoted_commas_extra_columns_and_blank_l
 
 def test_it_reads_the_utf_16_that_spreadsheets_save():
     raw = "task,label\nt1,é\n".encode("utf-16")
-    assert files.gold(files.text_of(raw, "f.csv"), "f.csv") == {"t1": "é"}
+    assert files.gold(raw, "f.csv") == {"t1": "é"}
 
 
 def test_it_names_the_line_of_bytes_that_are_not_text():
     with pytest.raises(Refused, match=r"f\.csv, line 3: .*UTF-8"):
-        files.text_of(b"a,b\nc,d\n\xff,e\n", "f.csv")
+        files.gold(b"\xef\xbb\xbfa,b\nc,d\n\xff,e\n", "f.csv")
     with pytest.raises(Refused, match=r"f\.csv, line 2: .*NUL"):
-        files.text_of(b"a,b\n\0,d\n", "f.csv")
+        files.gold(b"a,b\n\0,d\n", "f.csv")
 
 
 def test_it_says_which_column_is_missing_and_which_there_are():
-    assert "no column “label”" in refusal(files.answers, "worker,task,answer\n")
-    assert "task, answer" in refusal(files.gold, "task,answer\nt1,yes\n")
+    assert "no column “response”" in refusal(files.answers, "worker,task,said\n")
+    assert "task, said" in refusal(files.gold, "task,said\nt1,yes\n")
     assert "is empty" in refusal(files.gold, "")
     assert "“task” is there twice" in refusal(files.gold, "task,task,label\n")
 
@@ -74,20 +75,19 @@ def test_gold_must_name_each_task_once_and_have_a_label():
 
 def test_questions_may_have_several_answers_and_choices():
     text = "question,prompt,answer,choices\nq1,Pick one.,a|b,a | b | c\nq2,Say it.,x,\n"
-    (first, second), bad = files.questions(text, "f.csv")
+    _, (first, second) = said("questions", text)
     assert (first.accepted, first.choices) == (["a", "b"], ["a", "b", "c"])
     assert (second.accepted, second.choices) == (["x"], [])
-    assert not bad
 
 
 def test_an_answer_that_cannot_be_chosen_is_bad():
     text = "question,prompt,answer,choices\nq1,Pick one.,d,a|b\n"
-    _, (bad,) = files.questions(text, "f.csv")
+    _, (bad,) = said("questions", text)
     assert "“d” is not among the choices a | b" in bad.why
 
 
 def test_further_columns_of_a_worker_are_attributes():
-    (worker,), _ = files.workers("worker,name,language\nw1,Ada,Hindi\n", "f.csv")
+    _, (worker,) = said("workers", "worker,name,language\nw1,Ada,Hindi\n")
     assert (worker.name, worker.attributes) == ("Ada", {"language": "Hindi"})
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 from selection.errors import Refused
-from selection.intake import files, media
+from selection.intake import media
 from selection.models import MediaFile
+from tests.selection.reading.files import said
 from tests.worlds import make_questions
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +57,7 @@ def test_a_name_has_no_folders_and_no_spaces_and_a_new_file_replaces_the_old():
 
 def test_a_questions_file_names_what_its_prompts_show():
     text = "question,prompt,answer,image,alt,audio\nq,Which?,a,cat.png,A cat,https://a.b/c.mp3\n"
-    (row,), _ = files.questions(text, "f.csv")
+    _, (row,) = said("questions", text)
     assert row.prompt == "Which?\n\n![A cat](<media:cat.png>)\n\n![A cat](<https://a.b/c.mp3>)"
-    (row,), _ = files.questions("question,prompt,answer,image\nq,,a,cat.png\n", "f.csv")
+    _, (row,) = said("questions", "question,prompt,answer,image\nq,,a,cat.png\n")
     assert row.prompt == "![](<media:cat.png>)"

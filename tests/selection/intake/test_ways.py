@@ -2,14 +2,15 @@
 
 import pytest
 
-from selection.intake import files
+from selection.intake.files import BadRow
+from tests.selection.reading.files import said
 
 HEAD = "question,prompt,answer,choices,kind,tolerance,grading\n"
 
 
 def one(line: str):
-    rows, bad = files.questions(f"{HEAD}{line}\n", "f.csv")
-    return rows[0] if rows else bad[0].why
+    _, (row,) = said("questions", f"{HEAD}{line}\n")
+    return row.why if isinstance(row, BadRow) else row
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from selection import audit, engine, personal, reports, tasks
+from selection.intake import taking, uploads
 from selection.models import (
     Answer,
     ApiToken,
@@ -25,7 +26,6 @@ from selection.models import (
     RecordedAnswer,
     Run,
     Team,
-    Upload,
     Worker,
 )
 from selection.setup import by_hand, roster, runs
@@ -84,9 +84,11 @@ def wrote(run: Run, client: Client) -> None:
     practice = Practice.objects.create(question_set=run.question_set, prompt="Try this")
     tried = {"practice": practice, "response": "blue", "right": False, "done": True}
     PracticeAnswer.objects.create(candidate=candidate, at=timezone.now(), tries=1, **tried)
-    Upload.objects.create(
-        team=run.team, kind="answers", target=run.pk, name="f.csv", text=f"worker\n{KEY}\n"
-    )
+    for into in ("waits", "taken"):
+        text = f"worker,name\n{KEY},{NAME}\n{into},x\n"
+        brought = uploads.create("workers", run.pool, f"{into}.csv", text.encode())
+        if into == "taken":
+            taking.take(brought.pk)
 
 
 @pytest.fixture

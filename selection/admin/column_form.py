@@ -1,0 +1,94 @@
+"""Which column of a file is what."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
+
+from selection.intake.layouts import FIELDS, WORKERS, Plan
+from selection.intake.uploads import Head
+from selection.models import Upload
+from selection.reading import ENCODINGS
+
+
+class ColumnForm(forms.Form):
+    """A choice of column for each field, and for workers which others are kept.
+
+    ``plan`` is what was chosen.
+    """
+
+    def __init__(self, upload: Upload, head: Head, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known = Plan(**upload.plan)
+        columns = [(str(place), name) for place, name in enumerate(head.header) if name]
+        self.columns = dict(columns)
+        self.places = {name: place for place, name in columns}
+        for field in FIELDS[upload.kind]:
+            self.fields[field.name] = forms.ChoiceField(
+                label=field.words.capitalize(),
+                choices=[("", "choose a column" if field.needed else "in no column"), *columns],
+                required=field.needed,
+                initial=self.places.get(self.known.fields.get(field.name, ""), ""),
+                widget=UnfoldAdminSelectWidget,
+                error_messages={"required": "Choose the column that has this."},
+            )
+        if upload.kind == WORKERS:
+            self._add_attributes(columns)
+        if len(columns) == 1:
+            self.fields["headed"] = forms.BooleanField(
+                label="The first line names the column",
+                required=False,
+                initial=self.known.headed,
+                widget=UnfoldBooleanWidget,
+            )
+        if head.encoding:
+            self._add_encoding(upload, head)
+
+    def _add_attributes(self, columns: list[tuple[str, str]]) -> None:
+        named = set(self.known.fields.values())
+        if len(columns) > 1:
+            self.fields["attributes"] = forms.MultipleChoiceField(
+                label="Kept as attributes",
+                choices=columns,
+                required=False,
+                initial=[self.places[c] for c in self.known.attributes if c not in named],
+                widget=forms.CheckboxSelectMultiple,
+            )
+
+    def _add_encoding(self, upload: Upload, head: Head) -> None:
+        found = ENCODINGS.get(head.encoding, head.encoding.upper())
+        by_itself = found if not upload.encoding else "as they look"
+        self.fields["encoding"] = forms.ChoiceField(
+            label="Letters read as",
+            choices=[("", by_itself), *ENCODINGS.items()],
+            required=False,
+            initial=upload.encoding,
+            widget=UnfoldAdminSelectWidget,
+            help_text="Where letters like ä or é look wrong below, choose another.",
+        )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        names = [field.name for field in FIELDS[self.known.kind]]
+        chosen = [cleaned[name] for name in names if cleaned.get(name)]
+        # A question may be called by what it asks.
+        several = [place for place in set(chosen) if chosen.count(place) > 1]
+        if any(place != cleaned.get("question") for place in several):
+            raise ValidationError("One column is chosen for two things; choose another for one.")
+        return cleaned
+
+    def plan(self) -> Plan:
+        cleaned = self.cleaned_data
+        names = [field.name for field in FIELDS[self.known.kind]]
+        fields = {name: self.columns[cleaned[name]] for name in names if cleaned.get(name)}
+        kept = [self.columns[place] for place in cleaned.get("attributes", [])]
+        return Plan(
+            self.known.kind,
+            self.known.title,
+            fields,
+            [column for column in kept if column not in fields.values()],
+            headed=cleaned.get("headed", True),
+            only=self.known.only,
+            repeats=self.known.repeats,
+        )

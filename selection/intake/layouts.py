@@ -1,0 +1,353 @@
+"""What a table's columns mean: the layouts of platforms, known by the names of their columns."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from selection.errors import Refused
+
+WORKERS, QUESTIONS, ANSWERS, GOLD = "workers", "questions", "answers", "gold"
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a column may be."""
+
+    name: str
+    words: str
+    needed: bool = True
+
+
+FIELDS: dict[str, tuple[Field, ...]] = {
+    WORKERS: (Field("worker", "the worker's id"), Field("name", "the name", False)),
+    QUESTIONS: (
+        Field("question", "the question's own name", False),
+        Field("prompt", "what the worker reads"),
+        Field("answer", "the known answer"),
+        Field("choices", "the choices", False),
+        Field("kind", "what the worker does", False),
+        Field("tolerance", "the tolerance of a number", False),
+        Field("grading", "how texts are compared", False),
+        Field("image", "a picture", False),
+        Field("audio", "a sound", False),
+        Field("video", "a film", False),
+        Field("alt", "the picture in words", False),
+    ),
+    ANSWERS: (
+        Field("worker", "the worker's id"),
+        Field("question", "the question"),
+        Field("response", "the answer given"),
+        Field("skill", "the skill", False),
+    ),
+    GOLD: (Field("question", "the task"), Field("answer", "the known answer")),
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Patterns are of names without capitals, spaces, hyphens and underscores.
+
+    signs       each of them fits some column of such a file
+    fields      by field, patterns of its column, the likeliest first
+    attributes  pattern of the columns that are kept as attributes of a worker
+    only        pattern of a column: rows where it is empty or false are of no use here
+    repeats     whether a worker has several rows, so that further ones say nothing new
+    """
+
+    title: str
+    signs: tuple[str, ...]
+    fields: Mapping[str, tuple[str, ...]]
+    attributes: str = ""
+    only: str = ""
+    repeats: bool = False
+
+
+_WORKER = "worker|worker'?sid|workerid|workers|annotator|annotatorid|performer|userid"
+_PARTICIPANT = "participantid|participant|prolificid|prolificpid"
+_ANYBODY = f"{_WORKER}|{_PARTICIPANT}|completedby|assignment:workerid"
+_QUESTION = ("question|questionid", "task|taskid", "item|itemid|questionkey")
+_RESPONSE = ("response", "label", "answer", "choice|output")
+_ID = "(id|key|name|question|questionid|task|taskid|item|itemid)"
+_TEXT = "(text|question|prompt|sentence|title)"
+_SHOWN = "(image|audio|video)?(url)?"
+_MEDIA = ("image", "audio", "video")
+_SAID = "(response|label|answer|choice|category|result|value)"
+_MTURK = ("hitid", "assignmentid", "workerid")
+_OF_PROLIFIC = "submissionid|completioncode|startedat"
+# What a platform says of one visit, and not of the worker.
+_VISIT = (
+    "submissionid|status|.*edat|timetaken|completioncode|sessionid|studyid|entry.*|bonus.*|update.*"
+)
+_ALL_BUT_VISITS = f"(?!({_VISIT})$).*"
+
+LAYOUTS: dict[str, tuple[Layout, ...]] = {
+    WORKERS: (
+        Layout("MTurk's batch results", _MTURK, {"worker": ("workerid",)}, repeats=True),
+        Layout(
+            "MTurk's worker file",
+            ("workerid", "(current|update).*|.*approvalrate.*"),
+            {"worker": ("workerid",)},
+            attributes="(?!update).*",
+        ),
+        Layout(
+            "a Prolific export",
+            (_PARTICIPANT, _OF_PROLIFIC),
+            {"worker": (_PARTICIPANT,)},
+            attributes=_ALL_BUT_VISITS,
+            repeats=True,
+        ),
+        Layout(
+            "a Toloka-style file",
+            ("assignment:workerid",),
+            {"worker": ("assignment:workerid",)},
+            repeats=True,
+        ),
+        Layout(
+            "a Label Studio export",
+            ("completedby", "task", "label"),
+            {"worker": ("completedby",)},
+            repeats=True,
+        ),
+        Layout(
+            "a file of answers",
+            (_ANYBODY, "|".join(_QUESTION), "|".join(_RESPONSE)),
+            {"worker": (_ANYBODY,)},
+            repeats=True,
+        ),
+        Layout(
+            "a list of workers",
+            (f"{_ANYBODY}",),
+            {"worker": ("worker", _ANYBODY), "name": ("name|fullname",)},
+            attributes=".+",
+        ),
+    ),
+    QUESTIONS: (
+        Layout(
+            "a Label Studio export",
+            ("completedby", "groundtruth", "label", "task"),
+            {
+                "question": (rf"data\.{_ID}", "task"),
+                "prompt": (rf"data\.{_TEXT}", rf"data\.{_SHOWN}", r"data\..*"),
+                "answer": ("label",),
+                **{name: (rf"data\.{name}(url)?",) for name in _MEDIA},
+            },
+            only="groundtruth",
+        ),
+        Layout(
+            "a Toloka-style file",
+            ("golden:.*", "input:.*"),
+            {
+                "question": (f"input:{_ID}",),
+                "prompt": (f"input:{_TEXT}", f"input:{_SHOWN}", "input:.*"),
+                "answer": (f"golden:{_SAID}", "golden:.*"),
+                **{name: (f"input:{name}(url)?",) for name in _MEDIA},
+            },
+            only="golden:.*",
+        ),
+        Layout(
+            "a list of gold questions",
+            ("prompt|text|questiontext", "answers?|acceptedanswers?|label|gold|correct"),
+            {
+                "question": _QUESTION,
+                "prompt": ("prompt", "text|questiontext"),
+                "answer": ("answers?", "acceptedanswers?|gold|correct", "label"),
+                "choices": ("choices|options",),
+                **{name: (name,) for name in ("kind", "tolerance", "grading", *_MEDIA, "alt")},
+            },
+        ),
+    ),
+    ANSWERS: (
+        Layout(
+            "MTurk's batch results",
+            (*_MTURK, r"answer\..*"),
+            {
+                "worker": ("workerid",),
+                "question": (rf"input\.{_ID}", r"input\..*", "hitid"),
+                "response": (rf"answer\.{_SAID}", rf"answer\..*{_SAID}", r"answer\..*"),
+            },
+        ),
+        Layout(
+            "a Toloka-style file",
+            ("assignment:workerid", "output:.*"),
+            {
+                "worker": ("assignment:workerid",),
+                "question": (f"input:{_ID}", "input:.*"),
+                "response": (f"output:{_SAID}", "output:.*"),
+            },
+        ),
+        Layout(
+            "a Label Studio export",
+            ("completedby", "task", "label"),
+            {
+                "worker": ("completedby",),
+                "question": (rf"data\.{_ID}", "task"),
+                "response": ("label",),
+            },
+        ),
+        Layout(
+            "answers by worker",
+            (_ANYBODY, "|".join(_QUESTION), "|".join(_RESPONSE)),
+            {
+                "worker": ("worker", _ANYBODY),
+                "question": _QUESTION,
+                "response": _RESPONSE,
+                "skill": ("skill",),
+            },
+        ),
+    ),
+    GOLD: (
+        Layout(
+            "known answers",
+            ("|".join(_QUESTION), "answers?|acceptedanswers?|label|gold|correct"),
+            {"question": ("task", *_QUESTION), "answer": ("label", "answers?|gold|correct")},
+        ),
+    ),
+}
+
+# What a file of each kind is for people, and where it belongs.
+ABOUT = {
+    WORKERS: ("a file of workers", "import it into a pool"),
+    QUESTIONS: ("a file of gold questions", "import it into a question set"),
+    ANSWERS: ("a file of answers", "import it into a run"),
+}
+
+
+@dataclass
+class Plan:
+    """How a table is read.
+
+    title       what it looks like, in words; empty where nobody knows
+    fields      by field, the name of its column
+    attributes  columns that are kept as attributes of a worker
+    headed      whether the first row names the columns
+    only        column that says by being empty or false that a row is of no use
+    repeats     whether further rows of a worker are expected
+    remembered  whether it is how such a file was read before
+    """
+
+    kind: str
+    title: str = ""
+    fields: dict[str, str] = field(default_factory=dict)
+    attributes: list[str] = field(default_factory=list)
+    headed: bool = True
+    only: str = ""
+    repeats: bool = False
+    remembered: bool = False
+
+    def missing(self) -> list[Field]:
+        return [one for one in FIELDS[self.kind] if one.needed and one.name not in self.fields]
+
+    def stored(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def plain(column: str) -> str:
+    """The name as patterns know it."""
+    return re.sub(r"[\s_-]", "", column).casefold()
+
+
+def signature(columns: Sequence[str]) -> str:
+    """The same for files with the same columns, in whatever order."""
+    return hashlib.sha256("\n".join(sorted(map(plain, columns))).encode()).hexdigest()
+
+
+def recognise(kind: str, columns: Sequence[str]) -> Plan:
+    """The likeliest plan for these columns; fields that are not found are missing in it."""
+    if kind == WORKERS and len(columns) == 1 and _is_id(columns[0]):
+        return Plan(kind, "a list of ids", {"worker": columns[0]}, headed=False)
+    for layout in LAYOUTS[kind]:
+        if _fits(layout, columns):
+            return _plan(kind, layout, columns)
+    usual = LAYOUTS[kind][-1]
+    found = _plan(kind, usual, columns)
+    found.title = ""
+    return found
+
+
+def _is_id(cell: str) -> bool:
+    """A name of a column has neither digits nor an @."""
+    return bool(re.search(r"[\d@]", cell)) and not re.fullmatch(_ANYBODY, plain(cell))
+
+
+def _fits(layout: Layout, columns: Sequence[str]) -> bool:
+    return all(_find(columns, [sign]) for sign in layout.signs)
+
+
+def _find(columns: Sequence[str], patterns: Sequence[str], taken: Sequence[str] = ()) -> str:
+    """The first column that the first of these patterns fits; empty where none does."""
+    free = [column for column in columns if column and column not in taken]
+    hits = (c for pattern in patterns for c in free if re.fullmatch(pattern, plain(c)))
+    return next(hits, "")
+
+
+def _plan(kind: str, layout: Layout, columns: Sequence[str]) -> Plan:
+    fields: dict[str, str] = {}
+    for name, patterns in layout.fields.items():
+        column = _find(columns, patterns, list(fields.values()))
+        if column:
+            fields[name] = column
+    taken = set(fields.values())
+    return Plan(
+        kind,
+        layout.title,
+        fields,
+        attributes=[
+            column
+            for column in columns
+            if column and column not in taken and re.fullmatch(layout.attributes, plain(column))
+        ],
+        only=_find(columns, [layout.only]) if layout.only else "",
+        repeats=layout.repeats,
+    )
+
+
+def elsewhere(kind: str, columns: Sequence[str]) -> str:
+    """Where such a file belongs if it is of another kind, in a sentence; else empty."""
+    if kind not in ABOUT:
+        return ""
+    # A single one that is missing has another name; then a column of workers says nothing.
+    known = ABOUT if len(recognise(kind, columns).missing()) > 1 else (QUESTIONS, ANSWERS)
+    for other in known:
+        fits = any(_fits(layout, columns) for layout in LAYOUTS[other])
+        if other != kind and fits and not recognise(other, columns).missing():
+            words, remedy = ABOUT[other]
+            return f"This looks like {words}, not like {ABOUT[kind][0]}: {remedy}."
+    return ""
+
+
+def named(kind: str, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Plan:
+    """The likeliest plan with these changes. Raises Refused for a name that is not known.
+
+    pairs  (column, field); "attribute" for the field keeps a column, "" leaves it out
+    """
+    plan = recognise(kind, columns)
+    known = [one.name for one in FIELDS[kind]] + ["attribute"] * (kind == WORKERS)
+    for column, name in pairs:
+        if column not in columns:
+            there = ", ".join(filter(None, columns))
+            raise Refused(f"There is no column “{column}”; the file has {there}.")
+        if name and name not in known:
+            raise Refused(f"“{name}” is nothing a column can be: choose {', '.join(known)}.")
+    said = {column for column, _ in pairs}
+    plan.fields = {name: column for name, column in plan.fields.items() if column not in said}
+    plan.fields |= {name: column for column, name in pairs if name not in ("", "attribute")}
+    kept = [column for column in plan.attributes if column not in said]
+    plan.attributes = kept + [column for column, name in pairs if name == "attribute"]
+    return plan
+
+
+def refuse_missing(plan: Plan, header: Sequence[str], name: str, line: int = 1) -> None:
+    """Raises Refused where a column that is needed was not found."""
+    missing = plan.missing()
+    if not missing:
+        return
+    hint = elsewhere(plan.kind, header)
+    if hint:
+        raise Refused(f"{name}: {hint}")
+    wanted = ", ".join(one.name for one in FIELDS[plan.kind] if one.needed)
+    raise Refused(
+        f"{name}, line {line}: there is no column “{missing[0].name}”; the file must have "
+        f"{wanted}, and it has {', '.join(filter(None, header))}."
+    )

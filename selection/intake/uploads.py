@@ -1,0 +1,213 @@
+"""Files on their way in: recognised, previewed, sorted, and put aside. ``taking`` ends the way.
+
+The first rows are sorted at once by whoever sends the file, which is all of a usual one. The rest
+is work for Celery; what was lost on the way the sweep hands out again.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from time import monotonic
+from typing import Any
+
+from celery import current_app
+from django.db import transaction
+from django.db.models import Model, Q
+from django.utils import timezone
+
+from selection.access import team_of
+from selection.errors import NotFound, Refused
+from selection.models import ColumnNames, Run, Upload, UploadedRow
+from selection.reading import Row, read_table
+
+from . import layouts, staging, taking
+from .layouts import Plan
+from .sorting import refuse_ended
+
+logger = logging.getLogger(__name__)
+
+TASK = "selection.tasks.sort_upload"
+AT_ONCE = 0.7  # seconds in which whoever sends the file sorts what can be
+A_TURN = 20.0  # seconds after which a task makes room for others
+LOST = timedelta(seconds=60)  # after which work is handed out again
+KEPT = timedelta(days=1)  # between preview and word
+UNDOABLE = timedelta(days=7)
+
+State = Upload.State
+
+
+# -- beginning
+
+
+def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True) -> Upload:
+    """The file, with its first rows sorted, if it is known what its columns are.
+
+    at_once  else nothing is sorted yet: whoever sends it will ``finish`` it
+
+    Raises Refused where it cannot be read, Conflict where its target takes none.
+    """
+    if isinstance(target, Run):
+        refuse_ended(target)
+    table = read_table(raw, name)
+    team = team_of(target)
+    assert team is not None  # what a file goes into is stored
+    plan = _remembered(team, kind, table.header) or layouts.recognise(kind, table.header)
+    upload = Upload.objects.create(
+        team_id=team,
+        kind=kind,
+        target=target.pk,
+        name=name[:200],
+        content=raw,
+        plan=plan.stored(),
+        header=table.header,
+        what=table.what[:200],
+        estimate=table.estimate,
+        state=State.OPEN if plan.missing() else State.READING,
+        moved=timezone.now(),
+    )
+    if at_once:
+        go_on(upload)
+    return upload
+
+
+def name_columns(upload: Upload, plan: Plan, encoding: str = "", at_once: bool = True) -> None:
+    """Read it anew by this plan, and the team's next file with such columns likewise.
+
+    encoding  of its characters; empty: by what they look like
+
+    Raises Refused where it cannot be read so.
+    """
+    table = read_table(bytes(upload.content), upload.name, encoding)
+    signature = layouts.signature(table.header)
+    known: dict[str, Any] = {"team_id": upload.team_id, "kind": upload.kind, "signature": signature}
+    with transaction.atomic():
+        # The row is held before its rows are dropped: whoever sorts it stores nothing meanwhile.
+        held = Upload.objects.select_for_update().filter(pk=upload.pk)
+        if not held.exclude(state=State.TAKEN).exists():
+            raise NotFound("This file has been imported or put aside already.")
+        if not plan.missing() and table.header == upload.header:
+            ColumnNames.objects.update_or_create(**known, defaults={"plan": plan.stored()})
+        UploadedRow.objects.filter(upload=upload)._raw_delete("default")
+        upload.plan, upload.encoding, upload.header = plan.stored(), encoding, table.header
+        upload.what, upload.error, upload.version = table.what[:200], "", upload.version + 1
+        upload.position = upload.fine = upload.outside = upload.bad = upload.passed = 0
+        upload.state = State.OPEN if plan.missing() else State.READING
+        upload.save()
+    if at_once:
+        go_on(upload)
+
+
+def _remembered(team: int, kind: str, header: list[str]) -> Plan | None:
+    """How this team had the last such file read."""
+    named = ColumnNames.objects.filter(
+        team=team, kind=kind, signature=layouts.signature(header)
+    ).first()
+    if named is None:
+        return None
+    plan = Plan(**named.plan)
+    fits = set(plan.fields.values()) | set(plan.attributes) | {plan.only} - {""} <= set(header)
+    plan.remembered = True
+    return plan if fits else None
+
+
+# -- sorting
+
+
+def go_on(upload: Upload) -> None:
+    """Sort for a moment; the rest is handed out."""
+    if upload.state == State.READING and not _sort(upload, AT_ONCE):
+        _hand_out(upload)
+
+
+def work(upload_id: Any) -> None:
+    """A turn of sorting. May come twice, late or never."""
+    upload = Upload.objects.filter(pk=upload_id, state=State.READING).first()
+    if upload is not None and not _sort(upload, A_TURN):
+        _hand_out(upload)
+
+
+def finish(upload: Upload) -> None:
+    """Sort all of it here and now."""
+    if upload.state == State.READING:
+        _sort(upload, float("inf"))
+
+
+def _sort(upload: Upload, seconds: float) -> bool:
+    """Whether nothing is left to do."""
+    end = monotonic() + seconds
+    try:
+        done = staging.stage(upload, lambda: monotonic() > end)
+    except Refused as refusal:
+        return _move(upload, State.FAILED, str(refusal))
+    except Exception:
+        logger.exception("File %s could not be sorted.", upload.pk)
+        return _move(upload, State.FAILED, "This file cannot be read; save it as CSV in UTF-8.")
+    if done is None:
+        upload.refresh_from_db(fields=["state", "error"])
+        return True
+    return _move(upload, State.READY) if done else False
+
+
+def _move(upload: Upload, state: State, error: str = "") -> bool:
+    upload.state, upload.error = state, error[:500]
+    mine = Upload.objects.filter(pk=upload.pk, version=upload.version, state=State.READING)
+    mine.update(state=state, error=upload.error)
+    return True
+
+
+def _hand_out(upload: Upload) -> None:
+    """Send a message; where Redis is away the sweep does it later."""
+    try:
+        current_app.send_task(
+            TASK,
+            [str(upload.pk)],
+            retry=False,
+            ignore_result=True,
+            expires=2 * LOST.total_seconds(),
+        )
+    except Exception:
+        Upload.objects.filter(pk=upload.pk).update(moved=None)
+        logger.warning("Could not hand out work on a file; the sweep will.")
+
+
+def sweep() -> None:
+    """Hand out again what was lost; forget what nobody took, and what can be undone no more."""
+    now = timezone.now()
+    lost = Q(moved=None) | Q(moved__lt=now - LOST)
+    for upload in Upload.objects.filter(lost, state=State.READING).only("pk"):
+        _hand_out(upload)
+    waiting, taken = Q(created__lt=now - KEPT), Q(created__lt=now - UNDOABLE)
+    taking.forget(Upload.objects.filter(waiting & ~Q(state=State.TAKEN) | taken))
+
+
+def put_aside(upload: Upload) -> None:
+    """Stop reading it, and forget it."""
+    taking.forget(Upload.objects.filter(pk=upload.pk).exclude(state=State.TAKEN))
+
+
+# -- looking
+
+
+@dataclass(frozen=True)
+class Head:
+    """header  empty names stand for columns without one
+    rows    the first ones as they are in the file
+    """
+
+    header: list[str]
+    rows: list[list[str]]
+    encoding: str
+
+
+def head(upload: Upload, count: int = 10) -> Head:
+    """How the file begins. Raises Refused."""
+    table = read_table(bytes(upload.content), upload.name, upload.encoding)
+    rows: list[Row] = list(islice(table.rows, count))
+    return Head(table.header, [cells for _, cells in rows], table.encoding)
+
+
+def last_taken(kind: str, target: Model) -> Upload | None:
+    """The file that may still be undone."""
+    taken = Upload.objects.filter(kind=kind, target=target.pk, state=State.TAKEN)
+    return taken.defer("content").order_by("-created").first()

@@ -1,0 +1,120 @@
+"""``manage.py import``: workers, gold questions or answers from a file, as on the pages."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from selection import audit
+from selection.errors import Conflict, NotFound, Refused
+from selection.intake import files, layouts, staging, taking, uploads
+from selection.intake.answers import Outside
+from selection.models import Team, Upload
+from selection.reading import ENCODINGS
+
+SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Import a file into a pool, a question set or a run: Excel (.xlsx), CSV of any kind, TSV "
+        "or JSON, laid out as you like, or by MTurk, Prolific, Label Studio, Toloka or crowd-kit."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add = parser.add_argument
+        add("kind", choices=Upload.Kind.values, help="what each row is")
+        add("file", type=Path)
+        add("--into", required=True, metavar="NAME", help="the pool, question set or run")
+        add("--team", default="", metavar="NAME", help="whose it is (default: whoever has it)")
+        add(
+            "--map",
+            action="append",
+            default=[],
+            metavar="COLUMN=FIELD",
+            help="what a column is, where it is not seen by itself; may be given again. Fields: "
+            + "; ".join(
+                f"{kind}: {', '.join(field.name for field in layouts.FIELDS[kind])}"
+                for kind in Upload.Kind.values
+            )
+            + ". For workers also attribute; nothing leaves a column out",
+        )
+        add("--encoding", default="", choices=["", *ENCODINGS], help="default: as it looks")
+        wrong = "count answers that are none of the choices as wrong (default: leave them out)"
+        add("--outside-wrong", action="store_true", help=wrong)
+        add("--check", action="store_true", help="say what would become of it, and import nothing")
+        add("--strict", action="store_true", help="import nothing if any row would not be taken")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._import(options)
+        except Refused as refusal:
+            raise CommandError(str(refusal), returncode=2) from refusal
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted; nothing was imported.", returncode=130) from None
+
+    def _import(self, options: dict[str, Any]) -> None:
+        target = find(options["kind"], options["into"], options["team"])
+        raw = files.read_path(options["file"])
+        upload = uploads.create(options["kind"], target, options["file"].name, raw, at_once=False)
+        try:
+            self._take(upload, target, options)
+        finally:
+            uploads.put_aside(upload)
+
+    def _take(self, upload: Upload, target: Any, options: dict[str, Any]) -> None:
+        if options["map"] or options["encoding"]:
+            pairs = [pair_of(text) for text in options["map"]]
+            plan = layouts.named(options["kind"], upload.header, pairs)
+            uploads.name_columns(upload, plan, options["encoding"], at_once=False)
+        layouts.refuse_missing(layouts.Plan(**upload.plan), upload.header, upload.name)
+        uploads.finish(upload)
+        if upload.state == Upload.State.FAILED:
+            raise Refused(upload.error)
+        outside: Outside = "wrong" if options["outside_wrong"] else "refuse"
+        left = self._say(upload, outside, quiet=options["verbosity"] == 0)
+        if options["check"]:
+            return
+        if options["strict"] and left:
+            raise Refused(f"Nothing was imported: {left:,} rows would not be taken.")
+        _, count = taking.take(upload.pk, outside)
+        audit.note("import", target, after={"file": upload.name, options["kind"]: count})
+        self.stdout.write(f"{count:,} {options['kind']} imported into “{target}”.")
+
+    def _say(self, upload: Upload, outside: Outside, quiet: bool) -> int:
+        """What would become of the rows; how many would not be taken."""
+        problems = taking.left_out(upload, outside)
+        left = int(problems.count())
+        if not quiet:
+            looks = upload.plan["title"] or "a table"
+            self.stdout.write(f"{upload.name} looks like {looks} ({upload.what}).")
+            for problem in problems[:SHOWN]:
+                self.stderr.write(f"line {problem.line}: {problem.why}")
+            if left > SHOWN:
+                self.stderr.write(f"… and {left - SHOWN:,} more rows that are not taken.")
+        return left
+
+
+def find(kind: str, name: str, team: str) -> Any:
+    """The pool, question set or run of this name. Raises NotFound, or Conflict for several."""
+    model = staging.TARGETS[kind]
+    found = model._default_manager.filter(name=name)
+    if team:
+        if not Team.objects.filter(name=team).exists():
+            raise NotFound(f"There is no team “{team}”.")
+        found = found.filter(team__name=team)
+    them = list(found[:2])
+    words = model._meta.verbose_name
+    if not them:
+        raise NotFound(f"There is no {words} “{name}”.")
+    if len(them) > 1:
+        raise Conflict(f"Several teams have a {words} “{name}”: say which with --team.")
+    return them[0]
+
+
+def pair_of(text: str) -> tuple[str, str]:
+    """COLUMN=FIELD; a column may have = in its name."""
+    column, sign, field = text.rpartition("=")
+    if not sign or not column:
+        raise Refused(f"“{text}” says nothing of a column; write it as --map 'Worker ID=worker'.")
+    return column.strip(), field.strip()

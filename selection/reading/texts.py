@@ -1,0 +1,132 @@
+"""The characters of a text file: which encoding its bytes are in."""
+
+import codecs
+import io
+import re
+
+from charset_normalizer import from_bytes
+
+from selection.errors import Refused
+
+# What a person may choose where the guess is wrong.
+ENCODINGS = {
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "cp1252": "Western European (Windows)",
+    "mac_roman": "Western European (older Mac)",
+    "cp1250": "Central European (Windows)",
+    "cp1251": "Cyrillic (Windows)",
+    "cp1253": "Greek (Windows)",
+    "cp1254": "Turkish (Windows)",
+    "cp1255": "Hebrew (Windows)",
+    "cp1256": "Arabic (Windows)",
+    "gb18030": "Chinese (simplified)",
+    "big5": "Chinese (traditional)",
+    "shift_jis": "Japanese",
+    "euc_kr": "Korean",
+}
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_SAMPLE = 64 * 1024
+_PIECE = 1024 * 1024
+# Words with a letter beyond ASCII, and what is odd about them where they are read wrongly: a
+# capital within a word of small letters, a sign beside a letter.
+_FOREIGN = re.compile(r"[^\W\d_]*[^\x00-\x7f][^\s;,|]*")
+_SIGN = r"[^\w\s\x00-\x7f’‘‚“”„…–—®™°«»¿¡·]"
+_ODD = re.compile(
+    rf"(?<=[a-zà-öø-ÿ])[A-ZÀ-ÖØ-ÞŒŠŸŽ]|(?<=[A-Z])[À-ÖØ-ÞŒŠŸŽ](?=[a-zà-öø-ÿ])"
+    rf"|(?<=[^\W\d_])[‚„¿¡«»](?=[^\W\d_])|(?<=[^\W\d_]){_SIGN}|{_SIGN}(?=[^\W\d_])|[\x80-\x9f]|\ufffd"
+)
+
+
+def encoding_of(raw: bytes, name: str) -> str:
+    """The encoding that these bytes are in. Raises Refused where there is none."""
+    for mark, encoding in _MARKS.items():
+        if raw.startswith(mark):
+            return sure(raw, encoding, name)
+    wide = _wide(raw[:_SAMPLE])
+    if wide:
+        return sure(raw, wide, name)
+    if b"\0" in raw:
+        line = raw[: raw.index(b"\0")].count(b"\n") + 1
+        raise Refused(f"{name}, line {line}: there is a NUL character; this is not a text file.")
+    return "utf-8" if fault(raw, "utf-8") is None else _of_bytes(raw)
+
+
+def opened(raw: bytes, encoding: str) -> io.TextIOWrapper:
+    """The same, bit by bit, with line ends as they are."""
+    return io.TextIOWrapper(io.BytesIO(raw), encoding, "strict", newline="")
+
+
+def fault(raw: bytes, encoding: str) -> int | None:
+    """Where the first byte is that does not fit into this encoding."""
+    decoder = codecs.getincrementaldecoder(encoding.removesuffix("-sig"))()
+    for start in range(0, len(raw), _PIECE):
+        try:
+            decoder.decode(raw[start : start + _PIECE], start + _PIECE >= len(raw))
+        except UnicodeError as error:
+            return start + getattr(error, "start", 0)
+    return None
+
+
+def sure(raw: bytes, encoding: str, name: str) -> str:
+    """This encoding. Raises Refused where the bytes are not in it."""
+    at = fault(raw, encoding)
+    if at is not None:
+        line = raw[:at].count(b"\n") + 1
+        words = ENCODINGS.get(encoding.removesuffix("-sig"), encoding.upper())
+        raise Refused(
+            f"{name}, line {line}: this is not text in {words}; save the file as CSV in UTF-8."
+        )
+    return encoding
+
+
+def _wide(sample: bytes) -> str:
+    """UTF-16 without a mark: every other byte of Latin text is 0."""
+    even, odd = sample[::2], sample[1::2]
+    for zeros, letters, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
+        if zeros.count(0) > 0.6 * len(zeros) and letters.count(0) < 0.05 * len(letters):
+            return encoding
+    return ""
+
+
+def _of_bytes(raw: bytes) -> str:
+    """One byte a letter: Windows and older Macs of Europe by our own rule, which tells them apart
+    by a single name; others by a library, which needs more text."""
+    sample = _foreign_lines(raw)
+    odd = {encoding: _oddness(sample, encoding) for encoding in ("cp1252", "mac_roman", "cp1250")}
+    best = min(odd, key=lambda encoding: odd[encoding])
+    if odd[best] < 0.2 and fault(raw, best) is None:
+        return best
+    found = from_bytes(sample, cp_isolation=list(ENCODINGS)).best()
+    encoding = found.encoding if found else best
+    return encoding if fault(raw, encoding) is None else "latin-1"
+
+
+def _foreign_lines(raw: bytes) -> bytes:
+    """Of the lines with bytes beyond ASCII, the first."""
+    lines = re.finditer(rb"[^\r\n]*[\x80-\xff][^\r\n]{0,2000}", raw[: 20 * _SAMPLE])
+    found, size = [], 0
+    for line in lines:
+        found.append(line[0][-4000:])
+        size += len(found[-1])
+        if size > _SAMPLE:
+            break
+    return b"\n".join(found) or raw[:_SAMPLE]
+
+
+def _oddness(sample: bytes, encoding: str) -> float:
+    """0 to 1: how odd the words look. One of mostly accented letters is of another alphabet."""
+    words = _FOREIGN.findall(sample.decode(encoding, "replace"))
+    odd = [word for word in words if _ODD.search(word) or _of_another(word)]
+    return len(odd) / len(words) if words else 0.0
+
+
+def _of_another(word: str) -> bool:
+    letters = [letter for letter in word if letter.isalpha()]
+    return len(letters) > 2 and 2 * sum(letter > "\x7f" for letter in letters) > len(letters)
