@@ -85,7 +85,7 @@ def wrote(run: Run, client: Client) -> None:
     tried = {"practice": practice, "response": "blue", "right": False, "done": True}
     PracticeAnswer.objects.create(candidate=candidate, at=timezone.now(), tries=1, **tried)
     for into in ("waits", "taken"):
-        text = f"worker,name,mail\n{KEY},{NAME},x\n{into},y,z\n"
+        text = f"worker,name,mail\n{KEY},{NAME},x\n{into},y,\n"
         brought = uploads.create("workers", run.pool, f"{into}.csv", text.encode())
         if into == "taken":
             taking.take(brought.pk)
