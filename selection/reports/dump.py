@@ -28,7 +28,7 @@ RUN = (
 )
 CANDIDATE = (
     *("arm", "asked", "pulls", "void", "rewards", "seen", "gone", "gone_at", "by_hand"),
-    *("verdict", "decided_in", "decided_why"),
+    *("verdict", "decided_in", "decided_why", "met"),
 )
 STEP = ("number", "at", "applied", "dealt", "accepted", "rejected", "gap", "wanted", "closed")
 QUESTION = ("number", "key", "prompt", "accepted", "choices", "grading", "retired", "retired_why")

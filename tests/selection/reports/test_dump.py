@@ -418,3 +418,9 @@ def test_a_run_goes_on_while_it_is_dumped():
     engine.advance(run.pk)
     answer_all(run, crowd(1, good=2))
     check(run)
+
+
+def test_so_is_one_whose_worker_met_questions_in_another_run():
+    run = run_of("certified", questions=60)
+    run.candidates.filter(worker__key="w0").update(met=[1, 2, 3, 4, 5], skipped=5)
+    check(play(run, crowd(1, good=2), most=20))
