@@ -12,12 +12,12 @@ from django.utils import timezone
 from . import acting, audit, engine, intake, personal, wake
 from .errors import Busy
 from .forecast import orders, outlooks
-from .models import Pulse, Run, Upload
+from .models import Creation, Pulse, Run, Upload
 from .setup import joining, roster
 
 logger = logging.getLogger(__name__)
 
-UPLOADS_KEPT = timedelta(days=1)
+UPLOADS_KEPT = CREATIONS_KEPT = timedelta(days=1)
 AT_ONCE = 20
 # A child that is frozen is replaced after so many seconds; the next sweep sees to what it had.
 FROZEN = 600
@@ -84,6 +84,10 @@ def forget_uploads() -> None:
     Upload.objects.filter(created__lt=timezone.now() - UPLOADS_KEPT).delete()
 
 
+def forget_keys() -> None:
+    Creation.objects.filter(created__lt=timezone.now() - CREATIONS_KEPT).delete()
+
+
 def expire() -> None:
     """Many at once, as after an outage, are worth an entry; one now and then is not."""
     for run_id, count in intake.lapse().items():
@@ -99,6 +103,7 @@ PARTS: list[Callable[[], object]] = [
     roster.sweep,
     audit.seal,
     forget_uploads,
+    forget_keys,
     orders.sweep,
     outlooks.sweep,
 ]

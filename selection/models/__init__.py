@@ -2,6 +2,7 @@
 
 from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .audit import AuditEntry
+from .creations import Creation
 from .crowd import Pool, Worker
 from .grading import plain
 from .history import Event, Step
@@ -24,6 +25,7 @@ __all__ = [
     "AuditEntry",
     "Candidate",
     "Complaint",
+    "Creation",
     "Event",
     "MediaFile",
     "Membership",
