@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 NUL = re.compile(r"\0|%00")
 
 UNREADABLE = "There is a character in the address that no address has."
+API = "/api/"
 TOO_MUCH = "That is more than this server takes at once."
 BUSY = "The database is busy or away, so nothing of this was saved. Send it again in a minute."
 
@@ -38,6 +39,8 @@ class Doors:
             answer = refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MUCH)
         else:
             answer = self.get_response(request)
+        if answer.status_code >= 400 and request.path.startswith(API):
+            answer = in_one_line(request, answer)
         return with_headers(request, answer)
 
     def process_exception(
@@ -63,7 +66,7 @@ def size_of(request: HttpRequest) -> int:
 
 def most_for(request: HttpRequest) -> int:
     """Bytes: files come from those who are signed in. (The API looks at the token first.)"""
-    if request.path.startswith("/api/"):
+    if request.path.startswith(API):
         return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     if size_of(request) <= settings.MOST_FROM_STRANGERS:
         return int(settings.MOST_FROM_STRANGERS)
@@ -72,12 +75,33 @@ def most_for(request: HttpRequest) -> int:
 
 
 def refusal(request: HttpRequest, status: HTTPStatus, why: str) -> HttpResponseBase:
-    if request.path.startswith("/api/"):
+    if request.path.startswith(API):
         return JsonResponse({"error": why}, status=status)
     return render(request, "refused.html", {"why": why}, status=status)
 
 
 # -- out
+
+OF_THE_PAGE = ("Content-Type", "Content-Length")
+# What Django says of requests to the API that never get there, in the API's own words.
+WORDS = {
+    400: "The request cannot be read.",
+    404: "There is nothing at this address; /api/docs has those that there are.",
+    405: "{method} is not possible here; {allowed} is.",
+    500: "Something went wrong on the server's side, and was written to its log.",
+}
+
+
+def in_one_line(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
+    """The same refusal as ``{"error": "one line"}``, with its headers. Those that are so stay."""
+    if answer.headers.get("Content-Type", "").startswith("application/json"):
+        return answer
+    allowed = sorted(answer.headers.get("Allow", "").split(", "))
+    words = WORDS.get(answer.status_code, answer.reason_phrase)
+    told = words.format(method=request.method, allowed=" or ".join(allowed))
+    kept = {name: value for name, value in answer.headers.items() if name not in OF_THE_PAGE}
+    return JsonResponse({"error": told}, status=answer.status_code, headers=kept)
+
 
 _POLICY = {
     "default-src": "'none'",

@@ -23,6 +23,16 @@ class Forbidden(Refused):
     status = 403
 
 
+class WrongKind(Refused):
+    """The body is of another kind than JSON."""
+
+    status = 415
+
+
+class Answered(Conflict):
+    """There is an answer already, and it is another one."""
+
+
 class TooMany(Refused):
     """More often than is taken in a minute."""
 

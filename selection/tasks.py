@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from datetime import timedelta
 
 from celery import shared_task
 from celery.signals import worker_ready
@@ -12,11 +13,12 @@ from . import acting, audit, engine, intake, personal, reports, wake, webhooks
 from .errors import Busy
 from .forecast import orders, outlooks
 from .intake import uploads
-from .models import Pulse, Run
+from .models import Creation, Pulse, Run
 from .setup import joining, roster
 
 logger = logging.getLogger(__name__)
 
+CREATIONS_KEPT = timedelta(days=1)
 AT_ONCE = 20
 # A child that is frozen is replaced after so many seconds; the next sweep sees to what it had.
 FROZEN = 600
@@ -93,6 +95,10 @@ def tell_needs() -> None:
     webhooks.attention(reports.needs)
 
 
+def forget_keys() -> None:
+    Creation.objects.filter(created__lt=timezone.now() - CREATIONS_KEPT).delete()
+
+
 def expire() -> None:
     """Many at once, as after an outage, are worth an entry; one now and then is not."""
     for run_id, count in intake.lapse().items():
@@ -108,6 +114,7 @@ PARTS: list[Callable[[], object]] = [
     roster.sweep,
     audit.seal,
     uploads.sweep,
+    forget_keys,
     orders.sweep,
     outlooks.sweep,
     tell_needs,

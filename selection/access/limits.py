@@ -60,6 +60,11 @@ def place(request: HttpRequest) -> str:
     return address if ":" not in address else str(ip_network(f"{address}/64", strict=False))
 
 
+def seconds_left() -> int:
+    """Until the next minute begins, and counting anew."""
+    return WINDOW_SECONDS - int(time.time()) % WINDOW_SECONDS
+
+
 def _told(key: str, step: int) -> int:
     """How many all processes have counted with these; 0 while the cache is away."""
     if time.monotonic() < _here.rests_until:

@@ -2,12 +2,17 @@
 
 from . import (  # noqa: F401  (each adds addresses)
     answers,
+    drafts,
     expected,
     exports,
     forecasts,
+    history,
     label_studio,
     personal,
+    pools,
+    questions,
     runs,
+    standings,
     submissions,
     webhooks,
     workers,

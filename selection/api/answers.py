@@ -2,18 +2,33 @@
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Query, Status
 
 from selection import audit, intake, reports
 from selection.access import scoped
+from selection.errors import Conflict, Refused
 from selection.intake import presence
 from selection.intake.files import AnswerRow
 from selection.models import Run
+from selection.worker.page import idle
 
 from .base import ERRORS, Scope, Token, api
-from .schemas import AnswersIn, AssignmentOut, OpenQuery, ReceiptOut, ResponseIn, TakenOut
+from .fields import Id
+from .paging import NEXT, cut, number
+from .schemas import (
+    AnswersIn,
+    AssignmentOut,
+    BatchIn,
+    BatchOut,
+    ClaimIn,
+    ClaimOut,
+    OpenQuery,
+    ReceiptOut,
+    ResponseIn,
+    TakenOut,
+)
 
 
 @api.get(
@@ -21,9 +36,12 @@ from .schemas import AnswersIn, AssignmentOut, OpenQuery, ReceiptOut, ResponseIn
     response={200: list[AssignmentOut], **ERRORS},
     tags=["answers"],
     auth=Token(Scope.READ, Scope.ANSWER),
+    openapi_extra=NEXT,
 )
-def list_open(request: HttpRequest, run_id: int, query: Query[OpenQuery]) -> list[dict[str, Any]]:
-    """Open assignments, oldest first; page on with ``after``.
+def list_open(
+    request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[OpenQuery]
+) -> list[dict[str, Any]]:
+    """Open assignments, oldest first.
 
     Fetching a question is showing it: from then its time to answer runs, unless you only peek. A
     token that may only read always peeks.
@@ -33,11 +51,48 @@ def list_open(request: HttpRequest, run_id: int, query: Query[OpenQuery]) -> lis
     if query.worker and not peek:
         own = run.candidates.filter(worker__key=query.worker)
         presence.note(run, list(own.values_list("pk", flat=True)))
-    found = reports.open_assignments(run, query.worker, query.limit, query.after)
-    if peek or not any(row["due"] is None for row in found):
+    after = number(query.cursor) if query.cursor else query.after
+    found = reports.open_assignments(run, query.worker, query.limit + 1, after)
+    found = cut(request, response, found, query.limit, lambda row: row["id"])
+    return found if peek else _shown(run, query.worker, found, after)
+
+
+def _shown(
+    run: Run, worker: str | None, found: list[dict[str, Any]], after: int = 0
+) -> list[dict[str, Any]]:
+    """These open assignments with their times to answer, which run from now where they did not."""
+    if all(row["due"] for row in found):
         return found
     presence.show(run, [row["id"] for row in found])
-    return reports.open_assignments(run, query.worker, query.limit, query.after)
+    return reports.open_assignments(run, worker, len(found), after)
+
+
+@api.post(
+    "/runs/{run_id}/claims",
+    response={200: list[ClaimOut], **ERRORS},
+    tags=["answers"],
+    auth=Token(Scope.ANSWER),
+)
+def claim(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, Any]]:
+    """Workers are there: what each has to answer now. Their time to answer runs from here.
+
+    Asking again gives the same questions until they are answered.
+    """
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    if run.status == Run.Status.DRAFT:
+        raise Conflict(f"The run “{run}” has not begun: nothing is handed out yet.")
+    return [_claimed(run, worker, payload.each) for worker in dict.fromkeys(payload.workers)]
+
+
+def _claimed(run: Run, worker: str, each: int) -> dict[str, Any]:
+    own = list(run.candidates.filter(worker__key=worker))
+    if not own or run.status == Run.Status.ENDED:
+        state = "over" if own else "unknown"
+        return {"worker": worker, "state": state, "assignments": []}
+    presence.note(run, [one.pk for one in own], own[0].seen)
+    found = _shown(run, worker, reports.open_assignments(run, worker, each, 0))
+    state = "question" if found else idle(run, own)
+    return {"worker": worker, "state": state, "assignments": found}
 
 
 @api.post(
@@ -46,8 +101,9 @@ def list_open(request: HttpRequest, run_id: int, query: Query[OpenQuery]) -> lis
     tags=["answers"],
     auth=Token(Scope.ANSWER),
 )
-def answer(request: HttpRequest, assignment_id: int, payload: ResponseIn) -> Status[Any]:
-    """Record a worker's response. Sending it again changes nothing and answers 200.
+def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Status[Any]:
+    """Record a worker's response. Sending it again changes nothing and answers 200; a second and
+    different one is 409, as is one that is too late.
 
     A response that is none of the choices is refused with 422 and the list of them.
     """
@@ -56,8 +112,28 @@ def answer(request: HttpRequest, assignment_id: int, payload: ResponseIn) -> Sta
     return Status(200 if receipt.duplicate else 201, vars(receipt))
 
 
+@api.post(
+    "/answers",
+    response={200: BatchOut, **ERRORS},
+    tags=["answers"],
+    auth=Token(Scope.ANSWER),
+)
+def answer_many(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
+    """Record up to 1,000 responses, of any runs: each is taken or refused by itself."""
+    sent = [(one.assignment, one.response) for one in payload.answers]
+    results = intake.record_batch(sent, request.auth.team_id)  # type: ignore[attr-defined]
+    rows = [_result(pk, result) for (pk, _), result in zip(sent, results, strict=True)]
+    return {"taken": sum(row["status"] == 201 for row in rows), "results": rows}
+
+
+def _result(assignment: int, result: intake.Receipt | Refused) -> dict[str, Any]:
+    if isinstance(result, Refused):
+        return {"assignment": assignment, "status": result.status, "error": str(result)}
+    return {"assignment": assignment, "status": 200 if result.duplicate else 201}
+
+
 @api.post("/runs/{run_id}/answers", response={200: TakenOut, **ERRORS}, tags=["answers"])
-def import_answers(request: HttpRequest, run_id: int, payload: AnswersIn) -> dict[str, Any]:
+def import_answers(request: HttpRequest, run_id: Id, payload: AnswersIn) -> dict[str, Any]:
     """Record answers made elsewhere; rows are counted from 1, bad ones are named.
 
     Of several answers of one worker to one question the first counts.

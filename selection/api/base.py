@@ -5,14 +5,15 @@ import re
 from typing import Any
 
 from django.conf import settings
+from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import NinjaAPI, Schema
+from ninja import Field, NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.parser import Parser
 from ninja.security import HttpBearer
 
 from selection.access import limits, tokens
-from selection.errors import Forbidden, Refused, TooMany
+from selection.errors import Forbidden, Refused, TooMany, WrongKind
 from selection.models import ApiToken
 
 Scope = ApiToken.Scope
@@ -53,6 +54,7 @@ class Token(HttpBearer):
 # JSON can spell what is no text: half of a pair of surrogates, and NUL. No database keeps them.
 _SPELT = re.compile(r"\\u(0000|[dD][89a-fA-F])")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_JSON = re.compile(r"application/([\w.-]+\+)?json")
 
 
 class Reader(Parser):
@@ -62,8 +64,15 @@ class Reader(Parser):
     """
 
     def parse_body(self, request: HttpRequest) -> Any:
+        if request.content_type and not _JSON.fullmatch(request.content_type):
+            raise WrongKind(
+                f"The body is {request.content_type[:80]}; send JSON, and the header "
+                "Content-Type: application/json."
+            )
         body = request.body.decode()  # as text, because json takes other encodings for granted
         document = json.loads(body, parse_constant=_refuse)
+        if not isinstance(document, dict):
+            raise Refused('The body must be a JSON object, as in {"name": "value"}.')
         return _as_text(document) if _SPELT.search(body) else document
 
 
@@ -81,9 +90,38 @@ def _as_text(value: Any) -> Any:
     return value
 
 
-api = NinjaAPI(
+ABOUT = """The whole job: pools, gold questions, runs, answers, standings, the selection.
+
+A token is sent as `Authorization: Bearer cs_…`. A list gives at most `limit` at once; while there
+is more, its header `Link: <…>; rel="next"` has the address of the next page. Whatever goes wrong is
+`{"error": "one line"}`, with `where` for a field. What creates something takes a header
+`Idempotency-Key`: the same request sent again under the same key creates nothing and gets the first
+answer. docs/api.md has the whole job, step by step."""
+RETRY = {
+    "Retry-After": {
+        "description": "Seconds to wait.",
+        "schema": {"type": "integer", "minimum": 1, "maximum": 60},
+    }
+}
+
+
+class Api(NinjaAPI):
+    """Its document says besides which headers an answer may have."""
+
+    def get_openapi_schema(self, **options: Any) -> Any:
+        document = super().get_openapi_schema(**options)
+        for path in document["paths"].values():
+            for operation in path.values():
+                for status in (429, 503):
+                    operation["responses"][status]["headers"] = RETRY
+                for parameter in operation["parameters"]:
+                    parameter.pop("examples", None)  # its schema has them, in the form of OpenAPI
+        return document
+
+
+api = Api(
     title="CrowdSelect",
-    description="Hand out gold questions, record answers, follow a run, fetch the selection.",
+    description=ABOUT,
     version="1",
     auth=Token(),
     parser=Reader(),
@@ -91,12 +129,25 @@ api = NinjaAPI(
 
 
 class ErrorOut(Schema):
-    error: str
+    """Of every status from 400 on, whatever went wrong."""
+
+    error: str = Field(
+        description="One line: what is wrong, and what would be right.",
+        examples=["Send a valid API token in the header Authorization: Bearer <token>."],
+    )
+    where: str = Field(
+        "",
+        description="The field that it is about, as in “answers.3.response”; left out where it is "
+        "about none. Rows are counted from 0 here.",
+    )
 
 
 @api.exception_handler(Refused)
 def refused(request: HttpRequest, error: Refused) -> HttpResponse:
-    return api.create_response(request, {"error": str(error)}, status=error.status)
+    response = api.create_response(request, {"error": str(error)}, status=error.status)
+    if isinstance(error, TooMany):
+        response["Retry-After"] = str(limits.seconds_left())
+    return response
 
 
 @api.exception_handler(Http404)
@@ -107,7 +158,9 @@ def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
 @api.exception_handler(AuthenticationError)
 def unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
     message = "Send a valid API token in the header Authorization: Bearer <token>."
-    return api.create_response(request, {"error": message}, status=401)
+    response = api.create_response(request, {"error": message}, status=401)
+    response["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 @api.exception_handler(ValidationError)
@@ -115,18 +168,33 @@ def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     first = error.errors[0]
     where = ".".join(str(part) for part in first["loc"][1:] if part != "payload")
     message = f"{where}: {first['msg']}." if where else f"{first['msg']}."
-    return api.create_response(request, {"error": message}, status=422)
+    told = {"error": message} | ({"where": where} if where else {})
+    return api.create_response(request, told, status=422)
+
+
+@api.exception_handler(IntegrityError)
+def raced(request: HttpRequest, error: IntegrityError) -> HttpResponse:
+    """What was free when it was looked at, somebody else has taken since."""
+    message = "Somebody else did the same in this moment; ask again."
+    return api.create_response(request, {"error": message}, status=409)
 
 
 @api.exception_handler(HttpError)
 def unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
-    """Ninja says so of a body that is no JSON."""
+    """Ninja says so of a body that is no JSON, whatever is wrong with it."""
+    if isinstance(error.__cause__, Refused):
+        return refused(request, error.__cause__)
     return api.create_response(request, {"error": f"{error}."}, status=error.status_code)
 
 
-ERRORS = {(400, 401, 403, 404, 409, 413, 422, 429): ErrorOut}
+ERRORS = {(400, 401, 403, 404, 409, 413, 415, 422, 429, 503): ErrorOut}
 
 
 def who(request: HttpRequest) -> str:
     """Who asked, for a run's history."""
     return f"token {request.auth}"  # type: ignore[attr-defined]
+
+
+def may_manage(request: HttpRequest) -> bool:
+    """Whether the token may do everything, and see workers' links."""
+    return tokens.may(request.auth)  # type: ignore[attr-defined]

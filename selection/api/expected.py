@@ -12,6 +12,7 @@ from selection.forecast import Forecast, for_draft, orders
 from selection.models import Run
 
 from .base import ERRORS, api, who
+from .fields import Id
 
 BAND = "Four runs of five lie between the first number and the last; the middle one is the median."
 
@@ -43,7 +44,7 @@ class ExpectedOut(Schema):
 
 
 @api.get("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
-def show_expected(request: HttpRequest, run_id: int) -> dict[str, Any]:
+def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """What a draft is expected to cost, as firm as it is known by now; 404 until it is ordered."""
     run = _draft(request, run_id)
     found = for_draft.expected(run)
@@ -61,13 +62,13 @@ def show_expected(request: HttpRequest, run_id: int) -> dict[str, Any]:
 
 
 @api.post("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
-def order_expected(request: HttpRequest, run_id: int) -> dict[str, Any]:
+def order_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Work out what a draft will cost: first numbers at once, firmer ones later by GET."""
     for_draft.order(_draft(request, run_id), who(request))
     return show_expected(request, run_id)
 
 
-def _draft(request: HttpRequest, run_id: int) -> Run:
+def _draft(request: HttpRequest, run_id: Id) -> Run:
     run: Run = get_object_or_404(scoped(Run, request), pk=run_id)
     if run.status != Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has begun: this is about runs that have not.")

@@ -11,15 +11,15 @@ from selection.access import scoped
 from selection.models import Run
 
 from .base import ERRORS, api
+from .fields import Id, price
 
 LISTED = "\n".join(
     f"- `{each.name}`: {each.title}. {each.about}" for each in exports.FORMATS.values()
 )
 MEDIA = {each.media.partition(";")[0] for each in exports.FORMATS.values()}
-FILE = {"schema": {"type": "string", "format": "binary"}}
-ANSWER = {
-    "responses": {200: {"description": "The file.", "content": dict.fromkeys(sorted(MEDIA), FILE)}}
-}
+FILE = {"type": "string", "format": "binary"}
+CONTENT = {kind: {"schema": {} if kind == "application/json" else FILE} for kind in sorted(MEDIA)}
+ANSWER = {"responses": {200: {"description": "The file.", "content": CONTENT}}}
 
 
 class ExportIn(Schema):
@@ -30,12 +30,9 @@ class ExportIn(Schema):
         description="What the qualification or skill is called on the platform; else as the run. "
         "Read by mturk, mturk-revoke and toloka.",
     )
-    pay: Decimal | None = Field(
-        None,
-        ge=0,
-        le=10**8,
-        description="What a worker is paid for an answer; else the run's price. Read by payment "
-        "and prolific-bonus.",
+    pay: Decimal | None = price(
+        "What a worker is paid for an answer; else the run's price. Read by payment and "
+        "prolific-bonus."
     )
 
 
@@ -46,7 +43,7 @@ class ExportIn(Schema):
     openapi_extra=ANSWER,
     description=f"A run that has begun as a file, which is sent while it is made.\n\n{LISTED}",
 )
-def export_run(request: HttpRequest, run_id: int, wanted: Query[ExportIn]) -> StreamingHttpResponse:
+def export_run(request: HttpRequest, run_id: Id, wanted: Query[ExportIn]) -> StreamingHttpResponse:
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     file = exports.make(run, wanted.format, wanted.named, wanted.pay)
     as_file = {"Content-Disposition": f'attachment; filename="{file.name}"'}

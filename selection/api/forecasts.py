@@ -13,6 +13,7 @@ from selection.forecast import Belief, orders
 from selection.models import Planning, Run
 
 from .base import ERRORS, api, who
+from .fields import Id
 
 Band = tuple[int, int, int]
 Money = tuple[float, float, float]
@@ -126,7 +127,7 @@ def order_forecast(request: HttpRequest, payload: ForecastIn) -> dict[str, Any]:
 
 
 @api.get("/forecasts/{forecast_id}", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
-def show_forecast(request: HttpRequest, forecast_id: int) -> dict[str, Any]:
+def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
     """A forecast as it is by now."""
     planning = orders.find(forecast_id, scoped(Planning, request))
     orders.touch(planning)
@@ -134,7 +135,7 @@ def show_forecast(request: HttpRequest, forecast_id: int) -> dict[str, Any]:
 
 
 @api.delete("/forecasts/{forecast_id}", response={204: None, **ERRORS}, tags=["forecasts"])
-def cancel_forecast(request: HttpRequest, forecast_id: int) -> Status[None]:
+def cancel_forecast(request: HttpRequest, forecast_id: Id) -> Status[None]:
     """Stop refining it. Its numbers stay; ordering the same again takes it up."""
     orders.cancel(orders.find(forecast_id, scoped(Planning, request)))
     return Status(204, None)

@@ -10,6 +10,7 @@ from selection.access import scoped
 from selection.models import Worker
 
 from .base import ERRORS, api, who
+from .fields import Key
 
 
 class ErasedOut(Schema):
@@ -19,13 +20,13 @@ class ErasedOut(Schema):
 
 
 @api.get("/workers/{path:worker}/data", response={200: dict[str, Any], **ERRORS}, tags=["workers"])
-def worker_data(request: HttpRequest, worker: str) -> dict[str, Any]:
+def worker_data(request: HttpRequest, worker: Key) -> dict[str, Any]:
     """All that is kept about a worker, by id, in all pools and runs of the team."""
     return personal.export(_rows(request, worker))
 
 
 @api.delete("/workers/{path:worker}/data", response={200: ErasedOut, **ERRORS}, tags=["workers"])
-def erase_worker(request: HttpRequest, worker: str) -> Any:
+def erase_worker(request: HttpRequest, worker: Key) -> Any:
     """Take away who a worker is; answers, verdicts and promises stay. There is no way back."""
     return personal.erase(_rows(request, worker), who(request))
 

@@ -12,13 +12,15 @@ from selection import reports
 from selection.access import scoped
 from selection.models import Run
 from selection.setup import changes, joining, previews, priors, runs
+from selection.worker import links
 
-from .base import ERRORS, api, who
-from .schemas import ChangedOut, ChangeIn, EventOut, HistoryOut, RunOut, StepOut
+from .base import ERRORS, api, may_manage, who
+from .fields import Id
+from .run_schemas import ChangedOut, ChangeIn, RunOut
 
 
 @api.get("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
-def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
+def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """How a run stands."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     fit, promised = reports.fit(run), reports.promise_status(run)
@@ -26,7 +28,11 @@ def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     ahead = reports.ahead(run, progress)
     return {
         **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
+        "pool": run.pool_id,
+        "question_set": run.question_set_id,
+        "join_link": links.join_address(run) if may_manage(request) else "",
         "options": run.hand_set,
+        "quotas": run.quotas or None,
         "learned_from": priors.as_numbers(run),
         "skills": [{"skill": str(skill), "k": skill.k} for skill in run.skills],
         "promise": promised.sentence,
@@ -41,39 +47,30 @@ def show_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
     }
 
 
-MOVES: dict[str, Callable[[Run, str], None]] = {
+MOVES: dict[str, Callable[[Run, str], object]] = {
     "start": runs.start,
     "pause": runs.pause,
     "resume": runs.resume,
     "stop": runs.stop,
+    "reopen": runs.reopen,
+    "join-others": joining.join_others,
 }
 
 
 @api.post("/runs/{run_id}/moves/{move}", response={200: RunOut, **ERRORS}, tags=["runs"])
 def move_run(
-    request: HttpRequest, run_id: int, move: Literal["start", "pause", "resume", "stop"]
+    request: HttpRequest,
+    run_id: Id,
+    move: Literal["start", "pause", "resume", "stop", "reopen", "join-others"],
 ) -> dict[str, Any]:
-    """Start, pause, resume or stop a run."""
+    """Start, pause, resume or stop a run; reopen one that lost its promise by a correction; let all
+    others of its pool join."""
     MOVES[move](get_object_or_404(scoped(Run, request), pk=run_id), who(request))
     return show_run(request, run_id)
 
 
-@api.get("/runs/{run_id}/standings", response={200: list[dict[str, Any]], **ERRORS}, tags=["runs"])
-def show_standings(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
-    """Every worker's answers, mean, bounds and verdict."""
-    return [
-        vars(line) for line in reports.standings(get_object_or_404(scoped(Run, request), pk=run_id))
-    ]
-
-
-@api.get("/runs/{run_id}/selection", response={200: dict[str, Any], **ERRORS}, tags=["runs"])
-def show_selection(request: HttpRequest, run_id: int) -> dict[str, Any]:
-    """The workers selected, with the run's parameters and what it promises."""
-    return reports.export(get_object_or_404(scoped(Run, request), pk=run_id))
-
-
 @api.patch("/runs/{run_id}", response={200: ChangedOut, **ERRORS}, tags=["runs"])
-def change_run(request: HttpRequest, run_id: int, payload: ChangeIn) -> dict[str, Any]:
+def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str, Any]:
     """Change a run that has started: all of what is asked, or nothing."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     given = payload.dict(exclude_unset=True)
@@ -101,17 +98,3 @@ def _moved(run: Run, moves: dict[str, bool], by: str, why: str) -> dict[str, str
         (runs.conclude if moves["concluded"] else runs.take_up)(run, by, why)
         said["concluded"] = "The promise stays as it is."
     return said
-
-
-@api.get("/runs/{run_id}/history", response={200: HistoryOut, **ERRORS}, tags=["runs"])
-def show_history(request: HttpRequest, run_id: int) -> dict[str, Any]:
-    """What was done to a run by whom, and its steps."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
-    steps = [
-        {name: getattr(step, name) for name in StepOut.model_fields}
-        for step in reports.history(run)
-    ]
-    events = [
-        {name: getattr(event, name) for name in EventOut.model_fields} for event in run.events.all()
-    ]
-    return {"events": events, "steps": steps}

@@ -1,118 +1,12 @@
 """What goes over the wire."""
 
 from datetime import datetime
-from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 from ninja import Field, Schema
 
-
-class SkillOut(Schema):
-    """A question set that workers are tested on, and how many are selected by it."""
-
-    skill: str
-    k: int
-
-
-class NeedOut(Schema):
-    """kind: stuck, gold, quiet, joins, paused, broken, fit or review."""
-
-    kind: str
-    words: str
-
-
-class EverybodyOut(Schema):
-    """What a test of everybody alike would take, with as many questions as one worker gets."""
-
-    questions: int = Field(description="Of each worker: as many as the one asked most will have.")
-    answers: int
-    cost: float | None
-    epsilon: float = Field(
-        description="How far off the best K by share of right answers may be, with probability "
-        "1 − δ, by simulation; nobody promises it."
-    )
-
-
-class AheadOut(Schema):
-    """What a run that goes on will still take, as simulated from where it stands."""
-
-    why: str = Field(description="Why nothing can be said yet; empty if something can.")
-    paid: int = Field(description="Answers given so far.")
-    committed: int = Field(description="Answers that are out with the crowd.")
-    paid_cost: float | None
-    committed_cost: float | None
-    answers: tuple[int, int, int] | None = Field(
-        description="Still to come, those that are out included: low, median, high; in four cases "
-        "of five it is between low and high."
-    )
-    cost: tuple[float, float, float] | None = Field(description="The same in money.")
-    total: tuple[int, int, int] | None = Field(description="Answers in all at the end.")
-    kept: float | None = Field(description="Share of simulated runs that keep the promise.")
-    runs: int = Field(description="How many were simulated.")
-    epsilon: float | None = Field(
-        description="The ε that holds in the middle of those that end early; null if none does."
-    )
-    time: str = Field(description="How long it takes at the present speed, in words.")
-    hours: float | None = Field(description="At most so long; null if it is too early to say.")
-    everybody: EverybodyOut | None
-    at: datetime | None = Field(description="When it was simulated.")
-
-
-class RunOut(Schema):
-    id: int
-    name: str
-    status: str
-    state: str = Field(
-        description="By what is to be done next: draft, enrolling, running, paused, ready for "
-        "review, concluded."
-    )
-    ending: str
-    algorithm: str
-    k: int
-    epsilon: float
-    delta: float
-    budget: int | None
-    price: float | None = Field(description="What an answer costs.")
-    currency: str
-    slots: int
-    slots_per_worker: int
-    minutes: int
-    hours_to_come: float | None
-    enrolling: bool = Field(description="Whether workers may join.")
-    enrol_until: datetime | None
-    enrol_most: int | None
-    met: str = Field(
-        description="What becomes of questions that a worker met in another run: skip (they are "
-        "passed over), out (the worker stays out) or again (they may be asked again)."
-    )
-    only: list[str] = Field(description="Whom it is for, by their ids; empty: everybody.")
-    left_out: list[str] = Field(description="Who is not in it, by their ids.")
-    seed: int
-    options: dict[str, Any]
-    learned_from: dict[str, Any] | None = Field(
-        description="The earlier run that this one starts from, and how much that weighs."
-    )
-    quotas: dict[str, Any]
-    skills: list[SkillOut]
-    one_kind_each: bool = Field(
-        description="Whether each worker is selected for at most one of several question sets."
-    )
-    promise: str
-    over: str = Field(description="Whom the promise is about, where that is not the whole pool.")
-    by_hand: str = Field(description="What verdicts by hand do to the promise.")
-    epsilon_reached: float | None = Field(
-        description="The ε of the promise that holds by now, or held at the end."
-    )
-    warnings: list[str] = Field(description="What makes the promise doubtful for this pool.")
-    population: dict[str, float] | None = Field(
-        description="As fitted to the pool: mean and spread of the accuracies, the border that K "
-        "workers are expected to exceed, the p-value of the check."
-    )
-    progress: dict[str, Any]
-    forecast: AheadOut | None = Field(
-        description="What is still to come; null before the start and after the end."
-    )
-    needs: list[NeedOut] = Field(description="What a person should see to; mostly nothing.")
+from .fields import Id, Key
+from .paging import Page
 
 
 class AssignmentOut(Schema):
@@ -133,20 +27,65 @@ class AssignmentOut(Schema):
     )
 
 
-class OpenQuery(Schema):
-    worker: str | None = Field(None, description="Only this worker's.")
-    limit: int = Field(100, ge=1, le=1000)
-    after: int = Field(0, ge=0, description="Only assignments with a greater id.")
+class OpenQuery(Page):
+    worker: str | None = Field(None, max_length=200, description="Only this worker's.")
+    after: int = Field(
+        0, ge=0, description="Only assignments with a greater id; the same as a cursor."
+    )
     peek: bool = Field(False, description="Only look: nobody's time to answer begins.")
 
 
+class ClaimIn(Schema):
+    workers: list[Key] = Field(
+        min_length=1, max_length=100, description="Who are there now.", examples=[["A1B2C3"]]
+    )
+    each: int = Field(1, ge=1, le=100, description="Most questions for each of them.")
+
+
+class ClaimOut(Schema):
+    """What a worker who is there has to do.
+
+    The state is question; wait: ask again in a few seconds; paused; done: all questions are
+    answered, or the worker is judged; gone: the worker left, or was taken out; over: the run has
+    ended; unknown: there is no such worker in the run.
+    """
+
+    worker: str
+    state: Literal["question", "wait", "paused", "done", "gone", "over", "unknown"]
+    assignments: list[AssignmentOut]
+
+
 class ResponseIn(Schema):
-    response: str
+    response: str = Field(description="As the worker gave it.", examples=["42"])
 
 
 class ReceiptOut(Schema):
+    """What the sender is told: never whether the response was right."""
+
     assignment: int
-    duplicate: bool
+    duplicate: bool = Field(description="Whether it had come before.")
+
+
+class BatchRowIn(Schema):
+    assignment: Id
+    response: str = Field(examples=["42"])
+
+
+class BatchIn(Schema):
+    answers: list[BatchRowIn] = Field(min_length=1, max_length=1000)
+
+
+class BatchRowOut(Schema):
+    """What the answer sent by itself would have got."""
+
+    assignment: int
+    status: int = Field(description="200, 201, 404, 409 or 422.", examples=[201])
+    error: str = Field("", description="Why it was not taken.")
+
+
+class BatchOut(Schema):
+    taken: int = Field(description="How many were new.")
+    results: list[BatchRowOut] = Field(description="In the order in which they were sent.")
 
 
 class AnswerIn(Schema):
@@ -165,31 +104,6 @@ class AnswersIn(Schema):
     )
 
 
-class ChangeIn(Schema):
-    """The settings to change; those that are left out stay."""
-
-    name: str | None = None
-    budget: int | None = Field(None, description="null: no limit.")
-    price: Decimal | None = Field(None, description="Of an answer, at any time. null: not known.")
-    currency: str | None = None
-    slots: int | None = None
-    slots_per_worker: int | None = None
-    minutes: int | None = None
-    hours_to_come: float | None = Field(None, description="null: everybody is waited for.")
-    epsilon: float | None = None
-    enrol_until: datetime | None = None
-    enrol_most: int | None = None
-    enrolling: bool | None = Field(None, description="Open or close the roster.")
-    concluded: bool | None = Field(None, description="Put an ended run aside, or take it up.")
-    why: str = Field("", max_length=300, description="Kept in the run's history.")
-    preview: bool = Field(False, description="Only say what it would do.")
-
-
-class ChangedOut(Schema):
-    changed: dict[str, str] = Field(description="What each setting does to the promise, in words.")
-    run: RunOut
-
-
 class WhyIn(Schema):
     why: str = Field("", max_length=300, description="Kept in the run's history.")
 
@@ -201,9 +115,24 @@ class VerdictIn(WhyIn):
 
 
 class WorkerIn(Schema):
-    worker: str
-    name: str = ""
-    attributes: dict[str, str] = {}
+    worker: str = Field(
+        description="What your platform calls them; unique in the pool.", examples=["A1B2C3"]
+    )
+    name: str = Field("", max_length=200, examples=["Ada"])
+    attributes: dict[str, str] = Field(
+        {}, description="For quotas, and for you.", examples=[{"language": "English"}]
+    )
+
+
+class RunWorkersQuery(Schema):
+    cursor: str = Field("", max_length=300, description="As in the header Link.")
+    limit: int | None = Field(None, ge=1, le=10_000, description="null: all of them.")
+    search: str = Field("", max_length=200, description="Only who has this in their id or name.")
+
+
+class LinksOut(Schema):
+    replaced: int = Field(description="Whose links were replaced.")
+    join_link: str
 
 
 class WorkerOut(Schema):

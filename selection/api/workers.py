@@ -3,26 +3,39 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpRequest
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from ninja import Status
+from ninja import Query, Status
 
 from selection import reports
-from selection.access import scoped, tokens
+from selection.access import scoped
 from selection.models import Candidate, Run
 from selection.setup import by_hand, enrolment, relinking, roster
 from selection.worker import links
 
-from .base import ERRORS, api, who
-from .schemas import VerdictIn, WhyIn, WorkerIn, WorkerOut
+from .base import ERRORS, api, may_manage, who
+from .fields import Id, Key
+from .paging import NEXT, page
+from .schemas import LinksOut, RunWorkersQuery, VerdictIn, WhyIn, WorkerIn, WorkerOut
 
 
-@api.get("/runs/{run_id}/workers", response={200: list[WorkerOut], **ERRORS}, tags=["workers"])
-def list_workers(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
+@api.get(
+    "/runs/{run_id}/workers",
+    response={200: list[WorkerOut], **ERRORS},
+    tags=["workers"],
+    openapi_extra=NEXT,
+)
+def list_workers(
+    request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[RunWorkersQuery]
+) -> list[dict[str, Any]]:
     """Every worker of a run, with whether they are there and the link to their page."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    rows = run.candidates.filter(skill=0).select_related("worker").order_by("worker__key")
-    return [_worker(row, request) for row in rows]
+    rows = run.candidates.filter(skill=0).select_related("worker")
+    if query.search:
+        named = Q(worker__name__icontains=query.search)
+        rows = rows.filter(named | Q(worker__key__icontains=query.search))
+    return [_worker(row, request) for row in page(request, response, rows, query, "worker__key")]
 
 
 @api.post(
@@ -30,7 +43,7 @@ def list_workers(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
     response={200: WorkerOut, 201: WorkerOut, **ERRORS},
     tags=["workers"],
 )
-def join_run(request: HttpRequest, run_id: int, payload: WorkerIn) -> Status[Any]:
+def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]:
     """Let a worker join an open roster; 200 for one who is on it, 409 when it is closed."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     row, new = enrolment.arrive(run, payload.worker, payload.name, payload.attributes)
@@ -42,7 +55,7 @@ def join_run(request: HttpRequest, run_id: int, payload: WorkerIn) -> Status[Any
     response={200: WorkerOut, **ERRORS},
     tags=["workers"],
 )
-def withdraw(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> dict[str, Any]:
+def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Take a worker out of a run."""
     return _moved(roster.withdraw, request, run_id, worker, payload)
 
@@ -52,7 +65,7 @@ def withdraw(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> 
     response={200: WorkerOut, **ERRORS},
     tags=["workers"],
 )
-def take_back(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> dict[str, Any]:
+def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Let a worker who is gone take part again."""
     return _moved(roster.take_back, request, run_id, worker, payload)
 
@@ -60,7 +73,7 @@ def take_back(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) ->
 def _moved(
     move: Callable[[Run, list[str], str, str], object],
     request: HttpRequest,
-    run_id: int,
+    run_id: Id,
     worker: str,
     payload: WhyIn,
 ) -> dict[str, Any]:
@@ -76,7 +89,7 @@ def _moved(
     tags=["workers"],
 )
 def give_verdict(
-    request: HttpRequest, run_id: int, worker: str, payload: VerdictIn
+    request: HttpRequest, run_id: Id, worker: Key, payload: VerdictIn
 ) -> dict[str, Any]:
     """Accept or reject a worker by hand, beside what the algorithm says; in its first skill."""
     row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
@@ -90,11 +103,31 @@ def give_verdict(
     response={200: WorkerOut, **ERRORS},
     tags=["workers"],
 )
-def replace_link(request: HttpRequest, run_id: int, worker: str, payload: WhyIn) -> dict[str, Any]:
+def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Put a new link in the place of a worker's: the old one opens nothing any more."""
     row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
     relinking.one(row, who(request), payload.why)
     return _worker(row, request)
+
+
+@api.delete(
+    "/runs/{run_id}/workers/{path:worker}/link", response={204: None, **ERRORS}, tags=["workers"]
+)
+def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
+    """Let a worker's link open nothing any more. The list of workers has a new one, should it be
+    wanted."""
+    row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
+    relinking.one(row, who(request))
+    return Status(204, None)
+
+
+@api.post("/runs/{run_id}/links", response={200: LinksOut, **ERRORS}, tags=["workers"])
+def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str, Any]:
+    """Put new links in the place of all workers' and of the one to join by."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    relinking.everyone(run, who(request), payload.why)
+    replaced = run.candidates.filter(skill=0).count()
+    return {"replaced": replaced, "join_link": links.join_address(run)}
 
 
 def _candidate(run: Run, worker: str) -> Candidate:
@@ -103,12 +136,11 @@ def _candidate(run: Run, worker: str) -> Candidate:
 
 
 def _worker(row: Candidate, request: HttpRequest) -> dict[str, Any]:
-    manages = tokens.may(request.auth)  # type: ignore[attr-defined]
     return {
         "worker": row.worker.key,
         "name": row.worker.name,
         "presence": reports.presence(row),
         "seen": row.seen,
         "by_hand": "" if row.by_hand is None else row.get_by_hand_display(),
-        "link": links.address(row.pk, row.links) if manages else "",
+        "link": links.address(row.pk, row.links) if may_manage(request) else "",
     }

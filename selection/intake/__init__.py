@@ -9,6 +9,7 @@ from .answers import (
     record_many,
     refuse_response,
 )
+from .batches import record_batch
 from .sorting import Sorting, sort, take
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "expire",
     "lapse",
     "record",
+    "record_batch",
     "record_many",
     "refuse_response",
     "sort",

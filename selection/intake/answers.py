@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from selection import wake
-from selection.errors import Conflict, NotFound, OutsideChoices, Refused, TooLate
+from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
 from selection.models import Answer, Assignment, Candidate, Pulse, Run
 from selection.models.grading import allowed, kind_of, matches
 
@@ -22,6 +22,8 @@ LONGEST = 10_000
 # NUL, halves of pairs, and the character that stands for what could not be read.
 NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]")
 LATE = "Too late: the time to answer this question was up."
+NONE = "There is no such assignment."
+OTHERWISE = "This question was answered otherwise already: the first answer counts."
 
 
 @dataclass(frozen=True)
@@ -43,20 +45,14 @@ def record(
     candidate_id  the assignment must be this candidate's, or of the same worker in another skill
     team_id       it must be of a run of this team
 
-    A response that comes again leaves the first one as it is. Raises NotFound, Refused for an
-    empty or overlong response or one that is none of the choices, TooLate when time was up,
-    Conflict when the run has ended.
+    The same response again changes nothing. Raises NotFound, Refused for an empty or overlong
+    response or one that is none of the choices, TooLate when time was up, Answered where another
+    response was first, Conflict when the run has ended.
     """
     slip, now = _slip(assignment_id, candidate_id, team_id), timezone.now()
     if slip.expired is not None:
-        return _again(assignment_id, slip.expired)
-    if slip.due is not None and slip.due < now and slip.status == Run.Status.RUNNING:
-        raise TooLate(LATE)
-    if slip.status == Run.Status.ENDED:
-        raise Conflict("This run has ended; no more answers are needed.")
-    refuse_response(response)
-    if not allowed(slip.choices, response, slip.grading):
-        raise outside_choices(slip.choices, response, kind_of(slip.choices, slip.grading))
+        return again(assignment_id, response, slip.expired, slip.response)
+    refuse_now(slip, response, now)
     answer = Answer(
         assignment_id=assignment_id,
         run_id=slip.run_id,
@@ -65,13 +61,15 @@ def record(
         at=now,
     )
     if not _insert(answer):
-        return _again(assignment_id, Answer.objects.get(pk=assignment_id).expired)
+        first = Answer.objects.get(pk=assignment_id)
+        return again(assignment_id, response, first.expired, first.response)
     wake.request(slip.run_id)
     return Receipt(assignment_id, duplicate=False)
 
 
-class _Slip(NamedTuple):
-    """What recording needs to know of an assignment; expired is None while it is open."""
+class Slip(NamedTuple):
+    """What recording needs to know of an assignment; expired and response are None while it is
+    open."""
 
     candidate_id: int
     run_id: int
@@ -82,10 +80,11 @@ class _Slip(NamedTuple):
     choices: list[str]
     grading: dict[str, Any]
     expired: bool | None
+    response: str | None
 
 
 # Columns, not models, and resolved once: half the time of recording an answer went there.
-_SLIPS = Assignment.objects.values_list(
+SLIP = (
     "candidate_id",
     "candidate__run_id",
     "candidate__run__team_id",
@@ -95,17 +94,19 @@ _SLIPS = Assignment.objects.values_list(
     "question__choices",
     "question__grading",
     "answer__expired",
-).order_by()
+    "answer__response",
+)
+SLIPS = Assignment.objects.values_list(*SLIP).order_by()
 
 
-def _slip(assignment_id: int, candidate_id: int | None, team_id: int | None) -> _Slip:
-    found = next((_Slip(*row) for row in _SLIPS.filter(pk=assignment_id)), None)
+def _slip(assignment_id: int, candidate_id: int | None, team_id: int | None) -> Slip:
+    found = next((Slip(*row) for row in SLIPS.filter(pk=assignment_id)), None)
     if found is None or team_id not in (None, found.team_id) or not _is(found, candidate_id):
-        raise NotFound("There is no such assignment.")
+        raise NotFound(NONE)
     return found
 
 
-def _is(slip: _Slip, candidate_id: int | None) -> bool:
+def _is(slip: Slip, candidate_id: int | None) -> bool:
     mine = slip.candidate_id
     return candidate_id in (None, mine) or _same(candidate_id, mine)
 
@@ -117,9 +118,24 @@ def _same(one: int | None, other: int) -> bool:
     return len(workers) == 2 and workers[0] == workers[1]
 
 
-def _again(assignment_id: int, expired: bool) -> Receipt:
+def refuse_now(slip: Slip, response: str, now: datetime) -> None:
+    """Raise Refused where this cannot be the answer to an open assignment."""
+    if slip.due is not None and slip.due < now and slip.status == Run.Status.RUNNING:
+        raise TooLate(LATE)
+    if slip.status == Run.Status.ENDED:
+        raise Conflict("This run has ended; no more answers are needed.")
+    refuse_response(response)
+    if not allowed(slip.choices, response, slip.grading):
+        raise outside_choices(slip.choices, response, kind_of(slip.choices, slip.grading))
+
+
+def again(assignment_id: int, response: str, expired: bool, first: str | None) -> Receipt:
+    """What is said of an assignment that is closed. One whose question was retired has no response,
+    and whatever comes makes no difference."""
     if expired:
         raise TooLate(LATE)
+    if first and first != response:
+        raise Answered(OTHERWISE)
     return Receipt(assignment_id, duplicate=True)
 
 

@@ -2,6 +2,7 @@
 
 from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .audit import AuditEntry
+from .creations import Creation
 from .crowd import Pool, Worker
 from .grading import plain
 from .history import Event, Step
@@ -26,6 +27,7 @@ __all__ = [
     "Candidate",
     "ColumnNames",
     "Complaint",
+    "Creation",
     "Delivery",
     "Event",
     "MediaFile",

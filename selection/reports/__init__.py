@@ -2,7 +2,15 @@
 
 from topk import DOUBT, PopulationSummary, rounded_up
 
-from .answers import answer_columns, answer_rows, open_assignments, open_columns, open_table
+from .answers import (
+    answer_columns,
+    answer_rows,
+    answers_of,
+    open_assignments,
+    open_columns,
+    open_table,
+    outcome,
+)
 from .card import Card, Point, card
 from .comparison import Comparison, compare
 from .dump import Verification, dump, told, verify
@@ -60,6 +68,7 @@ __all__ = [
     "ahead",
     "answer_columns",
     "answer_rows",
+    "answers_of",
     "card",
     "celery_workers",
     "columns",
@@ -84,6 +93,7 @@ __all__ = [
     "open_columns",
     "open_table",
     "order_doubt",
+    "outcome",
     "pace",
     "parts",
     "presence",

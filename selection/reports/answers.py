@@ -1,12 +1,12 @@
 """The answers of a run, and the questions that wait for one, to be answered elsewhere."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from selection.errors import NotFound
-from selection.models import Assignment, Candidate, Run
+from selection.models import Answer, Assignment, Candidate, Run
 from selection.models.grading import kind_of
 
 ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
@@ -18,6 +18,7 @@ OUTCOMES = {
     (False, False): "not right",
     (True, False): "too late",
 }
+RETIRED = "question retired"
 
 
 def answer_columns(run: Run) -> list[str]:
@@ -41,9 +42,44 @@ def answer_rows(run: Run) -> Iterator[list[Any]]:
     names = [[str(skill)] if run.several else [] for skill in run.skills]
     for row in rows.iterator(5000):
         worker, question, position, response, right, expired, at, step, skill, void = row
-        outcome = OUTCOMES[expired, right] if not void else "question retired"
+        words = outcome({"expired": expired, "right": right, "void": void})
         when = at.isoformat(" ", "seconds")
-        yield [worker, question, position, response, outcome, when, step, *names[skill]]
+        yield [worker, question, position, response, words, when, step, *names[skill]]
+
+
+def answers_of(
+    run: Run, worker: str = "", question: str = "", kind: str | None = None
+) -> QuerySet[Answer, Any]:
+    """The run's answers as dictionaries, for programs; ``outcome`` says the rest of each.
+
+    worker, question, kind  only this worker's, to this question, of this outcome
+    """
+    wanted: dict[str, Any] = {"void": kind == RETIRED} if kind else {}
+    if kind and kind != RETIRED:
+        expired, right = next(key for key, words in OUTCOMES.items() if words == kind)
+        wanted |= {"expired": expired} | ({} if expired else {"right": right})
+    if worker:
+        wanted["assignment__candidate__worker__key"] = worker
+    if question:
+        wanted["assignment__question__key"] = question
+    return Answer.objects.filter(run=run, **wanted).values(
+        "assignment_id",
+        "response",
+        "right",
+        "expired",
+        "void",
+        "at",
+        worker=F("assignment__candidate__worker__key"),
+        question=F("assignment__question__key"),
+        number=F("assignment__candidate__skill"),
+        position=F("assignment__position"),
+        counted_in=F("applied_in"),
+    )
+
+
+def outcome(row: Mapping[str, Any]) -> str:
+    """What came of an answer, in words."""
+    return RETIRED if row["void"] else OUTCOMES[row["expired"], row["right"]]
 
 
 # -- waiting for an answer

@@ -1,6 +1,6 @@
 """What may be chosen for a run, and what each algorithm would promise for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -154,13 +154,30 @@ def _said(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def read_options(algorithm: str, written: dict[str, str]) -> dict[str, Any]:
-    """Options given as text on a command line. Raises Refused for what cannot be."""
+def chosen(algorithm: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Of these options those that are not the usual: a better one of a later version is not kept
+    out. Raises Refused for a name that the algorithm does not know."""
+    known = _known(algorithm, given)
+    return {
+        name: value
+        for name, value in given.items()
+        if value is not None and value != known[name].default
+    }
+
+
+def _known(algorithm: str, names: Iterable[str]) -> dict[str, Option]:
+    """The algorithm's options. Raises Refused where one of these names is none of theirs."""
     known = {option.name: option for option in algorithms.settings(algorithm)}
-    for name in written:
+    for name in names:
         if name not in known:
             there = f"it has {', '.join(known)}" if known else "it has none"
             raise Refused(f"{ALGORITHMS[algorithm].title} has no option {name}; {there}.")
+    return known
+
+
+def read_options(algorithm: str, written: dict[str, str]) -> dict[str, Any]:
+    """Options given as text on a command line. Raises Refused for what cannot be."""
+    known = _known(algorithm, written)
     return {name: _read(known[name], text) for name, text in written.items()}
 
 

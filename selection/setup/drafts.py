@@ -1,15 +1,17 @@
 """A run that has not begun: made of a forecast, and changed in one go where it could not end."""
 
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from selection.algorithms import ALGORITHMS
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Run
 
-from . import eligible, events, refusals
+from . import choices, eligible, events, priors, refusals
 
 CHANGEABLE = ("algorithm", "epsilon", "budget")
 # What a new run begins with, where a person makes it: stored defaults are met by programs that name
@@ -20,6 +22,49 @@ USUAL: dict[str, Any] = {"algorithm": "credible", "hours_to_come": 48, "met": Ru
 
 def new_seed() -> int:
     return secrets.randbelow(2**31)
+
+
+# Looked at by ``refusals``, in sentences, or filled in later.
+ELSEWHERE = (*refusals.HARMLESS, "pool", "question_set", "team", "options", "quotas", "belief")
+
+
+def build(
+    fields: Mapping[str, Any], options: Mapping[str, Any], learn_from: Run | None = None
+) -> Run:
+    """A run of these settings that is not stored yet.
+
+    fields      columns of Run; those left out have their usual value, a seed one of its own
+    options     of the algorithm, by name
+    learn_from  an earlier run whose workers these are like
+
+    Raises Refused for a value that no run could have; for the rest see ``runs.create``.
+    """
+    if not fields["name"].strip():
+        raise Refused("The name is empty.")
+    run = Run(**{"seed": new_seed(), **fields})
+    if run.algorithm not in ALGORITHMS:
+        raise Refused(f"There is no algorithm “{run.algorithm}”; docs/algorithms.md has them all.")
+    run.options = choices.chosen(run.algorithm, options)
+    if learn_from is not None:
+        run.options["prior"] = _prior(run, learn_from)
+    try:
+        run.clean_fields(exclude=ELSEWHERE)
+    except ValidationError as error:
+        name, words = next(iter(error.message_dict.items()))
+        label = str(Run._meta.get_field(name).verbose_name).capitalize()  # type: ignore[union-attr]
+        raise Refused(f"{label}: {words[0]}") from error
+    return run
+
+
+def _prior(run: Run, earlier: Run) -> dict[str, Any]:
+    if not run.selector_class.learns:
+        raise Refused(f"{run.selector_class.title} does not learn from an earlier run.")
+    if not priors.teaches(earlier):
+        raise Refused(
+            f"Nothing can be learned from the run “{earlier}”: it must have ended, with answers to "
+            "one question set."
+        )
+    return priors.copy(earlier.pk)
 
 
 def free_name(wanted: str, team: int | None) -> str:

@@ -61,16 +61,28 @@ class Source:
 
 def sources(runs: QuerySet[Run]) -> list[Source]:
     """Of these runs those that have ended, of one skill, with answers; the latest first."""
-    ended = runs.filter(status=Run.Status.ENDED, further=None, candidates__pulls__gt=0)
-    rows = ended.order_by("-id").values_list(
-        "pk",
-        "name",
-        "pool__name",
-        "question_set__name",
-        Count("candidates"),
-        Sum("candidates__pulls"),
+    rows = (
+        _teaching(runs)
+        .order_by("-id")
+        .values_list(
+            "pk",
+            "name",
+            "pool__name",
+            "question_set__name",
+            Count("candidates"),
+            Sum("candidates__pulls"),
+        )
     )
     return [Source(*row) for row in rows[:LATEST]]
+
+
+def teaches(run: Run) -> bool:
+    """Whether it can be learned from."""
+    return _teaching(Run.objects.filter(pk=run.pk)).exists()
+
+
+def _teaching(runs: QuerySet[Run]) -> QuerySet[Run]:
+    return runs.filter(status=Run.Status.ENDED, further=None, candidates__pulls__gt=0)
 
 
 def copy(pk: int) -> dict[str, Any]:

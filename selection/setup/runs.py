@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from selection import wake
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Candidate, Run, Skill
+from selection.models.runs import SETTINGS
 
 from . import eligible, events, news, quotas, refusals
 from .outages import give_back
 from .warming import warm
 
 Status = Run.Status
+# What a form asks for besides the settings.
+BESIDES = ("name", "options", "quotas", "seed", "enrolling", "enrol_until", "enrol_most")
 
 
 @transaction.atomic
@@ -30,6 +33,31 @@ def create(run: Run, further: Sequence[Skill] = ()) -> Run:
 
     Raises Refused for a run that no algorithm could be run on as it is.
     """
+    _refuse(run, further)
+    run.save(force_insert=True)
+    _store_skills(run, further)
+    return run
+
+
+@transaction.atomic
+def replace(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str = "") -> Run:
+    """Give a draft all the settings of a run that is not stored; the draft as it is then.
+
+    Raises Conflict once it has begun, Refused as ``create`` does.
+    """
+    draft = _move(run, Status.DRAFT, {Status.DRAFT})
+    for name in (*SETTINGS, *BESIDES):
+        setattr(draft, name, getattr(wanted, name))
+    _refuse(draft, further)
+    draft.save(update_fields=[*SETTINGS, *BESIDES])
+    draft.further.all().delete()
+    _store_skills(draft, further)
+    events.write(draft, "draft", "All settings were given anew before the start.", who)
+    return draft
+
+
+def _refuse(run: Run, further: Sequence[Skill]) -> None:
+    """Raise Refused for a run that no algorithm could be run on."""
     own = Skill(question_set=run.question_set, k=run.k)
     run.skills = [own, *further]
     workers = eligible.count(run)
@@ -38,12 +66,24 @@ def create(run: Run, further: Sequence[Skill] = ()) -> Run:
     found |= refusals.of_team(run, further) | refusals.of_name(run)
     for why in found.values():
         raise Refused(why)
-    run.save(force_insert=True)
+
+
+def _store_skills(run: Run, further: Sequence[Skill]) -> None:
     for number, skill in enumerate(further, 1):
         skill.run, skill.number = run, number
         skill.save()
     del run.skills  # what is stored is read anew
-    return run
+
+
+@transaction.atomic
+def delete(run: Run) -> None:
+    """With its answers and verdicts. Raises Conflict while it goes on."""
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        raise NotFound("This run does not exist any more.")
+    if locked.status in {Status.RUNNING, Status.PAUSED}:
+        raise Conflict(f"The run “{locked}” is {locked.status}: stop it before it is deleted.")
+    locked.delete()
 
 
 def start(run: Run, who: str = "", why: str = "") -> None:

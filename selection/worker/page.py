@@ -101,7 +101,7 @@ def visit(candidate_id: int, link: int = 0) -> WorkPage | None:
     lesson = _practice(own, candidates, row)
     if lesson is None:
         row = _shown(run, candidates, row)
-    state: State = "practice" if lesson else "question" if row else _idle(run, candidates)
+    state: State = "practice" if lesson else "question" if row else idle(run, candidates)
     question_set = run.skills[row.skill if row else 0].question_set
     if lesson is not None:
         question_set = lesson.question_set
@@ -146,7 +146,7 @@ def _practice(own: Any, candidates: list[Candidate], row: "_Row | None") -> Prac
         return None
     number = row.skill if row else asked[0].skill
     mine = next(one for one in asked if one.skill == number)
-    if mine.pulls + mine.void or (row is None and _idle(run, candidates) == "done"):
+    if mine.pulls + mine.void or (row is None and idle(run, candidates) == "done"):
         return None
     return practice.pending(run.skills[number].question_set, run, own.worker_id)
 
@@ -212,7 +212,8 @@ def _oldest(candidates: list[Candidate]) -> _Row | None:
     return _Row(*found) if found else None
 
 
-def _idle(run: Run, candidates: list[Candidate]) -> State:
+def idle(run: Run, candidates: list[Candidate]) -> State:
+    """Why there is no question for these candidates of one worker."""
     asked = _asked(run, candidates)
     if not asked and any(one.gone for one in candidates):
         return "gone"

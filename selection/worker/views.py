@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection import intake
-from selection.errors import Conflict, NotFound, OutsideChoices, Refused, TooLate
+from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
 from selection.intake import complaints, practice
 from selection.models import Candidate, Run
 from selection.setup import roster
@@ -117,6 +117,8 @@ def _taken(request: HttpRequest, take: Callable[[int, str], Made]) -> tuple[Made
         raise
     except TooLate:
         return None, "late"
+    except Answered:
+        return None, "again"  # sent from two windows: the first counts
     except Conflict:
         return None, "ended"
     except OutsideChoices as refusal:

@@ -30,6 +30,7 @@ from django.urls import reverse
 from research.describe import page
 from selection import algorithms, engine
 from selection.models import Answer, ApiToken, RecordedAnswer
+from selection.setup import runs
 from tests.worlds import answer_all, make_run
 from topk import SELECTORS, simulate
 
@@ -69,11 +70,12 @@ def test_format_is_read(requester):
 def test_endpoint_answers(token):
     run = make_run(algorithm="evenly")  # no kernels: nothing to compile anew for the copy
     engine.advance(run.pk)
-    address = f"/api/runs/{run.pk}/steps"
-    steps = Client().get(address, headers={"authorization": f"Bearer {token}"})
-    assert [step["number"] for step in steps.json()] == [1]
+    runs.stop(run)
+    address = f"/api/runs/{run.pk}/attention"
+    needs = Client().get(address, headers={"authorization": f"Bearer {token}"})
+    assert [need["kind"] for need in needs.json()] == ["review"]
     assert Client().get(address).status_code == 401
-    assert "/api/runs/{run_id}/steps" in Client().get("/api/openapi.json").json()["paths"]
+    assert "/api/runs/{run_id}/attention" in Client().get("/api/openapi.json").json()["paths"]
 """
 
 

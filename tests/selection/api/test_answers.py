@@ -53,10 +53,21 @@ def test_it_lists_open_assignments_without_their_answers(api, run):
 def test_an_answer_is_created_once_and_the_sender_never_learns_whether_it_was_right(api, run):
     path = f"assignments/{open_of(run)[0].pk}/answer"
     first = post(api, path, {"response": "yes"})
-    again = post(api, path, {"response": "no"})
+    again = post(api, path, {"response": "yes"})
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json() == {"assignment": open_of(run)[0].pk - 1, "duplicate": False}
     assert again.json()["duplicate"]
+    assert Answer.objects.get().response == "yes"
+
+
+def test_a_second_and_different_answer_is_a_conflict_and_the_first_counts(api, run):
+    path = f"assignments/{open_of(run)[0].pk}/answer"
+    post(api, path, {"response": "yes"})
+    other = post(api, path, {"response": "no"})
+    assert other.status_code == 409
+    assert other.json() == {
+        "error": "This question was answered otherwise already: the first answer counts."
+    }
     assert Answer.objects.get().response == "yes"
 
 

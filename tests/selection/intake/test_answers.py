@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from selection import engine, intake
-from selection.errors import Conflict, NotFound, Refused, TooLate
+from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
 from selection.intake.files import AnswerRow
 from selection.models import Answer, Assignment, RecordedAnswer, Run
 from selection.setup import runs
@@ -25,7 +25,9 @@ def run() -> Run:
 def test_a_response_that_comes_again_leaves_the_first_as_it_is(run):
     assignment = open_of(run)[0]
     assert not intake.record(assignment.pk, "yes").duplicate
-    assert intake.record(assignment.pk, "no").duplicate
+    assert intake.record(assignment.pk, "yes").duplicate
+    with pytest.raises(Answered):
+        intake.record(assignment.pk, "no")
     assert Answer.objects.get(pk=assignment.pk).response == "yes"
 
 

@@ -1,0 +1,121 @@
+"""Lists, a page at a time: what comes after the last row that was seen, whatever came in since."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from ninja import Field, Schema
+
+from selection.errors import Refused
+
+Row = TypeVar("Row")
+NEXT: dict[str, Any] = {
+    "responses": {
+        200: {
+            "headers": {
+                "Link": {
+                    "description": 'The address of the next page, as <…>; rel="next", while there '
+                    "is one.",
+                    "schema": {"type": "string"},
+                }
+            }
+        }
+    }
+}
+
+
+class Page(Schema):
+    cursor: str = Field(
+        "",
+        max_length=300,
+        description="Where the page begins, as the header Link of the page before has it.",
+    )
+    limit: int = Field(100, ge=1, le=1000, description="Most rows of a page.")
+
+
+def page(
+    request: HttpRequest,
+    response: HttpResponse,
+    rows: QuerySet[Any],
+    query: Any,
+    by: str = "pk",
+) -> list[Any]:
+    """The rows of this page; the header Link of ``response`` leads to the next one.
+
+    query  its ``cursor``, and its ``limit``: None for no limit
+    by     a field that tells the rows apart: a whole number, or a worker's key; with "-" before it
+           the largest comes first
+    """
+    field, down = by.removeprefix("-"), by.startswith("-")
+    if query.cursor:
+        after = query.cursor if field.endswith("key") else number(query.cursor)
+        rows = rows.filter(**{f"{field}__{'lt' if down else 'gt'}": after})
+    most = None if query.limit is None else query.limit + 1
+    found = list(rows.order_by(by)[:most])
+    return cut(request, response, found, query.limit, lambda row: _value(row, field))
+
+
+def page_of(
+    request: HttpRequest,
+    response: HttpResponse,
+    rows: Sequence[Row],
+    cursor: str,
+    limit: int | None,
+    number_of: Callable[[Row], int],
+) -> list[Row]:
+    """The same of rows that are there already, in the order that they have.
+
+    number_of  a row, by which a cursor finds it again
+    """
+    first = 0
+    if cursor:
+        numbers = [number_of(row) for row in rows]
+        wanted = number(cursor)
+        if wanted not in numbers:
+            raise Refused(NO_PAGE)
+        first = numbers.index(wanted) + 1
+    end = len(rows) if limit is None else first + limit + 1
+    return cut(request, response, list(rows[first:end]), limit, number_of)
+
+
+NO_PAGE = "There is no page at this cursor: take it from the header Link of the page before."
+
+
+def number(cursor: str) -> int:
+    """The number that a cursor is. Raises Refused for one that is none."""
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 19):
+        raise Refused(NO_PAGE)
+    return int(cursor)
+
+
+def cut(
+    request: HttpRequest,
+    response: HttpResponse,
+    found: list[Row],
+    limit: int | None,
+    value: Callable[[Row], object],
+) -> list[Row]:
+    """Of rows of which one more than ``limit`` was read, those of the page.
+
+    value  of a row, where the next page goes on after it
+    """
+    if limit is not None and len(found) > limit:
+        found = found[:limit]
+        link(request, response, str(value(found[-1])))
+    return found
+
+
+def link(request: HttpRequest, response: HttpResponse, cursor: str) -> None:
+    """Say in the answer's headers where the next page is."""
+    query = request.GET.copy()
+    query["cursor"] = cursor
+    query.pop("after", None)
+    address = request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
+    response["Link"] = f'<{address}>; rel="next"'
+
+
+def _value(row: Any, path: str) -> Any:
+    for name in path.split("__"):
+        row = row[name] if isinstance(row, dict) else getattr(row, name)
+    return row

@@ -1,0 +1,187 @@
+"""Pools, and the workers in them."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema, Status
+
+from selection import audit
+from selection.access import scoped
+from selection.intake import rows
+from selection.intake.files import WorkerRow
+from selection.models import Pool, Worker
+from selection.setup import holders
+
+from .base import ERRORS, api
+from .fields import MOST_ROWS, Id, Key, Name, Named, RowsOut
+from .once import KEYED, once
+from .paging import NEXT, Page, page
+from .schemas import WorkerIn
+
+
+class PoolIn(Schema):
+    name: Name = Field(description="Unique in the team.", examples=["Annotators of spring"])
+
+
+class PoolOut(Schema):
+    """Workers to choose from."""
+
+    id: int = Field(examples=[1])
+    name: str = Field(examples=["Annotators of spring"])
+    created: datetime
+    workers: int = Field(description="How many are in it.", examples=[24])
+
+
+class WorkersIn(Schema):
+    workers: list[WorkerIn] = Field(min_length=1, max_length=MOST_ROWS)
+
+
+class WorkerChangeIn(Schema):
+    """What is left out stays."""
+
+    name: str | None = Field(None, max_length=200, examples=["Ada"])
+    attributes: dict[str, str] | None = Field(
+        None, description="All of them.", examples=[{"language": "English"}]
+    )
+
+
+class PoolWorkerOut(Schema):
+    worker: str = Field(examples=["A1B2C3"])
+    name: str
+    attributes: dict[str, Any] = Field(examples=[{"language": "English"}])
+
+
+class WorkersQuery(Page):
+    search: str = Field("", max_length=200, description="Only who has this in their id or name.")
+
+
+def _pools(request: HttpRequest) -> Any:
+    return scoped(Pool, request).annotate(size=Count("workers"))
+
+
+def _pool(request: HttpRequest, pool_id: int) -> Any:
+    return get_object_or_404(_pools(request), pk=pool_id)
+
+
+def _out(pool: Any) -> dict[str, Any]:
+    return {"id": pool.pk, "name": pool.name, "created": pool.created, "workers": pool.size}
+
+
+@api.get("/pools", response={200: list[PoolOut], **ERRORS}, tags=["pools"], openapi_extra=NEXT)
+def list_pools(
+    request: HttpRequest, response: HttpResponse, query: Query[Named]
+) -> list[dict[str, Any]]:
+    """All pools, the oldest first."""
+    rows = _pools(request).filter(name__icontains=query.search)
+    rows = rows.filter(name=query.name) if query.name else rows
+    return [_out(pool) for pool in page(request, response, rows, query)]
+
+
+@api.post("/pools", response={201: PoolOut, **ERRORS}, tags=["pools"], openapi_extra=KEYED)
+@once(PoolOut)
+def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
+    """Make an empty pool."""
+    pool = Pool(name=payload.name, team_id=request.auth.team_id)  # type: ignore[attr-defined]
+    holders.store(pool)
+    return show_pool(request, pool.pk)
+
+
+@api.get("/pools/{pool_id}", response={200: PoolOut, **ERRORS}, tags=["pools"])
+def show_pool(request: HttpRequest, pool_id: Id) -> dict[str, Any]:
+    """A pool."""
+    return _out(_pool(request, pool_id))
+
+
+@api.patch("/pools/{pool_id}", response={200: PoolOut, **ERRORS}, tags=["pools"])
+def rename_pool(request: HttpRequest, pool_id: Id, payload: PoolIn) -> dict[str, Any]:
+    """Call a pool something else."""
+    pool = _pool(request, pool_id)
+    pool.name = payload.name
+    holders.store(pool)
+    return _out(pool)
+
+
+@api.delete("/pools/{pool_id}", response={204: None, **ERRORS}, tags=["pools"])
+def delete_pool(request: HttpRequest, pool_id: Id) -> Status[None]:
+    """Delete a pool with its workers; 409 while a run needs it."""
+    holders.delete(_pool(request, pool_id))
+    return Status(204, None)
+
+
+# -- workers
+
+
+@api.get(
+    "/pools/{pool_id}/workers",
+    response={200: list[PoolWorkerOut], **ERRORS},
+    tags=["pools"],
+    openapi_extra=NEXT,
+)
+def list_pool_workers(
+    request: HttpRequest, response: HttpResponse, pool_id: Id, query: Query[WorkersQuery]
+) -> list[Any]:
+    """The workers of a pool, in the order in which they came."""
+    workers = _pool(request, pool_id).workers.all()
+    if query.search:
+        workers = workers.filter(Q(key__icontains=query.search) | Q(name__icontains=query.search))
+    return [_worker(one) for one in page(request, response, workers, query)]
+
+
+def _worker(worker: Worker) -> dict[str, Any]:
+    return {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
+
+
+@api.put("/pools/{pool_id}/workers", response={200: RowsOut, **ERRORS}, tags=["pools"])
+def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[str, Any]:
+    """Put workers into a pool, 10,000 at a time; who is in it already gets the new name and
+    attributes. Sending the same again changes nothing."""
+    pool = _pool(request, pool_id)
+    sent = [
+        WorkerRow(row, one.worker, one.name, one.attributes)
+        for row, one in enumerate(payload.workers, 1)
+    ]
+    fates = rows.put_workers(pool, sent)
+    counts = rows.counted(fates)
+    audit.note("import", pool, after={"workers": counts[rows.ADDED] + counts[rows.CHANGED]})
+    return {**counts, "rows": [vars(fate) for fate in fates]}
+
+
+@api.get(
+    "/pools/{pool_id}/workers/{path:worker}",
+    response={200: PoolWorkerOut, **ERRORS},
+    tags=["pools"],
+)
+def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str, Any]:
+    """A worker of a pool."""
+    return _worker(_of_key(request, pool_id, worker))
+
+
+def _of_key(request: HttpRequest, pool_id: int, key: str) -> Worker:
+    found: Worker = get_object_or_404(_pool(request, pool_id).workers, key=key)
+    return found
+
+
+@api.patch(
+    "/pools/{pool_id}/workers/{path:worker}",
+    response={200: PoolWorkerOut, **ERRORS},
+    tags=["pools"],
+)
+def change_pool_worker(
+    request: HttpRequest, pool_id: Id, worker: Key, payload: WorkerChangeIn
+) -> dict[str, Any]:
+    """Give a worker another name or other attributes."""
+    found = _of_key(request, pool_id, worker)
+    rows.renamed(found, payload.name, payload.attributes)
+    return _worker(found)
+
+
+@api.delete(
+    "/pools/{pool_id}/workers/{path:worker}", response={204: None, **ERRORS}, tags=["pools"]
+)
+def delete_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Status[None]:
+    """Take a worker out of a pool; 409 for one who is in a run."""
+    holders.delete(_of_key(request, pool_id, worker))
+    return Status(204, None)

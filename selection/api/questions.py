@@ -1,0 +1,321 @@
+"""Question sets, and the gold questions in them. Answering tokens see none of it."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema, Status
+
+from selection import audit
+from selection.access import scoped
+from selection.intake import rows
+from selection.intake.files import QuestionRow
+from selection.models import Question, QuestionSet
+from selection.setup import holders, regrade
+from selection.setup.regrade import Gold
+
+from .base import ERRORS, api, who
+from .fields import MOST_ROWS, Id, Key, Name, Named, Part, RowsOut, Yes
+from .once import KEYED, once
+from .paging import NEXT, Page, page
+from .schemas import WhyIn
+
+
+class SetIn(Schema):
+    name: Name = Field(description="Unique in the team.", examples=["Sums"])
+    instructions: str = Field(
+        "",
+        max_length=100_000,
+        description="Shown to workers above every question.",
+        examples=["Add the numbers."],
+    )
+    markdown: Yes = Field(True, description="Instructions and questions are Markdown.")
+    tries: int | None = Field(
+        None,
+        ge=1,
+        le=32767,
+        description="How often a practice question that must be right may be answered wrong. "
+        "null: as often as they like.",
+    )
+
+
+class SetChangeIn(Schema):
+    """What is left out stays."""
+
+    name: Name | None = Field(None, examples=["Sums"])
+    instructions: str | None = Field(None, max_length=100_000, examples=["Add the numbers."])
+    markdown: Yes | None = None
+    tries: int | None = Field(None, ge=1, le=32767, description="null: as often as they like.")
+
+
+class SetOut(Schema):
+    """Gold questions: questions whose answers are known."""
+
+    id: int = Field(examples=[1])
+    name: str = Field(examples=["Sums"])
+    instructions: str
+    markdown: bool
+    tries: int | None
+    created: datetime
+    questions: int = Field(description="How many are in it.", examples=[40])
+
+
+class Grading(Part):
+    """How responses are compared with the accepted answers: as text, capitals and spacing aside,
+    where nothing else is said."""
+
+    number: Yes = Field(False, description="As numbers, so that 3,50 is 3.5.")
+    tolerance: float | None = Field(
+        None,
+        ge=0,
+        strict=True,
+        allow_inf_nan=False,
+        description="How far off a number may be.",
+        examples=[0.01],
+    )
+    relative: Yes = Field(
+        False, description="The tolerance is a share of the accepted number: 0.05 is 5 %."
+    )
+    multiple: Yes = Field(
+        False, description="Several choices are ticked: all that are accepted, and no others."
+    )
+    order: Yes = Field(
+        False, description="The choices are put in order; the accepted ones are in the right one."
+    )
+    case: Yes = Field(False, description="Capitals matter.")
+    spaces: Yes = Field(False, description="Spacing matters.")
+    no_accents: Yes = Field(False, description="é is e.")
+
+
+class GoldIn(Schema):
+    prompt: str = Field(description="What the worker reads.", examples=["1 + 1"])
+    accepted: list[str] = Field(
+        min_length=1, max_length=1000, description="Each is right.", examples=[["2", "two"]]
+    )
+    choices: list[str] = Field(
+        [],
+        max_length=1000,
+        description="To choose from, two or more. Empty: the worker types the answer.",
+        examples=[[]],
+    )
+    grading: Grading | None = None
+
+
+class QuestionIn(GoldIn):
+    question: str = Field(description="Its id, unique in the set.", examples=["sum-1"])
+
+
+class QuestionsIn(Schema):
+    questions: list[QuestionIn] = Field(min_length=1, max_length=MOST_ROWS)
+
+
+class CorrectionIn(GoldIn, WhyIn):
+    """The question as it is to be. Where it has been asked ``why`` is needed."""
+
+
+class QuestionOut(Schema):
+    question: str = Field(examples=["sum-1"])
+    prompt: str
+    accepted: list[str]
+    choices: list[str]
+    grading: Grading
+    retired: datetime | None = Field(description="Since when nobody is asked it.")
+    retired_why: str
+
+
+class RunNameOut(Schema):
+    id: int
+    name: str
+
+
+class CorrectedOut(Schema):
+    question: QuestionOut
+    runs: list[RunNameOut] = Field(description="Those whose answers were graded anew.")
+
+
+class QuestionsQuery(Page):
+    search: str = Field("", max_length=200, description="Only with this in id or prompt.")
+    retired: bool | None = Field(None, description="Only those that are retired, or are not.")
+
+
+def _sets(request: HttpRequest) -> Any:
+    return scoped(QuestionSet, request).annotate(size=Count("questions"))
+
+
+def _set(request: HttpRequest, set_id: int) -> Any:
+    return get_object_or_404(_sets(request), pk=set_id)
+
+
+def _out(item: Any) -> dict[str, Any]:
+    return {
+        "id": item.pk,
+        "name": item.name,
+        "instructions": item.instructions,
+        "markdown": item.markdown,
+        "tries": item.tries,
+        "created": item.created,
+        "questions": item.size,
+    }
+
+
+@api.get(
+    "/question-sets", response={200: list[SetOut], **ERRORS}, tags=["questions"], openapi_extra=NEXT
+)
+def list_question_sets(
+    request: HttpRequest, response: HttpResponse, query: Query[Named]
+) -> list[dict[str, Any]]:
+    """All question sets, the oldest first."""
+    found = _sets(request).filter(name__icontains=query.search)
+    found = found.filter(name=query.name) if query.name else found
+    return [_out(item) for item in page(request, response, found, query)]
+
+
+@api.post(
+    "/question-sets", response={201: SetOut, **ERRORS}, tags=["questions"], openapi_extra=KEYED
+)
+@once(SetOut)
+def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
+    """Make an empty question set."""
+    team = request.auth.team_id  # type: ignore[attr-defined]
+    item = QuestionSet(team_id=team, **payload.dict())
+    holders.store(item)
+    return show_question_set(request, item.pk)
+
+
+@api.get("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
+def show_question_set(request: HttpRequest, set_id: Id) -> dict[str, Any]:
+    """A question set."""
+    return _out(_set(request, set_id))
+
+
+@api.patch("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
+def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) -> dict[str, Any]:
+    """Change a question set's name or instructions."""
+    item = _set(request, set_id)
+    for name, value in payload.dict(exclude_unset=True).items():
+        if value is not None or name == "tries":
+            setattr(item, name, value)
+    holders.store(item)
+    return _out(item)
+
+
+@api.delete("/question-sets/{set_id}", response={204: None, **ERRORS}, tags=["questions"])
+def delete_question_set(request: HttpRequest, set_id: Id) -> Status[None]:
+    """Delete a question set with its questions; 409 while a run needs it."""
+    holders.delete(_set(request, set_id))
+    return Status(204, None)
+
+
+# -- questions
+
+
+@api.get(
+    "/question-sets/{set_id}/questions",
+    response={200: list[QuestionOut], **ERRORS},
+    tags=["questions"],
+    openapi_extra=NEXT,
+)
+def list_questions(
+    request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[QuestionsQuery]
+) -> list[dict[str, Any]]:
+    """The questions of a set, with their answers, in the order in which they came."""
+    found = _set(request, set_id).questions.all()
+    if query.search:
+        found = found.filter(key__icontains=query.search) | found.filter(
+            prompt__icontains=query.search
+        )
+    if query.retired is not None:
+        found = found.filter(retired__isnull=not query.retired)
+    return [_question(one) for one in page(request, response, found, query, by="number")]
+
+
+def _question(item: Question) -> dict[str, Any]:
+    names = ("prompt", "accepted", "choices", "grading", "retired", "retired_why")
+    return {"question": item.key, **{name: getattr(item, name) for name in names}}
+
+
+@api.put("/question-sets/{set_id}/questions", response={200: RowsOut, **ERRORS}, tags=["questions"])
+def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dict[str, Any]:
+    """Put gold questions into a set, 10,000 at a time; one that is in it already is replaced, but
+    not where it has been asked. Sending the same again changes nothing."""
+    item = _set(request, set_id)
+    sent = [_row(row, one.question, one) for row, one in enumerate(payload.questions, 1)]
+    fates = rows.put_questions(item, sent)
+    counts = rows.counted(fates)
+    audit.note("import", item, after={"questions": counts[rows.ADDED] + counts[rows.CHANGED]})
+    return {**counts, "rows": [vars(fate) for fate in fates]}
+
+
+def _row(number: int, key: str, one: GoldIn) -> QuestionRow:
+    """Of the grading what is usual is left out, as in what is stored."""
+    said = one.grading.dict() if one.grading else {}
+    way = {name: value for name, value in said.items() if value}
+    return QuestionRow(number, key, one.prompt, one.accepted, one.choices, way)
+
+
+def _of_key(request: HttpRequest, set_id: int, key: str) -> Question:
+    found: Question = get_object_or_404(_set(request, set_id).questions, key=key)
+    return found
+
+
+# Addresses with a last word come first: a question's id may have slashes in it.
+
+
+@api.post(
+    "/question-sets/{set_id}/questions/{path:question}/retire",
+    response={200: CorrectedOut, **ERRORS},
+    tags=["questions"],
+)
+def retire_question(
+    request: HttpRequest, set_id: Id, question: Key, payload: WhyIn
+) -> dict[str, Any]:
+    """Ask nobody a question any more, and let no answer to it count."""
+    item = _of_key(request, set_id, question)
+    return _corrected(item, regrade.retire(item, who(request), payload.why))
+
+
+@api.post(
+    "/question-sets/{set_id}/questions/{path:question}/restore",
+    response={200: CorrectedOut, **ERRORS},
+    tags=["questions"],
+)
+def restore_question(
+    request: HttpRequest, set_id: Id, question: Key, payload: WhyIn
+) -> dict[str, Any]:
+    """Ask a retired question again, and let the answers to it count."""
+    item = _of_key(request, set_id, question)
+    return _corrected(item, regrade.restore(item, who(request), payload.why))
+
+
+@api.get(
+    "/question-sets/{set_id}/questions/{path:question}",
+    response={200: QuestionOut, **ERRORS},
+    tags=["questions"],
+)
+def show_question(request: HttpRequest, set_id: Id, question: Key) -> dict[str, Any]:
+    """A question, with its answers."""
+    return _question(_of_key(request, set_id, question))
+
+
+@api.put(
+    "/question-sets/{set_id}/questions/{path:question}",
+    response={200: CorrectedOut, **ERRORS},
+    tags=["questions"],
+)
+def correct_question(
+    request: HttpRequest, set_id: Id, question: Key, payload: CorrectionIn
+) -> dict[str, Any]:
+    """Correct a question: all answers to it are graded anew, and the runs judge by them."""
+    item = _of_key(request, set_id, question)
+    row = _row(1, item.key, payload)
+    rows.refuse_question(row)
+    gold = Gold(row.prompt, row.accepted, row.choices, row.grading)
+    return _corrected(item, regrade.correct(item, gold, who(request), payload.why))
+
+
+def _corrected(item: Question, runs: list[Any]) -> dict[str, Any]:
+    item.refresh_from_db()
+    touched = [{"id": run.pk, "name": run.name} for run in runs]
+    return {"question": _question(item), "runs": touched}

@@ -1,0 +1,26 @@
+"""What programs created under a key of theirs."""
+
+from django.db import models
+
+from .tokens import ApiToken
+
+
+class Creation(models.Model):
+    """One thing that a program created by the API, so that the same request creates no second one.
+
+    key     what the program called its request: its header Idempotency-Key
+    digest  of the request's method, address and body
+    reply   what was answered
+    """
+
+    token = models.ForeignKey(ApiToken, models.CASCADE, related_name="+", db_index=False)
+    key = models.CharField(max_length=200)
+    digest = models.CharField(max_length=64)
+    reply = models.JSONField(null=True)
+    created = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["token", "key"], name="creation_key_once")]
+
+    def __str__(self) -> str:
+        return self.key

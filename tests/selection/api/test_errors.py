@@ -1,0 +1,154 @@
+"""Whatever goes wrong at an address of the API is told in one form."""
+
+from collections import Counter
+from importlib import import_module
+from pkgutil import iter_modules
+
+import pytest
+from django.db import IntegrityError
+from django.test import Client
+from ninja import Schema
+
+import selection.api as room
+from selection.access import limits
+from selection.api import api
+from selection.setup import holders
+from tests.worlds import make_pool
+
+pytestmark = pytest.mark.django_db
+
+
+def told(reply, status: int) -> str:
+    assert reply.status_code == status
+    assert reply.headers["Content-Type"].startswith("application/json")
+    document = reply.json()
+    assert set(document) <= {"error", "where"}
+    assert "\n" not in document["error"]
+    return document["error"]
+
+
+@pytest.mark.parametrize("path", ["nothing", "runs/1/nothing", "pools/", ""])
+def test_an_address_that_is_none_is_said_to_be_none(manager, path):
+    assert "There is nothing at this address" in told(manager.get(path), 404)
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_it_is_the_same_while_debugging(manager, settings, debug):
+    settings.DEBUG = debug
+    told(manager.get("nothing"), 404)
+
+
+def test_a_method_that_is_not_possible_is_refused_with_those_that_are(manager):
+    reply = manager.put("pools", {})
+    assert told(reply, 405) == "PUT is not possible here; GET or POST is."
+    assert set(reply.headers["Allow"].split(", ")) == {"GET", "POST"}
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", "image/png"])
+def test_a_body_of_another_kind_is_refused(manager, kind):
+    reply = manager.client.post("/api/pools", '{"name": "Spring"}', kind)
+    assert told(reply, 415) == (
+        f"The body is {kind}; send JSON, and the header Content-Type: application/json."
+    )
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/ld+json", ""])
+def test_a_body_that_is_json_by_name_or_has_none_is_read(manager, kind):
+    sent = manager.client.generic("POST", "/api/pools", '{"name": "Spring"}', kind)
+    assert sent.status_code == 201
+
+
+def test_json_that_is_cut_off_is_said_to_be_so(manager):
+    assert told(manager.client.post("/api/pools", "{", "application/json"), 400)
+
+
+def test_a_field_that_is_wrong_is_named(manager):
+    at = f"/api/pools/{make_pool(1).pk}/workers"
+    reply = manager.client.put(at, {"workers": [{"worker": "a"}, {}]}, "application/json")
+    assert "Field required" in told(reply, 422)
+    assert reply.json()["where"] == "workers.1.worker"
+
+
+def test_without_a_token_it_is_said_how_one_is_sent():
+    reply = Client().get("/api/pools")
+    assert "Authorization: Bearer" in told(reply, 401)
+    assert reply.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_who_asks_too_often_is_told_how_long_to_wait(manager, settings, monkeypatch):
+    monkeypatch.setattr(limits, "_here", limits._Counts())  # who was over is over for a minute
+    settings.API_REQUESTS_PER_MINUTE = 1
+    reply = [manager.get("pools") for _ in range(4)][-1]
+    assert "wait a minute" in told(reply, 429)
+    assert 1 <= int(reply.headers["Retry-After"]) <= 60
+
+
+def test_too_much_is_too_much(manager):
+    path = "/api/pools"
+    reply = manager.client.post(path, "{}", "application/json", CONTENT_LENGTH=str(10**9))
+    assert "more than this server takes" in told(reply, 413)
+
+
+def test_what_somebody_else_took_in_this_moment_is_a_conflict(manager, monkeypatch):
+    def taken(item):
+        raise IntegrityError("UNIQUE constraint failed")
+
+    monkeypatch.setattr(holders, "store", taken)
+    assert "Somebody else" in told(manager.post("pools", {"name": "Spring"}), 409)
+
+
+def test_a_failure_of_the_server_is_told_in_the_same_form(manager, monkeypatch):
+    def fail(item):
+        raise RuntimeError("a secret of ours")
+
+    monkeypatch.setattr(holders, "store", fail)
+    manager.client.raise_request_exception = False
+    assert "secret" not in told(manager.post("pools", {"name": "Spring"}), 500)
+
+
+def test_every_operation_says_what_can_go_wrong_and_in_which_form():
+    document = api.get_openapi_schema()
+    form = {"$ref": "#/components/schemas/ErrorOut"}
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            for status in (400, 401, 403, 404, 409, 413, 415, 422, 429, 503):
+                content = operation["responses"][status]["content"]["application/json"]
+                assert content["schema"] == form, (method, path)
+
+
+def test_every_field_that_goes_over_the_wire_has_a_type():
+    """But for an algorithm's options, which are the algorithm's own."""
+    open_ones = []
+
+    def look(schema, where):
+        if isinstance(schema, dict):
+            if "properties" in schema:
+                for name, field in schema["properties"].items():
+                    kinds = {"type", "$ref", "anyOf", "allOf", "enum", "const"} & set(field)
+                    anything = field.get("additionalProperties") is True
+                    if not kinds or anything or field.get("items") == {}:
+                        open_ones.append(f"{where}.{name}")
+            for name, part in schema.items():
+                look(part, f"{where}.{name}" if name != "properties" else where)
+
+    for name, schema in api.get_openapi_schema()["components"]["schemas"].items():
+        look(schema, name)
+    assert sorted(open_ones) == [
+        "CostOut.options",
+        "PoolWorkerOut.attributes",
+        "RowOut.options",
+        "SelectionOut.options",
+    ]
+
+
+def test_no_two_forms_have_one_name():
+    """The document tells them apart by it: the second would take the first one's place."""
+    modules = (import_module(f"selection.api.{one.name}") for one in iter_modules(room.__path__))
+    forms = {
+        form
+        for module in modules
+        for form in vars(module).values()
+        if isinstance(form, type) and issubclass(form, Schema)
+    }
+    names = Counter(form.__name__ for form in forms)
+    assert [name for name, count in names.items() if count > 1] == []

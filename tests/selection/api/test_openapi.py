@@ -1,0 +1,161 @@
+"""The OpenAPI document is true: schemathesis tries all of it, by what fits and by what does not.
+
+It sends what lies at the borders of each field, methods that are not there, and what it makes up;
+and looks at every answer: no 5xx, no status, header, type or field that the document does not have,
+nothing taken that it forbids, nothing without a token.
+"""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections, transaction
+from hypothesis import HealthCheck, Phase, given, seed
+from hypothesis import settings as limits
+from schemathesis.config import ChecksConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
+from schemathesis.config._checks import PositiveDataAcceptanceConfig
+from schemathesis.core.failures import FailureGroup
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation import GenerationMode
+
+from selection.forecast import orders
+from tests.selection.access.world import Camp, camp
+
+pytestmark = pytest.mark.django_db
+
+MODES = list(GenerationMode)
+SIGNALS = (request_started, request_finished)
+# What fits the document may not fit what is there: a name that is taken, a K beyond the pool.
+REFUSED = ["2xx", "400", "404", "409", "422"]
+
+
+@pytest.fixture
+def theirs(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Camp]:
+    """A team with one of everything; requests stay in the test's transaction."""
+    settings.API_REQUESTS_PER_MINUTE = settings.API_FAILURES_PER_MINUTE = 0
+    monkeypatch.setattr(orders, "FIRST", 0.0)
+    for signal in SIGNALS:
+        signal.disconnect(close_old_connections)
+    yield camp("zebra")
+    for signal in SIGNALS:
+        signal.connect(close_old_connections)
+
+
+def document() -> Any:
+    checks = ChecksConfig(
+        positive_data_acceptance=PositiveDataAcceptanceConfig(expected_statuses=REFUSED)
+    )
+    project = ProjectConfig(checks=checks)
+    config = SchemathesisConfig(seed=1, projects=ProjectsConfig(default=project))
+    return schemathesis.openapi.from_wsgi(
+        "/api/openapi.json", get_wsgi_application(), config=config
+    )
+
+
+def operations(schema: Any) -> list[Any]:
+    return [result.ok() for result in schema.get_all_operations()]
+
+
+def ids(theirs: Camp) -> dict[str, object]:
+    return {
+        "run_id": theirs.run.pk,
+        "pool_id": theirs.pool.pk,
+        "set_id": theirs.question_set.pk,
+        "question": "zebra-q1",
+        "worker": "zebra-w1",
+        "assignment_id": theirs.open.pk,
+        "forecast_id": theirs.planning.pk,
+    }
+
+
+def at_the_borders(operation: Any, most: int) -> list[Any]:
+    """A sample of the cases at the borders of what each field may be; every method that is none."""
+    generation = operation.schema.config.generation_for(operation=operation)
+    cases = list(
+        operation.schema.iter_coverage_cases(
+            operation, generation_modes=MODES, generation_config=generation
+        )
+    )
+    others = [case for case in cases if case.method != operation.method.upper()]
+    own = [case for case in cases if case.method == operation.method.upper()]
+    return others + random.Random(1).sample(own, min(most, len(own)))
+
+
+def negated(case: Any, where: ParameterLocation) -> bool:
+    component = case.meta.components.get(where)
+    return component is not None and component.mode is GenerationMode.NEGATIVE
+
+
+def made_up(operation: Any, most: int, own: dict[str, object] | None) -> list[Any]:
+    """So many cases of each kind, the same in every run."""
+    return [case for mode in MODES for case in _drawn(operation, mode, most, own)]
+
+
+def _drawn(operation: Any, mode: Any, most: int, own: dict[str, object] | None) -> list[Any]:
+    found: list[Any] = []
+
+    @seed(1)
+    @limits(
+        max_examples=most,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode, path_parameters=own))
+    def collect(case: Any) -> None:
+        found.append(case)
+
+    collect()
+    return found
+
+
+def knock(case: Any, secret: str) -> list[str]:
+    """What is wrong with the answer to this case; nothing that it does stays."""
+    # Where the token is what was taken away, none is sent.
+    token = "" if negated(case, ParameterLocation.HEADER) else f"Bearer {secret}"
+    headers = {"Authorization": token} if token else {}
+    wrong = []
+    with transaction.atomic():
+        try:
+            reply = case.call_and_validate(headers=headers)
+        except FailureGroup as failures:
+            wrong = [f"{case.operation.label}: {failure}" for failure in failures.exceptions]
+        else:
+            wrong = unsaid(case, reply)
+        transaction.set_rollback(True)
+    return wrong
+
+
+def unsaid(case: Any, reply: Any) -> list[str]:
+    """A field that fits the document is refused by itself: so the document does not say enough."""
+    if case.meta.generation.mode is GenerationMode.NEGATIVE or reply.status_code != 422:
+        return []
+    told = reply.json()
+    return [f"{case.operation.label}: undocumented, {told}"] if "where" in told else []
+
+
+def test_whatever_is_sent_is_answered_as_the_document_says(theirs, sample):
+    secret, known, wrong = theirs.secret("manage"), ids(theirs), []
+    for operation in operations(document()):
+        names = {parameter.name for parameter in operation.path_parameters}
+        own = {name: value for name, value in known.items() if name in names}
+        cases = at_the_borders(operation, sample(12, 10_000))
+        for case in cases:
+            if own and not negated(case, ParameterLocation.PATH):
+                case.path_parameters = {**case.path_parameters, **own}
+        cases += made_up(operation, sample(4, 60), own or None)
+        wrong += [why for case in cases for why in knock(case, secret)]
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_without_a_token_nothing_is_answered(theirs, sample):
+    for operation in operations(document()):
+        for case in made_up(operation, sample(2, 20), None):
+            reply = case.call()  # 400: NUL in an address is looked at before
+            assert reply.status_code in (400, 401), operation.label
+            assert set(reply.json()) == {"error"}
