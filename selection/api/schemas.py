@@ -15,7 +15,7 @@ class SkillOut(Schema):
 
 
 class NeedOut(Schema):
-    """kind: stuck, gold, quiet, joins, paused, broken, fit or review."""
+    """kind: stuck, gold, quiet, joins, paused, broken, fit, sharing or review."""
 
     kind: str
     words: str

@@ -17,6 +17,7 @@ from .outlook import Ahead, Everybody, ahead, in_short
 from .pace import Pace, pace
 from .progress import Progress, history, progress, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
+from .signs import Sign, Signs, signs
 from .system import Load, Part, celery_workers, load, parts
 from .words import duration
 from .workers import (
@@ -55,6 +56,8 @@ __all__ = [
     "PromiseStatus",
     "Proof",
     "Quota",
+    "Sign",
+    "Signs",
     "SkillLine",
     "Verification",
     "ahead",
@@ -93,6 +96,7 @@ __all__ = [
     "quota_lines",
     "rounded_up",
     "selected",
+    "signs",
     "skill_lines",
     "standings",
     "told",

@@ -10,6 +10,7 @@ from selection.intake import complaints
 from selection.models import Assignment, Candidate, Pulse, Run
 
 from .fit import Fit
+from .signs import Signs
 from .system import redis_answers, unswept
 from .words import duration, many
 
@@ -26,7 +27,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Need:
-    """kind   stuck, gold, quiet, joins, paused, broken, fit or review: for programs
+    """kind   stuck, gold, quiet, joins, paused, broken, fit, sharing or review: for programs
     words  what is the matter, for people
     """
 
@@ -34,10 +35,19 @@ class Need:
     words: str
 
 
-def needs(run: Run, fit: Fit | None = None, now: datetime | None = None) -> list[Need]:
-    """Empty for most runs. What the algorithm doubts is among it where its ``fit`` is given."""
+def needs(
+    run: Run,
+    fit: Fit | None = None,
+    signs: Signs | None = None,
+    now: datetime | None = None,
+) -> list[Need]:
+    """Empty for most runs.
+
+    What the algorithm doubts is among it where its ``fit`` is given, and whether workers seem to
+    share answers where ``signs`` are.
+    """
     now = now or timezone.now()
-    doubts = [Need("fit", words) for words in (fit.warnings if fit else ())]
+    doubts = [Need("fit", words) for words in (fit.warnings if fit else ())] + _sharing(signs)
     if run.state == "ready for review":
         why = f"It has ended because {run.why_ended}: look at whom it selected."
         return [Need("review", why), *doubts]
@@ -59,6 +69,18 @@ def _broken(run: Run) -> list[Need]:
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     what = "this question is" if len(named) == 1 else "these questions are"
     return [Need("broken", f"Workers say that {what} broken: {keys}{more}.")]
+
+
+def _sharing(signs: Signs | None) -> list[Need]:
+    found = signs.found if signs else ()
+    if not found:
+        return []
+    about = "it says" if len(found) == 1 else "they say"
+    words = (
+        f"{many(len(found), 'sign')} that workers share answers: see what {about} before you rely "
+        "on the selection."
+    )
+    return [Need("sharing", words)]
 
 
 def _paused(run: Run, now: datetime) -> list[Need]:
