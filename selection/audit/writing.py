@@ -19,7 +19,7 @@ from .chain import seal
 MANY = (Question, Skill, Worker)
 # What the machine writes as it goes on.
 OWN = {
-    Run: {"memory", "proof", "steps", "called", "joined", "has_recorded", "deck_size"},
+    Run: {"memory", "proof", "steps", "called", "joined", "has_recorded", "rationed", "deck_size"},
     ApiToken: {"used"},
     User: {"last_login"},
 }

@@ -31,6 +31,8 @@ def ask(arrays: StepArrays) -> None:
     free -= int(arrays.counts.sum() + unseen.sum())
     if not there.all() and free > 0:
         arrays.counts = arrays.counts + _asked(arrays, ~there & ~arrays.gone, left, free)
+    if arrays.rations:
+        arrays.counts = arrays.rations.share(arrays.skill, arrays.counts)
     if _all_wait(arrays, free) and worn(arrays.run):
         arrays.counts = _asked(arrays, there & (arrays.held == 0), left, free, alone=True)
     if not arrays.counts.any() and not arrays.run.enrolling and _stuck(arrays, left):
@@ -124,7 +126,8 @@ def _within_hands(arrays: StepArrays, counts: Counts) -> Counts:
 
 def _questions_left(arrays: StepArrays) -> Counts:
     if not arrays.run.recorded_only:
-        return arrays.decks - arrays.asked
+        closed = arrays.rations.closed if arrays.rations else 0
+        return arrays.decks - arrays.asked - closed
     waiting = RecordedAnswer.objects.filter(candidate__run=arrays.run)
     left = np.zeros(arrays.ids.size, np.int64)
     for arm, count in waiting.values_list("candidate__arm").annotate(count=Count("id")).order_by():

@@ -1,5 +1,6 @@
 """The tables. Each query set method names a read that more than one module needs."""
 
+from . import exposure
 from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .audit import AuditEntry
 from .crowd import Pool, Worker
@@ -44,5 +45,6 @@ __all__ = [
     "Upload",
     "Worker",
     "default_team",
+    "exposure",
     "plain",
 ]

@@ -8,6 +8,7 @@ from .comparison import Comparison, compare
 from .dump import Verification, dump, told, verify
 from .explain import Explanation, explain
 from .exports import COLUMNS, columns, export, export_table, facts, selected
+from .exposure import Exposure, exposed
 from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
 from .gold import DISAGREE, GoldLine, gold, gold_rows
@@ -42,6 +43,7 @@ __all__ = [
     "Comparison",
     "Everybody",
     "Explanation",
+    "Exposure",
     "Fit",
     "GoldLine",
     "Line",
@@ -73,6 +75,7 @@ __all__ = [
     "explain",
     "export",
     "export_table",
+    "exposed",
     "facts",
     "fit",
     "gold",

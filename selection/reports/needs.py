@@ -7,7 +7,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from selection.intake import complaints
-from selection.models import Assignment, Candidate, Pulse, Run
+from selection.models import Assignment, Candidate, Pulse, Run, exposure
 
 from .fit import Fit
 from .signs import Signs
@@ -162,11 +162,15 @@ def _gold(run: Run) -> list[Need]:
     if run.fixed_budget or run.recorded_only:
         return []
     wanted = run.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
-    short, size = 0, 0
+    short, size, closed = 0, 0, exposure.closed_to(run)
     for skill in run.skills:
         own, left = wanted.filter(skill=skill.number), max(1, int(SHORT * skill.deck_size))
         size += own.count()
-        short += own.filter(asked__gte=skill.deck_size - left).count()
+        if closed.any():
+            rows = own.values_list("arm", "asked")
+            short += sum(asked + closed[arm] >= skill.deck_size - left for arm, asked in rows)
+        else:
+            short += own.filter(asked__gte=skill.deck_size - left).count()
     if not short:
         return []
     return [
