@@ -20,7 +20,7 @@ from selection.access import scoped
 from selection.errors import Refused
 from selection.forecast import Belief, Past, Plan, Range, Usual
 from selection.intake import recorded
-from selection.models import Pool, QuestionSet, Run
+from selection.models import Pool, QuestionSet, Run, exposure
 from selection.setup import money, priors, refusals
 
 from .forms import BIGGEST_FILE
@@ -249,13 +249,14 @@ def _plan(cleaned: dict[str, Any]) -> Plan:
     workers = pool.workers.count()
     for field, why in refusals.out_of_range(Run(**asked), workers).items():
         raise _Wrong(FIELDS.get(field, field), why)
-    questions = cleaned["question_set"].count_askable()
+    questions = exposure.askable(cleaned["question_set"])
     if not questions:
         raise _Wrong("question_set", "This question set is empty: import gold questions first.")
     try:
         return Plan(
             workers=workers,
             questions=questions,
+            left=exposure.left(cleaned["question_set"], workers),
             goal=cleaned["goal"] or "group",
             **asked,
         )

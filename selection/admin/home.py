@@ -35,14 +35,15 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _card(run: Run) -> dict[str, Any]:
-    """What the algorithm makes of its answers is asked of running runs alone: it takes time."""
+    """What the answers make doubtful is asked of running runs alone: it takes time."""
     progress = reports.progress(run)
-    fit = reports.fit(run) if run.status == Run.Status.RUNNING else None
+    running = run.status == Run.Status.RUNNING
+    fit, signs = (reports.fit(run), reports.signs(run)) if running else (None, None)
     return {
         "run": run,
         "progress": progress,
         "percent": round(100 * progress.closed),
-        "needs": reports.needs(run, fit),
+        "needs": reports.needs(run, fit, signs),
     }
 
 

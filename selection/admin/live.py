@@ -43,6 +43,7 @@ PARTS = [
     "charts",
     "promise",
     "more",
+    "signs",
     "choices",
     "pages",
 ]
@@ -55,7 +56,8 @@ KNOWN_SECONDS = 120
 def context(run: Run, asked: QueryDict) -> dict[str, Any]:
     """All that the pieces of a run that has begun are made of, for this query string."""
     seen = reports.look(run)
-    lines, fit = seen.lines, seen.fit
+    lines, fit, signs = seen.lines, seen.fit, reports.signs(run)
+    needs = reports.needs(run, fit, signs)
     progress = reports.progress(run)
     return {
         "run": run,
@@ -71,7 +73,8 @@ def context(run: Run, asked: QueryDict) -> dict[str, Any]:
         "quotas": reports.quota_lines(run, lines),
         "promised": reports.promise_status(run, seen.named),
         "proof": reports.proof(run, lines),
-        "concerns": [need for need in reports.needs(run, fit) if need.kind != "review"],
+        "concerns": [need for need in needs if need.kind != "review"],
+        "signs": signs,
         "population": population.draw(fit.population) if fit.population else None,
         "interval": reports.interval(run),
         "accuracy": choices.accuracy(run),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from unfold.widgets import (
     UnfoldAdminExpandableTextareaWidget,
     UnfoldAdminSelectWidget,
@@ -13,6 +14,7 @@ from selection.errors import Refused
 from selection.intake import ways
 from selection.intake.files import QuestionRow
 from selection.models import Practice, Question, grading
+from selection.setup import exposure
 from selection.setup.regrade import Gold
 
 
@@ -114,6 +116,15 @@ class QuestionForm(GradableForm):
 def _typed(way: dict[str, Any]) -> dict[str, Any]:
     """What the field for comparing shows: the kind has a field of its own."""
     return {name: value for name, value in way.items() if name not in {"multiple", "order"}}
+
+
+class QuestionSetForm(forms.ModelForm):
+    def clean_most_workers(self) -> int | None:
+        most: int | None = self.cleaned_data["most_workers"]
+        why = exposure.of_limit(self.instance, most) if self.instance.pk else ""
+        if why:
+            raise ValidationError(why)
+        return most
 
 
 class CorrectionForm(QuestionForm):

@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 from unfold.decorators import display
 
+from selection import reports
 from selection.intake import catalog, complaints
 from selection.models import Question, QuestionSet, Run
 from selection.setup import regrade
@@ -20,7 +21,7 @@ from .imports import import_urls, to_import
 from .media import media_urls
 from .page import DeletedWhole, list_url
 from .preview import preview_urls
-from .question_forms import CorrectionForm, QuestionForm
+from .question_forms import CorrectionForm, QuestionForm, QuestionSetForm
 from .scope import Admin
 from .told import heard_urls
 
@@ -32,7 +33,8 @@ class QuestionSetAdmin(DeletedWhole, Admin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # said again, because a count drops the model's own
-    fields = ["name", "instructions", "markdown", "tries"]
+    form = QuestionSetForm
+    fields = ["name", "instructions", "markdown", "tries", "most_workers"]
     change_form_outer_after_template = "selection/set_contents.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionSet]:
@@ -55,6 +57,15 @@ class QuestionSetAdmin(DeletedWhole, Admin):
     ) -> HttpResponse:
         """An empty set is of no use, so its import comes next."""
         return to_import(request, obj) or super().response_add(request, obj, post_url_continue)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        found = self.get_object(request, object_id)
+        if found is not None and self.has_view_permission(request, found):
+            shown = {"exposure": reports.exposed(found)}
+            kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | shown
+        return super().change_view(request, object_id, *args, **kwargs)
 
     def get_urls(self) -> list[URLPattern]:
         return [

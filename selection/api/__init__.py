@@ -12,6 +12,7 @@ from . import (  # noqa: F401  (each adds addresses)
     pools,
     questions,
     runs,
+    signs,
     standings,
     submissions,
     webhooks,

@@ -43,7 +43,7 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "population": fit.numbers(),
         "progress": vars(progress),
         "forecast": None if ahead is None else asdict(ahead),
-        "needs": [vars(need) for need in reports.needs(run, fit)],
+        "needs": [vars(need) for need in reports.needs(run, fit, reports.signs(run))],
     }
 
 

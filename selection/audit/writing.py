@@ -19,7 +19,17 @@ from .chain import seal
 MANY = (Question, Skill, Worker)
 # What the machine writes as it goes on.
 OWN = {
-    Run: {"memory", "proof", "steps", "called", "joined", "has_recorded", "deck_size", "told"},
+    Run: {
+        "memory",
+        "proof",
+        "steps",
+        "called",
+        "joined",
+        "has_recorded",
+        "rationed",
+        "deck_size",
+        "told",
+    },
     ApiToken: {"used"},
     User: {"last_login"},
 }

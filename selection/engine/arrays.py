@@ -13,6 +13,8 @@ from selection.models import Answer, Assignment, Run
 from selection.models.roster import Roster
 from topk import Selector
 
+from .rations import Rations
+
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -57,6 +59,7 @@ class StepArrays:
     unseen    assignments out that the worker has not been shown
     shown     assignments out whose clock runs
     counts    how many assignments to deal
+    rations   which questions are left, where that is limited
     taken     how many were taken back in this step; ``asked`` and ``unseen`` are without them
     """
 
@@ -80,6 +83,7 @@ class StepArrays:
     shown: Counts
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     ending: Run.Ending | None = None
+    rations: Rations | None = None
 
     def __post_init__(self) -> None:
         self.counted = np.zeros(self.answers.ids.size, bool)
@@ -194,6 +198,7 @@ def load(run: Run) -> StepArrays:
         answers=answers,
         unseen=unseen,
         shown=shown,
+        rations=Rations.of(run),
     )
 
 

@@ -33,6 +33,8 @@ def ask(arrays: StepArrays) -> None:
         arrays.counts = arrays.counts + _asked(arrays, ~there & ~arrays.gone, left, free)
     if _all_wait(arrays, free) and worn(arrays.run):
         arrays.counts = _asked(arrays, there & (arrays.held == 0), left, free, alone=True)
+    if arrays.rations:
+        arrays.counts = arrays.rations.share(arrays.skill, arrays.counts)
     if not arrays.counts.any() and not arrays.run.enrolling and _stuck(arrays, left):
         spent = arrays.run.budget is not None and _budget_left(arrays) <= 0
         arrays.ending = Run.Ending.BUDGET if spent else Run.Ending.QUESTIONS
@@ -124,7 +126,8 @@ def _within_hands(arrays: StepArrays, counts: Counts) -> Counts:
 
 def _questions_left(arrays: StepArrays) -> Counts:
     if not arrays.run.recorded_only:
-        return arrays.decks - arrays.asked
+        closed = arrays.rations.closed if arrays.rations else 0
+        return arrays.decks - arrays.asked - closed
     waiting = RecordedAnswer.objects.filter(candidate__run=arrays.run)
     left = np.zeros(arrays.ids.size, np.int64)
     for arm, count in waiting.values_list("candidate__arm").annotate(count=Count("id")).order_by():

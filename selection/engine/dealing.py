@@ -98,7 +98,9 @@ def _questions(
 ) -> list[int]:
     """The id of the question of each assignment."""
     run = arrays.run
-    fresh = np.array([i for i in range(arms.size) if i not in records], np.int64)
+    given = _rationed(arrays, arms, records)
+    rest = [i for i in range(arms.size) if i not in records and i not in given]
+    fresh = np.array(rest, np.int64)
     numbers = _numbers(arrays, arms[fresh], positions[fresh])
     if run.has_recorded and fresh.size:
         numbers = _around_records(arrays, arms, positions, records, fresh, numbers)
@@ -106,7 +108,20 @@ def _questions(
     chosen[fresh] = _ids(arrays, arms[fresh], numbers)
     for i, record in records.items():
         chosen[i] = record.question_id
+    for i, question in given.items():
+        chosen[i] = question
     return chosen.tolist()
+
+
+def _rationed(
+    arrays: StepArrays, arms: Counts, records: dict[int, RecordedAnswer]
+) -> dict[int, int]:
+    """By index of assignment, the question that was set aside for it, where they are limited."""
+    if arrays.rations is None:
+        return {}
+    own = {arm: iter(questions) for arm, questions in arrays.rations.given.items()}
+    places = [(i, arm) for i, arm in enumerate(arms.tolist()) if i not in records and arm in own]
+    return {i: next(own[arm]) for i, arm in places}
 
 
 def _numbers(arrays: StepArrays, arms: Counts, positions: Counts) -> Counts:

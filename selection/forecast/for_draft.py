@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.core.cache import cache
 
 from selection.errors import Refused
-from selection.models import Planning, Run
+from selection.models import Planning, Run, exposure
 from selection.setup import eligible, refusals
 from topk import Goal
 
@@ -41,12 +41,14 @@ def plan(run: Run) -> Plan:
     """Without its price, so that a change of price needs no new forecast. Raises Refused."""
     if run.several or run.selector_class.several_skills:
         raise Refused("What runs of several skills cost is not forecast.")
+    workers = refusals.expected(run, eligible.count(run))
     return Plan(
-        workers=refusals.expected(run, eligible.count(run)),
+        workers=workers,
         k=run.k,
         epsilon=run.epsilon,
         delta=run.delta,
-        questions=run.question_set.count_askable(),
+        questions=exposure.askable(run.question_set),
+        left=exposure.left(run.question_set, workers),
         budget=run.budget,
         goal=GOALS[run.selector_class.promise.goal],
     )

@@ -15,7 +15,7 @@ from django.db.models import Count, F, Q
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from selection.models import Outlook, RecordedAnswer, Run
+from selection.models import Outlook, RecordedAnswer, Run, exposure
 from selection.models.roster import Roster
 from topk import Selector
 
@@ -42,6 +42,7 @@ class Live:
 
     questions  (r,) answers that each arm can have given in the end at most
     elsewhere  answers of workers who are gone
+    left       answers that all can still give together, where the questions limit that
     """
 
     run: Run
@@ -50,6 +51,7 @@ class Live:
     questions: Counts
     skill: Counts
     elsewhere: int
+    left: int | None = None
 
     def selector(self) -> Selector:
         """As it stands, a new one each time."""
@@ -64,6 +66,8 @@ class Live:
     def most(self) -> int:
         """Answers there can be in all."""
         everything = int(self.questions.sum()) + self.elsewhere
+        if self.left is not None:
+            everything = min(everything, int(self.pulls.sum()) + self.left + self.elsewhere)
         return everything if self.run.budget is None else min(everything, self.run.budget)
 
 
@@ -79,7 +83,7 @@ def live(run: Run) -> Live | None:
     roster = Roster.of(run, np.array(skill, np.int64), gone, counts)
     if not roster.ready(run):
         return None
-    questions = _decks(run, skill) - np.array(void, np.int64)
+    questions = _decks(run, skill) - np.array(void, np.int64) - exposure.closed_to(run)
     if run.recorded_only:
         questions = np.array(asked, np.int64) - void + _waiting(run, counts.size)
     return Live(
@@ -89,7 +93,16 @@ def live(run: Run) -> Live | None:
         np.maximum(questions, counts)[roster.arms],
         np.array(skill, np.int64)[roster.arms],
         int(counts[gone].sum()),
+        _left(run, int((np.array(asked, np.int64) - void - counts)[~gone].sum())),
     )
+
+
+def _left(run: Run, out: int) -> int | None:
+    """Those that are out are theirs already. Of several sets each has to do with some only."""
+    if run.several or run.recorded_only:
+        return None
+    found = exposure.left(run.question_set, run.candidates.count())
+    return None if found is None else found + out
 
 
 def _decks(run: Run, skill: Iterable[int]) -> Counts:
@@ -137,7 +150,7 @@ def _simulate(made: Outlook, now: Live, seconds: float) -> None:
     while len(totals) < RUNS and (not totals or thread_time() - began < seconds):
         rng = np.random.default_rng([SEED, now.run.seed, now.run.steps, len(totals)])
         selector, truth = now.selector(), fitted.draw(rng)
-        ending = to_the_end(selector, truth, now.questions, rng)
+        ending = to_the_end(selector, truth, now.questions, rng, left=now.left)
         totals.append(int(selector.state.pulls.sum()) + now.elsewhere)
         asked.append(int(selector.state.pulls.max()))
         if ending is not Ending.PROMISE:

@@ -24,6 +24,7 @@ class Plan:
     price      of an answer, in any currency; None: not known
     budget     most answers to pay for; None: no limit
     goal       what matters, a key of GOALS
+    left       most answers that the questions are for, where each is for so many workers only
 
     Raises Refused for what cannot be.
     """
@@ -36,6 +37,7 @@ class Plan:
     price: float | None = None
     budget: int | None = None
     goal: str = "group"
+    left: int | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -52,8 +54,8 @@ class Plan:
     @property
     def most_answers(self) -> int:
         """All there can be: every question answered by everybody, or the budget spent."""
-        all_of_them = self.workers * self.questions
-        return all_of_them if self.budget is None else min(all_of_them, self.budget)
+        limits = (self.workers * self.questions, self.budget, self.left)
+        return min(limit for limit in limits if limit is not None)
 
     def problem(self) -> Problem:
         return Problem(self.workers, self.k, self.epsilon, self.delta, self.budget)

@@ -61,7 +61,7 @@ def play(contender: Contender, truth: NDArray[np.float64], number: int, until: f
     """
     rng = np.random.default_rng([SEED, number, 1])
     selector = contender.selector()
-    ending = to_the_end(selector, truth, contender.plan.questions, rng, until)
+    ending = to_the_end(selector, truth, contender.plan.questions, rng, until, contender.plan.left)
     named = selector.selection()
     best = np.sort(truth)[-contender.plan.k :]
     return Play(
@@ -79,23 +79,35 @@ def to_the_end(
     questions: int | NDArray[np.int64],
     rng: np.random.Generator,
     until: float = inf,
+    left: int | None = None,
 ) -> Ending:
     """Play on from where it stands, on workers of these accuracies (n,).
 
     questions  how many answers a worker can have given in the end, or (n,) of them
+    left       how many answers more all can give together, where the questions limit that
 
     Raises TooLong if it is not at its end ``until`` then.
     """
+    most = inf if left is None else int(selector.state.pulls.sum()) + left
     while not (reasons := selector.stop()):
         if monotonic() > until:
             raise TooLong
         room = questions - selector.state.pulls
         counts = selector.ask(_slots(selector), room=room, rng=rng)
+        counts = _within(counts, most - float(selector.state.pulls.sum()))
         arms = np.flatnonzero(counts)
         if not arms.size:
             return Ending.QUESTIONS
         selector.tell(arms, draw(truth[arms], counts[arms], False, rng), counts[arms])
     return Ending.PROMISE if PROMISE_KEPT in reasons else Ending.BUDGET
+
+
+def _within(counts: NDArray[np.int64], most: float) -> NDArray[np.int64]:
+    """As many of these as there may be in all, the first ones first."""
+    if counts.sum() <= most:
+        return counts
+    kept: NDArray[np.int64] = np.diff(np.minimum(counts.cumsum(), int(most)), prepend=0)
+    return kept
 
 
 def _slots(selector: Selector) -> int | None:

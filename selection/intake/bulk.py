@@ -30,7 +30,7 @@ def insert(
         for field, value in zip(fields[len(columns) :], same.values(), strict=True)
     ]
     sql = (
-        f"INSERT INTO {quote(model._meta.db_table)} "
+        f"INSERT INTO {quote(model._meta.db_table)} "  # nosec B608: our own names, quoted
         f"({', '.join(quote(field.column or field.attname) for field in fields)}) "
         f"VALUES ({', '.join(['%s'] * len(fields))})"
         f"{' ON CONFLICT DO NOTHING' if ignore_conflicts else ''}"
@@ -87,7 +87,7 @@ def update(model: type[Model], ids: Sequence[int], columns: dict[str, Sequence[A
     known = {field.attname: field for field in model._meta.concrete_fields}
     fields = [known[name] for name in columns]
     sql = (
-        f"UPDATE {quote(model._meta.db_table)} "
+        f"UPDATE {quote(model._meta.db_table)} "  # nosec B608: our own names, quoted
         f"SET {', '.join(f'{quote(field.column or field.attname)} = %s' for field in fields)} "
         f"WHERE {quote('id')} = %s"
     )

@@ -1,5 +1,6 @@
 """The tables. Each query set method names a read that more than one module needs."""
 
+from . import exposure
 from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .audit import AuditEntry
 from .creations import Creation
@@ -51,5 +52,6 @@ __all__ = [
     "Webhook",
     "Worker",
     "default_team",
+    "exposure",
     "plain",
 ]

@@ -55,7 +55,10 @@ def plain(text: str) -> str:
 
 
 def matches(accepted: Sequence[str], response: str, grading: Grading | None = None) -> bool:
-    """Whether the response is one of these; of several ticked or ordered, whether it is these."""
+    """Whether the response is one of these; of several ticked or ordered, whether it is these.
+
+    It is compared with all of them also once one is found: nobody can tell by the time.
+    """
     if not grading:
         return plain(response) in {plain(answer) for answer in accepted}
     if grading.get("number"):
@@ -98,13 +101,13 @@ def _parts(response: str, grading: Grading) -> list[str]:
 
 def _near(accepted: Sequence[str], response: str, grading: Grading) -> bool:
     tolerance = Decimal(str(grading.get("tolerance", 0)))
+    near = 0
     for known in map(number, accepted):
         if known is None:
             continue
         off = tolerance * abs(known) if grading.get("relative") else tolerance
-        if any(abs(given - known) <= off for given in readings(response)):
-            return True
-    return False
+        near += sum(abs(given - known) <= off for given in readings(response))
+    return near > 0
 
 
 def _folded(text: str, grading: Grading) -> str:

@@ -32,6 +32,14 @@ class QuestionSet(NamedInTeam):
         help_text="Whoever answers a practice question that must be right so often wrong is not "
         "tested. Empty: they may try as often as they like.",
     )
+    most_workers = models.PositiveIntegerField(
+        "workers for a question",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="How many workers may be given one and the same question, over all runs: then it "
+        "is asked no more, because it may be known. Empty: no limit.",
+    )
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -40,10 +48,6 @@ class QuestionSet(NamedInTeam):
 
     def __str__(self) -> str:
         return self.name
-
-    def count_askable(self) -> int:
-        """How many of its questions are not retired."""
-        return self.questions.filter(retired=None).count()
 
 
 class Question(Gradable):

@@ -66,6 +66,7 @@ class Run(NamedInTeam):
     belief     of its workers before it began, as numbers (forecast.inputs); empty: nothing was said
     proof      the least ε that was proved so far, and the arms of the selection it was proved for
     page       what workers are told on their page beside the questions (page_facts)
+    rationed   whether it asked questions of a limited set: then not the seed alone orders them
     concluded  when the requester had seen its end and put it aside
     links      how often its join link was replaced: the earlier ones open nothing
     regraded   when a gold answer was corrected after its end
@@ -216,6 +217,7 @@ class Run(NamedInTeam):
     steps = models.PositiveIntegerField(default=0, editable=False)
     memory = models.JSONField(default=dict, editable=False)
     has_recorded = models.BooleanField(default=False, editable=False)
+    rationed = models.BooleanField(default=False, editable=False)
     created = models.DateTimeField(auto_now_add=True)
     started = models.DateTimeField(null=True, editable=False)
     paused = models.DateTimeField(null=True, editable=False)

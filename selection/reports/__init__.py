@@ -16,6 +16,7 @@ from .comparison import Comparison, compare
 from .dump import Verification, dump, told, verify
 from .explain import Explanation, explain
 from .exports import COLUMNS, columns, export, export_table, facts, selected
+from .exposure import Exposure, exposed
 from .fit import Fit, fit, order_doubt
 from .gold import COLUMNS as GOLD_COLUMNS
 from .gold import DISAGREE, GoldLine, gold, gold_rows
@@ -25,6 +26,7 @@ from .outlook import Ahead, Everybody, ahead, in_short
 from .pace import Pace, pace
 from .progress import Progress, history, progress, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
+from .signs import Sign, Signs, signs
 from .system import Load, Part, celery_workers, load, parts
 from .words import duration
 from .workers import (
@@ -49,6 +51,7 @@ __all__ = [
     "Comparison",
     "Everybody",
     "Explanation",
+    "Exposure",
     "Fit",
     "GoldLine",
     "Line",
@@ -63,6 +66,8 @@ __all__ = [
     "PromiseStatus",
     "Proof",
     "Quota",
+    "Sign",
+    "Signs",
     "SkillLine",
     "Verification",
     "ahead",
@@ -79,6 +84,7 @@ __all__ = [
     "explain",
     "export",
     "export_table",
+    "exposed",
     "facts",
     "fit",
     "gold",
@@ -103,6 +109,7 @@ __all__ = [
     "quota_lines",
     "rounded_up",
     "selected",
+    "signs",
     "skill_lines",
     "standings",
     "told",

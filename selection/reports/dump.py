@@ -101,8 +101,10 @@ def _ready(value: Any) -> Any:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    """The options as the algorithm gets them, and whether any answer was made elsewhere."""
-    recorded = run.has_recorded or run.recorded_only
+    """The options as the algorithm gets them, and whether the order of questions is not the seed's
+    alone: where answers were made elsewhere, or the question set limits how many meet a question.
+    """
+    recorded = run.has_recorded or run.recorded_only or run.rationed
     return {"options": run.all_options(), "recorded": recorded, "pool": run.pool.name}
 
 

@@ -7,9 +7,10 @@ from django.db.models import F, Max, Q
 from django.utils import timezone
 
 from selection.intake import complaints
-from selection.models import Assignment, Candidate, Pulse, Run
+from selection.models import Assignment, Candidate, Pulse, Run, exposure
 
 from .fit import Fit
+from .signs import Signs
 from .system import redis_answers, unswept
 from .words import duration, many
 
@@ -26,7 +27,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Need:
-    """kind   stuck, gold, quiet, joins, paused, broken, fit or review: for programs
+    """kind   stuck, gold, quiet, joins, paused, broken, fit, sharing or review: for programs
     words  what is the matter, for people
     """
 
@@ -34,10 +35,19 @@ class Need:
     words: str
 
 
-def needs(run: Run, fit: Fit | None = None, now: datetime | None = None) -> list[Need]:
-    """Empty for most runs. What the algorithm doubts is among it where its ``fit`` is given."""
+def needs(
+    run: Run,
+    fit: Fit | None = None,
+    signs: Signs | None = None,
+    now: datetime | None = None,
+) -> list[Need]:
+    """Empty for most runs.
+
+    What the algorithm doubts is among it where its ``fit`` is given, and whether workers seem to
+    share answers where ``signs`` are.
+    """
     now = now or timezone.now()
-    doubts = [Need("fit", words) for words in (fit.warnings if fit else ())]
+    doubts = [Need("fit", words) for words in (fit.warnings if fit else ())] + _sharing(signs)
     if run.state == "ready for review":
         why = f"It has ended because {run.why_ended}: look at whom it selected."
         return [Need("review", why), *doubts]
@@ -59,6 +69,18 @@ def _broken(run: Run) -> list[Need]:
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     what = "this question is" if len(named) == 1 else "these questions are"
     return [Need("broken", f"Workers say that {what} broken: {keys}{more}.")]
+
+
+def _sharing(signs: Signs | None) -> list[Need]:
+    found = signs.found if signs else ()
+    if not found:
+        return []
+    about = "it says" if len(found) == 1 else "they say"
+    words = (
+        f"{many(len(found), 'sign')} that workers share answers: see what {about} before you rely "
+        "on the selection."
+    )
+    return [Need("sharing", words)]
 
 
 def _paused(run: Run, now: datetime) -> list[Need]:
@@ -140,11 +162,16 @@ def _gold(run: Run) -> list[Need]:
     if run.fixed_budget or run.recorded_only:
         return []
     wanted = run.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
-    short, size = 0, 0
+    short, size, closed = 0, 0, exposure.closed_to(run)
     for skill in run.skills:
         own, left = wanted.filter(skill=skill.number), max(1, int(SHORT * skill.deck_size))
         size += own.count()
-        short += own.filter(asked__gte=skill.deck_size - left - F("skipped")).count()
+        if closed.any():
+            rows = own.values_list("arm", "asked", "skipped")
+            most = skill.deck_size - left
+            short += sum(asked + met + closed[arm] >= most for arm, asked, met in rows)
+        else:
+            short += own.filter(asked__gte=skill.deck_size - left - F("skipped")).count()
     if not short:
         return []
     return [

@@ -9,7 +9,7 @@ from selection.errors import Refused
 from selection.models import Pool, Run, Skill
 from topk import LIKE_THESE, THIS_SET, ProblemError
 
-from . import eligible, quotas
+from . import eligible, exposure, quotas
 
 # The settings of a run that have a range, each with a value that every algorithm can work with.
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
@@ -131,7 +131,7 @@ def of_stored(run: Run, workers: int) -> dict[str, str]:
         if not skill.question_set.questions.exists():
             why = f"The question set “{skill}” is empty: import gold questions first."
             found["question_set"] = why
-    return found
+    return found | exposure.of_run(run)
 
 
 def of_skills(run: Run, further: int) -> dict[str, str]:

@@ -31,7 +31,7 @@ def _order(record: Record) -> list[Finding]:
 
 
 def _questions(record: Record) -> list[Finding]:
-    """The seed fixes each worker's order of questions, where no answer was made elsewhere."""
+    """The seed fixes each worker's order of questions, where nothing else has a say in it."""
     asked, wrong = record.asked, set()
     if record.run["recorded"]:
         return []

@@ -186,6 +186,7 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("get", "/api/runs/{run_id}/history"): {"read"},
     ("get", "/api/workers/{worker}/data"): {"read"},
     ("delete", "/api/workers/{worker}/data"): set(),
+    ("get", "/api/runs/{run_id}/signs"): {"read"},
     ("get", "/api/runs/{run_id}/workers"): {"read"},
     ("post", "/api/runs/{run_id}/workers"): set(),
     ("post", "/api/runs/{run_id}/workers/{worker}/withdraw"): set(),

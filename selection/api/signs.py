@@ -1,0 +1,42 @@
+"""Signs that workers share answers, for a person to look at."""
+
+from dataclasses import asdict
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Schema
+
+from selection import reports
+from selection.access import scoped
+from selection.models import Run
+
+from .base import ERRORS, api
+
+
+class SignOut(Schema):
+    kind: Literal["identical", "jump", "speed"]
+    workers: list[str]
+    words: str
+    chance: float = Field(
+        description="Of finding any sign so striking in the whole run, if nobody shares."
+    )
+
+
+class SignsOut(Schema):
+    """The most striking first. Nothing of this goes into a verdict."""
+
+    found: list[SignOut]
+    answers: int = Field(description="How many counted answers were looked at.")
+    rate: float = Field(
+        description="Probability at most that one look finds anything where nobody shares."
+    )
+
+
+@api.get("/runs/{run_id}/signs", response={200: SignsOut, **ERRORS}, tags=["runs"])
+def show_signs(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """Signs that workers share answers: the same wrong ones, sudden jumps, implausible speed.
+
+    They are looked for anew when there are a tenth more answers, and at the end.
+    """
+    return asdict(reports.signs(get_object_or_404(scoped(Run, request), pk=run_id)))

@@ -1,0 +1,52 @@
+"""How often the gold was met: which questions are used up, and which nearly."""
+
+from dataclasses import dataclass
+
+from selection.models import Question, QuestionSet, exposure
+
+NEAR = 0.9  # of its limit
+
+
+@dataclass(frozen=True)
+class Met:
+    """workers  to how many it was given; most: to how many it may be, None: to any number"""
+
+    question: Question
+    workers: int
+    most: int | None
+
+    @property
+    def used_up(self) -> bool:
+        return self.most is not None and self.workers >= self.most
+
+    @property
+    def nearly(self) -> bool:
+        return self.most is not None and NEAR * self.most <= self.workers < self.most
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """lines  of all questions that are not retired, those met most first"""
+
+    most: int | None
+    lines: list[Met]
+
+    @property
+    def used_up(self) -> int:
+        return sum(line.used_up for line in self.lines)
+
+    @property
+    def nearly(self) -> int:
+        return sum(line.nearly for line in self.lines)
+
+    @property
+    def met(self) -> int:
+        """Questions that anybody met."""
+        return sum(line.workers > 0 for line in self.lines)
+
+
+def exposed(question_set: QuestionSet) -> Exposure:
+    so_far, most = exposure.met([question_set.pk]), question_set.most_workers
+    questions = question_set.questions.filter(retired=None)
+    lines = [Met(question, so_far.get(question.pk, 0), most) for question in questions]
+    return Exposure(most, sorted(lines, key=lambda line: -line.workers))

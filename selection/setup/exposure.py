@@ -1,0 +1,41 @@
+"""How many workers may meet a gold question: what stands against such a limit."""
+
+from django.db.models import Q
+
+from selection.models import QuestionSet, Run, exposure
+from topk import THIS_SET
+
+
+def of_run(run: Run) -> dict[str, str]:
+    """What a limited question set means for a run that is to begin, by field."""
+    for skill in run.skills:
+        most = skill.question_set.most_workers
+        if most is None:
+            continue
+        if run.options.get("accuracy") == THIS_SET:
+            return {
+                "option_accuracy": f"Accuracy {THIS_SET} is about all its questions, but “{skill}” "
+                f"asks none of more than {most:,} workers: take that limit away, or choose another "
+                "accuracy."
+            }
+        if not run.recorded_only and not exposure.askable(skill.question_set):
+            return {
+                "question_set": f"Every question of “{skill}” was met by {most:,} workers, and no "
+                "more may: import further questions, or raise that limit."
+            }
+    return {}
+
+
+def of_limit(question_set: QuestionSet, most: int | None) -> str:
+    """Why this limit cannot be; empty if it can."""
+    if most is None:
+        return ""
+    own = Q(question_set=question_set) | Q(further__question_set=question_set)
+    begun = Run.objects.filter(own, options__accuracy=THIS_SET)
+    run = begun.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED]).first()
+    if run is None:
+        return ""
+    return (
+        f"The run “{run}” promises accuracy {THIS_SET}, which is about all its questions: end it "
+        "before you limit them."
+    )

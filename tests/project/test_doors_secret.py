@@ -1,0 +1,299 @@
+"""No response to a worker or an answering token tells right from wrong: not by a byte, a header, a
+status, an address, or by the work that was done for it.
+
+The same answer is sent to the same question twice, from the same state: once it is the right one,
+once another is. All that can be seen must be equal, and not only alike on average.
+"""
+
+import gc
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.cache import cache
+from django.db import connection, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from redis.connection import AbstractConnection
+
+from selection import engine, intake, wake
+from selection.models import Answer, ApiToken, Assignment, Question, Run
+from selection.setup import runs
+from selection.worker import links
+from tests.worlds import make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+# How a question compares, what may be chosen, the answer, and others of the same make: to read a
+# number or to take accents away takes as long as there is to do.
+KINDS: list[tuple[dict[str, Any], list[str], str, list[str]]] = [
+    ({}, ["yes", "no!", "why"], "yes", ["no!", "why"]),
+    ({}, [], "  New   York ", ["  Old   York ", "  New   Cork "]),
+    ({"number": True, "tolerance": 0.5}, [], "3,50", ["7,25", "9,75"]),
+    ({"case": True, "spaces": True}, [], "Ab c", ["AB C", "ab c"]),
+    ({"no_accents": True}, [], "Café Noël", ["Dafé Noël", "Café Moël"]),
+]
+
+SAVEPOINT = re.compile('SAVEPOINT "?\\w+"?')
+
+Send = Callable[[], list[Any]]
+
+
+@pytest.fixture(autouse=True)
+def the_clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is different because it is later is no tell."""
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    monkeypatch.setattr(time, "time", now.timestamp)
+
+
+@pytest.fixture
+def run() -> Run:
+    run = make_run(n=8, questions=60, slots=40, slots_per_worker=5, minutes=600)
+    for question in Question.objects.filter(question_set=run.question_set):
+        question.grading, question.choices, *_ = KINDS[question.number % len(KINDS)]
+        question.save()
+    engine.advance(run.pk)
+    return run
+
+
+@pytest.fixture
+def program(run: Run, settings: Any) -> Client:
+    settings.API_REQUESTS_PER_MINUTE = 0  # counted for all answers alike, now and then
+    secret = ApiToken.issue("answers", scope=ApiToken.Scope.ANSWER)
+    client = Client(headers={"authorization": f"Bearer {secret}"})
+    client.get(f"/api/runs/{run.pk}/assignments?limit=100")
+    return client
+
+
+@contextmanager
+def redis_commands() -> Iterator[list[list[int]]]:
+    """What goes to Redis: of each message how many bytes."""
+    said: list[list[int]] = []
+    plain = AbstractConnection.send_packed_command
+
+    def note(self: Any, command: Any, check_health: bool = True) -> None:
+        parts = [command] if isinstance(command, (bytes, str)) else list(command)
+        said.append([len(part) for part in parts])
+        plain(self, parts, check_health)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AbstractConnection, "send_packed_command", note)
+        yield said
+
+
+@contextmanager
+def calls() -> Iterator[list[int]]:
+    """How many functions are called, in Python and in C."""
+    count = [0]
+
+    def note(frame: Any, event: str, arg: Any) -> None:
+        if event in ("call", "c_call"):
+            count[0] += 1
+
+    gc.collect()
+    gc.disable()
+    sys.setprofile(note)
+    try:
+        yield count
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+
+
+def seen(responses: list[Any]) -> list[tuple[Any, ...]]:
+    """All that somebody outside sees of these responses."""
+    return [
+        (
+            each.status_code,
+            sorted(each.items()),
+            sorted((name, morsel.OutputString()) for name, morsel in each.cookies.items()),
+            each.content,
+        )
+        for each in responses
+    ]
+
+
+def observed(send: Send, capture: Any) -> dict[str, Any]:
+    """What is seen outside, and what was done inside: statements, messages, calls."""
+    cache.clear()
+    wake._covered.clear()
+    statements: list[tuple[str, int]] = []
+
+    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        statements.append((SAVEPOINT.sub("SAVEPOINT", sql), len(params or ())))
+        return execute(sql, params, many, context)
+
+    with (
+        redis_commands() as commands,
+        calls() as called,
+        connection.execute_wrapper(note),
+        capture(execute=True),
+    ):
+        responses = send()
+    found = {"statements": statements, "messages": commands, "calls": called[0]}
+    return {"seen": seen(responses)} | found
+
+
+def as_if(right: bool, slip: Assignment, rng: np.random.Generator) -> str:
+    """Make this the right answer to its question, or a wrong one; the answer."""
+    _, _, answer, others = KINDS[slip.question.number % len(KINDS)]
+    accepted = [answer, others[0]] if right else [others[-1], others[0]]
+    order = np.random.default_rng(rng.integers(2**32)).permutation(2)
+    Question.objects.filter(pk=slip.question_id).update(accepted=[accepted[i] for i in order])
+    return answer
+
+
+def both_ways(
+    slip: Assignment,
+    send: Callable[[str], list[Any]],
+    capture: Any,
+    seed: int,
+    before: Callable[[], None] = lambda: None,
+) -> None:
+    """Send it as right and as wrong from the same state, and compare all.
+
+    Each once before, so that what is kept in the process (addresses that were read, levels of
+    loggers) is there.
+    """
+    found = []
+    for right in (False, True, seed % 2 == 0, seed % 2 == 1):
+        with transaction.atomic():
+            answer = as_if(right, slip, np.random.default_rng(seed))
+            before()
+            found.append(observed(lambda said=answer: send(said), capture))
+            transaction.set_rollback(True)
+    for what, as_first in found[2].items():
+        assert as_first == found[3][what], what
+
+
+def on_page(slip: Assignment) -> Callable[[str], list[Any]]:
+    """Answer on the worker's page, and follow to what comes next."""
+    url = reverse("work", args=[links.token(slip.candidate_id)])
+
+    def send(answer: str) -> list[Any]:
+        client = Client()
+        answered = client.post(url, {"assignment": slip.pk, "response": answer})
+        return [answered, client.get(answered["Location"]) if "Location" in answered else answered]
+
+    return send
+
+
+def by_api(program: Client, run: Run, slip: Assignment) -> Callable[[str], list[Any]]:
+    """Answer with a token, and look at what is open."""
+
+    def send(answer: str) -> list[Any]:
+        body = json.dumps({"response": answer})
+        url = f"/api/assignments/{slip.pk}/answer"
+        answered = program.post(url, body, content_type="application/json")
+        return [answered, program.get(f"/api/runs/{run.pk}/assignments?limit=3")]
+
+    return send
+
+
+@pytest.mark.parametrize("way", ["page", "api"])
+def test_a_thousand_answers_look_the_same_right_and_wrong(
+    way, run, program, sample, django_capture_on_commit_callbacks
+):
+    rng, slips = np.random.default_rng(7), open_of(run)
+    assert {slip.question.number % len(KINDS) for slip in slips} == set(range(len(KINDS)))
+    for number in range(sample(15, 1000)):
+        slip = slips[rng.integers(len(slips))]
+        send = on_page(slip) if way == "page" else by_api(program, run, slip)
+        both_ways(slip, send, django_capture_on_commit_callbacks, number)
+
+
+def late(slip: Assignment, run: Run) -> None:
+    Assignment.objects.filter(pk=slip.pk).update(due=timezone.now() - timedelta(hours=1))
+
+
+def answered(slip: Assignment, run: Run) -> None:
+    slip.question.refresh_from_db()
+    intake.record_many(run, [(slip, KINDS[slip.question.number % len(KINDS)][2])])
+
+
+def answered_otherwise(slip: Assignment, run: Run) -> None:
+    slip.question.refresh_from_db()
+    intake.record_many(run, [(slip, KINDS[slip.question.number % len(KINDS)][3][0])])
+
+
+def expired(slip: Assignment, run: Run) -> None:
+    late(slip, run)
+    intake.expire()
+
+
+def counted(slip: Assignment, run: Run) -> None:
+    answered(slip, run)
+    Answer.objects.filter(pk=slip.pk).update(applied_in=1)
+
+
+def paused(slip: Assignment, run: Run) -> None:
+    runs.pause(run)
+
+
+def ended(slip: Assignment, run: Run) -> None:
+    runs.stop(run)
+
+
+PATHS = [late, answered, answered_otherwise, expired, counted, paused, ended]
+
+
+@pytest.mark.parametrize("before", PATHS, ids=lambda path: path.__name__)
+@pytest.mark.parametrize("way", ["page", "api"])
+def test_what_goes_wrong_looks_the_same_right_and_wrong(
+    before, way, run, program, django_capture_on_commit_callbacks
+):
+    for number, slip in enumerate(open_of(run)[: len(KINDS)]):
+        send = on_page(slip) if way == "page" else by_api(program, run, slip)
+        both_ways(
+            slip,
+            send,
+            django_capture_on_commit_callbacks,
+            number,
+            before=partial(before, slip, run),
+        )
+
+
+@pytest.mark.parametrize("answer", ["", "x" * 10_001, "none of these"])
+def test_what_is_no_answer_is_refused_alike_whatever_is_right(
+    answer, run, program, django_capture_on_commit_callbacks
+):
+    for slip in open_of(run)[: len(KINDS) : 2]:
+        for send in (on_page(slip), by_api(program, run, slip)):
+            same = partial(lambda send, _: send(answer), send)
+            both_ways(slip, same, django_capture_on_commit_callbacks, 1)
+
+
+def test_a_difference_would_be_found(run, program, django_capture_on_commit_callbacks):
+    slip = open_of(run)[0]
+    send = by_api(program, run, slip)
+
+    def slower(answer: str) -> list[Any]:
+        responses = send(answer)
+        if Answer.objects.get(pk=slip.pk).right:
+            len(answer)
+        return responses
+
+    with pytest.raises(AssertionError):
+        both_ways(slip, slower, django_capture_on_commit_callbacks, 1)
+
+
+def test_what_is_somebody_else_s_looks_like_what_is_not_there(run, program):
+    slip, other = open_of(run)[0], make_run()
+    engine.advance(other.pk)
+    theirs = open_of(other)[0]
+    url = reverse("work", args=[links.token(slip.candidate_id)])
+    form = {"response": "yes"}
+    pages = [Client().post(url, form | {"assignment": pk}) for pk in (theirs.pk, 10**9)]
+    assert seen(pages[:1]) == seen(pages[1:])
+    assert pages[0].status_code == 404
+    assert not Answer.objects.filter(pk=theirs.pk).exists()

@@ -1,0 +1,206 @@
+"""Two workers who are wrong in the same way more often than chance has it.
+
+Right answers are alike because they are right. Of wrong ones there may be many, so the same wrong
+ones again and again come from one source. The test is exact: of those who are wrong on a question,
+any may as well have given any of the wrong answers that were given. So two of them agree with
+probability sum c(c-1) / w(w-1), where c of the w gave the same, on each question anew. How good
+workers are and how hard or tempting the questions are does not matter: who is wrong, and which
+wrong answers there are, is taken as given. Where only one wrong answer is possible nothing is
+found.
+
+Agreeing where it is rare weighs more, by how much likelier it is if one copies.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+TELLING = 0.8  # questions on which wrong workers agree more often say little, and are left out
+WORK = 1e10  # multiplications at most: about a second
+BLOCK = 512
+LOOKED_AT = 300  # pairs, those that stand out most: for them alone the exact numbers are made
+COPIED = 0.7  # weights are best against one who takes over so much; any tell the truth
+BINS, WIDTH = 2000, 0.05  # of the evidence that a pair could give
+FINE = 4  # steps of a weight to a factor e
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Of questions that ``both`` are wrong on, ``same`` have the same answer.
+
+    expected  by chance
+    chance  of finding any such pair in the whole pool, if nobody shares
+    """
+
+    one: int
+    other: int
+    same: int
+    both: int
+    expected: float
+    chance: float
+
+
+@dataclass(frozen=True)
+class _Wrong:
+    """Wrong answers on telling questions; all but ``agree`` are (answers,), numbered from 0.
+
+    agree  (questions,) how likely two who are wrong agree
+    """
+
+    workers: Ints
+    questions: Ints
+    answers: Ints
+    agree: Floats
+
+
+def identical(
+    workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, rate: float
+) -> list[Pair]:
+    """The pairs that stand out, the most striking first.
+
+    workers, questions  (w,) numbers from 0, each pair at most once: of wrong answers only
+    answers             (w,) numbers, equal where the same was answered to the same question
+    rate                probability at most that any pair is named where nobody shares
+
+    Work is bounded: of a large pool those are compared whose wrong answers say most.
+    """
+    wrong = _telling(*(np.asarray(each, np.int64) for each in (workers, questions, answers)))
+    if not wrong.workers.size:
+        return []
+    chosen = _comparable(wrong, rate)
+    if chosen.size < 2:
+        return []
+    gave, was_wrong = _tables(wrong, chosen)
+    ones, others, pairs = _striking(gave, was_wrong, wrong.agree, rate)
+    both = was_wrong[ones] * was_wrong[others] > 0
+    same = _agreed(wrong, chosen, ones, others)
+    weights = _weights(wrong.agree)
+    chance = _at_least(same @ weights, both, weights, wrong.agree) * pairs
+    return [
+        Pair(
+            int(chosen[ones[i]]),
+            int(chosen[others[i]]),
+            int(same[i].sum()),
+            int(both[i].sum()),
+            float(both[i] @ wrong.agree),
+            float(chance[i]),
+        )
+        for i in np.argsort(chance, kind="stable")
+        if chance[i] <= rate
+    ]
+
+
+def _telling(workers: Ints, questions: Ints, answers: Ints) -> _Wrong:
+    """Numbered anew, without the questions on which agreeing says little, or nobody agrees."""
+    named, questions = np.unique(questions, return_inverse=True)
+    keys, kinds, many = np.unique(
+        np.stack([questions, answers]), axis=1, return_inverse=True, return_counts=True
+    )
+    wrong = np.bincount(questions, minlength=named.size).astype(float)
+    alike = np.bincount(keys[0], many * (many - 1.0), named.size)
+    agree = alike / np.maximum(wrong * (wrong - 1), 1)
+    telling = (agree > 0) & (agree <= TELLING)
+    kept = telling[questions]
+    number = np.cumsum(telling) - 1
+    return _Wrong(workers[kept], number[questions[kept]], kinds.ravel()[kept], agree[telling])
+
+
+def _comparable(wrong: _Wrong, rate: float) -> Ints:
+    """The workers who are wrong often enough to stand out; those of whom that says most, if many.
+
+    Two who agree wherever one of them is wrong come to the product of that one's probabilities and
+    no lower.
+    """
+    evidence = np.bincount(wrong.workers, -np.log(wrong.agree[wrong.questions]))
+    order = np.argsort(-evidence, kind="stable")[: int((evidence >= -np.log(rate)).sum())]
+    columns = wrong.answers.max() + 1 + 3 * wrong.agree.size
+    return np.sort(order[: int(np.sqrt(2 * WORK / columns))])
+
+
+def _tables(wrong: _Wrong, chosen: Ints) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """(chosen, wrong answers) who gave which, and (chosen, questions) who was wrong on which."""
+    place = np.full(wrong.workers.max() + 1, -1)
+    place[chosen] = np.arange(chosen.size)
+    here = place[wrong.workers] >= 0
+    rows, kinds = place[wrong.workers[here]], wrong.answers[here]
+    shared, column, many = np.unique(kinds, return_inverse=True, return_counts=True)
+    gave = np.zeros((chosen.size, shared.size), np.float32)
+    gave[rows, column] = 1
+    was_wrong = np.zeros((chosen.size, wrong.agree.size), np.float32)
+    was_wrong[rows, wrong.questions[here]] = 1
+    return np.ascontiguousarray(gave[:, many > 1]), was_wrong
+
+
+def _striking(
+    gave: NDArray[np.float32], was_wrong: NDArray[np.float32], agree: Floats, rate: float
+) -> tuple[Ints, Ints, float]:
+    """The pairs that agree most beyond chance, in standard deviations, and how many to reckon with.
+
+    Block by block, because there are many.
+    """
+    expected, spread, evidence = (
+        was_wrong * each.astype(np.float32) for each in (agree, agree * (1 - agree), -np.log(agree))
+    )
+    best = (np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    able = np.zeros(BINS, np.int64)
+    for start in range(0, gave.shape[0], BLOCK):
+        rows, rest = slice(start, start + BLOCK), was_wrong[start:].T
+        upper = np.triu(np.ones((evidence[rows].shape[0], rest.shape[1]), bool), 1)
+        bins = np.minimum((evidence[rows] @ rest)[upper] / WIDTH, BINS - 1).astype(np.int64)
+        able += np.bincount(bins, minlength=BINS)
+        beyond = gave[rows] @ gave[start:].T - expected[rows] @ rest
+        beyond /= np.sqrt(np.maximum(spread[rows] @ rest, 1e-3))
+        one, other = np.nonzero((beyond > 2) & upper)
+        found = (beyond[one, other].astype(float), one + start, other + start)
+        best = tuple(np.concatenate(both) for both in zip(best, found, strict=True))  # type: ignore
+        top = np.argsort(-best[0], kind="stable")[:LOOKED_AT]
+        best = (best[0][top], best[1][top], best[2][top])
+    return best[1], best[2], _to_reckon_with(able, rate)
+
+
+def _to_reckon_with(able: Ints, rate: float) -> float:
+    """How many pairs could stand out: the others count for nothing. Tarone, Biometrics 46 (1990).
+
+    able  (BINS,) pairs by the evidence there would be if they agreed wherever both are wrong
+    """
+    as_much = able[::-1].cumsum()[::-1]
+    least = rate * np.exp(WIDTH * np.arange(BINS + 1))
+    first = int(np.argmax(as_much <= least[1:]))
+    return float(max(1.0, as_much[first], least[first]))
+
+
+def _agreed(wrong: _Wrong, chosen: Ints, ones: Ints, others: Ints) -> NDArray[np.bool_]:
+    """(pairs, questions) whether both are wrong in the same way."""
+    said = np.full((chosen.size, wrong.agree.size), -1)
+    place = np.full(wrong.workers.max() + 1, -1)
+    place[chosen] = np.arange(chosen.size)
+    here = place[wrong.workers] >= 0
+    said[place[wrong.workers[here]], wrong.questions[here]] = wrong.answers[here]
+    agreed: NDArray[np.bool_] = (said[ones] == said[others]) & (said[ones] >= 0)
+    return agreed
+
+
+def _weights(agree: Floats) -> Ints:
+    """Whole numbers, so that the law of their sum is found exactly."""
+    gain = np.log((COPIED + (1 - COPIED) * agree) / agree) - np.log(1 - COPIED)
+    whole: Ints = np.maximum(1, np.round(FINE * gain)).astype(np.int64)
+    return whole
+
+
+def _at_least(reached: Ints, both: NDArray[np.bool_], weights: Ints, agree: Floats) -> Floats:
+    """(pairs,) the probability of a sum of weights so great: of unequal coin tosses."""
+    most = int(reached.max(initial=0))
+    # law[i, j]: j is still lacking to what the pair reached; at 0 it is reached, and stays so.
+    law = np.zeros((reached.size, most + 1))
+    law[np.arange(reached.size), reached] = 1
+    for question in np.flatnonzero(both.any(axis=0)):
+        step = min(int(weights[question]), most)
+        moved = law * np.where(both[:, question], agree[question], 0.0)[:, None]
+        law -= moved
+        law[:, : most + 1 - step] += moved[:, step:]
+        law[:, 0] += moved[:, :step].sum(axis=1)
+    return law[:, 0]
