@@ -214,3 +214,29 @@ def test_runs_that_deal_at_once_keep_to_the_limit():
         thread.join()
     assert not failed
     assert max(given(*begun).values()) == 3
+
+
+def test_what_is_used_up_and_what_was_met_before_are_each_passed_over_once():
+    asked = limited(30, 5)
+    first = make_run(n=7, question_set=asked, epsilon=0.01, slots_per_worker=4, slots=100)
+    for _ in range(3):
+        engine.advance(first.pk)
+        for slip in open_of(first):
+            intake.presence.show(first, [slip.pk])
+        answer_all(first, crowd(3, good=2))
+    runs.stop(first)
+    same = {"pool": first.pool, "question_set": asked, "epsilon": 0.01, "met": "skip", "seed": 3}
+    second = play(make_run(**same, slots=100), crowd(5, good=2))
+    assert second.ending == Run.Ending.QUESTIONS
+    many = given(first, second)
+    assert max(many.values()) == 5
+    for one in second.candidates.select_related("worker"):
+        own = Assignment.objects.filter(candidate__worker=one.worker)
+        pairs = list(own.values_list("candidate__run", "question__key"))
+        before = {key for run, key in pairs if run == first.pk}
+        now = {key for run, key in pairs if run == second.pk}
+        assert before
+        assert now
+        assert not before & now
+        rest = set(asked.questions.values_list("key", flat=True)) - before - now
+        assert all(many[key] == 5 for key in rest)
