@@ -17,6 +17,7 @@ from selection.models import (
     AuditEntry,
     Candidate,
     Complaint,
+    Delivery,
     Event,
     Run,
     Upload,
@@ -25,7 +26,7 @@ from selection.models import (
 )
 from selection.setup import roster
 
-from .people import entries_of, events_of, mentions, runs_of
+from .people import entries_of, events_of, listing_runs, mentions, runs_of
 
 Replace = Callable[[str], str]
 
@@ -63,6 +64,8 @@ def erase(rows: list[Worker], who: str, why: str = "") -> Erased:
     _forget_rows(rows, pseudonym)
     _forget_words(rows, events, replace)
     _forget_uploads(rows)
+    _forget_lists(rows, pseudonym)
+    _forget_messages(rows, replace)
     changed = audit.replace(
         entries, lambda entry: _without(entry, rows, pseudonym, replace), who, why
     )
@@ -105,6 +108,26 @@ def _forget_uploads(rows: list[Worker]) -> None:
         taking.forget(files.filter(pk__in=list(named.values_list("upload", flat=True))))
 
 
+def _forget_lists(rows: list[Worker], pseudonym: str) -> None:
+    """Of the runs that are for certain workers, or leave some out."""
+    keys = {row.key for row in rows}
+    named = Run.objects.filter(pk__in=listing_runs(rows[0].pool.team_id))
+    for run in named.only("only", "left_out"):
+        if keys.intersection(run.only + run.left_out):
+            only = [pseudonym if key in keys else key for key in run.only]
+            left_out = [pseudonym if key in keys else key for key in run.left_out]
+            # Not ``save``: that would write the names down in the audit log.
+            Run.objects.filter(pk=run.pk).update(only=only, left_out=left_out)
+
+
+def _forget_messages(rows: list[Worker], replace: Replace) -> None:
+    """Those to webhooks, also such as wait: who gets them later hears of the pseudonym."""
+    for key in {row.key for row in rows}:
+        sent = Delivery.objects.filter(webhook__team=rows[0].pool.team_id, body__contains=key)
+        for delivery in sent.iterator(500):
+            delivery.keep(body=replace(delivery.body))
+
+
 def _without(
     entry: AuditEntry, rows: list[Worker], pseudonym: str, replace: Replace
 ) -> dict[str, Any]:
@@ -117,12 +140,18 @@ def _without(
         }
         new = {"name": pseudonym, "why": replace(entry.why)[:300], **sides}
     else:
-        said = {
-            name: replace(value) if isinstance(value, str) else value
-            for name, value in entry.after.items()
+        sides = {
+            side: {name: _replaced(value, replace) for name, value in getattr(entry, side).items()}
+            for side in ("before", "after")
         }
-        new = {"after": said, "why": replace(entry.why)[:300]}
+        new = {"why": replace(entry.why)[:300], **sides}
     return {name: value for name, value in new.items() if getattr(entry, name) != value} and new
+
+
+def _replaced(value: Any, replace: Replace) -> Any:
+    if isinstance(value, list):
+        return [_replaced(one, replace) for one in value]
+    return replace(value) if isinstance(value, str) else value
 
 
 def _withdraw(run: Run, pseudonym: str, who: str, why: str) -> bool:

@@ -8,7 +8,20 @@ from django.db.models import Q, QuerySet
 from selection.models import AuditEntry, Event, Run, Team, Worker
 
 # Events whose words name workers; in those of other kinds a short id would be found by chance.
-NAMING = ("withdraw", "take back", "leave", "absent", "screened", "regrade", "by hand", "link")
+NAMING = (
+    "withdraw",
+    "take back",
+    "leave",
+    "absent",
+    "screened",
+    "regrade",
+    "by hand",
+    "link",
+    "recount",
+)
+
+
+WRITTEN = ("added", "changed", "deleted")  # entries that hold a run's settings
 
 
 def people(key: str, team: Team | int) -> list[Worker]:
@@ -40,4 +53,11 @@ def entries_of(rows: list[Worker]) -> QuerySet[AuditEntry]:
     runs = [str(pk) for pk in runs_of(rows).values_list("pk", flat=True)]
     about = Q(model="worker") & (Q(item__in=ids) | Q(name__in=keys))
     naming = Q(model="run", item__in=runs) & (Q(kind__in=NAMING) | ~Q(why=""))
-    return AuditEntry.objects.filter(about | naming, team=team).order_by("id")
+    listing = Q(model="run", item__in=list(map(str, listing_runs(team))), kind__in=WRITTEN)
+    return AuditEntry.objects.filter(about | naming | listing, team=team).order_by("id")
+
+
+def listing_runs(team: int | None) -> QuerySet[Run, int]:
+    """Ids of the runs that are for certain workers, or leave some out."""
+    found = Run.objects.filter(team=team).exclude(only=[], left_out=[])
+    return found.order_by("pk").values_list("pk", flat=True)

@@ -20,12 +20,14 @@ from selection.models import (
     AuditEntry,
     Candidate,
     Complaint,
+    Delivery,
     Pool,
     Practice,
     PracticeAnswer,
     RecordedAnswer,
     Run,
     Team,
+    Webhook,
     Worker,
 )
 from selection.setup import by_hand, roster, runs
@@ -84,6 +86,13 @@ def wrote(run: Run, client: Client) -> None:
     practice = Practice.objects.create(question_set=run.question_set, prompt="Try this")
     tried = {"practice": practice, "response": "blue", "right": False, "done": True}
     PracticeAnswer.objects.create(candidate=candidate, at=timezone.now(), tries=1, **tried)
+    manages = Client(headers={"authorization": f"Bearer {ApiToken.issue('w', run.team)}"})
+    wanted = {"pool": run.pool_id, "question_set": run.question_set_id, "k": 1, "left_out": [KEY]}
+    made = manages.post("/api/runs", wanted | {"name": "others"}, "application/json")
+    assert made.status_code == 201, made.content
+    hook = Webhook.objects.create(team=run.team, url="https://example.org", events=["run.ended"])
+    body = json.dumps({"worker": KEY, "name": NAME})
+    Delivery.objects.create(webhook=hook, kind="worker.accepted", body=body, made=timezone.now())
     for into in ("waits", "taken"):
         text = f"worker,name,mail\n{KEY},{NAME},x\n{into},y,\n"
         brought = uploads.create("workers", run.pool, f"{into}.csv", text.encode())
