@@ -1,7 +1,9 @@
 """The requester's pages, for tests: addresses, words, forms, buttons and files."""
 
 import html
+import json
 import re
+from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
@@ -55,3 +57,8 @@ def press(requester, run: Run, verb: str) -> str:
 
 def lines_of(response) -> list[str]:
     return response.getvalue().decode("utf-8-sig").splitlines()
+
+
+def json_of(response) -> Any:
+    """Of a download, which is sent while it is made."""
+    return json.loads(response.getvalue())

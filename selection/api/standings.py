@@ -133,6 +133,9 @@ class SelectionOut(Schema):
     currency: str
     seed: int
     answers_used: int
+    assignments: int = Field(description="Handed out, but those whose question was retired.")
+    started: str = Field(description="In UTC; empty where it has not begun.")
+    ended: str = Field(description="In UTC; empty where it has not ended.")
     interval: str
     workers: list[SelectedOut]
     taken_out_by_hand: list[SelectedOut]

@@ -11,9 +11,10 @@ import pytest
 from selection import engine, exports, reports
 from selection.errors import Conflict, Refused
 from selection.exports import FORMATS
-from selection.intake import catalog, files
+from selection.intake import catalog, files, layouts
 from selection.intake.files import QuestionRow, WorkerRow
 from selection.models import Pool, QuestionSet, Run, Skill
+from selection.reading import read_table
 from selection.setup import by_hand, regrade, roster, runs
 from tests.worlds import Crowd, answer_all, crowd, make_pool, make_questions, make_run, play
 
@@ -295,8 +296,9 @@ def test_our_own_reader_finds_the_workers_that_went_out():
     run = make_run(pool=pool, k=2)
     chosen = [line.worker for line in reports.standings(run) if line.selected]
     for name, wanted in (("all-csv", keys), ("csv", chosen)):
-        rows, bad = files.workers(files.text_of(made(run, name), "back.csv"), "back.csv")
-        assert bad == []
+        back = read_table(made(run, name), "back.csv")
+        plan = layouts.recognise(layouts.WORKERS, back.header)
+        rows = [row for _, row in files.rows(back, plan)]
         assert sorted(row.worker for row in rows) == sorted(wanted)
         assert all(row.name == f"@{row.worker}" for row in rows)
 

@@ -1,14 +1,12 @@
 """Learning from an earlier run: only on request, copied once, shown, and removable."""
 
-import json
-
 import pytest
 from django.test import Client
 
 from selection import engine, reports
 from selection.models import Run
 from selection.setup import priors, runs
-from tests.pages import admin_url, lines_of, press, run_form, text_of
+from tests.pages import admin_url, json_of, lines_of, press, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -134,7 +132,7 @@ def test_page_and_files_tell_of_it_without_the_tallies(requester, earlier, token
     assert "It started from “Spring”" in page
     assert "on the whole, like those of “Spring”" in page
     assert "tallies" not in page
-    document = json.loads(requester.get(admin_url("run_selected_json", run.pk)).content)
+    document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
     assert document["learned_from"]["run"] == "Spring"
     assert document["options"]["prior"]["tallies"]
     assert "tallies" not in "".join(lines_of(requester.get(admin_url("run_selected_csv", run.pk))))

@@ -155,7 +155,7 @@ def test_a_worker_s_page_shows_the_questions_of_all_skills():
     while (found := page.visit(link)) and found.question:
         seen.add(found.instructions)
         intake.record(found.question.assignment, "yes", link)
-    assert seen == {"Skill 0.", "Skill 1."}
+    assert seen == {"<p>Skill 0.</p>\n", "<p>Skill 1.</p>\n"}
     assert found.answered == 3
 
 

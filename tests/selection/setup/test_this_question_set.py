@@ -8,7 +8,7 @@ from django.urls import reverse
 from selection import engine, reports
 from selection.algorithms import ALGORITHMS
 from selection.models import Run
-from tests.pages import admin_url, confirm, lines_of, text_of, upload
+from tests.pages import admin_url, confirm, json_of, lines_of, text_of, upload
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -113,7 +113,7 @@ def test_past_answers_lead_from_the_form_to_page_and_files(owner, algorithm):
     assert run.kept
     assert run.candidates.filter(pulls=60).count() < 6, "it would need no algorithm"
     page = text_of(owner.get(admin_url("run_page", run.pk)))
-    document = owner.get(admin_url("run_selected_json", run.pk)).json()
+    document = json_of(owner.get(admin_url("run_selected_json", run.pk)))
     header, *rows = lines_of(owner.get(admin_url("run_selected_csv", run.pk)))
     assert SENTENCE in page
     assert SENTENCE in document["promise"]
@@ -133,7 +133,7 @@ def test_a_program_reads_the_same_result(owner, token, algorithm):
     assert SENTENCE in shown["promise"]
     assert shown["options"] == {"accuracy": ACCURACY}
     assert shown["epsilon_reached"] == 0.2
-    assert selected == owner.get(admin_url("run_selected_json", run.pk)).json()
+    assert selected == json_of(owner.get(admin_url("run_selected_json", run.pk)))
 
 
 @pytest.mark.parametrize("algorithm", HAVING_IT)
@@ -145,7 +145,7 @@ def test_everywhere_it_warns_of_workers_who_may_have_chosen_their_questions(
     program = Client(headers={"authorization": f"Bearer {token}"})
     assert words in text_of(owner.get(admin_url("run_page", run.pk)))
     assert words in program.get(f"/api/runs/{run.pk}").json()["warnings"][0]
-    assert words in owner.get(admin_url("run_selected_json", run.pk)).json()["warnings"][0]
+    assert words in json_of(owner.get(admin_url("run_selected_json", run.pk)))["warnings"][0]
     assert words in lines_of(owner.get(admin_url("run_selected_csv", run.pk)))[1]
 
 
