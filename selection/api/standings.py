@@ -134,8 +134,8 @@ class SelectionOut(Schema):
     seed: int
     answers_used: int
     assignments: int = Field(description="Handed out, but those whose question was retired.")
-    started: str = Field(description="In UTC; empty where it has not begun.")
-    ended: str = Field(description="In UTC; empty where it has not ended.")
+    started: str | None = Field(description="In UTC; null where it has not begun.")
+    ended: str | None = Field(description="In UTC; null where it has not ended.")
     interval: str
     workers: list[SelectedOut]
     taken_out_by_hand: list[SelectedOut]
