@@ -41,7 +41,7 @@ class SubmissionsPage(Page):
             return self.render_to_response(self.get_context_data(form=form))
         given = form.cleaned_data
         try:
-            statuses = files.read(given["text"], given["name"])
+            statuses = files.read(given["content"], given["name"])
             done = submissions.report(self.object, statuses, request.user.get_username())
         except Refused as refusal:
             form.add_error(None, str(refusal))

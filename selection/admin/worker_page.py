@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.shortcuts import get_object_or_404
+from django.contrib import messages
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from selection import reports
+from selection.errors import Refused
 from selection.models import Candidate, Run
 from selection.worker import links
 
@@ -67,6 +71,13 @@ class WorkerWhy(WorkerPage):
         found = self.candidate
         card = reverse("admin:selection_run_worker", args=[found.run_id, found.pk])
         return [*super().crumbs(), (str(found.worker), card)]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return super().get(request, *args, **kwargs)
+        except Refused as refusal:  # a run that has not begun
+            messages.error(request, str(refusal))
+            return redirect(object_url(self.candidate.run))
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         facts = {"run": self.candidate.run, "explanation": reports.explain(self.candidate)}

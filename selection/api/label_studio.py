@@ -11,6 +11,7 @@ from selection.intake import annotations
 from selection.models import Run
 
 from .base import ERRORS, Scope, Token, api
+from .fields import Id
 
 
 class MessageIn(Schema):
@@ -45,7 +46,7 @@ class HeardOut(Schema):
     auth=Token(Scope.ANSWER),
 )
 def hear_label_studio(
-    request: HttpRequest, run_id: int, payload: MessageIn, query: Query[FieldQuery]
+    request: HttpRequest, run_id: Id, payload: MessageIn, query: Query[FieldQuery]
 ) -> dict[str, str]:
     """Take annotations as answers. Give this address to Label Studio's webhooks, with the header
     ``Authorization: Bearer`` and a token that may answer.

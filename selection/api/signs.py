@@ -12,6 +12,7 @@ from selection.access import scoped
 from selection.models import Run
 
 from .base import ERRORS, api
+from .fields import Id
 
 
 class SignOut(Schema):
@@ -34,7 +35,7 @@ class SignsOut(Schema):
 
 
 @api.get("/runs/{run_id}/signs", response={200: SignsOut, **ERRORS}, tags=["runs"])
-def show_signs(request: HttpRequest, run_id: int) -> dict[str, Any]:
+def show_signs(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Signs that workers share answers: the same wrong ones, sudden jumps, implausible speed.
 
     They are looked for anew when there are a tenth more answers, and at the end.

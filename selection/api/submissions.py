@@ -12,6 +12,7 @@ from selection.models import Run
 from selection.setup import submissions
 
 from .base import ERRORS, api, who
+from .fields import Id
 
 
 class SubmissionIn(Schema):
@@ -36,7 +37,7 @@ class FreedOut(Schema):
 
 
 @api.post("/runs/{run_id}/submissions", response={200: FreedOut, **ERRORS}, tags=["workers"])
-def report_submissions(request: HttpRequest, run_id: int, payload: SubmissionsIn) -> dict[str, Any]:
+def report_submissions(request: HttpRequest, run_id: Id, payload: SubmissionsIn) -> dict[str, Any]:
     """Say who returned their place on the platform or let its time run out; twice is as once."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     statuses = {one.worker: one.status for one in payload.submissions}

@@ -12,6 +12,7 @@ from selection.models import Delivery, Webhook
 from selection.webhooks import hooks
 
 from .base import ERRORS, Token, api
+from .fields import Id, Yes
 
 EventName = Literal[
     "worker.accepted",
@@ -27,13 +28,13 @@ MANAGES = Token(manages=True)
 class WebhookIn(Schema):
     url: str = Field(max_length=500, examples=["https://example.org/crowdselect"])
     events: list[EventName] = Field(min_length=1, examples=[["worker.accepted", "run.ended"]])
-    on: bool = True
+    on: Yes = True
 
 
 class WebhookChangeIn(Schema):
     url: str | None = Field(None, max_length=500)
     events: list[EventName] | None = Field(None, min_length=1)
-    on: bool | None = None
+    on: Yes | None = None
 
 
 class WebhookOut(Schema):
@@ -84,19 +85,19 @@ def create_webhook(request: HttpRequest, payload: WebhookIn) -> Status[Any]:
 @api.get(
     "/webhooks/{webhook_id}", response={200: WebhookOut, **ERRORS}, tags=["webhooks"], auth=MANAGES
 )
-def show_webhook(request: HttpRequest, webhook_id: int) -> Any:
+def show_webhook(request: HttpRequest, webhook_id: Id) -> Any:
     return _hook(request, webhook_id)
 
 
 @api.patch("/webhooks/{webhook_id}", response={200: WebhookOut, **ERRORS}, tags=["webhooks"])
-def change_webhook(request: HttpRequest, webhook_id: int, payload: WebhookChangeIn) -> Any:
+def change_webhook(request: HttpRequest, webhook_id: Id, payload: WebhookChangeIn) -> Any:
     """Give it another address or other events, or turn it on or off; what is left out stays."""
     given = {name: value for name, value in payload.dict().items() if value is not None}
     return hooks.change(_hook(request, webhook_id), **given)
 
 
 @api.delete("/webhooks/{webhook_id}", response={204: None, **ERRORS}, tags=["webhooks"])
-def delete_webhook(request: HttpRequest, webhook_id: int) -> Status[Any]:
+def delete_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     """Delete it with what waits for it and the record of what was sent."""
     _hook(request, webhook_id).delete()
     return Status(204, None)
@@ -105,7 +106,7 @@ def delete_webhook(request: HttpRequest, webhook_id: int) -> Status[Any]:
 @api.post(
     "/webhooks/{webhook_id}/secret", response={200: NewWebhookOut, **ERRORS}, tags=["webhooks"]
 )
-def replace_secret(request: HttpRequest, webhook_id: int) -> Any:
+def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
     """Put a new secret in the place of the old one, which signs nothing from now on."""
     hook = _hook(request, webhook_id)
     hooks.renew(hook)
@@ -113,7 +114,7 @@ def replace_secret(request: HttpRequest, webhook_id: int) -> Any:
 
 
 @api.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut, **ERRORS}, tags=["webhooks"])
-def test_webhook(request: HttpRequest, webhook_id: int) -> Status[Any]:
+def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     """Send a message that says nothing, once; look at the deliveries for what came of it."""
     return Status(202, hooks.test(_hook(request, webhook_id)))
 
@@ -124,7 +125,7 @@ def test_webhook(request: HttpRequest, webhook_id: int) -> Status[Any]:
     tags=["webhooks"],
     auth=MANAGES,
 )
-def list_deliveries(request: HttpRequest, webhook_id: int, query: Query[DeliveryQuery]) -> Any:
+def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQuery]) -> Any:
     """What was sent and what waits, the latest first; page on with ``before``. Kept for 30 days."""
     rows = _hook(request, webhook_id).deliveries.all()
     if query.before is not None:
@@ -135,7 +136,7 @@ def list_deliveries(request: HttpRequest, webhook_id: int, query: Query[Delivery
 @api.post(
     "/deliveries/{delivery_id}/replay", response={202: DeliveryOut, **ERRORS}, tags=["webhooks"]
 )
-def replay_delivery(request: HttpRequest, delivery_id: int) -> Status[Any]:
+def replay_delivery(request: HttpRequest, delivery_id: Id) -> Status[Any]:
     """Send a message again, under the same id, whether or not it has arrived."""
     rows = scoped(Delivery, request).select_related("webhook")
     return Status(202, hooks.replay(get_object_or_404(rows, pk=delivery_id)))

@@ -1,9 +1,7 @@
 """A platform's file of submissions: who, and what became of it."""
 
-import csv
-import io
-
 from selection.errors import Refused
+from selection.reading import read_table
 
 # What columns are called by Prolific, by Mechanical Turk, and by people.
 WORKERS = ("participant id", "participant_id", "prolific_pid", "workerid", "worker id", "worker")
@@ -14,17 +12,14 @@ NO_COLUMNS = (
 )
 
 
-def read(text: str, name: str) -> dict[str, str]:
+def read(raw: bytes | str, name: str) -> dict[str, str]:
     """By worker, the last status that the file gives. Raises Refused for another kind of file."""
-    first = text.lstrip("\ufeff").splitlines()[:1]
-    delimiter = max(",;\t", key=(first or [""])[0].count)
-    rows = csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=delimiter)
-    header = [cell.strip().casefold() for cell in next(rows, [])]
+    table = read_table(raw, name)
+    header = [column.casefold() for column in table.header]
     worker = next((header.index(one) for one in WORKERS if one in header), None)
     status = next((header.index(one) for one in STATUSES if one in header), None)
     if worker is None or status is None:
         raise Refused(NO_COLUMNS.format(name=name))
-    long_enough = (row for row in rows if len(row) > max(worker, status))
-    found = {row[worker].strip(): row[status].strip() for row in long_enough}
+    found = {cells[worker].strip(): cells[status].strip() for _, cells in table.rows}
     found.pop("", None)
     return found

@@ -22,6 +22,7 @@ EXPORTS = {
     "run_links_csv": ("change_run",),
     "run_open_csv": ("view_question",),
     "run_answers_csv": ("view_answer",),
+    "run_dump_json": ("view_answer", "view_question", "view_worker"),
 }
 
 
