@@ -43,6 +43,7 @@ KNOWN = json.loads((DATA / "before_rooms.json").read_text(encoding="utf-8"))
 OFFERED = KNOWN["offered"]
 # Answers are exported from a run's page alone.
 GONE = {"admin/selection/answer/export/ selection_answer_export"}
+GONE_COLUMNS = {"selection_upload": {"text"}}  # for a day at most: nothing else kept it
 ACCURACY = [0.95, 0.92, 0.9, 0.75, 0.7, 0.62, 0.55, 0.5, 0.45, 0.4]
 COUNTS = ["arm", "worker__key", "skill", "asked", "pulls", "rewards", "verdict", "decided_in"]
 STEP = ["number", "applied", "dealt", "accepted", "rejected", "gap", "wanted", "closed"]
@@ -236,10 +237,9 @@ def test_files_of_every_run_that_began_are_as_they_were(owner):
         assert kept(list(known["table"][0]), header.split(","))
 
 
-def test_a_file_that_waited_can_still_be_taken(owner):
-    upload = Upload.objects.get()
-    address = reverse("admin:selection_pool_preview", args=[upload.target, upload.pk])
-    assert b"2 new workers would join the pool" in owner.get(address).content
+def test_a_file_that_waited_is_to_be_brought_again(owner):
+    """One waits for a day at most, and nothing of it was taken; they are kept otherwise now."""
+    assert not Upload.objects.exists()
 
 
 def test_a_token_from_before_opens_the_api(database):
@@ -278,7 +278,7 @@ def test_tables_keep_their_columns():
         for model in apps.get_app_config("selection").get_models()
     }
     for table, columns in OFFERED["tables"].items():
-        assert set(columns) <= there[table]
+        assert set(columns) - GONE_COLUMNS.get(table, set()) <= there[table]
 
 
 def test_algorithms_and_their_options_keep_their_stored_names():
