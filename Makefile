@@ -43,7 +43,7 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
-	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive crowdselect selection topk research
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive crowdselect crowdselect_client selection topk research
 	@$(BIN)/python -m tests.audit
 	@test ! -f .coverage || echo "Covered when last measured: $$($(BIN)/coverage report --format=total) %"
 

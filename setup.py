@@ -2,7 +2,7 @@
 
 from setuptools import find_packages, setup
 
-HOUSES = ("topk", "selection", "research", "crowdselect")
+HOUSES = ("topk", "selection", "research", "crowdselect", "crowdselect_client")
 
 setup(
     packages=[
@@ -15,6 +15,7 @@ setup(
         "crowdselect.templates": ["**/*"],
         "crowdselect.static": ["**/*"],
         "selection": ["locale/*/LC_MESSAGES/django.*"],
+        "crowdselect_client": ["py.typed"],
         "topk": ["py.typed", "certified/*.npz"],
     },
 )

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 import pytest
 
 TOP = Path(__file__).parents[2]
-HOUSES = ["topk", "selection", "research", "crowdselect"]
+HOUSES = ["topk", "selection", "research", "crowdselect", "crowdselect_client"]
 PAGES = [
     TOP / "README.md",
     TOP / "CONTRIBUTING.md",

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-HOUSES = ["topk", "selection", "research", "crowdselect"]
+HOUSES = ["topk", "selection", "research", "crowdselect", "crowdselect_client"]
 SOURCES = [*HOUSES, "templates", "static"]
 
 # Refuses every package that is not named, as an environment without them would.
@@ -129,7 +129,13 @@ def test_the_core_needs_three_packages(metadata):
 
 
 @pytest.mark.parametrize(
-    ("house", "extra"), [("selection", "app"), ("crowdselect", "app"), ("research", "research")]
+    ("house", "extra"),
+    [
+        ("selection", "app"),
+        ("crowdselect", "app"),
+        ("crowdselect_client", "client"),
+        ("research", "research"),
+    ],
 )
 def test_what_a_house_imports_is_among_what_its_extra_needs(metadata, house, extra):
     assert imported(house) <= set(needed(metadata, extra))

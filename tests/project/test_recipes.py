@@ -16,7 +16,8 @@ TOP = Path(__file__).parents[2]
 BLOCK = re.compile(
     r'(?ms)^   ```(?:python|text) (file|in)=(\S+)(?: ([\w-]+)(?:="(.*?)")?)?\n(.*?)^   ```$'
 )
-NEEDED = ["topk", "selection", "research", "crowdselect", "templates", "static", "tests"]
+HOUSES = ["topk", "selection", "research", "crowdselect", "crowdselect_client"]
+NEEDED = [*HOUSES, "templates", "static", "tests"]
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "data")
 
 pytestmark = pytest.mark.skipif(not SQLITE, reason="recipes do not depend on the database")

@@ -1,0 +1,130 @@
+"""The way in: pools and their workers, question sets and their questions, runs."""
+
+from collections.abc import Iterator, Sequence
+from typing import Self, Unpack
+
+import httpx
+
+from .connection import Connection
+from .replies import (
+    Pool,
+    PoolWorker,
+    Question,
+    QuestionIn,
+    QuestionSet,
+    Rows,
+    RunRow,
+    RunState,
+    Settings,
+    Status,
+    WorkerIn,
+)
+from .run import Run
+
+MOST_ROWS = 10_000  # of one request
+
+
+class Client:
+    """A CrowdSelect server, as the team of a token sees it. Every method may raise ApiError.
+
+    url      as in https://crowd.example.org
+    token    its secret; it must manage, but for what its scope allows besides
+    timeout  seconds that a connection may take, and each wait for a part of an answer
+    tries    how often a request is sent at most, when the server is away or busy
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout: float = 30,
+        tries: int = 6,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._to = Connection(url, token, timeout, tries, transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._to.http.close()
+
+    # -- pools
+
+    def create_pool(self, name: str, *, key: str | None = None) -> Pool:
+        """An empty pool. ``key``: of your own, so that the program run again makes no second."""
+        return self._to.create(Pool, "pools", key, {"name": name})
+
+    def pools(self, name: str = "", search: str = "") -> Iterator[Pool]:
+        return self._to.pages(Pool, "pools", {"name": name, "search": search})
+
+    def put_workers(self, pool: int, workers: Sequence[WorkerIn]) -> Rows:
+        """Add workers, or change those that are there."""
+        return self._put(f"pools/{pool}/workers", "workers", workers)
+
+    def workers(self, pool: int, search: str = "") -> Iterator[PoolWorker]:
+        return self._to.pages(PoolWorker, f"pools/{pool}/workers", {"search": search})
+
+    # -- questions
+
+    def create_question_set(
+        self,
+        name: str,
+        instructions: str = "",
+        *,
+        markdown: bool = True,
+        tries: int | None = None,
+        key: str | None = None,
+    ) -> QuestionSet:
+        body = {"name": name, "instructions": instructions, "markdown": markdown, "tries": tries}
+        return self._to.create(QuestionSet, "question-sets", key, body)
+
+    def question_sets(self, name: str = "", search: str = "") -> Iterator[QuestionSet]:
+        return self._to.pages(QuestionSet, "question-sets", {"name": name, "search": search})
+
+    def put_questions(self, question_set: int, questions: Sequence[QuestionIn]) -> Rows:
+        """Add gold questions, or change those that nobody was asked yet."""
+        return self._put(f"question-sets/{question_set}/questions", "questions", questions)
+
+    def questions(
+        self, question_set: int, search: str = "", retired: bool | None = None
+    ) -> Iterator[Question]:
+        wanted = {"search": search, "retired": retired}
+        return self._to.pages(Question, f"question-sets/{question_set}/questions", wanted)
+
+    # -- runs
+
+    def create_run(self, *, key: str | None = None, **settings: Unpack[Settings]) -> Run:
+        """A draft; ``run.start()`` begins it. What is left out is as in the form."""
+        made = self._to.create(RunState, "runs", key, settings)
+        return Run(self._to, made["id"])
+
+    def run(self, number: int) -> Run:
+        """The run of this id; nothing is asked of the server yet."""
+        return Run(self._to, number)
+
+    def runs(
+        self,
+        name: str = "",
+        search: str = "",
+        status: Status | None = None,
+        pool: int | None = None,
+    ) -> Iterator[RunRow]:
+        """The latest first."""
+        wanted = {"name": name, "search": search, "status": status, "pool": pool}
+        return self._to.pages(RunRow, "runs", wanted)
+
+    def _put(self, path: str, name: str, rows: Sequence[WorkerIn] | Sequence[QuestionIn]) -> Rows:
+        """All rows, in as many requests as it takes; numbers of rows are those in ``rows``."""
+        total = Rows(added=0, changed=0, unchanged=0, refused=0, rows=[])
+        for first in range(0, len(rows), MOST_ROWS):
+            part = {name: list(rows[first : first + MOST_ROWS])}
+            done = self._to.ask(Rows, "PUT", path, json=part)
+            for name_of in ("added", "changed", "unchanged", "refused"):
+                total[name_of] += done[name_of]
+            total["rows"] += [{**row, "row": row["row"] + first} for row in done["rows"]]
+        return total

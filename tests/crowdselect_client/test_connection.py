@@ -1,0 +1,141 @@
+"""What the client does when the server is away, busy, or refuses."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import httpx
+import pytest
+
+from crowdselect_client import ApiError, Client, connection
+
+Answer = Callable[[httpx.Request], httpx.Response]
+
+
+@pytest.fixture
+def naps(monkeypatch) -> list[float]:
+    """How long it slept, instead of sleeping."""
+    slept: list[float] = []
+    monkeypatch.setattr(connection, "time", SimpleNamespace(sleep=slept.append))
+    return slept
+
+
+class Server:
+    """Gives these answers one after the other, the last again and again; an exception is raised."""
+
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self.answers, self.got = list(answers), list[httpx.Request]()
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.got.append(request)
+        answer = self.answers[min(len(self.got), len(self.answers)) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def client(self, **options: int) -> Client:
+        return Client(
+            "https://crowd.test/", "cs_secret", transport=httpx.MockTransport(self), **options
+        )
+
+
+def done(body: object = None) -> httpx.Response:
+    return httpx.Response(200, json=body if body is not None else {"id": 7})
+
+
+def busy(seconds: str | None = None, status: int = 429) -> httpx.Response:
+    headers = {"Retry-After": seconds} if seconds else {}
+    return httpx.Response(status, json={"error": "Wait."}, headers=headers)
+
+
+def test_it_says_who_asks_at_the_address_of_the_api(naps):
+    server = Server(done())
+    server.client().create_pool("Judges")
+    (request,) = server.got
+    assert str(request.url) == "https://crowd.test/api/pools"
+    assert request.headers["Authorization"] == "Bearer cs_secret"
+
+
+def test_it_waits_as_long_as_a_busy_server_says(naps):
+    server = Server(busy("17"), busy("3", 503), done())
+    server.client().run(7).start()
+    assert naps == [17, 3]
+    assert len(server.got) == 3
+
+
+def test_it_waits_longer_each_time_where_nothing_is_said(naps):
+    server = Server(*[busy("soon")] * 4, done())
+    server.client().run(7).show()
+    assert [0.5 * 2**n / 2 <= nap <= 0.5 * 2**n for n, nap in enumerate(naps)] == [True] * 4
+
+
+def test_what_creates_is_sent_again_under_one_key_of_its_own(naps):
+    server = Server(httpx.ReadTimeout("lost"), busy(), done())
+    client = server.client()
+    client.create_pool("Judges")
+    client.create_pool("Judges")
+    keys = [request.headers["Idempotency-Key"] for request in server.got]
+    assert keys[0] == keys[1] == keys[2] != keys[3]
+    client.create_pool("Judges", key="mine")
+    assert server.got[-1].headers["Idempotency-Key"] == "mine"
+
+
+def test_a_move_that_may_have_arrived_is_not_sent_again(naps):
+    server = Server(httpx.ReadTimeout("lost"), done())
+    with pytest.raises(ApiError, match="did not answer") as found:
+        server.client().run(7).stop()
+    assert found.value.status == 0
+    assert len(server.got) == 1
+
+
+def test_a_move_that_was_never_sent_is_sent_again(naps):
+    server = Server(httpx.ConnectError("away"), done())
+    assert server.client().run(7).stop() == {"id": 7}
+
+
+def test_it_gives_up_after_so_many_tries(naps):
+    server = Server(httpx.ConnectError("away"))
+    with pytest.raises(ApiError, match="did not answer"):
+        server.client(tries=3).run(7).show()
+    assert len(server.got) == 3
+    assert len(naps) == 2
+    with pytest.raises(ApiError, match="Wait") as found:
+        Server(busy()).client(tries=2).run(7).show()
+    assert found.value.status == 429
+
+
+def test_a_refusal_has_the_api_s_sentence_and_is_not_sent_again(naps):
+    said = {"error": "There is one of this name already.", "where": "name"}
+    server = Server(httpx.Response(422, json=said))
+    with pytest.raises(ApiError) as found:
+        server.client().create_pool("Judges")
+    error = found.value
+    assert (error.status, error.sentence, error.where) == (422, said["error"], "name")
+    assert str(error) == "There is one of this name already. (status 422)"
+    assert len(server.got) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(502, text="<h1>Bad gateway</h1>"),
+        httpx.Response(301, headers={"Location": "https://else.test/"}),
+        httpx.Response(404, json=["nothing"]),
+        httpx.Response(200, text="<h1>Welcome</h1>"),
+    ],
+)
+def test_what_is_no_answer_of_an_api_is_said_so(naps, answer):
+    with pytest.raises(ApiError, match="not what a CrowdSelect API answers"):
+        Server(answer).client().run(7).show()
+
+
+def test_an_address_without_its_beginning_is_refused():
+    with pytest.raises(ValueError, match=r"crowd\.test"):
+        Client("crowd.test", "cs_secret")
+
+
+def test_a_list_goes_on_where_the_link_says_but_the_token_goes_nowhere_else(naps):
+    link = {"Link": '<https://thief.test/api/pools?name=a+b&cursor=2>; rel="next"'}
+    server = Server(httpx.Response(200, json=[{"id": 1}], headers=link), done([{"id": 2}]))
+    assert [pool["id"] for pool in server.client().pools(name="a b")] == [1, 2]
+    assert [request.url.host for request in server.got] == ["crowd.test"] * 2
+    assert dict(server.got[1].url.params) == {"name": "a b", "cursor": "2"}

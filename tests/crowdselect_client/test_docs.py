@@ -1,0 +1,80 @@
+"""docs/client.md is followed as it stands, by a program that knows no Django, on a real server."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from selection import reports
+from selection.models import ApiToken, Run
+from tests.processes import celery_worker
+from tests.worlds import open_of
+
+TOP = Path(__file__).parents[2]
+BLOCK = re.compile(r"(?ms)^```python (run-by-test|and-this)\n(.*?)^```$")
+AGAIN = "run = run.copy()\nrun.start()\n"  # a run of its own for the second way to ask
+
+
+def script(url: str, token: str) -> str:
+    blocks = BLOCK.findall((TOP / "docs" / "client.md").read_text(encoding="utf-8"))
+    assert [kind for kind, _ in blocks] == ["run-by-test", "and-this", "run-by-test", "run-by-test"]
+    begin = f"url, token = {url!r}, {token!r}\nimport random\nrandom.seed(1)\n"
+    return begin + "".join(AGAIN + code if kind == "and-this" else code for kind, code in blocks)
+
+
+def answer_as_people(run: Run, links: dict[str, str]) -> None:
+    """Who has a question opens their link and answers; ada and ben know."""
+    for slip in open_of(run):
+        worker, good = slip.candidate.worker.key, slip.question.accepted[0]
+        knows = worker in ("ada", "ben") or slip.question_id % 2
+        response = good if knows else {"good": "bad", "bad": "good"}[good]
+        page, browser = urlsplit(links[worker]).path, Client()
+        browser.get(page)  # the page is gone when the run has ended meanwhile
+        browser.post(page, {"assignment": slip.pk, "response": response})
+
+
+def selected(name: str, k: int) -> list[str]:
+    found = reports.export(Run.objects.get(name=name))["workers"]
+    assert len(found) == k
+    return sorted(worker["worker"] for worker in found)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_judges_and_people_are_chosen_as_the_page_says(live_server, tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "PUBLIC_URL", live_server.url)
+    code, said = script(live_server.url, ApiToken.issue("docs")), tmp_path / "said"
+    environment = {**os.environ, "PYTHONPATH": str(TOP), "PYTHONUNBUFFERED": "1"}
+    with celery_worker(), said.open("w") as out:
+        program = subprocess.Popen(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            env=environment,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            deadline = time.monotonic() + 240
+            while program.poll() is None and time.monotonic() < deadline:
+                links = dict(re.findall(r"(?m)^(\w+) (http\S+)$", said.read_text()))
+                run = Run.objects.filter(name="Best 2", status=Run.Status.RUNNING).first()
+                if run and len(links) == 5:
+                    answer_as_people(run, links)
+                time.sleep(0.2)
+        finally:
+            program.kill()
+    words = said.read_text()
+    assert program.wait() == 0, words
+    ends = dict(Run.objects.values_list("name", "ending"))
+    assert ends == dict.fromkeys(("Best 3 judges", "Best 3 judges, copy", "Best 2"), "promise")
+    assert f"Selected: {' '.join(selected('Best 3 judges', 3))}\n" in words
+    people = selected("Best 2", 2)
+    assert sorted(re.findall(r"(?m)^(\w+) [01]\.\d+$", words)) == people
+    file = (tmp_path / "run.csv").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"(?m)^\d,(\w+),", file)) == people

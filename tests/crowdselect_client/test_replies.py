@@ -1,0 +1,116 @@
+"""The client's types and verbs are those of the API as it is."""
+
+from typing import get_type_hints
+
+import pytest
+
+from crowdselect_client import ApiError, Client, replies
+from selection.api import api
+from selection.models import ApiToken
+
+SAME = {
+    "Assignment": "AssignmentOut",
+    "Batch": "BatchOut",
+    "BatchRow": "BatchRowOut",
+    "Changed": "ChangedOut",
+    "Changes": "ChangeIn",
+    "Claim": "ClaimOut",
+    "Given": "AnswerOut",
+    "Grading": "Grading",
+    "Pool": "PoolOut",
+    "PoolWorker": "PoolWorkerOut",
+    "Progress": "ProgressOut",
+    "Question": "QuestionOut",
+    "QuestionIn": "QuestionIn",
+    "QuestionSet": "SetOut",
+    "Row": "FateOut",
+    "Rows": "RowsOut",
+    "RunRow": "RunRowOut",
+    "RunState": "RunOut",
+    "RunWorker": "WorkerOut",
+    "Selected": "SelectedOut",
+    "Selection": "SelectionOut",
+    "Settings": "RunIn",
+    "Standing": "LineOut",
+    "WorkerIn": "WorkerIn",
+}
+SCHEMAS = api.get_openapi_schema()["components"]["schemas"]
+
+
+def test_every_type_is_held_against_the_api_s():
+    kinds = {name for name, kind in vars(replies).items() if hasattr(kind, "__total__")}
+    assert {name for name in kinds if not name.startswith("_")} == set(SAME)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), SAME.items())
+def test_a_type_has_the_fields_of_the_api_s(ours, theirs):
+    assert set(get_type_hints(getattr(replies, ours))) == set(SCHEMAS[theirs]["properties"])
+
+
+@pytest.mark.parametrize("ours", ["Settings", "QuestionIn", "WorkerIn"])
+def test_what_must_be_sent_is_what_the_api_asks_for(ours):
+    assert getattr(replies, ours).__required_keys__ == set(SCHEMAS[SAME[ours]]["required"])
+
+
+@pytest.mark.parametrize(("ours", "theirs"), SAME.items())
+def test_what_may_be_missing_is_marked_so_in_what_comes_back(ours, theirs):
+    """And the other way round; a field with a usual value is always sent, but for selections."""
+    if theirs.endswith("Out") and ours != "Selected":
+        assert getattr(replies, ours).__optional_keys__ == set()
+
+
+@pytest.mark.parametrize(("ours", "theirs"), SAME.items())
+def test_a_field_may_be_null_where_the_api_s_may(ours, theirs):
+    for name, kind in get_type_hints(getattr(replies, ours)).items():
+        kinds = SCHEMAS[theirs]["properties"][name].get("anyOf", [])
+        if {"type": "null"} in kinds and theirs != "ChangeIn":
+            assert "None" in str(kind), (ours, name)
+        if "None" in str(kind):
+            assert {"type": "null"} in kinds, (ours, name)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_every_verb_reaches_a_real_server(live_server):
+    with Client(live_server.url, ApiToken.issue("client")) as client:
+        pool = client.create_pool("Judges", key="mine")
+        assert client.create_pool("Judges", key="mine") == pool
+        with pytest.raises(ApiError, match="one of this name already") as found:
+            client.create_pool("Judges")
+        assert found.value.status == 422
+        rows: list[replies.WorkerIn] = [{"worker": f"w{n}/ü"} for n in range(150)]
+        assert client.put_workers(pool["id"], [*rows, {"worker": ""}])["rows"][-1]["row"] == 151
+        assert [one["worker"] for one in client.workers(pool["id"])] == [r["worker"] for r in rows]
+        assert [one["workers"] for one in client.pools(name="Judges")] == [150]
+
+        gold = client.create_question_set("Sums", "Add.", tries=2)
+        asked: list[replies.QuestionIn] = [
+            {"question": f"q{n}", "prompt": f"{n} + 0", "accepted": [str(n)]} for n in range(120)
+        ]
+        assert client.put_questions(gold["id"], asked)["added"] == 120
+        assert len(list(client.questions(gold["id"]))) == 120
+        assert [one["tries"] for one in client.question_sets("Sums")] == [2]
+
+        run = client.create_run(name="Best 2", pool=pool["id"], question_set=gold["id"], k=2)
+        draft = run.replace(
+            name="Best 3", pool=pool["id"], question_set=gold["id"], k=3, price="0.05"
+        )
+        assert draft["price"] == 0.05
+        assert run.start()["status"] == "running"
+        assert run.pause()["state"] == "paused"
+        assert run.resume()["status"] == "running"
+        assert run.change(budget=900, preview=True)["changed"].keys() == {"budget"}
+        assert run.change(budget=900, why="Enough.")["run"]["budget"] == 900
+        assert [row["name"] for row in client.runs(status="running")] == ["Best 3"]
+        assert len({one["link"] for one in run.workers()}) == 150
+        assert run.claim(["w1/ü", "nobody"])[1]["state"] == "unknown"
+        assert list(run.open(peek=True)) == list(run.answers()) == []
+        assert run.tell_many([(10**9, "1")])[0]["status"] == 404
+        assert len(list(run.standings())) == 150
+        assert [line["worker"] for line in run.standings(worker="w1/ü")] == ["w1/ü"]
+        assert run.stop()["ending"] == "stopped"
+        assert run.wait()["status"] == "ended"
+        assert run.selection()["k"] == 3
+        assert b"pay_per_answer" in run.export("payment", pay="0.1")
+        assert b"w1/" in run.export("all-csv")
+        copied = client.run(run.copy("Again").id).show()
+        assert (copied["name"], copied["k"], copied["status"]) == ("Again", 3, "draft")
