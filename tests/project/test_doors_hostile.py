@@ -14,7 +14,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 
 from selection import engine
-from selection.models import Answer, Upload
+from selection.intake import uploads
+from selection.models import Answer
 from tests.pages import admin_url
 from tests.worlds import crowd, make_run, open_of, play
 
@@ -79,9 +80,7 @@ def world() -> dict[str, list[object]]:
     going = make_run()
     draft = make_run(start=False)
     play(going, crowd(1, 2), most=2)
-    waiting = Upload.objects.create(
-        team=going.team, kind="workers", target=going.pool_id, name="a", text="worker\nx"
-    )
+    waiting = uploads.create("workers", going.pool, "a.csv", b"worker\nx")
     return {
         "pk": [going.pk, draft.pk, 2**63],
         "object_id": [going.pk, draft.pk, "export", HUGE, 2**63, "_00"],
