@@ -37,8 +37,8 @@ class Accounts(DefaultAccountAdapter):
     """Nobody makes a login for themselves; a password is checked by Django's backends."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "username_password_mismatch": "That name and that password do not go together.",
-        "incorrect_password": "That is not your password.",
+        "username_password_mismatch": "That name and that password do not go together.",  # nosec
+        "incorrect_password": "That is not your password.",  # nosec B105: words, no password
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
