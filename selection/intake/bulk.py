@@ -66,7 +66,7 @@ def insert_from(
     select, params = given.values_list(*(f"to_{name}" for name in columns)).query.sql_with_params()
     new = ", ".join(f"{named[name]} = excluded.{named[name]}" for name in changed)
     at = f" ({', '.join(named[name] for name in same)})" if changed else ""
-    does = f"UPDATE SET {new}" if changed else "NOTHING"
+    does = f"UPDATE SET {new}" if changed else "NOTHING"  # nosec B608
     sql = (
         f"INSERT INTO {quote(model._meta.db_table)} "  # nosec B608: our own names, quoted
         f"({', '.join(named.values())}) {select} ON CONFLICT{at} DO {does}"
