@@ -3,9 +3,10 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
-# A process on every core, which takes tests from a slower one when it has done its own. The order is
-# shuffled; the first line tells the seed, and `make test-sqlite ARGS=--randomly-seed=...` repeats it.
-TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 --dist worksteal $(ARGS)
+# A process on every core. The order is shuffled; the first line tells the seed, and
+# `make test-sqlite ARGS=--randomly-seed=...` repeats it. (Work is not stolen between processes: tests
+# that empty the tables come last in each, and no other may follow them.)
+TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
 .PHONY: setup run test test-all test-sqlite test-postgres coverage check bench wheel screenshot
 

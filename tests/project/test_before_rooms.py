@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
@@ -57,10 +58,12 @@ def opened(path: Path) -> Iterator[None]:
     configured = connections["default"]
     with closing(DatabaseWrapper(settings, "default")) as database:
         connections["default"] = database
+        ContentType.objects.clear_cache()  # in which their numbers are others
         try:
             yield
         finally:
             connections["default"] = configured
+            ContentType.objects.clear_cache()
 
 
 @pytest.fixture(scope="module")
