@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from selection import intake, wake
@@ -66,8 +67,13 @@ class Study:
         """The time to come is over for those who were never seen."""
         past = timezone.now() - timedelta(hours=2)
         Run.objects.filter(pk=self.run.pk).update(called=past)
+
+        def swept() -> bool:
+            roster.sweep()
+            return self.run.candidates.filter(gone="absent").exists()
+
         # A sweep passes over a run that a step holds; the beat comes again, and so does this.
-        wait_until(lambda: self.run.pk in roster.sweep(), "the sweep to reach the run")
+        wait_until(swept, "the sweep to reach the run")
 
     def raise_budget(self) -> None:
         changes.apply(self.run, {"budget": 5000}, "her", "it was too little")
@@ -130,8 +136,13 @@ def moved(run: Run, steps: int) -> None:
         if now.steps > steps or now.status == Run.Status.ENDED:
             return True
         wake.send(run.pk, delay=0)
-        waiting = Answer.objects.filter(run=run, applied_in=None).count()
-        return not waiting and Assignment.objects.open().filter(candidate__run=run).exists()
+        out = Assignment.objects.open().filter(candidate__run=run)
+        earlier = out.filter(
+            candidate=OuterRef("assignment__candidate"),
+            position__lt=OuterRef("assignment__position"),
+        )
+        waiting = Answer.objects.filter(run=run, applied_in=None).exclude(Exists(earlier))
+        return not waiting.exists() and out.exists()
 
     wait_until(stepped, "a step")
 
