@@ -7,7 +7,6 @@ once another is. All that can be seen must be equal, and not only alike on avera
 
 import cProfile
 import gc
-import json
 import logging
 import re
 import time
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,90 +27,26 @@ from django.utils import timezone
 from redis.connection import AbstractConnection
 
 from selection import engine, intake, wake
-from selection.models import Answer, ApiToken, Assignment, Question, Run
+from selection.models import Answer, Assignment, Run
 from selection.setup import runs
 from selection.worker import links
+from tests.right_and_wrong import (
+    KINDS,
+    Send,
+    as_if,
+    by_api,
+    kind,
+    make_program,
+    make_world,
+    of_each_kind,
+    on_page,
+)
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
 
 
-class Kind(NamedTuple):
-    """How a question compares, what may be chosen, an answer, and what is accepted where it is the
-    right one and where it is not: texts of the same make, for to read a number or to take accents
-    away takes as long as there is to do."""
-
-    grading: dict[str, Any]
-    choices: list[str]
-    answer: str
-    right: list[str]
-    wrong: list[str]
-    another: str  # could be an answer, too
-
-
-KINDS = [
-    Kind({}, ["yes", "no!", "why"], "yes", ["yes", "no!"], ["why", "no!"], "no!"),
-    Kind(
-        {},
-        [],
-        "  New   York ",
-        ["  New   York ", "  Old   York "],
-        ["  New   Cork ", "  Old   York "],
-        "  Old   York ",
-    ),
-    Kind(
-        {"number": True, "tolerance": 0.5}, [], "3,50", ["3,50", "7,25"], ["9,75", "7,25"], "7,25"
-    ),
-    Kind(
-        {"number": True, "tolerance": 0.05, "relative": True},
-        [],
-        "1 200",
-        ["1 240", "7 250"],
-        ["9 740", "7 250"],
-        "7 250",
-    ),
-    Kind({"case": True, "spaces": True}, [], "Ab c", ["Ab c", "AB C"], ["ab c", "AB C"], "AB C"),
-    Kind(
-        {"no_accents": True},
-        [],
-        "Café Noël",
-        ["Café Noël", "Dafé Noël"],
-        ["Café Moël", "Dafé Noël"],
-        "Dafé Noël",
-    ),
-    Kind(
-        {"multiple": True},
-        ["red", "sky", "sea"],
-        "sky | red",
-        ["red", "sky"],
-        ["red", "sea"],
-        "red | sea",
-    ),
-    Kind(
-        {"order": True},
-        ["one", "two", "six"],
-        "one | two | six",
-        ["one", "two", "six"],
-        ["two", "one", "six"],
-        "six | two | one",
-    ),
-]
-
 SAVEPOINT = re.compile('SAVEPOINT "?\\w+"?')
-
-Send = Callable[[], list[Any]]
-
-
-def kind(question: Question) -> Kind:
-    return KINDS[question.number % len(KINDS)]
-
-
-def of_each_kind(run: Run) -> list[list[Assignment]]:
-    """The open questions of each kind."""
-    found = open_of(run)
-    sorted_out = [[slip for slip in found if kind(slip.question) == one] for one in KINDS]
-    assert all(sorted_out)
-    return sorted_out
 
 
 @pytest.fixture(autouse=True)
@@ -124,21 +59,13 @@ def the_clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run() -> Run:
-    run = make_run(n=8, questions=60, slots=40, slots_per_worker=5, minutes=600)
-    for question in Question.objects.filter(question_set=run.question_set):
-        question.grading, question.choices, *_ = kind(question)
-        question.save()
-    engine.advance(run.pk)
-    return run
+    return make_world()
 
 
 @pytest.fixture
 def program(run: Run, settings: Any) -> Client:
     settings.API_REQUESTS_PER_MINUTE = 0  # counted for all answers alike, now and then
-    secret = ApiToken.issue("answers", scope=ApiToken.Scope.ANSWER)
-    client = Client(headers={"authorization": f"Bearer {secret}"})
-    client.get(f"/api/runs/{run.pk}/assignments?limit=100")
-    return client
+    return make_program(run)
 
 
 @contextmanager
@@ -187,7 +114,7 @@ def seen(responses: list[Any]) -> list[tuple[Any, ...]]:
     ]
 
 
-def observed(send: Send, capture: Any) -> dict[str, Any]:
+def observed(send: Callable[[], list[Any]], capture: Any) -> dict[str, Any]:
     """What is seen outside, and what was done inside: statements, messages, calls."""
     cache.clear()
     wake._covered.clear()
@@ -209,19 +136,9 @@ def observed(send: Send, capture: Any) -> dict[str, Any]:
     return {"seen": seen(responses)} | found
 
 
-def as_if(right: bool, slip: Assignment, rng: np.random.Generator) -> str:
-    """Make this the right answer to its question, or a wrong one; the answer."""
-    asked = kind(slip.question)
-    accepted = asked.right if right else asked.wrong
-    if not asked.grading.get("order"):
-        accepted = rng.permutation(accepted).tolist()
-    Question.objects.filter(pk=slip.question_id).update(accepted=accepted)
-    return asked.answer
-
-
 def both_ways(
     slip: Assignment,
-    send: Callable[[str], list[Any]],
+    send: Send,
     capture: Any,
     seed: int,
     before: Callable[[], None] = lambda: None,
@@ -239,30 +156,6 @@ def both_ways(
             transaction.set_rollback(True)
     for what, as_first in found[1].items():
         assert as_first == found[2][what], (what, kind(slip.question), seed)
-
-
-def on_page(slip: Assignment) -> Callable[[str], list[Any]]:
-    """Answer on the worker's page as a browser does, and follow to what comes next."""
-    url = reverse("work", args=[links.token(slip.candidate_id)])
-
-    def send(answer: str) -> list[Any]:
-        client = Client()
-        answered = client.post(url, {"assignment": slip.pk, "response": answer.split(" | ")})
-        return [answered, client.get(answered["Location"]) if "Location" in answered else answered]
-
-    return send
-
-
-def by_api(program: Client, run: Run, slip: Assignment) -> Callable[[str], list[Any]]:
-    """Answer with a token, and look at what is open."""
-
-    def send(answer: str) -> list[Any]:
-        body = json.dumps({"response": answer})
-        url = f"/api/assignments/{slip.pk}/answer"
-        answered = program.post(url, body, content_type="application/json")
-        return [answered, program.get(f"/api/runs/{run.pk}/assignments?limit=3")]
-
-    return send
 
 
 @pytest.mark.parametrize("way", ["page", "api"])
