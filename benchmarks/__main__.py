@@ -14,7 +14,7 @@ import tempfile
 import django
 from django.core.management import call_command
 
-ON_DATABASES = ("engine", "api", "page")
+ON_DATABASES = ("engine", "api", "page", "tells")
 PLAIN = ("bandit", "forecasts", "life")
 
 

@@ -6,6 +6,8 @@ The server's part alone, without a network; the browser asks every two seconds.
 import re
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
@@ -16,6 +18,7 @@ from django.urls import reverse
 from crowdselect.redis_server import command
 from selection import engine
 from selection.models import Run
+from tests.processes import wait_until
 from tests.worlds import answer_all, crowd, make_run, play
 
 from .tables import show
@@ -24,10 +27,18 @@ REFRESHES = 5
 
 
 def main() -> None:
-    redis = command(Path(settings.REDIS_URL.removeprefix("unix://")))
-    server = subprocess.Popen(redis, stdout=subprocess.DEVNULL)
-    try:
+    with redis():
         measure()
+
+
+@contextmanager
+def redis() -> Iterator[None]:
+    """The one that the settings name, as long as it is wanted."""
+    socket = Path(settings.REDIS_URL.removeprefix("unix://"))
+    server = subprocess.Popen(command(socket), stdout=subprocess.DEVNULL)
+    try:
+        wait_until(socket.exists, "the Redis socket")
+        yield
     finally:
         server.terminate()
         server.wait()

@@ -43,14 +43,18 @@ def _addresses() -> Iterator[CheckMessage]:
         )
 
 
+def _guessable(key: str) -> bool:
+    return len(key) < SHORTEST_KEY or len(set(key)) < FEWEST_CHARACTERS or INSECURE in key
+
+
 def _doors() -> Iterator[CheckMessage]:
     """What may be weak while somebody tries the program out with DEBUG, and never else."""
     if settings.DEBUG:
         return
-    key = settings.SECRET_KEY
-    if len(key) < SHORTEST_KEY or len(set(key)) < FEWEST_CHARACTERS or INSECURE in key:
+    if any(map(_guessable, [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS])):
         yield Error(
-            f"SECRET_KEY can be guessed: it must have {SHORTEST_KEY} characters and no pattern.",
+            f"SECRET_KEY can be guessed, or one of SECRET_KEY_FALLBACKS: each must have "
+            f"{SHORTEST_KEY} characters and no pattern.",
             hint="Leave it out: then one is made. For several machines take the one in "
             "var/secret-key, or: python -c 'import secrets; print(secrets.token_urlsafe(50))'",
             id="crowdselect.E005",

@@ -16,7 +16,8 @@ from django.urls import reverse
 
 from selection.errors import Refused
 
-from . import people
+from . import people, sealing
+from .nonce import Exchange
 from .pages import refusal
 
 # Stands in the sessions of those who signed in before there was anything but a password.
@@ -72,6 +73,11 @@ class SingleSignOn(DefaultSocialAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return True
 
+    def get_provider(self, *args: Any, **kwargs: Any) -> Any:
+        provider = super().get_provider(*args, **kwargs)
+        provider.oauth2_adapter_class = Exchange
+        return provider
+
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         try:
             people.refuse_foreign(sociallogin)
@@ -105,6 +111,12 @@ class Factors(DefaultMFAAdapter):
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": "That code is not right, or it was used already.",
     }
+
+    def encrypt(self, text: str) -> str:
+        return sealing.seal(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return sealing.unseal(encrypted_text)
 
     def get_totp_issuer(self) -> str:
         return "CrowdSelect"

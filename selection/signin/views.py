@@ -6,16 +6,18 @@ from typing import Any
 from allauth.account.views import LoginView
 from allauth.mfa.base.views import IndexView
 from allauth.socialaccount.adapter import get_adapter
-from allauth.socialaccount.models import SocialAccount
+from allauth.socialaccount.models import SocialAccount, SocialApp
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect import views as openid
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from . import second_factor
 from .adapters import providers
+from .nonce import Exchange
 from .pages import context_of, refusal
 
 
@@ -79,7 +81,10 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
 def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
     """From the provider: with a proof of who it is, or with none."""
     try:
-        response: HttpResponse = openid.callback(request, provider_id)
+        view = OAuth2CallbackView.adapter_view(Exchange(request, provider_id))
+        response: HttpResponse = view(request)
+    except SocialApp.DoesNotExist:
+        raise Http404 from None
     except (KeyError, ValueError):  # of what the provider sent
         return refusal(request, SILENT, HTTPStatus.BAD_GATEWAY)
     return response

@@ -5,11 +5,12 @@ The same answer is sent to the same question twice, from the same state: once it
 once another is. All that can be seen must be equal, and not only alike on average.
 """
 
+import cProfile
 import gc
-import json
+import logging
 import re
-import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -26,26 +27,26 @@ from django.utils import timezone
 from redis.connection import AbstractConnection
 
 from selection import engine, intake, wake
-from selection.models import Answer, ApiToken, Assignment, Question, Run
+from selection.models import Answer, Assignment, Run
 from selection.setup import runs
 from selection.worker import links
+from tests.right_and_wrong import (
+    KINDS,
+    Send,
+    as_if,
+    by_api,
+    kind,
+    make_program,
+    make_world,
+    of_each_kind,
+    on_page,
+)
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
 
-# How a question compares, what may be chosen, the answer, and others of the same make: to read a
-# number or to take accents away takes as long as there is to do.
-KINDS: list[tuple[dict[str, Any], list[str], str, list[str]]] = [
-    ({}, ["yes", "no!", "why"], "yes", ["no!", "why"]),
-    ({}, [], "  New   York ", ["  Old   York ", "  New   Cork "]),
-    ({"number": True, "tolerance": 0.5}, [], "3,50", ["7,25", "9,75"]),
-    ({"case": True, "spaces": True}, [], "Ab c", ["AB C", "ab c"]),
-    ({"no_accents": True}, [], "Café Noël", ["Dafé Noël", "Café Moël"]),
-]
 
 SAVEPOINT = re.compile('SAVEPOINT "?\\w+"?')
-
-Send = Callable[[], list[Any]]
 
 
 @pytest.fixture(autouse=True)
@@ -57,22 +58,15 @@ def the_clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def run() -> Run:
-    run = make_run(n=8, questions=60, slots=40, slots_per_worker=5, minutes=600)
-    for question in Question.objects.filter(question_set=run.question_set):
-        question.grading, question.choices, *_ = KINDS[question.number % len(KINDS)]
-        question.save()
-    engine.advance(run.pk)
-    return run
+def run() -> Iterator[Run]:
+    yield make_world()
+    gc.unfreeze()
 
 
 @pytest.fixture
 def program(run: Run, settings: Any) -> Client:
     settings.API_REQUESTS_PER_MINUTE = 0  # counted for all answers alike, now and then
-    secret = ApiToken.issue("answers", scope=ApiToken.Scope.ANSWER)
-    client = Client(headers={"authorization": f"Bearer {secret}"})
-    client.get(f"/api/runs/{run.pk}/assignments?limit=100")
-    return client
+    return make_program(run)
 
 
 @contextmanager
@@ -92,22 +86,21 @@ def redis_commands() -> Iterator[list[list[int]]]:
 
 
 @contextmanager
-def calls() -> Iterator[list[int]]:
-    """How many functions are called, in Python and in C."""
-    count = [0]
-
-    def note(frame: Any, event: str, arg: Any) -> None:
-        if event in ("call", "c_call"):
-            count[0] += 1
-
+def calls() -> Iterator[Counter[object]]:
+    """How often each function is called, in Python and in C."""
+    counted: Counter[object] = Counter()
+    profile = cProfile.Profile()
     gc.collect()
+    gc.freeze()  # what is alive now need not be looked through again before the next
     gc.disable()
-    sys.setprofile(note)
+    profile.enable()
     try:
-        yield count
+        yield counted
     finally:
-        sys.setprofile(None)
+        profile.disable()
         gc.enable()
+        for each in profile.getstats():
+            counted[each.code] += each.callcount
 
 
 def seen(responses: list[Any]) -> list[tuple[Any, ...]]:
@@ -123,10 +116,11 @@ def seen(responses: list[Any]) -> list[tuple[Any, ...]]:
     ]
 
 
-def observed(send: Send, capture: Any) -> dict[str, Any]:
+def observed(send: Callable[[], list[Any]], capture: Any) -> dict[str, Any]:
     """What is seen outside, and what was done inside: statements, messages, calls."""
     cache.clear()
     wake._covered.clear()
+    logging.root.manager._clear_cache()  # which levels are logged is looked up anew each time
     statements: list[tuple[str, int]] = []
 
     def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -140,74 +134,39 @@ def observed(send: Send, capture: Any) -> dict[str, Any]:
         capture(execute=True),
     ):
         responses = send()
-    found = {"statements": statements, "messages": commands, "calls": called[0]}
+    found = {"statements": statements, "messages": commands, "calls": called}
     return {"seen": seen(responses)} | found
-
-
-def as_if(right: bool, slip: Assignment, rng: np.random.Generator) -> str:
-    """Make this the right answer to its question, or a wrong one; the answer."""
-    _, _, answer, others = KINDS[slip.question.number % len(KINDS)]
-    accepted = [answer, others[0]] if right else [others[-1], others[0]]
-    order = np.random.default_rng(rng.integers(2**32)).permutation(2)
-    Question.objects.filter(pk=slip.question_id).update(accepted=[accepted[i] for i in order])
-    return answer
 
 
 def both_ways(
     slip: Assignment,
-    send: Callable[[str], list[Any]],
+    send: Send,
     capture: Any,
     seed: int,
     before: Callable[[], None] = lambda: None,
 ) -> None:
     """Send it as right and as wrong from the same state, and compare all.
 
-    Each once before, so that what is kept in the process (addresses that were read, levels of
-    loggers) is there.
+    Once before, so that what is kept in the process, as addresses that were read, is there.
     """
     found = []
-    for right in (False, True, seed % 2 == 0, seed % 2 == 1):
+    for right in (seed % 4 < 2, seed % 2 == 0, seed % 2 == 1):
         with transaction.atomic():
             answer = as_if(right, slip, np.random.default_rng(seed))
             before()
             found.append(observed(lambda said=answer: send(said), capture))
             transaction.set_rollback(True)
-    for what, as_first in found[2].items():
-        assert as_first == found[3][what], what
-
-
-def on_page(slip: Assignment) -> Callable[[str], list[Any]]:
-    """Answer on the worker's page, and follow to what comes next."""
-    url = reverse("work", args=[links.token(slip.candidate_id)])
-
-    def send(answer: str) -> list[Any]:
-        client = Client()
-        answered = client.post(url, {"assignment": slip.pk, "response": answer})
-        return [answered, client.get(answered["Location"]) if "Location" in answered else answered]
-
-    return send
-
-
-def by_api(program: Client, run: Run, slip: Assignment) -> Callable[[str], list[Any]]:
-    """Answer with a token, and look at what is open."""
-
-    def send(answer: str) -> list[Any]:
-        body = json.dumps({"response": answer})
-        url = f"/api/assignments/{slip.pk}/answer"
-        answered = program.post(url, body, content_type="application/json")
-        return [answered, program.get(f"/api/runs/{run.pk}/assignments?limit=3")]
-
-    return send
+    for what, as_first in found[1].items():
+        assert as_first == found[2][what], (what, kind(slip.question), seed)
 
 
 @pytest.mark.parametrize("way", ["page", "api"])
 def test_a_thousand_answers_look_the_same_right_and_wrong(
     way, run, program, sample, django_capture_on_commit_callbacks
 ):
-    rng, slips = np.random.default_rng(7), open_of(run)
-    assert {slip.question.number % len(KINDS) for slip in slips} == set(range(len(KINDS)))
-    for number in range(sample(15, 1000)):
-        slip = slips[rng.integers(len(slips))]
+    rng, slips = np.random.default_rng(7), of_each_kind(run)
+    for number in range(sample(len(KINDS), 1000)):
+        slip = rng.choice(slips[number % len(KINDS)])
         send = on_page(slip) if way == "page" else by_api(program, run, slip)
         both_ways(slip, send, django_capture_on_commit_callbacks, number)
 
@@ -218,12 +177,12 @@ def late(slip: Assignment, run: Run) -> None:
 
 def answered(slip: Assignment, run: Run) -> None:
     slip.question.refresh_from_db()
-    intake.record_many(run, [(slip, KINDS[slip.question.number % len(KINDS)][2])])
+    intake.record_many(run, [(slip, kind(slip.question).answer)])
 
 
 def answered_otherwise(slip: Assignment, run: Run) -> None:
     slip.question.refresh_from_db()
-    intake.record_many(run, [(slip, KINDS[slip.question.number % len(KINDS)][3][0])])
+    intake.record_many(run, [(slip, kind(slip.question).another)])
 
 
 def expired(slip: Assignment, run: Run) -> None:
@@ -250,9 +209,12 @@ PATHS = [late, answered, answered_otherwise, expired, counted, paused, ended]
 @pytest.mark.parametrize("before", PATHS, ids=lambda path: path.__name__)
 @pytest.mark.parametrize("way", ["page", "api"])
 def test_what_goes_wrong_looks_the_same_right_and_wrong(
-    before, way, run, program, django_capture_on_commit_callbacks
+    before, way, run, program, sample, django_capture_on_commit_callbacks
 ):
-    for number, slip in enumerate(open_of(run)[: len(KINDS)]):
+    slips = [each[0] for each in of_each_kind(run)]
+    turn = 2 * PATHS.index(before) + (way == "api")  # each kind comes, if not with each path
+    some = [slips[turn % len(slips)]]
+    for number, slip in enumerate(sample(some, slips), turn):
         send = on_page(slip) if way == "page" else by_api(program, run, slip)
         both_ways(
             slip,
@@ -265,9 +227,9 @@ def test_what_goes_wrong_looks_the_same_right_and_wrong(
 
 @pytest.mark.parametrize("answer", ["", "x" * 10_001, "none of these"])
 def test_what_is_no_answer_is_refused_alike_whatever_is_right(
-    answer, run, program, django_capture_on_commit_callbacks
+    answer, run, program, sample, django_capture_on_commit_callbacks
 ):
-    for slip in open_of(run)[: len(KINDS) : 2]:
+    for slip in open_of(run)[: sample(1, len(KINDS))]:
         for send in (on_page(slip), by_api(program, run, slip)):
             same = partial(lambda send, _: send(answer), send)
             both_ways(slip, same, django_capture_on_commit_callbacks, 1)

@@ -251,9 +251,17 @@ def test_a_provider_that_does_not_answer_is_said(company, place):
 
 
 @pytest.mark.parametrize(
-    "claims", [{"aud": "somebody else"}, {"iss": "https://evil.example.org"}, {"exp": 1}]
+    "claims",
+    [
+        {"aud": "somebody else"},
+        {"iss": "https://evil.example.org"},
+        {"exp": 1},
+        {"nonce": "of another sign-in"},
+        {"nonce": ""},
+        {"nonce": "no proof"},
+    ],
 )
-def test_a_proof_for_somebody_else_or_of_yesterday_is_not_taken(company, claims):
+def test_a_proof_for_somebody_else_or_of_another_time_is_not_taken(company, claims):
     company.claims |= claims
     assert come(Client()).status_code == 401
     assert not User.objects.exists()

@@ -1,0 +1,18 @@
+"""``manage.py seal_factors``: after SECRET_KEY was replaced, before the old one is forgotten."""
+
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django.core.management import BaseCommand
+from django.db import transaction
+
+from selection.signin import sealing
+
+
+class Command(BaseCommand):
+    help = "Seal authenticator apps and recovery codes with the present SECRET_KEY."
+
+    @transaction.atomic
+    def handle(self, *args: Any, **options: Any) -> None:
+        number = sealing.renew(Authenticator.objects.all())
+        self.stdout.write(f"Sealed {number} with the present key.")

@@ -1,0 +1,28 @@
+from django.db import migrations
+
+from selection.signin import sealing
+
+
+def seal(apps, schema_editor):
+    """What authenticator apps and recovery codes are made of lay there as it is."""
+    authenticators = apps.get_model("mfa", "Authenticator").objects
+    sealing.renew(authenticators.using(schema_editor.connection.alias).all())
+
+
+def unseal(apps, schema_editor):
+    """Older code reads it as it is."""
+    authenticators = apps.get_model("mfa", "Authenticator").objects
+    for one in authenticators.using(schema_editor.connection.alias).exclude(type="webauthn"):
+        plain = {name: sealing.unseal(text) for name, text in one.data.items() if name in sealing.NAMES}
+        one.data |= plain
+        one.save(update_fields=["data"])
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('selection', '0016_exposure'),
+        ('mfa', '0003_authenticator_type_uniq'),
+    ]
+
+    operations = [migrations.RunPython(seal, unseal)]
