@@ -5,6 +5,7 @@ from . import (  # noqa: F401  (each adds addresses)
     drafts,
     expected,
     exports,
+    files,
     forecasts,
     history,
     label_studio,
