@@ -252,6 +252,8 @@ def send(client: Client, method: str, path: str, theirs: Camp):
         "{pool_id}": theirs.pool.pk,
         "{set_id}": theirs.question_set.pk,
         "{file_id}": theirs.upload.pk,
+        "{practice_id}": theirs.question_set.practice.get().pk,
+        "{name}": theirs.question_set.media.get().name,
         "{question}": theirs.question_set.questions.first().key,
     }
     content = BODIES.get(f"{method} {named(path)}", {})

@@ -70,6 +70,8 @@ def ids(theirs: Camp) -> dict[str, object]:
         "assignment_id": theirs.open.pk,
         "forecast_id": theirs.planning.pk,
         "file_id": str(theirs.upload.pk),
+        "practice_id": theirs.question_set.practice.get().pk,
+        "name": "zebra.gif",
     }
 
 
