@@ -67,7 +67,8 @@ def size_of(request: HttpRequest) -> int:
 def most_for(request: HttpRequest) -> int:
     """Bytes: files come from those who are signed in. (The API looks at the token first.)"""
     if request.path.startswith(API):
-        return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        files = request.content_type == "multipart/form-data"
+        return int(settings.MOST_UPLOADED if files else settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     if size_of(request) <= settings.MOST_FROM_STRANGERS:
         return int(settings.MOST_FROM_STRANGERS)
     known = SESSION_KEY in request.session

@@ -5,6 +5,7 @@ It needs httpx alone. docs/client.md has the whole job.
 
 from .client import Client
 from .connection import ApiError
+from .file import File
 from .run import Run
 
-__all__ = ["ApiError", "Client", "Run"]
+__all__ = ["ApiError", "Client", "File", "Run"]

@@ -1,14 +1,20 @@
 """The way in: pools and their workers, question sets and their questions, runs."""
 
 from collections.abc import Iterator, Sequence
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
+from urllib.parse import quote
 
 import httpx
 
 from .connection import Connection
+from .file import File
 from .replies import (
+    FileState,
+    Media,
     Pool,
     PoolWorker,
+    Practice,
+    PracticeIn,
     Question,
     QuestionIn,
     QuestionSet,
@@ -78,9 +84,16 @@ class Client:
         *,
         markdown: bool = True,
         tries: int | None = None,
+        most_workers: int | None = None,
         key: str | None = None,
     ) -> QuestionSet:
-        body = {"name": name, "instructions": instructions, "markdown": markdown, "tries": tries}
+        body: dict[str, Any] = {
+            "name": name,
+            "instructions": instructions,
+            "markdown": markdown,
+            "tries": tries,
+        }
+        body["most_workers"] = most_workers
         return self._to.create(QuestionSet, "question-sets", key, body)
 
     def question_sets(self, name: str = "", search: str = "") -> Iterator[QuestionSet]:
@@ -95,6 +108,64 @@ class Client:
     ) -> Iterator[Question]:
         wanted = {"search": search, "retired": retired}
         return self._to.pages(Question, f"question-sets/{question_set}/questions", wanted)
+
+    def create_practice(
+        self, question_set: int, *, key: str | None = None, **lesson: Unpack[PracticeIn]
+    ) -> Practice:
+        """A question that is asked first, explained, and never counted."""
+        return self._to.create(Practice, f"question-sets/{question_set}/practice", key, lesson)
+
+    def practice(self, question_set: int) -> list[Practice]:
+        """In the order in which they are asked."""
+        return self._to.ask(list[Practice], "GET", f"question-sets/{question_set}/practice")
+
+    def replace_practice(
+        self, question_set: int, practice: int, **lesson: Unpack[PracticeIn]
+    ) -> Practice:
+        """Give it all that it has anew."""
+        path = f"question-sets/{question_set}/practice/{practice}"
+        return self._to.ask(Practice, "PUT", path, json=lesson)
+
+    def delete_practice(self, question_set: int, number: int) -> None:
+        path = f"question-sets/{question_set}/practice/{number}"
+        self._to.send("DELETE", path, harmless=False)
+
+    def send_media(
+        self, question_set: int, name: str, content: bytes, *, key: str | None = None
+    ) -> Media:
+        """A picture, sound or film that texts show as ``![words](media:NAME)``."""
+        path = f"question-sets/{question_set}/media"
+        return self._to.upload(Media, path, key, name, content)
+
+    def media(self, question_set: int) -> Iterator[Media]:
+        return self._to.pages(Media, f"question-sets/{question_set}/media", {})
+
+    def delete_media(self, question_set: int, name: str) -> None:
+        path = f"question-sets/{question_set}/media/{quote(name)}"
+        self._to.send("DELETE", path, harmless=False)
+
+    # -- files
+
+    def send_workers(self, pool: int, name: str, content: bytes, *, key: str | None = None) -> File:
+        """A file of workers: ``name`` it if need be, and ``take`` it."""
+        return self._send(f"pools/{pool}/files", key, name, content)
+
+    def send_questions(
+        self, question_set: int, name: str, content: bytes, *, key: str | None = None
+    ) -> File:
+        """A file of gold questions."""
+        return self._send(f"question-sets/{question_set}/files", key, name, content)
+
+    def send_answers(self, run: int, name: str, content: bytes, *, key: str | None = None) -> File:
+        """A file of answers that were given elsewhere."""
+        return self._send(f"runs/{run}/files", key, name, content)
+
+    def file(self, number: str) -> File:
+        """The file of this id."""
+        return File(self._to, number)
+
+    def _send(self, path: str, key: str | None, name: str, content: bytes) -> File:
+        return File(self._to, self._to.upload(FileState, path, key, name, content)["id"])
 
     # -- runs
 

@@ -65,8 +65,12 @@ class Connection:
 
         key  of your own, so that another process may send the same again; None: a random one
         """
-        headers = {"Idempotency-Key": key or str(uuid4())}
-        return self.ask(kind, "POST", path, json=body, headers=headers)
+        return self.ask(kind, "POST", path, json=body, headers=_keyed(key))
+
+    def upload(self, kind: type[T], path: str, key: str | None, name: str, content: bytes) -> T:
+        """The same of a file."""
+        files = {"file": (name, content)}
+        return self.ask(kind, "POST", path, files=files, headers=_keyed(key))
 
     def pages(self, kind: type[T], path: str, query: dict[str, Any]) -> Iterator[T]:
         """The rows of a list, whose pages are fetched as they are needed."""
@@ -100,6 +104,10 @@ class Connection:
                 raise wrong
             time.sleep(pause)
         raise AssertionError("The last try returns or raises.")
+
+
+def _keyed(key: str | None) -> dict[str, str]:
+    return {"Idempotency-Key": key or str(uuid4())}
 
 
 def _document(answer: httpx.Response) -> Any:

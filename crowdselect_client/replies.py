@@ -34,6 +34,28 @@ class QuestionIn(TypedDict):
     grading: NotRequired[Grading | None]
 
 
+class PracticeIn(TypedDict):
+    prompt: str
+    accepted: list[str]
+    choices: NotRequired[list[str]]
+    grading: NotRequired[Grading | None]
+    number: NotRequired[int]
+    explanation: NotRequired[str]
+    must: NotRequired[bool]
+
+
+class Codes(TypedDict, total=False):
+    done: str
+    screened: str
+    nothing: str
+
+
+class PageIn(TypedDict, total=False):
+    pay: float | str | None
+    codes: Codes | None
+    after: str
+
+
 class _Tuning(TypedDict, total=False):
     """What a draft may be given and a run may change."""
 
@@ -100,6 +122,7 @@ class QuestionSet(TypedDict):
     instructions: str
     markdown: bool
     tries: int | None
+    most_workers: int | None
     created: str
     questions: int
 
@@ -112,6 +135,59 @@ class Question(TypedDict):
     grading: Grading
     retired: str | None
     retired_why: str
+
+
+class Practice(TypedDict):
+    id: int
+    number: int
+    prompt: str
+    accepted: list[str]
+    choices: list[str]
+    grading: Grading
+    explanation: str
+    must: bool
+
+
+class Media(TypedDict):
+    name: str
+    type: str
+    size: int
+    created: str
+
+
+class FileState(TypedDict):
+    id: str
+    kind: Literal["workers", "questions", "answers"]
+    into: int
+    name: str
+    state: Literal["open", "reading", "ready", "taken", "failed"]
+    looks_like: str
+    what: str
+    columns: dict[str, str]
+    remembered: bool
+    headed: bool
+    percent: int
+    fine: int
+    outside: int
+    bad: int
+    passed: int
+    error: str
+    created: str
+
+
+class FileRow(TypedDict):
+    line: int
+    key: str
+    says: dict[str, Any]
+    new: bool
+    why: str
+
+
+class Page(TypedDict):
+    pay: float | None
+    currency: str
+    codes: dict[str, str]
+    after: str
 
 
 class Row(TypedDict):

@@ -14,6 +14,8 @@ from .replies import (
     Claim,
     Given,
     Outcome,
+    Page,
+    PageIn,
     RunState,
     RunWorker,
     Selection,
@@ -70,6 +72,14 @@ class Run:
         body = {"name": name, "same_seed": same_seed}
         made = self._to.create(RunState, f"{self._path}/copy", key, body)
         return Run(self._to, made["id"])
+
+    def page(self) -> Page:
+        """What its workers are told: pay, codes to hand in, what happens next."""
+        return self._to.ask(Page, "GET", f"{self._path}/page")
+
+    def tell_workers(self, **page: Unpack[PageIn]) -> Page:
+        """Say all of that anew, at any time."""
+        return self._to.ask(Page, "PUT", f"{self._path}/page", json=page)
 
     def wait(self, every: float = 2, at_most: float | None = None) -> RunState:
         """How it stands when it has ended. Raises TimeoutError after ``at_most`` seconds."""

@@ -10,7 +10,8 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-BIGGEST_FILE = 50 * 1024 * 1024
+from selection.errors import Refused
+from selection.intake import uploads
 
 
 class UploadForm(forms.Form):
@@ -36,8 +37,11 @@ class UploadForm(forms.Form):
         file, pasted = cleaned.get("file"), cleaned.get("pasted", "")
         if bool(file) == bool(pasted.strip()):
             raise ValidationError("Choose a file or paste its lines: one of the two.")
-        if file and file.size > BIGGEST_FILE:
-            raise ValidationError(f"{file.name} is larger than 50 MB; split it into parts.")
+        if file:
+            try:
+                uploads.refuse_large(file.name, file.size)
+            except Refused as refusal:
+                raise ValidationError(str(refusal)) from refusal
         name = file.name if file else "The pasted text"
         content = file.read() if file else pasted.encode(errors="replace")
         return cleaned | {"name": name[:200], "content": content}

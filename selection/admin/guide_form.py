@@ -19,11 +19,9 @@ from selection import forecast
 from selection.access import scoped
 from selection.errors import Refused
 from selection.forecast import Belief, Past, Plan, Range, Usual
-from selection.intake import recorded
+from selection.intake import recorded, uploads
 from selection.models import Pool, QuestionSet, Run, exposure
 from selection.setup import money, priors, refusals
-
-from .forms import BIGGEST_FILE
 
 OWN, BY_MONEY = "own", "money"
 USUAL_EPSILON = 0.1
@@ -310,6 +308,5 @@ def _range(low: Decimal | None, high: Decimal | None) -> Range:
 
 
 def _content(file: Any) -> bytes:
-    if file.size > BIGGEST_FILE:
-        raise Refused(f"{file.name} is larger than 50 MB.")
+    uploads.refuse_large(file.name, file.size)
     return bytes(file.read())

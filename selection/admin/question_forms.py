@@ -121,8 +121,7 @@ def _typed(way: dict[str, Any]) -> dict[str, Any]:
 class QuestionSetForm(forms.ModelForm):
     def clean_most_workers(self) -> int | None:
         most: int | None = self.cleaned_data["most_workers"]
-        why = exposure.of_limit(self.instance, most) if self.instance.pk else ""
-        if why:
+        if why := exposure.of_limit(self.instance, most):
             raise ValidationError(why)
         return most
 

@@ -65,10 +65,8 @@ class ToldForm(forms.Form):
 
     def facts(self) -> PageFacts:
         given = self.cleaned_data
-        codes = {outcome: given[f"code_{outcome}"] for outcome in OUTCOMES}
-        return PageFacts(
-            given["pay"], {name: one for name, one in codes.items() if one}, given["after"]
-        )
+        codes: dict[str, str] = {outcome: given[f"code_{outcome}"] for outcome in OUTCOMES}
+        return PageFacts(given["pay"], codes, given["after"])
 
 
 class ToldPage(Page):

@@ -2,7 +2,8 @@
 
 from typing import Annotated, Any
 
-from ninja import Field, Schema
+from ninja import Field, File, Schema
+from ninja.files import UploadedFile
 from ninja.schema import model_validator  # type: ignore[attr-defined]  # pydantic's, by way of ninja
 
 from .paging import Page
@@ -33,6 +34,15 @@ def price(description: str) -> Any:
 
 # Of an algorithm's option.
 Value = bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | float | str | None
+
+
+class _Filled(UploadedFile):
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
+        return {"type": "string", "format": "binary", "minLength": 1}
+
+
+Sent = File[_Filled]  # in a form, multipart/form-data
 
 
 class Part(Schema):

@@ -78,5 +78,12 @@ def _kept(out: type[Schema], create: Callable[[], Any], request: HttpRequest, ke
 
 
 def _digest(request: HttpRequest) -> str:
-    what = f"{request.method} {request.get_full_path()}\n".encode()
-    return hashlib.sha256(what + request.body).hexdigest()
+    digest = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
+    if request.content_type != "multipart/form-data":
+        digest.update(request.body)
+    for name in sorted(request.FILES):  # what stands between them is new every time
+        file: Any = request.FILES[name]
+        digest.update(f"{name} {file.name} {file.size}\n".encode())
+        digest.update(file.read())
+        file.seek(0)
+    return digest.hexdigest()

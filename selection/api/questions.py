@@ -1,65 +1,24 @@
-"""Question sets, and the gold questions in them. Answering tokens see none of it."""
+"""The gold questions of question sets. Answering tokens see none of it."""
 
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from ninja import Field, Query, Schema, Status
+from ninja import Field, Query, Schema
 
 from selection import audit
-from selection.access import scoped
 from selection.intake import rows
 from selection.intake.files import QuestionRow
-from selection.models import Question, QuestionSet
-from selection.setup import holders, regrade
+from selection.models import Question
+from selection.setup import regrade
 from selection.setup.regrade import Gold
 
 from .base import ERRORS, api, who
-from .fields import MOST_ROWS, Id, Key, Name, Named, Part, RowsOut, Yes
-from .once import KEYED, once
+from .fields import MOST_ROWS, Id, Key, Part, RowsOut, Yes
 from .paging import NEXT, Page, page
+from .question_sets import set_of
 from .schemas import WhyIn
-
-
-class SetIn(Schema):
-    name: Name = Field(description="Unique in the team.", examples=["Sums"])
-    instructions: str = Field(
-        "",
-        max_length=100_000,
-        description="Shown to workers above every question.",
-        examples=["Add the numbers."],
-    )
-    markdown: Yes = Field(True, description="Instructions and questions are Markdown.")
-    tries: int | None = Field(
-        None,
-        ge=1,
-        le=32767,
-        description="How often a practice question that must be right may be answered wrong. "
-        "null: as often as they like.",
-    )
-
-
-class SetChangeIn(Schema):
-    """What is left out stays."""
-
-    name: Name | None = Field(None, examples=["Sums"])
-    instructions: str | None = Field(None, max_length=100_000, examples=["Add the numbers."])
-    markdown: Yes | None = None
-    tries: int | None = Field(None, ge=1, le=32767, description="null: as often as they like.")
-
-
-class SetOut(Schema):
-    """Gold questions: questions whose answers are known."""
-
-    id: int = Field(examples=[1])
-    name: str = Field(examples=["Sums"])
-    instructions: str
-    markdown: bool
-    tries: int | None
-    created: datetime
-    questions: int = Field(description="How many are in it.", examples=[40])
 
 
 class Grading(Part):
@@ -140,77 +99,6 @@ class QuestionsQuery(Page):
     retired: bool | None = Field(None, description="Only those that are retired, or are not.")
 
 
-def _sets(request: HttpRequest) -> Any:
-    return scoped(QuestionSet, request).annotate(size=Count("questions"))
-
-
-def _set(request: HttpRequest, set_id: int) -> Any:
-    return get_object_or_404(_sets(request), pk=set_id)
-
-
-def _out(item: Any) -> dict[str, Any]:
-    return {
-        "id": item.pk,
-        "name": item.name,
-        "instructions": item.instructions,
-        "markdown": item.markdown,
-        "tries": item.tries,
-        "created": item.created,
-        "questions": item.size,
-    }
-
-
-@api.get(
-    "/question-sets", response={200: list[SetOut], **ERRORS}, tags=["questions"], openapi_extra=NEXT
-)
-def list_question_sets(
-    request: HttpRequest, response: HttpResponse, query: Query[Named]
-) -> list[dict[str, Any]]:
-    """All question sets, the oldest first."""
-    found = _sets(request).filter(name__icontains=query.search)
-    found = found.filter(name=query.name) if query.name else found
-    return [_out(item) for item in page(request, response, found, query)]
-
-
-@api.post(
-    "/question-sets", response={201: SetOut, **ERRORS}, tags=["questions"], openapi_extra=KEYED
-)
-@once(SetOut)
-def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
-    """Make an empty question set."""
-    team = request.auth.team_id  # type: ignore[attr-defined]
-    item = QuestionSet(team_id=team, **payload.dict())
-    holders.store(item)
-    return show_question_set(request, item.pk)
-
-
-@api.get("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
-def show_question_set(request: HttpRequest, set_id: Id) -> dict[str, Any]:
-    """A question set."""
-    return _out(_set(request, set_id))
-
-
-@api.patch("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
-def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) -> dict[str, Any]:
-    """Change a question set's name or instructions."""
-    item = _set(request, set_id)
-    for name, value in payload.dict(exclude_unset=True).items():
-        if value is not None or name == "tries":
-            setattr(item, name, value)
-    holders.store(item)
-    return _out(item)
-
-
-@api.delete("/question-sets/{set_id}", response={204: None, **ERRORS}, tags=["questions"])
-def delete_question_set(request: HttpRequest, set_id: Id) -> Status[None]:
-    """Delete a question set with its questions; 409 while a run needs it."""
-    holders.delete(_set(request, set_id))
-    return Status(204, None)
-
-
-# -- questions
-
-
 @api.get(
     "/question-sets/{set_id}/questions",
     response={200: list[QuestionOut], **ERRORS},
@@ -221,7 +109,7 @@ def list_questions(
     request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[QuestionsQuery]
 ) -> list[dict[str, Any]]:
     """The questions of a set, with their answers, in the order in which they came."""
-    found = _set(request, set_id).questions.all()
+    found = set_of(request, set_id).questions.all()
     if query.search:
         found = found.filter(key__icontains=query.search) | found.filter(
             prompt__icontains=query.search
@@ -240,7 +128,7 @@ def _question(item: Question) -> dict[str, Any]:
 def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dict[str, Any]:
     """Put gold questions into a set, 10,000 at a time; one that is in it already is replaced, but
     not where it has been asked. Sending the same again changes nothing."""
-    item = _set(request, set_id)
+    item = set_of(request, set_id)
     sent = [_row(row, one.question, one) for row, one in enumerate(payload.questions, 1)]
     fates = rows.put_questions(item, sent)
     counts = rows.counted(fates)
@@ -249,14 +137,17 @@ def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dic
 
 
 def _row(number: int, key: str, one: GoldIn) -> QuestionRow:
+    return QuestionRow(number, key, one.prompt, one.accepted, one.choices, way_of(one.grading))
+
+
+def way_of(grading: Grading | None) -> dict[str, Any]:
     """Of the grading what is usual is left out, as in what is stored."""
-    said = one.grading.dict() if one.grading else {}
-    way = {name: value for name, value in said.items() if value}
-    return QuestionRow(number, key, one.prompt, one.accepted, one.choices, way)
+    said = grading.dict() if grading else {}
+    return {name: value for name, value in said.items() if value}
 
 
 def _of_key(request: HttpRequest, set_id: int, key: str) -> Question:
-    found: Question = get_object_or_404(_set(request, set_id).questions, key=key)
+    found: Question = get_object_or_404(set_of(request, set_id).questions, key=key)
     return found
 
 

@@ -1,11 +1,11 @@
 """Workers who were shown questions and do not answer: how long the others wait for them."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from django.db.models import F
+from django.db.models import F, Max
 from django.utils import timezone
 
-from selection.models import Answer, Run
+from selection.models import Answer, Assignment, Run
 
 LEAST = timedelta(minutes=1)
 SLOW = 5  # times as long as the crowd usually takes
@@ -18,12 +18,21 @@ def worn(run: Run) -> bool:
     An algorithm may want answers of nobody else: without this, one who has left without a word
     would hold all up until the time to answer is over.
     """
+    since = _since(run)
+    return since is not None and timezone.now() - since > _patience(run)
+
+
+def _since(run: Run) -> datetime | None:
+    """When the last of those who hold questions was shown one, or the last step, while there is
+    somebody who has seen none: whoever was passed over holds nobody up a second time."""
     last = run.history.order_by("-number").values_list("at", flat=True).first()
-    return last is not None and timezone.now() - last > _patience(run)
+    held = Assignment.objects.open().filter(candidate__run=run).order_by().values("candidate")
+    shown = list(held.annotate(latest=Max("shown")).values_list("latest", flat=True))
+    return max(shown, default=last) if all(shown) else last
 
 
 def _patience(run: Run) -> timedelta:
-    """How long after the last step; the time to answer, while nothing is known of the crowd."""
+    """How long from then; the time to answer, while nothing is known of the crowd."""
     given = Answer.objects.filter(run=run, expired=False, assignment__shown__isnull=False)
     latest = given.order_by("-pk").values_list(F("at") - F("assignment__shown"), flat=True)
     spans = sorted(latest[:RECENT])

@@ -224,6 +224,15 @@ FORMATS = {
             payment.prolific_bonus,
         ),
         Format(
+            "mturk-bonus",
+            "MTurk: bonuses",
+            "What SendBonus is told of whoever came by a task there: WorkerId, AssignmentId, "
+            "BonusAmount.",
+            PAYING,
+            "csv",
+            payment.mturk_bonus,
+        ),
+        Format(
             "mturk",
             "MTurk: grant a qualification",
             "To upload under Manage, Workers. The qualification is named as the run, else change "

@@ -4,19 +4,20 @@ from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 
 from selection.errors import Refused
-from selection.models import Assignment, Run
+from selection.models import Assignment, Candidate, Run
 
 from .wanted import Wanted
-from .writing import Table, csv_file, plain_lines
+from .writing import Table, csv_file, plain_lines, program_csv
 
 COLUMNS = [
     *("worker", "name", "shown", "answered", "too_late"),
-    *("pay_per_answer", "due", "currency"),
+    *("pay_per_answer", "due", "currency", "platform", "task"),
 ]
 CENT = Decimal("0.01")
+MOST_REASON = 200
 # An answer that a worker gave: not one that closed a question which was out when it was retired.
 GIVEN = Q(answer__isnull=False, answer__expired=False) & ~Q(answer__response="", answer__void=True)
 LATE = Q(answer__expired=True)
@@ -26,8 +27,8 @@ def payment(wanted: Wanted) -> Iterator[bytes]:
     """For people: what each was shown, answered and is due."""
     pay, currency = _pay(wanted), wanted.run.currency
     rows = (
-        [worker, name, shown, given, late, pay, due(pay, given), currency]
-        for worker, name, shown, given, late in _tested(wanted.run)
+        [worker, name, shown, given, late, pay, due(pay, given), currency, platform, task]
+        for worker, name, shown, given, late, platform, task in _tested(wanted.run)
     )
     return csv_file(Table(COLUMNS, rows))
 
@@ -37,14 +38,32 @@ def prolific_bonus(wanted: Wanted) -> Iterator[bytes]:
 
     Raises Refused where it is not known what an answer is paid.
     """
+    return plain_lines([worker, amount] for worker, amount, _ in _bonuses(wanted))
+
+
+def mturk_bonus(wanted: Wanted) -> Iterator[bytes]:
+    """What MTurk's SendBonus is told of each worker who came by one of its tasks.
+
+    Raises Refused as above.
+    """
+    reason = f"{wanted.run}"[:MOST_REASON]
+    rows = ([worker, task, amount, reason] for worker, amount, task in _bonuses(wanted) if task)
+    return program_csv(Table(["WorkerId", "AssignmentId", "BonusAmount", "Reason"], rows))
+
+
+def _bonuses(wanted: Wanted) -> Iterator[tuple[str, Decimal, str]]:
+    """(worker, amount, MTurk's AssignmentId) of whoever is due something."""
     pay = _pay(wanted)
     if pay is None:
         raise Refused(
             "It is not known what an answer is paid: give the run a price per answer, or say the "
             "pay when exporting."
         )
-    rows = ((worker, due(pay, given)) for worker, _, _, given, _ in _tested(wanted.run))
-    return plain_lines([worker, amount] for worker, amount in rows if amount)
+    return (
+        (worker, amount, task if platform == Candidate.Platform.MTURK else "")
+        for worker, _, _, given, _, platform, task in _tested(wanted.run)
+        if (amount := due(pay, given))
+    )
 
 
 def due(pay: Decimal | None, answered: int) -> Decimal | None:
@@ -63,7 +82,8 @@ def _pay(wanted: Wanted) -> Decimal | None:
 
 
 def _tested(run: Run) -> Iterator[tuple[Any, ...]]:
-    """(worker, name, shown, given, too late) of whoever was shown a question, or answered one.
+    """(worker, name, shown, given, too late, platform, task) of whoever was shown a question, or
+    answered one.
 
     Answers that came by file or API were shown elsewhere, and count as shown.
     """
@@ -75,6 +95,8 @@ def _tested(run: Run) -> Iterator[tuple[Any, ...]]:
             shown=Count("pk", filter=Q(shown__isnull=False) | GIVEN | LATE),
             given=Count("pk", filter=GIVEN),
             late=Count("pk", filter=LATE),
+            platform=Max("candidate__platform"),
+            task=Max("candidate__task"),
         )
         .filter(shown__gt=0)
     )

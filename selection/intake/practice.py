@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from selection.errors import Conflict, NotFound
+from selection.errors import Conflict, NotFound, Refused
 from selection.models import Candidate, Practice, PracticeAnswer, QuestionSet, Run
 
-from .answers import outside_choices, refuse_response
+from .answers import NO_TEXT, outside_choices, refuse_response
+from .rows import refuse_gold
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,14 @@ def pending(question_set: QuestionSet, run: Run, worker: int) -> Practice | None
         candidate__run=run, candidate__worker=worker, done=True
     ).values("practice")
     return Practice.objects.filter(question_set=question_set).exclude(pk__in=done).first()
+
+
+def keep(practice: Practice) -> None:
+    """Store a practice question. Raises Refused for what cannot be one."""
+    refuse_gold(practice)
+    if NO_TEXT.search(practice.explanation):
+        raise Refused("There is a character in the explanation that cannot be read.")
+    practice.save()
 
 
 @transaction.atomic

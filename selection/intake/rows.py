@@ -9,12 +9,14 @@ from django.db import transaction
 
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Worker, grading
+from selection.models.gradable import Gradable
 
 from . import catalog, ways
 from .answers import NO_TEXT
 from .files import LONGEST_KEY, QuestionRow, WorkerRow
 
 ADDED, CHANGED, UNCHANGED, REFUSED = "added", "changed", "unchanged", "refused"
+
 
 Row = TypeVar("Row", WorkerRow, QuestionRow)
 
@@ -83,6 +85,11 @@ def put_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> lis
 def refuse_question(row: QuestionRow) -> None:
     """Raise Refused for what cannot be a gold question."""
     _refuse_key(row.question, "question's id")
+    refuse_gold(row)
+
+
+def refuse_gold(row: QuestionRow | Gradable) -> None:
+    """The same, whatever it is called by."""
     texts = [row.prompt, *row.accepted, *row.choices]
     if any(NO_TEXT.search(text) for text in texts):
         raise Refused("There is a character in it that cannot be read.")

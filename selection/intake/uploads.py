@@ -28,6 +28,7 @@ from .sorting import refuse_ended
 logger = logging.getLogger(__name__)
 
 TASK = "selection.tasks.sort_upload"
+MOST_BYTES = 50 * 1024 * 1024
 AT_ONCE = 0.7  # seconds in which whoever sends the file sorts what can be
 A_TURN = 20.0  # seconds after which a task makes room for others
 LOST = timedelta(seconds=60)  # after which work is handed out again
@@ -38,6 +39,12 @@ State = Upload.State
 
 
 # -- beginning
+
+
+def refuse_large(name: str, size: int) -> None:
+    """Raise Refused for more bytes than a file may have that comes over the network."""
+    if size > MOST_BYTES:
+        raise Refused(f"{name} is larger than {MOST_BYTES >> 20} MB; split it into parts.")
 
 
 def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True) -> Upload:
@@ -157,7 +164,11 @@ def _move(upload: Upload, state: State, error: str = "") -> bool:
 
 
 def _hand_out(upload: Upload) -> None:
-    """Send a message; where Redis is away the sweep does it later."""
+    """Send a message once it is stored; where Redis is away the sweep does it later."""
+    transaction.on_commit(lambda: _send(upload), robust=True)
+
+
+def _send(upload: Upload) -> None:
     try:
         current_app.send_task(
             TASK,

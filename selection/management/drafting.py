@@ -12,7 +12,7 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
 from selection.models.runs import SETTINGS
-from selection.setup import changes, choices, drafts, money, priors, quotas, runs
+from selection.setup import changes, choices, drafts, money, quotas, runs
 
 from .finding import named, pairs, run_of
 
@@ -106,12 +106,14 @@ def create(options: dict[str, Any]) -> Run:
     team = options["team"]
     pool = named(Pool.objects.select_related("team"), options["pool"], team)
     asked = named(QuestionSet.objects.all(), options["question_set"], team)
-    run = Run(pool=pool, question_set=asked, team=pool.team)
+    like_it = Run(pool=pool, question_set=asked, team=pool.team)
     given = {name: options[name] for name in ("name", "k", *FIELDS) if options[name] is not None}
-    for name, text in (_begins_with(pool) | given).items():
-        setattr(run, name, _value(run, name, text))
-    run.options = _options(run, options)
-    run.quotas = _quotas(options)
+    written = _begins_with(pool) | given
+    fields = {name: _value(like_it, name, text) for name, text in written.items()}
+    fields |= {"pool": pool, "question_set": asked, "quotas": _quotas(options)}
+    chosen = choices.read_options(fields["algorithm"], pairs(options["option"]))
+    earlier = options["learn_from"] and run_of(options["learn_from"], pool.team.name)
+    run = drafts.build(fields, chosen, earlier)
     return runs.create(run, [_skill(text, team) for text in options["also"]])
 
 
@@ -131,22 +133,6 @@ def _value(run: Run, name: str, text: Any) -> Any:
         raise Refused(f"{flag}: {' '.join(error.messages)}") from error
     naive = isinstance(value, datetime) and timezone.is_naive(value)
     return timezone.make_aware(value) if naive else value
-
-
-def _options(run: Run, options: dict[str, Any]) -> dict[str, Any]:
-    """What was set where it is not the default, so that a better default is not kept out."""
-    found = choices.read_options(run.algorithm, pairs(options["option"]))
-    usual = {option.name: option.default for option in run.selector_class.known_options}
-    kept = {name: value for name, value in found.items() if value != usual[name]}
-    if options["learn_from"] is None:
-        return kept
-    if not run.selector_class.learns:
-        raise Refused(f"{run.selector_class.title} does not learn from an earlier run.")
-    source = run_of(options["learn_from"], run.team.name)
-    if source.status != Run.Status.ENDED or source.several:
-        why = "only a run of one kind of task that has ended can be."
-        raise Refused(f"The run “{source}” cannot be learned from: {why}")
-    return kept | {"prior": priors.copy(source.pk)}
 
 
 def _quotas(options: dict[str, Any]) -> dict[str, Any]:

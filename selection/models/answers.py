@@ -28,6 +28,8 @@ class Candidate(models.Model):
     met      numbers of the questions that the worker met in other runs and is not asked here, as
              known at the start, or when the worker joined; ``skipped`` is how many
     links    how often the worker's link was replaced: the earlier ones open nothing
+    platform where the worker came from last, and ``task`` what they do there: MTurk's AssignmentId,
+             Prolific's SESSION_ID; only in the first skill, empty for who came by a link of ours
     by_hand  the requester's own verdict, which stands beside the algorithm's
     """
 
@@ -36,6 +38,10 @@ class Candidate(models.Model):
         LEFT = "left", "left"
         WITHDRAWN = "withdrawn", "withdrawn"
         SCREENED = "screened", "did not pass the practice"
+
+    class Platform(models.TextChoices):
+        MTURK = "mturk", "Amazon Mechanical Turk"
+        PROLIFIC = "prolific", "Prolific"
 
     class Verdicts(models.IntegerChoices):
         REJECTED = Verdict.REJECTED.value, "rejected"
@@ -61,6 +67,8 @@ class Candidate(models.Model):
     links = models.PositiveSmallIntegerField(default=0)
     met = models.JSONField(default=list)
     skipped = models.PositiveIntegerField(default=0)
+    platform = models.CharField(max_length=10, choices=Platform, blank=True, default="")
+    task = models.CharField(max_length=100, blank=True, default="")
 
     class Meta:
         ordering = ["arm"]

@@ -10,17 +10,23 @@ import numpy as np
 from django.db.models import Count, Q, QuerySet
 from numpy.typing import NDArray
 
-from .answers import Assignment
+from .answers import Assignment, Candidate
 from .questions import Question, QuestionSet
 from .runs import Run
+from .skills import Skill
 
 
-def met(sets: Collection[int]) -> dict[int, int]:
-    """By question of these sets, to how many workers it was given; none where to nobody."""
+def met(sets: Collection[int], for_good: bool = False) -> dict[int, int]:
+    """By question of these sets, to how many workers it was given; none where to nobody.
+
+    for_good  leaves out those who were not shown it yet: from them it may go back
+    """
     own = Q(question_set__in=sets) | Q(further__question_set__in=sets)
     given = Assignment.objects.filter(
         candidate__run__in=Run.objects.filter(own).values("pk"), question__question_set__in=sets
     ).exclude(shown=None, answer__void=True, answer__response="")
+    if for_good:
+        given = given.exclude(shown=None, answer=None)
     rows = given.order_by().values_list("question")
     return dict(rows.annotate(workers=Count("candidate__worker", distinct=True)))
 
@@ -79,3 +85,15 @@ def closed_to(run: Run) -> NDArray[np.int64]:
         for arm, met in own.filter(skipped__gt=0).values_list("arm", "met"):
             closed[arm] -= len(numbers.intersection(met))
     return closed
+
+
+def closed_for_good(own: Candidate, skill: Skill) -> int:
+    """How many questions this worker was not asked and never will be, while the limit stays."""
+    limits = limits_of(QuestionSet.objects.filter(pk=skill.question_set_id))
+    if not limits:
+        return 0
+    mine = Assignment.objects.filter(candidate=own).values("question")
+    others = Question.objects.filter(question_set__in=limits, number__lt=skill.deck_size)
+    others = others.exclude(number__in=own.met).exclude(pk__in=mine)
+    so_far, most = met(limits, for_good=True), limits[skill.question_set_id]
+    return sum(so_far.get(pk, 0) >= most for pk in others.values_list("pk", flat=True))

@@ -80,7 +80,7 @@ def erase(rows: list[Worker], who: str, why: str = "") -> Erased:
 def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     mine = Worker.with_erased.filter(pk__in=[row.pk for row in rows])
     mine.update(key=pseudonym, name="", attributes={}, erased=timezone.now())
-    Candidate.objects.filter(worker__in=rows).update(links=F("links") + 1)
+    Candidate.objects.filter(worker__in=rows).update(links=F("links") + 1, platform="", task="")
 
 
 def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> None:

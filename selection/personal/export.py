@@ -56,6 +56,8 @@ def _run(row: Candidate) -> dict[str, Any]:
         else str(row.run.question_set),
         "status": row.run.status,
         "last_seen": _at(row.seen),
+        "came_from": row.get_platform_display(),
+        "task_there": row.task,
         "gone": row.get_gone_display() if row.gone else "",
         "verdict": row.get_verdict_display(),
         "verdict_because": row.decided_why,

@@ -1,5 +1,7 @@
 """Workers who arrive: by the join link, by a platform's entry, by the API."""
 
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -10,11 +12,33 @@ from selection.models import Candidate, Run, Worker
 from . import joining
 
 LONGEST = 200
+_TASK = re.compile(r"[\w-]{1,100}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class From:
+    """Where a worker comes from: a Candidate.Platform, and what they do there; see Candidate."""
+
+    platform: str = ""
+    task: str = ""
+
+    def note(self, candidate: Candidate) -> None:
+        task = self.task if _TASK.fullmatch(self.task) else ""
+        if self.platform and (candidate.platform, candidate.task) != (self.platform, task):
+            candidate.platform, candidate.task = self.platform, task
+            candidate.save(update_fields=["platform", "task"])
+
+
+NOWHERE = From()
 
 
 @transaction.atomic
 def arrive(
-    run: Run, key: str, name: str = "", attributes: dict[str, Any] | None = None
+    run: Run,
+    key: str,
+    name: str = "",
+    attributes: dict[str, Any] | None = None,
+    source: From = NOWHERE,
 ) -> tuple[Candidate, bool]:
     """The candidate of the worker of this id, and whether they have joined by this call.
 
@@ -29,11 +53,14 @@ def arrive(
         raise NotFound("This run does not exist any more.")
     there = locked.candidates.filter(worker__key=key, skill=0).first()
     if there is not None:
+        source.note(there)
         return there, False
     refuse_closed(locked)
     known = {"name": name, "attributes": attributes or {}}
     worker, _ = Worker.objects.get_or_create(pool_id=locked.pool_id, key=key, defaults=known)
-    return joining.join(locked, worker), True
+    candidate = joining.join(locked, worker)
+    source.note(candidate)
+    return candidate, True
 
 
 def refuse_closed(run: Run) -> None:

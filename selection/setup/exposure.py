@@ -28,7 +28,7 @@ def of_run(run: Run) -> dict[str, str]:
 
 def of_limit(question_set: QuestionSet, most: int | None) -> str:
     """Why this limit cannot be; empty if it can."""
-    if most is None:
+    if most is None or not question_set.pk:
         return ""
     own = Q(question_set=question_set) | Q(further__question_set=question_set)
     begun = Run.objects.filter(own, options__accuracy=THIS_SET)

@@ -7,6 +7,8 @@ from django.db.models import Model, ProtectedError, Q, QuerySet
 from selection.errors import Conflict, Refused
 from selection.models import Pool, QuestionSet, Run, Skill, Worker
 
+from . import exposure
+
 MOST_NAMED = 3
 
 
@@ -20,6 +22,8 @@ def store(item: Model) -> None:
         field, words = next(iter(error.message_dict.items()))
         label = "" if field == "__all__" else f"{_label(item, field)}: "
         raise Refused(f"{label}{words[0]}") from error
+    if isinstance(item, QuestionSet) and (why := exposure.of_limit(item, item.most_workers)):
+        raise Conflict(why)
     item.save()
 
 

@@ -1,6 +1,6 @@
 """What a run's workers are told on their page beside the questions: pay, codes, what comes next."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ OUTCOMES: dict[Outcome, str] = {
     "nothing": "when there is no question for them just now",
 }
 LONGEST_CODE = 60
+PLACES = 4  # of the pay
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,10 @@ def made_up(run: Run, outcome: Outcome) -> str:
 def change(run: Run, facts: PageFacts, who: str = "", why: str = "") -> None:
     """At any time: the platform's codes are often known only once the run is going.
 
-    Raises Refused for two outcomes with one code, or a code that is too long.
+    Raises Refused for two outcomes with one code, a code that is too long, and more than four
+    decimal places of pay.
     """
+    facts = _tidy(run, facts)
     _refuse(run, facts)
     locked = Run.objects.locked(run.pk)
     if locked is None:
@@ -76,9 +79,20 @@ def change(run: Run, facts: PageFacts, who: str = "", why: str = "") -> None:
     events.write(locked, "worker page", "What workers are told was changed.", who, why)
 
 
+def _tidy(run: Run, facts: PageFacts) -> PageFacts:
+    """Without codes that are empty, or would be made up anyway."""
+    given = {outcome: facts.codes.get(outcome, "").strip() for outcome in OUTCOMES}
+    own: dict[str, str] = {
+        name: one for name, one in given.items() if one and one != made_up(run, name)
+    }
+    return replace(facts, codes=own)
+
+
 def _refuse(run: Run, facts: PageFacts) -> None:
     codes = [facts.codes.get(outcome) or made_up(run, outcome) for outcome in OUTCOMES]
     if len(set(codes)) < len(codes):
         raise Refused("Two outcomes have the same code; give each its own, or leave them empty.")
     if any(len(one) > LONGEST_CODE for one in codes):
         raise Refused(f"A code has at most {LONGEST_CODE} characters.")
+    if facts.pay is not None and facts.pay != round(facts.pay, PLACES):
+        raise Refused(f"The pay has at most {PLACES} decimal places.")

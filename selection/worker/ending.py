@@ -2,35 +2,50 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from urllib.parse import urlencode
 
 from django.utils.formats import number_format
 from django.utils.safestring import SafeString
 
-from selection.models import Run
+from selection.models import Candidate, Run
 from selection.setup import page_facts
 from selection.setup.page_facts import Outcome, PageFacts
 
 from .text import Texts
 
+PROLIFIC = "https://app.prolific.com/submissions/complete"
+
 
 @dataclass(frozen=True)
 class Ending:
-    """pay and earned are empty where nothing is said about pay."""
+    """pay and earned are empty where nothing is said about pay.
+
+    back  address where the code is handed in, for whoever came from Prolific; else empty
+    """
 
     code: str
+    back: str
     after: SafeString
     pay: str
     earned: str
 
 
-def of(run: Run, state: str, answered: int, gone: str) -> Ending:
-    facts = PageFacts.of(run)
+def of(own: Candidate, state: str, answered: int, gone: str) -> Ending:
+    run = own.run
+    facts, code = PageFacts.of(run), page_facts.code(run, _outcome(state, answered, gone))
+    prolific = own.platform == Candidate.Platform.PROLIFIC
     return Ending(
-        code=page_facts.code(run, _outcome(state, answered, gone)),
+        code=code,
+        back=to_prolific(code) if prolific else "",
         after=Texts(True, {}).html(facts.after),
         pay=_money(run, facts.pay),
         earned=_money(run, None if facts.pay is None else facts.pay * answered),
     )
+
+
+def to_prolific(code: str) -> str:
+    """Where a code is handed in there."""
+    return f"{PROLIFIC}?{urlencode({'cc': code})}"
 
 
 def _outcome(state: str, answered: int, gone: str) -> Outcome:

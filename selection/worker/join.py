@@ -1,5 +1,7 @@
 """The join link: whoever opens it comes onto a run's open roster, and to their own page."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy
@@ -8,10 +10,10 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection.errors import Conflict, Refused
-from selection.models import Run
-from selection.setup import enrolment
+from selection.models import Candidate, Run
+from selection.setup import enrolment, page_facts
 
-from . import links
+from . import ending, links
 from .languages import spoken
 from .pace import each_visitor
 from .views import lost
@@ -37,13 +39,13 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
     if run is None:
         return lost(request)
+    key = next((request.GET[name] for name in NAMES if request.GET.get(name, "").strip()), "")
+    if key and request.method != "POST" and request.GET.get(PREVIEWED[0]) != PREVIEWED[1]:
+        return _arrived(request, run, key)  # who takes part already gets their code also at its end
     if run.status == Run.Status.ENDED:
         return closed(request, run)
     if request.method == "POST":
         return _typed(request, run)
-    key = next((request.GET[name] for name in NAMES if request.GET.get(name, "").strip()), "")
-    if key and request.GET.get(PREVIEWED[0]) != PREVIEWED[1]:
-        return _arrived(request, run, key)
     try:
         enrolment.refuse_closed(run)
     except Conflict:
@@ -55,12 +57,22 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 def _arrived(request: HttpRequest, run: Run, key: str) -> HttpResponse:
     """A platform vouches for the id: who is known by it comes back to their own page."""
     try:
-        candidate, _ = enrolment.arrive(run, key)
+        candidate, _ = enrolment.arrive(run, key, source=_source(request))
     except Conflict:
         return closed(request, run)
     except Refused:
         return render(request, "work/join.html", {"problem": NO_ID}, status=422)
     return redirect("work", links.token(candidate.pk, candidate.links))
+
+
+def _source(request: HttpRequest) -> enrolment.From:
+    """By the names that platforms give to what they put into the link."""
+    given = request.GET
+    if "PROLIFIC_PID" in given:
+        return enrolment.From(Candidate.Platform.PROLIFIC, given.get("SESSION_ID", ""))
+    if "workerId" in given:
+        return enrolment.From(Candidate.Platform.MTURK, given.get("assignmentId", ""))
+    return enrolment.NOWHERE
 
 
 def _typed(request: HttpRequest, run: Run) -> HttpResponse:
@@ -84,5 +96,7 @@ def _asked(request: HttpRequest, key: str, problem: str, status: int) -> HttpRes
 def closed(request: HttpRequest, run: Run) -> HttpResponse:
     over = run.status == Run.Status.ENDED
     soon = run.status == Run.Status.DRAFT
-    status = 410 if over else 409
-    return render(request, "work/closed.html", {"over": over, "soon": soon}, status=status)
+    context: dict[str, Any] = {"over": over, "soon": soon}
+    if _source(request).platform == Candidate.Platform.PROLIFIC:
+        context["back"] = ending.to_prolific(page_facts.code(run, "nothing"))
+    return render(request, "work/closed.html", context, status=410 if over else 409)

@@ -22,7 +22,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from selection.errors import Conflict, Refused
-from selection.models import Run
+from selection.models import Candidate, Run
 from selection.setup import enrolment
 
 from . import join, links, views
@@ -61,7 +61,8 @@ def entry(request: HttpRequest, token: str) -> HttpResponse:
     if not (host and given["workerId"].strip() and ASSIGNMENT.fullmatch(given["assignmentId"])):
         return render(request, "work/mturk.html", {"problem": STRANGE}, status=400)
     try:  # who takes part already may hand in also when it is over
-        candidate, _ = enrolment.arrive(run, given["workerId"])
+        source = enrolment.From(Candidate.Platform.MTURK, given["assignmentId"])
+        candidate, _ = enrolment.arrive(run, given["workerId"], source=source)
     except Conflict:
         return join.closed(request, run)
     except Refused:

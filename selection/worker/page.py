@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from selection.intake import practice, presence
-from selection.models import Answer, Assignment, Candidate, Practice, Question, Run
+from selection.models import Answer, Assignment, Candidate, Practice, Question, Run, exposure
 from selection.models.gradable import Gradable
 from selection.models.grading import kind_of
 
@@ -95,7 +95,7 @@ def visit(candidate_id: int, link: int = 0) -> WorkPage | None:
     answered = _answered(candidates)
     gone = next((one.gone for one in candidates if one.gone), "")
     if run.status == Run.Status.ENDED:
-        return WorkPage("over", ending.of(run, "over", answered, gone), answered=answered)
+        return WorkPage("over", ending.of(own, "over", answered, gone), answered=answered)
     presence.note(run, [one.pk for one in candidates], own.seen)
     row = _oldest(_asked(run, candidates))
     lesson = _practice(own, candidates, row)
@@ -110,7 +110,7 @@ def visit(candidate_id: int, link: int = 0) -> WorkPage | None:
     texts = Texts.of(question_set, question_set.instructions, *shown)
     return WorkPage(
         state=state,
-        ending=ending.of(run, state, answered, gone),
+        ending=ending.of(own, state, answered, gone),
         instructions=texts.html(question_set.instructions),
         answered=answered,
         most=sum(run.skills[one.skill].deck_size - one.skipped for one in candidates),
@@ -217,6 +217,13 @@ def idle(run: Run, candidates: list[Candidate]) -> State:
     asked = _asked(run, candidates)
     if not asked and any(one.gone for one in candidates):
         return "gone"
-    if all(one.asked >= run.skills[one.skill].deck_size - one.skipped for one in asked):
+    if all(_asked_all(run, one) for one in asked):
         return "done"
     return "paused" if run.status == Run.Status.PAUSED else "wait"
+
+
+def _asked_all(run: Run, own: Candidate) -> bool:
+    """Whether there is no question left, but those that as many others met as may."""
+    skill = run.skills[own.skill]
+    left = skill.deck_size - own.skipped - own.asked
+    return left <= 0 or (run.rationed and left <= exposure.closed_for_good(own, skill))

@@ -24,7 +24,11 @@ AGAIN = "run = run.copy()\nrun.start()\n"  # a run of its own for the second way
 
 def script(url: str, token: str) -> str:
     blocks = BLOCK.findall((TOP / "docs" / "client.md").read_text(encoding="utf-8"))
-    assert [kind for kind, _ in blocks] == ["run-by-test", "and-this", "run-by-test", "run-by-test"]
+    assert [kind for kind, _ in blocks] == [
+        "run-by-test",
+        "and-this",
+        *["run-by-test"] * 3,
+    ]
     begin = f"url, token = {url!r}, {token!r}\nimport random\nrandom.seed(1)\n"
     return begin + "".join(AGAIN + code if kind == "and-this" else code for kind, code in blocks)
 
@@ -71,8 +75,10 @@ def test_judges_and_people_are_chosen_as_the_page_says(live_server, tmp_path, mo
             program.kill()
     words = said.read_text()
     assert program.wait() == 0, words
-    ends = dict(Run.objects.values_list("name", "ending"))
+    ends = dict(Run.objects.exclude(status=Run.Status.DRAFT).values_list("name", "ending"))
     assert ends == dict.fromkeys(("Best 3 judges", "Best 3 judges, copy", "Best 2"), "promise")
+    assert "MTurk's worker file" in words
+    assert "3 workers" in words
     assert f"Selected: {' '.join(selected('Best 3 judges', 3))}\n" in words
     people = selected("Best 2", 2)
     assert sorted(re.findall(r"(?m)^(\w+) [01]\.\d+$", words)) == people

@@ -15,10 +15,18 @@ SAME = {
     "Changed": "ChangedOut",
     "Changes": "ChangeIn",
     "Claim": "ClaimOut",
+    "Codes": "CodesIn",
+    "FileRow": "FileRowOut",
+    "FileState": "FileOut",
     "Given": "AnswerOut",
     "Grading": "Grading",
+    "Media": "MediaOut",
+    "Page": "PageOut",
+    "PageIn": "PageIn",
     "Pool": "PoolOut",
     "PoolWorker": "PoolWorkerOut",
+    "Practice": "PracticeOut",
+    "PracticeIn": "PracticeIn",
     "Progress": "ProgressOut",
     "Question": "QuestionOut",
     "QuestionIn": "QuestionIn",
@@ -47,7 +55,7 @@ def test_a_type_has_the_fields_of_the_api_s(ours, theirs):
     assert set(get_type_hints(getattr(replies, ours))) == set(SCHEMAS[theirs]["properties"])
 
 
-@pytest.mark.parametrize("ours", ["Settings", "QuestionIn", "WorkerIn"])
+@pytest.mark.parametrize("ours", ["Settings", "QuestionIn", "WorkerIn", "PracticeIn"])
 def test_what_must_be_sent_is_what_the_api_asks_for(ours):
     assert getattr(replies, ours).__required_keys__ == set(SCHEMAS[SAME[ours]]["required"])
 
@@ -90,11 +98,33 @@ def test_every_verb_reaches_a_real_server(live_server):
         assert len(list(client.questions(gold["id"]))) == 120
         assert [one["tries"] for one in client.question_sets("Sums")] == [2]
 
+        lesson = client.create_practice(gold["id"], prompt="1 + 1", accepted=["2"])
+        client.replace_practice(gold["id"], lesson["id"], prompt="1 + 2", accepted=["3"])
+        assert [one["prompt"] for one in client.practice(gold["id"])] == ["1 + 2"]
+        client.delete_practice(gold["id"], lesson["id"])
+        assert client.send_media(gold["id"], "a dot.gif", b"GIF89a")["name"] == "a-dot.gif"
+        client.delete_media(gold["id"], "a-dot.gif")
+        assert list(client.media(gold["id"])) == client.practice(gold["id"]) == []
+        brought = client.send_questions(gold["id"], "q.csv", b"Frage;Richtig\n7 + 0;7\n;8\n")
+        assert brought.show()["state"] == "open"
+        assert brought.name({"Frage": "prompt", "Richtig": "answer"})["fine"] == 1
+        assert [row["line"] for row in client.file(brought.id).rows(taken=False)] == [3]
+        with pytest.raises(ApiError, match="1 rows would be left out"):
+            brought.take(strict=True)
+        assert brought.take()["state"] == "taken"
+        brought.undo()
+        client.send_workers(pool["id"], "w.csv", b"worker\nw200\n").put_aside()
+        assert (
+            client.send_workers(pool["id"], "w.csv", b"worker\nw0/\xc3\xbc\n").take()["fine"] == 1
+        )
+
         run = client.create_run(name="Best 2", pool=pool["id"], question_set=gold["id"], k=2)
         draft = run.replace(
             name="Best 3", pool=pool["id"], question_set=gold["id"], k=3, price="0.05"
         )
         assert draft["price"] == 0.05
+        assert run.tell_workers(pay=0.1, codes={"done": "C1"})["codes"]["done"] == "C1"
+        assert run.page()["pay"] == 0.1
         assert run.start()["status"] == "running"
         assert run.pause()["state"] == "paused"
         assert run.resume()["status"] == "running"
@@ -104,6 +134,8 @@ def test_every_verb_reaches_a_real_server(live_server):
         assert len({one["link"] for one in run.workers()}) == 150
         assert run.claim(["w1/ü", "nobody"])[1]["state"] == "unknown"
         assert list(run.open(peek=True)) == list(run.answers()) == []
+        said = b"worker,question,response\nw5/\xc3\xbc,q5,5\n"
+        assert client.send_answers(run.id, "a.csv", said).take()["fine"] == 1
         assert run.tell_many([(10**9, "1")])[0]["status"] == 404
         assert len(list(run.standings())) == 150
         assert [line["worker"] for line in run.standings(worker="w1/ü")] == ["w1/ü"]

@@ -13,8 +13,9 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from selection import engine
 from selection.models import Run
-from selection.setup import joining, runs
+from selection.setup import joining, page_facts, runs
 from selection.worker import links
+from selection.worker.ending import PROLIFIC, to_prolific
 from tests.chromium import CHROMIUM
 from tests.pages import admin_url
 from tests.worlds import make_run
@@ -181,6 +182,10 @@ def test_from_prolifics_link_to_its_list_of_participants(
         page.goto(entry)
         expect(page.get_by_role("button", name="Send answer")).to_be_visible()
         answer_all(page, said)
+        page.route(f"{PROLIFIC}?**", lambda route: route.fulfill(body="Thank you for this study."))
+        page.get_by_role("link", name="Go back to Prolific").click()
+        expect(page.get_by_text("Thank you for this study.")).to_be_visible()
+        assert page.url == to_prolific(page_facts.code(run, "nothing"))
         page.context.close()
     finish(run)
     (chosen,) = taken_out(desktop, run, "prolific-allow")

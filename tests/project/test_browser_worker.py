@@ -108,6 +108,18 @@ def test_a_picture_and_a_sound_are_shown_on_a_phone_without_javascript(phone: Pa
     assert Answer.objects.get().response == "Gull"
 
 
+def test_of_two_tabs_the_first_answer_counts_and_the_second_goes_on(phone: Page, worker):
+    other = phone.context.new_page()
+    for tab in (phone, other):
+        tab.goto(path_of(worker))
+    for tab, said in ((phone, "Gull"), (other, "Tern")):
+        tab.get_by_text(said).tap()
+        tab.get_by_role("button", name="Send answer").tap()
+        expect(tab.get_by_text("Question 2 of at most 200")).to_be_visible()
+    expect(other.get_by_text("your first answer to it counts")).to_be_visible()
+    assert Answer.objects.get().response == "Gull"
+
+
 def test_a_player_gets_the_sound_and_the_policy_lets_it(browser: Browser, live_server, worker):
     page = browser.new_page(base_url=live_server.url)
     told = []

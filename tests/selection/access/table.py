@@ -195,6 +195,24 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("post", "/api/runs/{run_id}/workers/{worker}/link"): set(),
     ("post", "/api/runs/{run_id}/submissions"): set(),
     ("post", "/api/runs/{run_id}/label-studio"): {"answer"},
+    ("get", "/api/question-sets/{set_id}/practice"): {"read"},
+    ("post", "/api/question-sets/{set_id}/practice"): set(),
+    ("put", "/api/question-sets/{set_id}/practice/{practice_id}"): set(),
+    ("delete", "/api/question-sets/{set_id}/practice/{practice_id}"): set(),
+    ("get", "/api/question-sets/{set_id}/media"): {"read"},
+    ("post", "/api/question-sets/{set_id}/media"): set(),
+    ("delete", "/api/question-sets/{set_id}/media/{name}"): set(),
+    ("get", "/api/runs/{run_id}/page"): {"read"},
+    ("put", "/api/runs/{run_id}/page"): set(),
+    ("post", "/api/pools/{pool_id}/files"): set(),
+    ("post", "/api/question-sets/{set_id}/files"): set(),
+    ("post", "/api/runs/{run_id}/files"): set(),
+    ("get", "/api/files/{file_id}"): {"read"},
+    ("patch", "/api/files/{file_id}"): set(),
+    ("delete", "/api/files/{file_id}"): set(),
+    ("get", "/api/files/{file_id}/rows"): {"read"},
+    ("post", "/api/files/{file_id}/take"): set(),
+    ("post", "/api/files/{file_id}/undo"): set(),
     ("get", "/api/webhooks"): set(),
     ("post", "/api/webhooks"): set(),
     ("get", "/api/webhooks/{webhook_id}"): set(),
@@ -217,6 +235,8 @@ NEW = {
     ("get", "/api/question-sets"): 200,
     ("get", "/api/runs"): 200,
 }
+# Stands for a file, which is sent in a form.
+FILE = object()
 # What each wants to be sent, so that it is refused for who asks and not for what is missing.
 BODIES: dict[str, dict[str, object]] = {
     "post answer": {"response": "yes"},
@@ -236,5 +256,10 @@ BODIES: dict[str, dict[str, object]] = {
     "post claims": {"workers": ["somebody"]},
     "post label-studio": {"action": "PROJECT_UPDATED"},
     "post submissions": {"submissions": [{"worker": "w", "status": "APPROVED"}]},
+    "post files": {"file": FILE},
+    "post media": {"file": FILE},
+    "post practice": {"prompt": "?", "accepted": ["yes"]},
+    "put practice": {"prompt": "?", "accepted": ["yes"]},
+    "put page": {},
     "post webhooks": {"url": "https://example.org/new", "events": ["run.ended"]},
 }

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 from django.apps import apps
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 from django.urls import URLResolver, get_resolver
@@ -18,6 +19,7 @@ from selection.models import ApiToken, Membership, Pulse, Team
 
 from .table import (
     BODIES,
+    FILE,
     LINK,
     MANAGER,
     NEW,
@@ -249,6 +251,9 @@ def send(client: Client, method: str, path: str, theirs: Camp):
         "{worker}": theirs.pool.workers.first().key,
         "{pool_id}": theirs.pool.pk,
         "{set_id}": theirs.question_set.pk,
+        "{file_id}": theirs.upload.pk,
+        "{practice_id}": theirs.question_set.practice.get().pk,
+        "{name}": theirs.question_set.media.get().name,
         "{question}": theirs.question_set.questions.first().key,
     }
     content = BODIES.get(f"{method} {named(path)}", {})
@@ -257,6 +262,8 @@ def send(client: Client, method: str, path: str, theirs: Camp):
     for name, value in values.items():
         path = path.replace(name, str(value))
     ask = getattr(client, method)
+    if FILE in content.values():
+        return ask(path, {"file": SimpleUploadedFile("f.csv", b"worker\nsomebody\n")})
     return (
         ask(path)
         if method in ("get", "delete")

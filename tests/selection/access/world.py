@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from selection import engine
 from selection.forecast import Past, for_draft, inputs, orders
-from selection.intake import catalog, uploads
+from selection.intake import catalog, media, uploads
 from selection.intake.files import QuestionRow, WorkerRow
 from selection.models import (
     Answer,
@@ -78,6 +78,7 @@ def camp(word: str) -> Camp:
     asked = [QuestionRow(i, f"{word}-q{i}", f"{word} {i}?", ["yes"], []) for i in range(30)]
     catalog.take_questions(question_set, asked)
     Practice.objects.create(question_set=question_set, prompt=f"{word} first?", accepted=["yes"])
+    media.take(question_set, f"{word}.gif", b"GIF89a")
     made = {"pool": pool, "question_set": question_set}
     run = make_run(name=f"{word} run", **made)
     engine.advance(run.pk)

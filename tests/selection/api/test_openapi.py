@@ -69,6 +69,9 @@ def ids(theirs: Camp) -> dict[str, object]:
         "worker": "zebra-w1",
         "assignment_id": theirs.open.pk,
         "forecast_id": theirs.planning.pk,
+        "file_id": str(theirs.upload.pk),
+        "practice_id": theirs.question_set.practice.get().pk,
+        "name": "zebra.gif",
     }
 
 

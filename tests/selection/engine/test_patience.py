@@ -63,10 +63,32 @@ def test_others_are_asked_when_nothing_came_for_five_times_the_usual_time():
     assert not new & SILENT
 
 
+def test_whoever_was_passed_over_holds_nobody_up_a_second_time():
+    run, dealt = small_run(), []
+    held_up(run)
+    silent = Assignment.objects.open().filter(candidate__worker__key__in=SILENT)
+    silent.filter(position__gt=0).update(shown=None, due=None)  # a page shows one at a time
+    assert silent.filter(shown=None).exists()
+    let_pass(run, seconds=61)
+    for _ in range(4):
+        step = engine.advance(run.pk)
+        run.refresh_from_db()
+        if run.status != Run.Status.RUNNING:
+            break
+        dealt.append(step.dealt if step else 0)
+        others = [one for one in open_of(run) if one.candidate.worker.key not in SILENT]
+        presence.show(run, [one.pk for one in others])
+        for one in others:
+            intake.record(one.pk, "yes")
+    assert len(dealt) > 1
+    assert all(dealt)
+
+
 def test_a_slow_crowd_is_given_longer():
     run = small_run()
     held_up(run)
-    Assignment.objects.filter(candidate__run=run).update(shown=F("shown") - timedelta(minutes=4))
+    answered = Assignment.objects.filter(candidate__run=run, answer__isnull=False)
+    answered.update(shown=F("shown") - timedelta(minutes=4))
     let_pass(run, minutes=19)
     assert engine.advance(run.pk) is None
     let_pass(run, minutes=2)

@@ -12,6 +12,7 @@ from selection.intake import catalog
 from selection.intake.files import AnswerRow, QuestionRow
 from selection.models import Assignment, Candidate, QuestionSet, RecordedAnswer, Run, exposure
 from selection.setup import regrade, roster, runs
+from selection.worker import page
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -240,3 +241,20 @@ def test_what_is_used_up_and_what_was_met_before_are_each_passed_over_once():
         assert not before & now
         rest = set(asked.questions.values_list("key", flat=True)) - before - now
         assert all(many[key] == 5 for key in rest)
+
+
+def test_who_is_left_with_questions_that_are_used_up_is_done():
+    asked = limited(4, 2)
+    run = make_run(n=4, question_set=asked, k=1, epsilon=0.01, slots_per_worker=4)
+    for _ in range(6):
+        engine.advance(run.pk)
+        answer_all(run, crowd(1, 2))
+        left = [one for one in run.candidates.all() if 0 < one.asked < 4]
+        out = {slip.candidate_id for slip in open_of(run)}
+        if left and not out:
+            break
+    run.refresh_from_db()
+    assert left
+    assert {page.idle(run, [one]) for one in left} == {"done"}
+    QuestionSet.objects.update(most_workers=3)
+    assert {page.idle(run, [one]) for one in left} == {"wait"}

@@ -103,6 +103,12 @@ def test_options_quotas_kinds_and_an_earlier_run_can_be_given():
     assert "prior" in create("--learn-from", "past", name="d").options
 
 
+def test_what_does_not_learn_is_told_so():
+    earlier, base = make_run(), ["create", "Spring", "--k", 2, "--algorithm", "lucb"]
+    base += ["--pool", earlier.pool, "--question-set", earlier.question_set]
+    assert "does not learn" in refused(*base, "--learn-from", earlier)
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
@@ -116,7 +122,6 @@ def test_options_quotas_kinds_and_an_earlier_run_can_be_given():
         (["--also", "nothing"], "write --also"),
         (["--also", "nothing=1"], "no question set “nothing”"),
         (["--learn-from", "nothing"], "no run “nothing”"),
-        (["--algorithm", "lucb", "--learn-from", "x"], "does not learn"),
         (["--enrol-until", "soon"], "--enrol-until: "),
     ],
 )

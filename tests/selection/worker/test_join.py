@@ -5,7 +5,8 @@ from django.test import Client
 
 from selection import engine
 from selection.models import Candidate, Run, Worker
-from selection.setup import joining, runs
+from selection.setup import joining, page_facts, runs
+from selection.setup.page_facts import PageFacts
 from selection.worker import links
 from tests.worlds import make_run
 
@@ -135,3 +136,46 @@ def test_leaving_a_run_that_is_over_is_thanked(client, worker):
     left = text(client.post(page_of(worker), {"leave": "yes"}, follow=True))
     assert "Thank you" in left
     assert client.post("/work/1.x/", {"leave": "yes"}).status_code == 404
+
+
+# -- back to Prolific
+
+ARRIVAL = {"PROLIFIC_PID": "60a1", "STUDY_ID": "s1", "SESSION_ID": "x-77"}
+BACK = "https://app.prolific.com/submissions/complete?cc="
+
+
+def test_who_came_from_prolific_gets_back_with_the_code_of_their_outcome(client, run):
+    page_facts.change(run, PageFacts(codes={"done": "C1", "screened": "C2", "nothing": "C3"}))
+    own = client.get(link(run), ARRIVAL).url
+    candidate = run.candidates.get()
+    assert (candidate.platform, candidate.task) == ("prolific", "x-77")
+    assert f'href="{BACK}C3"' in text(client.get(own))
+    client.post(own, {"leave": "yes"})
+    assert f'href="{BACK}C2"' in text(client.get(own))
+
+
+def test_who_comes_from_prolific_too_late_gets_back_as_well(client, run):
+    page_facts.change(run, PageFacts(codes={"nothing": "C3"}))
+    runs.stop(run)
+    assert f'href="{BACK}C3"' in text(client.get(link(run), ARRIVAL))
+    assert BACK not in text(client.get(link(run), {"worker": "anna"}))
+
+
+def test_who_took_part_gets_their_own_code_when_it_is_over(client, run):
+    own = client.get(link(run), ARRIVAL).url
+    runs.stop(run)
+    assert client.get(link(run), ARRIVAL).url == own
+    over = client.get(own)
+    assert (over.status_code, BACK in text(over)) == (410, True)
+
+
+def test_who_came_otherwise_sees_nothing_of_prolific(client, run):
+    assert BACK not in text(client.get(client.get(link(run), {"worker": "anna"}).url))
+
+
+def test_what_no_platform_calls_a_task_is_not_kept(client, run):
+    client.get(link(run), ARRIVAL | {"SESSION_ID": "<b>"})
+    assert run.candidates.get().task == ""
+    client.get(link(run), {"workerId": "60a1", "assignmentId": "3ABC"})
+    candidate = run.candidates.get()
+    assert (candidate.platform, candidate.task) == ("mturk", "3ABC")

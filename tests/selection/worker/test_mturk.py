@@ -5,11 +5,11 @@ import re
 import pytest
 from django.test import Client
 
-from selection import engine
+from selection import engine, exports
 from selection.models import Answer, Run, Worker
 from selection.setup import joining, runs
 from selection.worker import links
-from tests.worlds import make_run, open_of
+from tests.worlds import answer_all, make_run, open_of
 
 pytestmark = pytest.mark.django_db
 SANDBOX = "https://workersandbox.mturk.com"
@@ -150,3 +150,23 @@ def test_a_closed_roster_says_so_in_the_frame(client, run):
     page = client.get(link(run), accepted("LATE"))
     assert page.status_code == 409
     assert not Worker.objects.filter(key="LATE").exists()
+
+
+def test_a_bonus_is_paid_for_the_task_that_was_accepted_last(client, run):
+    Run.objects.update(price=2, name="Birds")
+    run.refresh_from_db()
+    client.get(link(run), accepted(assignmentId="3FIRST"))
+    client.get(link(run), accepted(assignmentId="3LAST"))
+    client.get(links.join_address(run).removeprefix("http://127.0.0.1:8000"), {"worker": "other"})
+    engine.advance(run.pk)
+    answer_all(run, lambda slip: "yes")
+    given = Answer.objects.filter(assignment__candidate__worker__key="A1B2").count()
+    assert given > 0
+    wanted = exports.wanted.Wanted(run)
+    rows = b"".join(exports.payment.mturk_bonus(wanted)).decode("utf-8-sig").splitlines()
+    assert rows == [
+        "WorkerId,AssignmentId,BonusAmount,Reason",
+        f"A1B2,3LAST,{2 * given}.00,Birds",
+    ]
+    listed = b"".join(exports.payment.payment(wanted)).decode()
+    assert ",mturk,3LAST" in listed

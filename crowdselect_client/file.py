@@ -1,0 +1,59 @@
+"""A file on its way in: looked at, named, taken, undone."""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from .connection import ApiError, Connection
+from .replies import FileRow, FileState
+
+Outside = Literal["refuse", "wrong"]
+
+
+class File:
+    """A file that was sent, by its id. Every method may raise ApiError."""
+
+    def __init__(self, connection: Connection, number: str) -> None:
+        self._to, self.id = connection, number
+        self._path = f"files/{number}"
+
+    def show(self) -> FileState:
+        """What it was taken for, how far it is, and what would become of its rows."""
+        return self._to.ask(FileState, "GET", self._path)
+
+    def name(
+        self, columns: Mapping[str, str], encoding: str = "", headed: bool = True
+    ) -> FileState:
+        """Say what its columns are: a field, "attribute", or "" for nothing."""
+        body = {"columns": dict(columns), "encoding": encoding, "headed": headed}
+        return self._to.ask(FileState, "PATCH", self._path, json=body)
+
+    def wait(self, every: float = 1, at_most: float | None = None) -> FileState:
+        """How it stands once it is read. Raises TimeoutError after ``at_most`` seconds."""
+        deadline = None if at_most is None else time.monotonic() + at_most
+        while (state := self.show())["state"] == "reading":
+            if deadline is not None and time.monotonic() > deadline:
+                raise TimeoutError(f"{state['name']} is not read in {at_most} s.")
+            time.sleep(every)
+        return state
+
+    def rows(self, taken: bool = True, outside: Outside = "refuse") -> Iterator[FileRow]:
+        """Those that will be taken, or those that will not, with the reason."""
+        wanted = {"taken": taken, "outside": outside, "limit": 1000}
+        return self._to.pages(FileRow, f"{self._path}/rows", wanted)
+
+    def take(self, outside: Outside = "refuse", strict: bool = False) -> FileState:
+        """Take its good rows when it is read; with ``strict`` all of its rows or none."""
+        state = self.wait()
+        if state["state"] == "failed":
+            raise ApiError(409, state["error"])
+        body = {"outside": outside, "strict": strict}
+        return self._to.ask(FileState, "POST", f"{self._path}/take", json=body)
+
+    def undo(self) -> None:
+        """Put everything back as it was before it was taken."""
+        self._to.send("POST", f"{self._path}/undo", harmless=False)
+
+    def put_aside(self) -> None:
+        """Forget it; nothing of it was anywhere."""
+        self._to.send("DELETE", self._path, harmless=False)

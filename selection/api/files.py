@@ -1,0 +1,264 @@
+"""Files that bring workers, questions or answers: sent, looked at, and taken on the sender's word.
+
+The same as on the pages: what a file is, and what its columns mean, is recognised and can be said
+otherwise; nothing of it is anywhere before it is taken, and a while it can be undone.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema, Status
+
+from selection import audit
+from selection.access import scoped
+from selection.errors import Conflict, Refused
+from selection.intake import layouts, staging, taking, uploads
+from selection.intake.answers import Outside
+from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
+from selection.reading import ENCODINGS
+
+from .base import ERRORS, api
+from .fields import Id, Sent, Yes
+from .once import KEYED, once
+from .paging import NEXT, Page, page
+
+Kind = Upload.Kind
+State = Upload.State
+KNOWN = "|".join(ENCODINGS)
+ATTRIBUTE = "attribute"
+# Where an answer of a file was found; nobody else's business.
+INSIDE = {"line", "candidate", "question_id"}
+
+
+class FileOut(Schema):
+    """A file on its way in.
+
+    open: nobody knows what its columns are, say it; reading: ask again in a moment; ready: take it,
+    or put it aside; taken; failed: it cannot be read.
+    """
+
+    id: UUID
+    kind: Literal["workers", "questions", "answers"]
+    into: int = Field(description="The id of the pool, question set or run.", examples=[1])
+    name: str = Field(examples=["workers.csv"])
+    state: Literal["open", "reading", "ready", "taken", "failed"]
+    looks_like: str = Field(
+        description="The layout that it was recognised by; empty: none.",
+        examples=["MTurk's worker file"],
+    )
+    what: str = Field(description="The format, in words.", examples=["CSV with ; in UTF-8"])
+    columns: dict[str, str] = Field(
+        description="Each column, and what it is: a field, attribute, or “” for nothing.",
+        examples=[{"Worker ID": "worker", "Country": "attribute"}],
+    )
+    remembered: bool = Field(description="Whether the columns are read as in an earlier file.")
+    headed: bool = Field(description="Whether the first line names the columns.")
+    percent: int = Field(description="About how much of it is read.")
+    fine: int = Field(description="Rows that will be taken, or were.")
+    outside: int = Field(description="Answers that are none of their question's choices.")
+    bad: int = Field(description="Rows that will not be taken.")
+    passed: int = Field(description="Rows of no use, such as a worker's second one.")
+    error: str = Field(description="Why it cannot be read, or not yet.")
+    created: datetime
+
+
+class ColumnsIn(Schema):
+    """What is left out stays; a column that is not named is what it was recognised as."""
+
+    columns: dict[str, str] = Field(
+        {},
+        max_length=1000,
+        description="Columns, and what each is: a field of the kind (docs/files.md), attribute, "
+        "or “” for nothing.",
+        examples=[{"Arbeiter": "worker", "Land": "attribute"}],
+    )
+    encoding: str = Field(
+        "", pattern=f"^({KNOWN})?$", description="Of its letters; “”: by what they look like."
+    )
+    headed: Yes = Field(True, description="Whether the first line names the columns.")
+
+
+class OutsideQuery(Page):
+    outside: Outside = Field("refuse", description="As when it is taken.")
+    taken: bool = Field(True, description="Those that will be taken, or those that will not.")
+
+
+class TakeIn(Schema):
+    outside: Outside = Field(
+        "refuse",
+        description="What becomes of answers that are none of their question's choices: left out, "
+        "or counted as wrong.",
+    )
+    strict: Yes = Field(False, description="Take nothing if any row would be left out: 409.")
+
+
+class FileRowOut(Schema):
+    """A row of a file, as it was understood."""
+
+    line: int = Field(description="In the file, from 1.")
+    key: str = Field(description="The worker or question; empty where it is bad, and of answers.")
+    says: dict[str, Any]
+    new: bool = Field(description="Whether nothing of this key was there before.")
+    why: str = Field(description="Why it will not be taken.")
+
+
+def _out(upload: Upload) -> dict[str, Any]:
+    plan = layouts.Plan(**upload.plan)
+    known = dict.fromkeys(filter(None, upload.header), "")
+    known |= dict.fromkeys(plan.attributes, ATTRIBUTE)
+    known |= {column: name for name, column in plan.fields.items()}
+    same = ("name", "state", "what", "fine", "outside", "bad", "passed", "created", "kind")
+    return {
+        **{name: getattr(upload, name) for name in same},
+        "id": upload.pk,
+        "into": upload.target,
+        "looks_like": plan.title,
+        "columns": known,
+        "remembered": plan.remembered,
+        "headed": plan.headed,
+        "percent": upload.percent if upload.state == State.READING else 100,
+        "error": upload.error or _wanting(upload, plan),
+    }
+
+
+def _wanting(upload: Upload, plan: layouts.Plan) -> str:
+    try:
+        layouts.refuse_missing(plan, upload.header, upload.name)
+    except Refused as refusal:
+        return str(refusal)
+    return ""
+
+
+# -- sent
+
+
+@api.post(
+    "/pools/{pool_id}/files", response={201: FileOut, **ERRORS}, tags=["files"], openapi_extra=KEYED
+)
+@once(FileOut)
+def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any]:
+    """Send a file of workers: Excel, CSV, TSV or JSON, at most 50 MB. Nothing is taken yet."""
+    return _sent(Kind.WORKERS, get_object_or_404(scoped(Pool, request), pk=pool_id), file)
+
+
+@api.post(
+    "/question-sets/{set_id}/files",
+    response={201: FileOut, **ERRORS},
+    tags=["files"],
+    openapi_extra=KEYED,
+)
+@once(FileOut)
+def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, Any]:
+    """Send a file of gold questions; the same of it."""
+    return _sent(Kind.QUESTIONS, get_object_or_404(scoped(QuestionSet, request), pk=set_id), file)
+
+
+@api.post(
+    "/runs/{run_id}/files", response={201: FileOut, **ERRORS}, tags=["files"], openapi_extra=KEYED
+)
+@once(FileOut)
+def send_answers(request: HttpRequest, run_id: Id, file: Sent) -> dict[str, Any]:
+    """Send a file of answers; the same of it."""
+    return _sent(Kind.ANSWERS, get_object_or_404(scoped(Run, request), pk=run_id), file)
+
+
+def _sent(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dict[str, Any]:
+    uploads.refuse_large(file.name or "The file", file.size or 0)
+    return _out(uploads.create(kind, target, file.name or "file", file.read()))
+
+
+# -- looked at
+
+
+@api.get("/files/{file_id}", response={200: FileOut, **ERRORS}, tags=["files"])
+def show_file(request: HttpRequest, file_id: UUID) -> dict[str, Any]:
+    """How far it is, and what would become of it. Kept for a day; a week once it is taken."""
+    return _out(_file(request, file_id))
+
+
+@api.get(
+    "/files/{file_id}/rows",
+    response={200: list[FileRowOut], **ERRORS},
+    tags=["files"],
+    openapi_extra=NEXT,
+)
+def list_file_rows(
+    request: HttpRequest, response: HttpResponse, file_id: UUID, query: Query[OutsideQuery]
+) -> list[dict[str, Any]]:
+    """Its rows as they are understood so far: those that will be taken, or those that will not."""
+    rows = taking.good if query.taken else taking.left_out
+    found = rows(_file(request, file_id), query.outside)
+    return [_row(one) for one in page(request, response, found, query)]
+
+
+def _row(row: UploadedRow) -> dict[str, Any]:
+    answers = "candidate" in row.data
+    return {
+        "line": row.line,
+        "key": "" if answers else row.key or "",
+        "says": {name: value for name, value in row.data.items() if name not in INSIDE},
+        "new": row.fresh,
+        "why": row.why,
+    }
+
+
+@api.patch("/files/{file_id}", response={200: FileOut, **ERRORS}, tags=["files"])
+def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -> dict[str, Any]:
+    """Say what its columns are, and have it read anew; the next file of such columns likewise."""
+    upload = _file(request, file_id)
+    if upload.state == State.TAKEN:
+        raise Conflict("This file is taken already.")
+    plan = layouts.named(upload.kind, upload.header, list(payload.columns.items()))
+    plan.headed = payload.headed
+    uploads.name_columns(upload, plan, payload.encoding)
+    return show_file(request, file_id)
+
+
+# -- taken
+
+
+@api.post("/files/{file_id}/take", response={200: FileOut, **ERRORS}, tags=["files"])
+def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str, Any]:
+    """Take all its good rows at once. Sending it again changes nothing; 409 while it is read."""
+    upload = _file(request, file_id)
+    if upload.state == State.TAKEN:
+        return _out(upload)
+    if upload.state != State.READY:
+        raise Conflict(_out(upload)["error"] or f"{upload} is still being read: ask again.")
+    left = taking.left_out(upload, payload.outside).count() if payload.strict else 0
+    if left:
+        raise Conflict(f"Nothing was taken: {left:,} rows would be left out.")
+    upload, count = taking.take(upload.pk, payload.outside)
+    into = staging.target_of(upload)
+    audit.note("import", into, after={"file": upload.name, upload.kind: count})
+    return show_file(request, file_id)
+
+
+@api.post("/files/{file_id}/undo", response={204: None, **ERRORS}, tags=["files"])
+def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
+    """Put everything back as it was before the file was taken; 409 where a run uses it."""
+    upload = _file(request, file_id)
+    if upload.state != State.TAKEN:
+        raise Conflict("This file was not taken: there is nothing to undo.")
+    into = staging.target_of(upload)
+    taking.undo(upload.pk)
+    audit.note("import undone", into, after={"file": upload.name})
+    return Status(204, None)
+
+
+@api.delete("/files/{file_id}", response={204: None, **ERRORS}, tags=["files"])
+def put_file_aside(request: HttpRequest, file_id: UUID) -> Status[None]:
+    """Stop reading a file, and forget it; 409 where it is taken: undo it then."""
+    upload = _file(request, file_id)
+    if upload.state == State.TAKEN:
+        raise Conflict("This file is taken: undo it, or leave it.")
+    uploads.put_aside(upload)
+    return Status(204, None)
+
+
+def _file(request: HttpRequest, pk: UUID) -> Upload:
+    found: Upload = get_object_or_404(scoped(Upload, request).defer("content"), pk=pk)
+    return found

@@ -1,0 +1,65 @@
+"""Pictures, sounds and films that a question set's texts show as ``![words](media:NAME)``."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema, Status
+
+from selection import audit
+from selection.intake import media
+from selection.models import MediaFile
+
+from .base import ERRORS, api
+from .fields import Id, Key, Sent
+from .once import KEYED, once
+from .paging import NEXT, Page, page
+from .question_sets import set_of
+
+
+class MediaOut(Schema):
+    name: str = Field(description="Texts call it media:NAME.", examples=["bird.png"])
+    type: str = Field(description="As recognised from its content.", examples=["image/png"])
+    size: int = Field(description="In bytes.")
+    created: datetime
+
+
+@api.get(
+    "/question-sets/{set_id}/media",
+    response={200: list[MediaOut], **ERRORS},
+    tags=["questions"],
+    openapi_extra=NEXT,
+)
+def list_media(
+    request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[Page]
+) -> list[MediaFile]:
+    """The files of a set, in the order in which they came."""
+    own = set_of(request, set_id).media.defer("data")
+    return page(request, response, own, query)
+
+
+@api.post(
+    "/question-sets/{set_id}/media",
+    response={201: MediaOut, **ERRORS},
+    tags=["questions"],
+    openapi_extra=KEYED,
+)
+@once(MediaOut)
+def send_media(request: HttpRequest, set_id: Id, file: Sent) -> MediaFile:
+    """Add a picture (at most 5 MB), sound (20 MB) or film (40 MB); one of its name is replaced."""
+    into = set_of(request, set_id)
+    kept = media.take(into, file.name or "file", file.read())
+    audit.note("upload", into, after={"files": [kept.name]})
+    return kept
+
+
+@api.delete(
+    "/question-sets/{set_id}/media/{name}", response={204: None, **ERRORS}, tags=["questions"]
+)
+def delete_media(request: HttpRequest, set_id: Id, name: Key) -> Status[Any]:
+    """Take a file away; texts that name it show its words alone."""
+    into = set_of(request, set_id)
+    get_object_or_404(into.media.defer("data"), name=name).delete()
+    audit.note("delete", into, before={"file": name})
+    return Status(204, None)

@@ -1,0 +1,133 @@
+"""Question sets: what they are called, what their workers read, and how often each may be met."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema, Status
+
+from selection.access import scoped
+from selection.models import QuestionSet
+from selection.setup import holders
+
+from .base import ERRORS, api
+from .fields import Amount, Id, Name, Named, Yes
+from .once import KEYED, once
+from .paging import NEXT, page
+
+
+class SetIn(Schema):
+    name: Name = Field(description="Unique in the team.", examples=["Sums"])
+    instructions: str = Field(
+        "",
+        max_length=100_000,
+        description="Shown to workers above every question.",
+        examples=["Add the numbers."],
+    )
+    markdown: Yes = Field(True, description="Instructions and questions are Markdown.")
+    tries: int | None = Field(
+        None,
+        ge=1,
+        le=32767,
+        description="How often a practice question that must be right may be answered wrong. "
+        "null: as often as they like.",
+    )
+    most_workers: Amount | None = Field(
+        None,
+        description="How many workers may be given one and the same question, over all runs. null: "
+        "no limit.",
+    )
+
+
+class SetChangeIn(Schema):
+    """What is left out stays."""
+
+    name: Name | None = Field(None, examples=["Sums"])
+    instructions: str | None = Field(None, max_length=100_000, examples=["Add the numbers."])
+    markdown: Yes | None = None
+    tries: int | None = Field(None, ge=1, le=32767, description="null: as often as they like.")
+    most_workers: Amount | None = Field(None, description="null: no limit.")
+
+
+class SetOut(Schema):
+    """Gold questions: questions whose answers are known."""
+
+    id: int = Field(examples=[1])
+    name: str = Field(examples=["Sums"])
+    instructions: str
+    markdown: bool
+    tries: int | None
+    most_workers: int | None
+    created: datetime
+    questions: int = Field(description="How many are in it.", examples=[40])
+
+
+def _sets(request: HttpRequest) -> Any:
+    return scoped(QuestionSet, request).annotate(size=Count("questions"))
+
+
+def set_of(request: HttpRequest, set_id: int) -> Any:
+    return get_object_or_404(_sets(request), pk=set_id)
+
+
+def _out(item: Any) -> dict[str, Any]:
+    return {
+        "id": item.pk,
+        "name": item.name,
+        "instructions": item.instructions,
+        "markdown": item.markdown,
+        "tries": item.tries,
+        "most_workers": item.most_workers,
+        "created": item.created,
+        "questions": item.size,
+    }
+
+
+@api.get(
+    "/question-sets", response={200: list[SetOut], **ERRORS}, tags=["questions"], openapi_extra=NEXT
+)
+def list_question_sets(
+    request: HttpRequest, response: HttpResponse, query: Query[Named]
+) -> list[dict[str, Any]]:
+    """All question sets, the oldest first."""
+    found = _sets(request).filter(name__icontains=query.search)
+    found = found.filter(name=query.name) if query.name else found
+    return [_out(item) for item in page(request, response, found, query)]
+
+
+@api.post(
+    "/question-sets", response={201: SetOut, **ERRORS}, tags=["questions"], openapi_extra=KEYED
+)
+@once(SetOut)
+def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
+    """Make an empty question set."""
+    team = request.auth.team_id  # type: ignore[attr-defined]
+    item = QuestionSet(team_id=team, **payload.dict())
+    holders.store(item)
+    return show_question_set(request, item.pk)
+
+
+@api.get("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
+def show_question_set(request: HttpRequest, set_id: Id) -> dict[str, Any]:
+    """A question set."""
+    return _out(set_of(request, set_id))
+
+
+@api.patch("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
+def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) -> dict[str, Any]:
+    """Change a question set's name or instructions."""
+    item = set_of(request, set_id)
+    for name, value in payload.dict(exclude_unset=True).items():
+        if value is not None or name in ("tries", "most_workers"):
+            setattr(item, name, value)
+    holders.store(item)
+    return _out(item)
+
+
+@api.delete("/question-sets/{set_id}", response={204: None, **ERRORS}, tags=["questions"])
+def delete_question_set(request: HttpRequest, set_id: Id) -> Status[None]:
+    """Delete a question set with its questions; 409 while a run needs it."""
+    holders.delete(set_of(request, set_id))
+    return Status(204, None)

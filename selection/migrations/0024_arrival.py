@@ -1,0 +1,21 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('selection', '0016_exposure'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='candidate',
+            name='platform',
+            field=models.CharField(blank=True, choices=[('mturk', 'Amazon Mechanical Turk'), ('prolific', 'Prolific')], default='', max_length=10),
+        ),
+        migrations.AddField(
+            model_name='candidate',
+            name='task',
+            field=models.CharField(blank=True, default='', max_length=100),
+        ),
+    ]

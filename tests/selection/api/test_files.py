@@ -1,0 +1,131 @@
+"""Files by the API: the same way in as on the pages, with the same word at its end."""
+
+from uuid import uuid4
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from selection.intake import uploads
+from selection.models import AuditEntry, Question, RecordedAnswer, Upload, Worker
+from tests.worlds import make_pool, make_questions, make_run
+
+pytestmark = pytest.mark.django_db
+
+GERMAN = "Arbeiter;Land\nw-1;Österreich\nw-2;Schweiz\n;Nirgends\n".encode("cp1252")
+
+
+def send(program, where: str, raw: bytes | str, name: str = "f.csv", **headers: str):
+    raw = raw.encode() if isinstance(raw, str) else raw
+    named = {header.replace("_", "-"): value for header, value in headers.items()}
+    form = {"file": SimpleUploadedFile(name, raw)}
+    return program.client.post(f"/api/{where}/files", form, headers=named)
+
+
+def test_a_file_of_strange_columns_is_named_looked_at_taken_and_undone(manager):
+    pool = make_pool(1)
+    sent = send(manager, f"pools/{pool.pk}", GERMAN, "Liste.csv")
+    assert sent.status_code == 201
+    file = sent.json()
+    assert (file["state"], file["kind"], file["into"]) == ("open", "workers", pool.pk)
+    assert file["columns"] == {"Arbeiter": "attribute", "Land": "attribute"}
+    assert "there is no column “worker”" in file["error"]
+    at = f"files/{file['id']}"
+    refused = manager.post(f"{at}/take")
+    assert (refused.status_code, refused.json()["error"]) == (409, file["error"])
+
+    named = manager.patch(at, {"columns": {"Arbeiter": "worker"}}).json()
+    assert named["columns"] == {"Arbeiter": "worker", "Land": "attribute"}
+    assert (named["state"], named["fine"], named["bad"], named["error"]) == ("ready", 2, 1, "")
+    rows = manager.get(f"{at}/rows").json()
+    assert rows[0] == {
+        "line": 2,
+        "key": "w-1",
+        "says": {"name": "", "attributes": {"land": "Österreich"}},
+        "new": True,
+        "why": "",
+    }
+    (bad,) = manager.get(f"{at}/rows", taken="false").json()
+    assert (bad["line"], bad["why"]) == (4, "The column “Arbeiter” is empty.")
+    assert not Worker.objects.filter(key="w-1").exists()
+
+    strict = manager.post(f"{at}/take", {"strict": True})
+    assert strict.json()["error"] == "Nothing was taken: 1 rows would be left out."
+    taken = manager.post(f"{at}/take")
+    assert (taken.status_code, taken.json()["state"], taken.json()["fine"]) == (200, "taken", 2)
+    assert manager.post(f"{at}/take").json() == taken.json()
+    assert Worker.objects.get(key="w-1").attributes == {"land": "Österreich"}
+    entry = AuditEntry.objects.filter(kind="import").get()
+    assert entry.after == {"file": "Liste.csv", "workers": 2}
+
+    assert manager.delete(at).status_code == 409
+    assert manager.post(f"{at}/undo").status_code == 204
+    assert not Worker.objects.filter(key="w-1").exists()
+    assert manager.get(at).status_code == 404
+
+
+def test_the_next_file_of_such_columns_needs_no_words(manager):
+    pool = make_pool(1)
+    first = send(manager, f"pools/{pool.pk}", GERMAN).json()
+    manager.patch(f"files/{first['id']}", {"columns": {"Arbeiter": "worker"}})
+    second = send(manager, f"pools/{pool.pk}", GERMAN).json()
+    assert (second["state"], second["remembered"], second["fine"]) == ("ready", True, 2)
+
+
+def test_questions_and_answers_come_by_files_as_well(manager):
+    gold, pool = make_questions(3), make_pool(3)
+    text = "question,prompt,answer,choices\nbird,Is it a bird?,yes,yes|no\n"
+    file = send(manager, f"question-sets/{gold.pk}", text).json()
+    assert file["looks_like"] == "a list of gold questions"
+    manager.post(f"files/{file['id']}/take")
+    assert Question.objects.get(key="bird").choices == ["yes", "no"]
+
+    run = make_run(pool=pool, question_set=gold)
+    worker = pool.workers.order_by("pk")[0].key
+    text = f"worker,question,response\n{worker},bird,perhaps\n{worker},nothing,yes\n"
+    file = send(manager, f"runs/{run.pk}", text).json()
+    assert (file["fine"], file["outside"], file["bad"]) == (0, 1, 1)
+    rows = manager.get(f"files/{file['id']}/rows", outside="wrong").json()
+    assert rows[0]["says"] == {
+        "worker": worker,
+        "question": "bird",
+        "response": "perhaps",
+        "skill": "",
+    }
+    manager.post(f"files/{file['id']}/take", {"outside": "wrong"})
+    assert RecordedAnswer.objects.get().response == "perhaps"
+
+
+def test_the_same_file_under_the_same_key_comes_once(manager):
+    pool = make_pool(1)
+    first = send(manager, f"pools/{pool.pk}", GERMAN, Idempotency_Key="one")
+    again = send(manager, f"pools/{pool.pk}", GERMAN, Idempotency_Key="one")
+    assert first.json() == again.json()
+    assert Upload.objects.count() == 1
+    other = send(manager, f"pools/{pool.pk}", GERMAN + b"w-3;\n", Idempotency_Key="one")
+    assert other.status_code == 422
+    assert bytes(Upload.objects.get().content) == GERMAN
+
+
+def test_what_cannot_be_read_and_what_is_too_large_is_told(manager, monkeypatch):
+    pool = make_pool(1)
+    refused = send(manager, f"pools/{pool.pk}", b"\xd0\xcf\x11\xe0 an old spreadsheet", "a.xls")
+    assert refused.status_code == 422
+    monkeypatch.setattr(uploads, "MOST_BYTES", 10)
+    large = send(manager, f"pools/{pool.pk}", GERMAN, "Liste.csv")
+    assert large.json()["error"] == "Liste.csv is larger than 0 MB; split it into parts."
+    missing = manager.client.post(f"/api/pools/{pool.pk}/files", {})
+    assert (missing.status_code, missing.json()["where"]) == (422, "file")
+
+
+def test_a_long_file_is_followed_and_put_aside(manager, monkeypatch):
+    monkeypatch.setattr(uploads, "AT_ONCE", 0)
+    rows = "worker\n" + "".join(f"w{number}\n" for number in range(3000))
+    pool = make_pool(1)
+    file = send(manager, f"pools/{pool.pk}", rows).json()
+    at = f"files/{file['id']}"
+    assert (file["state"], file["fine"], 20 < file["percent"] < 50) == ("reading", 1000, True)
+    refused = manager.post(f"{at}/take")
+    assert (refused.status_code, "still being read" in refused.json()["error"]) == (409, True)
+    assert manager.post(f"{at}/undo").status_code == 409
+    assert manager.delete(at).status_code == 204
+    assert manager.get(at).status_code == manager.get(f"files/{uuid4()}").status_code == 404
