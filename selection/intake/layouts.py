@@ -225,6 +225,8 @@ class Plan:
     only        column that says by being empty or false that a row is of no use
     repeats     whether further rows of a worker are expected
     remembered  whether it is how such a file was read before
+    questions   of a survey, by column the key of the question that it has the answers to
+    skipped     rows below the first that name columns again
     """
 
     kind: str
@@ -235,9 +237,14 @@ class Plan:
     only: str = ""
     repeats: bool = False
     remembered: bool = False
+    questions: dict[str, str] = field(default_factory=dict)
+    skipped: int = 0
 
     def missing(self) -> list[Field]:
-        return [one for one in FIELDS[self.kind] if one.needed and one.name not in self.fields]
+        needed = [one for one in FIELDS[self.kind] if one.needed]
+        if self.questions:
+            needed = [one for one in needed if one.name == "worker"]
+        return [one for one in needed if one.name not in self.fields]
 
     def stored(self) -> dict[str, Any]:
         return asdict(self)
@@ -317,13 +324,12 @@ def elsewhere(kind: str, columns: Sequence[str]) -> str:
     return ""
 
 
-def named(kind: str, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Plan:
-    """The likeliest plan with these changes. Raises Refused for a name that is not known.
+def named(plan: Plan, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Plan:
+    """This plan with these changes. Raises Refused for a name that is not known.
 
     pairs  (column, field); "attribute" for the field keeps a column, "" leaves it out
     """
-    plan = recognise(kind, columns)
-    known = [one.name for one in FIELDS[kind]] + ["attribute"] * (kind == WORKERS)
+    known = [one.name for one in FIELDS[plan.kind]] + ["attribute"] * (plan.kind == WORKERS)
     for column, name in pairs:
         if column not in columns:
             there = ", ".join(filter(None, columns))
@@ -331,8 +337,12 @@ def named(kind: str, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -
         if name and name not in known:
             raise Refused(f"“{name}” is nothing a column can be: choose {', '.join(known)}.")
     said = {column for column, _ in pairs}
+    plan.remembered = False
     plan.fields = {name: column for name, column in plan.fields.items() if column not in said}
     plan.fields |= {name: column for column, name in pairs if name not in ("", "attribute")}
+    plan.questions = {c: key for c, key in plan.questions.items() if c not in said}
+    if {"question", "response"} & set(plan.fields):  # it says that a row is one answer
+        plan.questions = {}
     kept = [column for column in plan.attributes if column not in said]
     plan.attributes = kept + [column for column, name in pairs if name == "attribute"]
     return plan

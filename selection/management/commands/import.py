@@ -65,7 +65,7 @@ class Command(BaseCommand):
     def _take(self, upload: Upload, target: Any, options: dict[str, Any]) -> None:
         if options["map"] or options["encoding"]:
             pairs = [pair_of(text) for text in options["map"]]
-            plan = layouts.named(options["kind"], upload.header, pairs)
+            plan = layouts.named(layouts.Plan(**upload.plan), upload.header, pairs)
             uploads.name_columns(upload, plan, options["encoding"], at_once=False)
         layouts.refuse_missing(layouts.Plan(**upload.plan), upload.header, upload.name)
         uploads.finish(upload)

@@ -166,13 +166,13 @@ def test_a_file_of_another_kind_is_told_where_it_belongs():
 def test_columns_can_be_named_by_hand_and_wrong_names_are_refused():
     columns = ["Kennung", "Voller Name", "Stadt", "Notiz"]
     pairs = [("Kennung", "worker"), ("Voller Name", "name"), ("Notiz", "")]
-    plan = layouts.named("workers", columns, pairs)
+    plan = layouts.named(layouts.recognise("workers", columns), columns, pairs)
     assert plan.fields == {"worker": "Kennung", "name": "Voller Name"}
     assert plan.attributes == ["Stadt"]
     with pytest.raises(Refused, match="no column “Ort”; the file has Kennung"):
-        layouts.named("workers", columns, [("Ort", "worker")])
+        layouts.named(layouts.recognise("workers", columns), columns, [("Ort", "worker")])
     with pytest.raises(Refused, match="choose worker, name, attribute"):
-        layouts.named("workers", columns, [("Stadt", "city")])
+        layouts.named(layouts.recognise("workers", columns), columns, [("Stadt", "city")])
 
 
 def test_the_signature_is_that_of_the_names_in_whatever_order_and_writing():
