@@ -69,8 +69,8 @@ def _of_answer(row: UploadedRow) -> Sequence[str]:
 
 
 FORMATS = (
-    "Excel (.xlsx), CSV in whatever form your spreadsheet saves it, TSV and JSON are read, and the "
-    "columns are shown before anything is imported. "
+    "Excel, OpenDocument, CSV in whatever form your spreadsheet saves it, TSV and JSON are read; "
+    "the columns are shown before anything is imported. "
 )
 
 WORKERS = Importer(

@@ -17,7 +17,7 @@ SHOWN = 20
 
 class Command(BaseCommand):
     help = (
-        "Import a file into a pool, a question set or a run: Excel (.xlsx), CSV of any kind, TSV "
+        "Import a file into a pool, a question set or a run: Excel, .ods, CSV of any kind, TSV "
         "or JSON, laid out as you like, or by MTurk, Prolific, Label Studio, Toloka or crowd-kit."
     )
 
