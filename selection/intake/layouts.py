@@ -131,6 +131,8 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
                 "question": (rf"data\.{_ID}", "task"),
                 "prompt": (rf"data\.{_TEXT}", rf"data\.{_SHOWN}", r"data\..*"),
                 "answer": ("label",),
+                "choices": ("choices",),
+                "kind": ("kind",),
                 **{name: (rf"data\.{name}(url)?",) for name in _MEDIA},
             },
             only="groundtruth",

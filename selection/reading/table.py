@@ -108,7 +108,8 @@ def _lines(raw: bytes, name: str, encoding: str) -> tuple[str, str, Iterator[Lin
         return what, "", lines
     encoding = sure(raw, encoding, name) if encoding else encoding_of(raw, name)
     if _is_json(raw, encoding):
-        return "JSON", encoding, documents.lines(raw.decode(encoding), name)
+        what, lines = documents.lines(raw.decode(encoding), name)
+        return what, encoding, lines
     how = delimited.dialect(raw, encoding)
     return how.words, encoding, delimited.lines(raw, how, name)
 
