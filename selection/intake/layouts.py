@@ -68,6 +68,7 @@ _WORKER = "worker|worker'?sid|workerid|workers|annotator|annotatorid|performer|u
 _PARTICIPANT = "participantid|participant|prolificid|prolificpid"
 _ANYBODY = f"{_WORKER}|{_PARTICIPANT}|completedby|assignment:workerid"
 _QUESTION = ("question|questionid", "task|taskid", "item|itemid|questionkey")
+_LABEL = "label|agglabel"  # the second is crowd-kit's, aggregated
 _RESPONSE = ("response", "label", "answer", "choice|output")
 _ID = "(id|key|name|question|questionid|task|taskid|item|itemid)"
 _TEXT = "(text|question|prompt|sentence|title)"
@@ -189,6 +190,15 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             },
         ),
         Layout(
+            "Label Studio's CSV or short JSON",
+            ("annotationid", "annotator", "leadtime"),
+            {
+                "worker": ("annotator",),
+                "question": (*_QUESTION, "id"),
+                "response": _RESPONSE,
+            },
+        ),
+        Layout(
             "answers by worker",
             (_ANYBODY, "|".join(_QUESTION), "|".join(_RESPONSE)),
             {
@@ -202,8 +212,8 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
     GOLD: (
         Layout(
             "known answers",
-            ("|".join(_QUESTION), "answers?|acceptedanswers?|label|gold|correct"),
-            {"question": ("task", *_QUESTION), "answer": ("label", "answers?|gold|correct")},
+            ("|".join(_QUESTION), f"answers?|acceptedanswers?|{_LABEL}|gold|correct"),
+            {"question": ("task", *_QUESTION), "answer": (_LABEL, "answers?|gold|correct")},
         ),
     ),
 }

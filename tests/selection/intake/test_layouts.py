@@ -5,7 +5,7 @@ import json
 import pytest
 
 from selection.errors import Refused
-from selection.intake import layouts
+from selection.intake import files, layouts
 from selection.intake.files import BadRow
 from tests.selection.reading.files import said, workbook
 
@@ -150,6 +150,19 @@ def test_answers_of_mturks_batch_results():
 def test_crowd_kits_triples_and_own_files_of_prolific_participants(worker, question, response):
     _, (row,) = said("answers", f"{question};{worker};{response}\nt1;5f2a;yes\n")
     assert (row.worker, row.question, row.response) == ("5f2a", "t1", "yes")
+
+
+def test_label_studios_csv_names_tasks_by_their_number():
+    raw = (
+        "annotation_id,annotator,created_at,id,label,lead_time,text\n9,a@b.org,x,7,Gull,1.5,What?\n"
+    )
+    plan, (row,) = said("answers", raw)
+    assert plan.title == "Label Studio's CSV or short JSON"
+    assert (row.worker, row.question, row.response) == ("a@b.org", "7", "Gull")
+
+
+def test_labels_that_crowd_kit_aggregated_are_known_answers():
+    assert files.gold("task,agg_label\nq1,yes\nq2,no\n", "f") == {"q1": "yes", "q2": "no"}
 
 
 # -- what is not so
