@@ -8,7 +8,7 @@ PORT ?= 8000
 # that empty the tables come last in each, and no other may follow them.)
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
-.PHONY: setup run test test-all test-sqlite test-postgres coverage check bench wheel screenshot
+.PHONY: setup run test test-all test-sqlite test-postgres interop coverage check bench wheel screenshot
 
 setup: .venv/installed
 
@@ -34,6 +34,16 @@ test-sqlite: setup
 # What touches the database runs a second time on PostgreSQL. (A browser sees no difference.)
 test-postgres: setup
 	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m django_db --ignore-glob "*/test_browser*.py"
+
+# Our files in pandas, crowd-kit and Label Studio's SDK, and theirs in ours; in an environment of 0.7 GB.
+interop: setup var/interop/.installed
+	$(BIN)/pytest -p no:randomly tests/interop/with_libraries.py
+
+var/interop/.installed: tests/interop/requirements.txt
+	$(PYTHON) -m venv var/interop
+	var/interop/bin/pip install --quiet --requirement tests/interop/requirements.txt
+	var/interop/bin/pip install --quiet --no-deps crowd-kit==1.4.2
+	touch $@
 
 coverage: setup
 	$(TESTS) --cov --cov-report term:skip-covered

@@ -306,6 +306,7 @@ UNFOLD = {
         {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("selection/icon.svg")},
     ],
     "STYLES": [lambda _: static("selection/admin.css")],
+    "SCRIPTS": [lambda _: static("selection/named.js")],
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,
     "DASHBOARD_CALLBACK": "selection.admin.home.dashboard",

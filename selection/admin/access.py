@@ -36,7 +36,19 @@ admin.site.unregister([Authenticator, EmailAddress, SocialAccount, SocialApp, So
 # -- people
 
 
-class TeamsOfUser(UnfoldTabularInline):
+class Told:
+    """A cell of an inline table is called by its column, which labels nothing there."""
+
+    def formfield_for_dbfield(self, *args: Any, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(*args, **kwargs)  # type: ignore[misc]
+        if field is not None:
+            field.widget.attrs["aria-label"] = str(field.label)
+            inner = getattr(field.widget, "widget", field.widget)
+            inner.attrs["aria-label"] = str(field.label)
+        return field
+
+
+class TeamsOfUser(Told, UnfoldTabularInline):
     model = Membership
     fields = ["team", "role"]
     extra = 0
@@ -48,6 +60,8 @@ class UserAdmin(Careful, BaseUserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    # Django's two boxes beside each other are wider than the page, and have no names.
+    filter_horizontal = ()
     actions = ["take_factors_away"]
 
     @admin.action(description="Take away second factors and passkeys", permissions=["change"])
@@ -68,7 +82,7 @@ class UserAdmin(Careful, BaseUserAdmin, ModelAdmin):
 
 @admin.register(Group)
 class GroupAdmin(Careful, BaseGroupAdmin, ModelAdmin):
-    pass
+    filter_horizontal = ()
 
 
 class MembershipForm(forms.ModelForm):
@@ -101,7 +115,7 @@ class MembershipForm(forms.ModelForm):
         return given
 
 
-class Members(TabularInline):
+class Members(Told, TabularInline):
     model = Membership
     form = MembershipForm
     fields = ["username", "role"]

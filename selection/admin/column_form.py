@@ -1,5 +1,6 @@
 """Which column of a file is what."""
 
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -10,6 +11,8 @@ from selection.intake.layouts import FIELDS, WORKERS, Plan
 from selection.intake.uploads import Head
 from selection.models import Upload
 from selection.reading import ENCODINGS
+
+SURVEY = "survey"
 
 
 class ColumnForm(forms.Form):
@@ -35,6 +38,9 @@ class ColumnForm(forms.Form):
             )
         if upload.kind == WORKERS:
             self._add_attributes(columns)
+        self.survey = head.survey
+        if head.survey:
+            self._add_survey(head.survey)
         if len(columns) == 1:
             self.fields["headed"] = forms.BooleanField(
                 label="The first line names the column",
@@ -56,6 +62,26 @@ class ColumnForm(forms.Form):
                 widget=forms.CheckboxSelectMultiple,
             )
 
+    def _add_survey(self, survey: Plan) -> None:
+        """Each row is one answer, or all answers of a worker."""
+        for name in ("question", "response"):
+            self.fields[name].required = False
+        self.fields["shape"] = forms.ChoiceField(
+            label="Each row is",
+            choices=[("", "one answer"), (SURVEY, "a worker, with a column for each question")],
+            required=False,
+            initial=SURVEY if self.known.questions else "",
+            widget=UnfoldAdminSelectWidget,
+        )
+        ticked = self.known.questions or survey.questions
+        self.fields["questions"] = forms.MultipleChoiceField(
+            label="Then these columns are answers to the questions that they name",
+            choices=[(str(self.places[c]), _pair(c, key)) for c, key in survey.questions.items()],
+            required=False,
+            initial=[self.places[column] for column in ticked],
+            widget=forms.CheckboxSelectMultiple,
+        )
+
     def _add_encoding(self, upload: Upload, head: Head) -> None:
         found = ENCODINGS.get(head.encoding, head.encoding.upper())
         by_itself = found if not upload.encoding else "as they look"
@@ -70,7 +96,9 @@ class ColumnForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        names = [field.name for field in FIELDS[self.known.kind]]
+        names = self._fields_of(cleaned)
+        if self.survey:
+            self._refuse_neither(cleaned)
         chosen = [cleaned[name] for name in names if cleaned.get(name)]
         # A question may be called by what it asks.
         several = [place for place in set(chosen) if chosen.count(place) > 1]
@@ -78,17 +106,41 @@ class ColumnForm(forms.Form):
             raise ValidationError("One column is chosen for two things; choose another for one.")
         return cleaned
 
+    def _fields_of(self, cleaned: dict[str, Any]) -> list[str]:
+        """Those that have a column of their own."""
+        if cleaned.get("shape") == SURVEY:
+            return ["worker"]
+        return [field.name for field in FIELDS[self.known.kind]]
+
+    def _refuse_neither(self, cleaned: dict[str, Any]) -> None:
+        if cleaned.get("shape") != SURVEY:
+            for name in ("question", "response"):
+                if not cleaned.get(name):
+                    self.add_error(name, "Choose the column that has this.")
+        elif not cleaned.get("questions"):
+            self.add_error("questions", "Tick the columns that have answers.")
+        elif cleaned.get("worker") in cleaned["questions"]:
+            self.add_error("questions", "The column with the worker's id has no answers.")
+
     def plan(self) -> Plan:
         cleaned = self.cleaned_data
-        names = [field.name for field in FIELDS[self.known.kind]]
+        names = self._fields_of(cleaned)
         fields = {name: self.columns[cleaned[name]] for name in names if cleaned.get(name)}
+        if self.survey and cleaned["shape"] == SURVEY:
+            ticked = {self.columns[place] for place in cleaned["questions"]}
+            of_these = {c: key for c, key in self.survey.questions.items() if c in ticked}
+            return replace(self.survey, fields=fields, questions=of_these)
         kept = [self.columns[place] for place in cleaned.get("attributes", [])]
         return Plan(
             self.known.kind,
-            self.known.title,
+            "" if self.known.questions else self.known.title,
             fields,
             [column for column in kept if column not in fields.values()],
             headed=cleaned.get("headed", True),
             only=self.known.only,
             repeats=self.known.repeats,
         )
+
+
+def _pair(column: str, key: str) -> str:
+    return column if column == key else f"{column} ({key})"

@@ -22,7 +22,7 @@ class UploadForm(forms.Form):
         required=False,
         allow_empty_file=True,
         widget=UnfoldAdminFileFieldWidget(
-            attrs={"accept": ".csv,.tsv,.txt,.xlsx,.json,.jsonl,text/csv"}
+            attrs={"accept": ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,text/csv"}
         ),
     )
     pasted = forms.CharField(

@@ -21,7 +21,7 @@ from selection.errors import Refused
 from selection.forecast import Belief, Past, Plan, Range, Usual
 from selection.intake import recorded, uploads
 from selection.models import Pool, QuestionSet, Run, exposure
-from selection.setup import money, priors, refusals
+from selection.setup import eligible, money, priors, refusals
 
 OWN, BY_MONEY = "own", "money"
 USUAL_EPSILON = 0.1
@@ -255,11 +255,17 @@ def _plan(cleaned: dict[str, Any]) -> Plan:
             workers=workers,
             questions=questions,
             left=exposure.left(cleaned["question_set"], workers),
+            met=eligible.passed_over(_draft(cleaned)),
             goal=cleaned["goal"] or "group",
             **asked,
         )
     except Refused as refusal:
         raise _Wrong("pool", str(refusal)) from refusal
+
+
+def _draft(cleaned: dict[str, Any]) -> Run:
+    """As far as what workers met before depends on it: what they met they are not asked again."""
+    return Run(pool=cleaned["pool"], question_set=cleaned["question_set"], met=Run.Met.SKIP)
 
 
 # Where the form shows what a run stores in another way.

@@ -69,8 +69,8 @@ def _of_answer(row: UploadedRow) -> Sequence[str]:
 
 
 FORMATS = (
-    "Excel (.xlsx), CSV in whatever form your spreadsheet saves it, TSV and JSON are read, and the "
-    "columns are shown before anything is imported. "
+    "Excel, OpenDocument, CSV in whatever form your spreadsheet saves it, TSV and JSON are read; "
+    "the columns are shown before anything is imported. "
 )
 
 WORKERS = Importer(
@@ -121,7 +121,8 @@ ANSWERS = Importer(
     FORMATS
     + "MTurk's batch results, Toloka-style TSV and Label Studio's JSON are known. In a file "
     "of your own the first line names the columns: worker, question and response (or worker, task "
-    "and label). Workers and questions must be those of this run.",
+    "and label); or it is a survey, with a row for each worker and a column for each question, "
+    "called as the question or by its text. Workers and questions must be those of this run.",
     "worker,question,response\nA1B2C3,q1,yes\nD4E5F6,q1,no",
     ["worker", "question", "response"],
     "selection.change_run",

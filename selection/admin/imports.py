@@ -144,6 +144,7 @@ class PreviewPage(ImportPage):
             form=form or ColumnForm(upload, head),
             hint=elsewhere(upload.kind, head.header) if plan.missing() else "",
             missing=plan.missing(),
+            unused=_unused(plan, head.header),
             wrong=self.outside == "wrong",
             count=upload.fine + (upload.outside if self.outside == "wrong" else 0),
             not_taken=upload.bad + (upload.outside if self.outside == "refuse" else 0),
@@ -219,6 +220,12 @@ class PreviewPage(ImportPage):
         messages.error(self.request, str(refusal))
         uploads.put_aside(upload)
         return redirect(self.address("import"))
+
+
+def _unused(plan: Plan, header: Sequence[str]) -> list[str]:
+    """Of a survey, the columns that are nothing: a question that is called otherwise is seen."""
+    used = {*plan.fields.values(), *plan.questions}
+    return [column for column in header if column and column not in used and plan.questions]
 
 
 def _same(reasons: Sequence[str]) -> bool:

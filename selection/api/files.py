@@ -211,7 +211,7 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
     upload = _file(request, file_id)
     if upload.state == State.TAKEN:
         raise Conflict("This file is taken already.")
-    plan = layouts.named(upload.kind, upload.header, list(payload.columns.items()))
+    plan = layouts.named(layouts.Plan(**upload.plan), upload.header, list(payload.columns.items()))
     plan.headed = payload.headed
     uploads.name_columns(upload, plan, payload.encoding)
     return show_file(request, file_id)

@@ -36,6 +36,12 @@ class ForecastIn(Schema, extra="forbid"):
     epsilon: float = Field(0.1, description="How far off the selection may be.")
     delta: float = Field(0.05, description="How often it may be farther off.")
     questions: int = Field(description="How many gold questions there are.")
+    met: list[tuple[int, int]] = Field(
+        [],
+        max_length=10_000,
+        description="(questions, workers): so many workers are not asked so many of them, because "
+        "they met them in an earlier run.",
+    )
     price: float | None = Field(None, description="What an answer costs, in any currency.")
     budget: int | None = Field(None, description="Most answers to pay for; null: no limit.")
     goal: Literal["group", "every", "exact"] = Field(

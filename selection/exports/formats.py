@@ -10,7 +10,7 @@ from selection import reports
 from selection.errors import Conflict, Refused
 from selection.models import Run
 
-from . import payment, platforms, tables, writing
+from . import payment, platforms, surveys, tables, writing
 from .report import report
 from .wanted import Wanted
 from .writing import Table
@@ -195,6 +195,15 @@ FORMATS = {
             RESULTS,
             "csv",
             _answers,
+            ANSWERS,
+        ),
+        Format(
+            "answers-wide",
+            "All answers, a line a worker, CSV",
+            "A column for each question that was answered, as surveys have them.",
+            RESULTS,
+            "csv",
+            surveys.wide,
             ANSWERS,
         ),
         Format(

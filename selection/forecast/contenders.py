@@ -54,7 +54,8 @@ def _all(plan: Plan) -> list[Contender]:
     for name, kind in SELECTORS.items():
         if kind.promise.fixed == "confidence" or plan.budget is not None:
             made.append(Contender(name, plan))
-        if kind.says_accuracy and plan.left is None:  # a part of the set is not the set
+        whole = plan.left is None and not plan.met  # a part of the set is not the set
+        if kind.says_accuracy and whole:
             this_set = {"accuracy": THIS_SET, "questions": plan.questions}
             made.append(Contender(name, plan, this_set))
     return made

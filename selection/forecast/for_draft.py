@@ -49,6 +49,7 @@ def plan(run: Run) -> Plan:
         delta=run.delta,
         questions=exposure.askable(run.question_set),
         left=exposure.left(run.question_set, workers),
+        met=eligible.passed_over(run),
         budget=run.budget,
         goal=GOALS[run.selector_class.promise.goal],
     )

@@ -73,17 +73,18 @@ class Live:
 
 def live(run: Run) -> Live | None:
     """None while there are too few workers to choose from, or none."""
-    columns = ("pulls", "rewards", "verdict", "skill", "void", "asked", "gone")
+    columns = ("pulls", "rewards", "verdict", "skill", "void", "asked", "skipped", "gone")
     rows = list(run.candidates.order_by("arm").values_list(*columns))
     if not rows:
         return None
-    pulls, rewards, verdict, skill, void, asked, gone_ = zip(*rows, strict=True)
+    pulls, rewards, verdict, skill, void, asked, skipped, gone_ = zip(*rows, strict=True)
     gone = np.array([bool(why) for why in gone_])
     counts = np.array(pulls, np.int64)
     roster = Roster.of(run, np.array(skill, np.int64), gone, counts)
     if not roster.ready(run):
         return None
-    questions = _decks(run, skill) - np.array(void, np.int64) - exposure.closed_to(run)
+    passed_over = np.array(void, np.int64) + np.array(skipped, np.int64)
+    questions = _decks(run, skill) - passed_over - exposure.closed_to(run)
     if run.recorded_only:
         questions = np.array(asked, np.int64) - void + _waiting(run, counts.size)
     return Live(

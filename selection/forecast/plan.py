@@ -3,6 +3,9 @@
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from selection.errors import Refused
 from topk import Goal, Problem, ProblemError
 
@@ -25,6 +28,8 @@ class Plan:
     budget     most answers to pay for; None: no limit
     goal       what matters, a key of GOALS
     left       most answers that the questions are for, where each is for so many workers only
+    met        (questions, workers): so many workers are not asked so many of them, because they met
+               them before
 
     Raises Refused for what cannot be.
     """
@@ -38,8 +43,11 @@ class Plan:
     budget: int | None = None
     goal: str = "group"
     left: int | None = None
+    met: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
+        # As it comes from JSON, lists are tuples.
+        object.__setattr__(self, "met", tuple((int(q), int(many)) for q, many in self.met))
         try:
             self.problem()
         except ProblemError as error:
@@ -51,10 +59,34 @@ class Plan:
         if self.goal not in GOALS:
             raise Refused(f"The goal must be one of {', '.join(GOALS)}, but it is “{self.goal}”.")
 
+        if any(questions < 1 or many < 1 for questions, many in self.met):
+            raise Refused("Questions that were met, and workers who met them, are 1 or more.")
+        if self.met_by > self.workers:
+            raise Refused(
+                f"{self.met_by:,} workers have met questions, of {self.workers:,} there are."
+            )
+
+    @property
+    def met_by(self) -> int:
+        """How many workers are not asked all questions."""
+        return sum(many for _, many in self.met)
+
+    @property
+    def fewest(self) -> int:
+        """How many questions are left for the worker who met most of them."""
+        return max(0, self.questions - max((each for each, _ in self.met), default=0))
+
+    def room(self) -> NDArray[np.int64]:
+        """(n,) how many questions each worker can be asked; workers are in no order."""
+        room = np.full(self.workers, self.questions, np.int64)
+        met = np.repeat(*np.array(self.met, np.int64).reshape(-1, 2).T)
+        room[: met.size] -= np.minimum(met, self.questions)
+        return room
+
     @property
     def most_answers(self) -> int:
         """All there can be: every question answered by everybody, or the budget spent."""
-        limits = (self.workers * self.questions, self.budget, self.left)
+        limits = (int(self.room().sum()), self.budget, self.left)
         return min(limit for limit in limits if limit is not None)
 
     def problem(self) -> Problem:

@@ -61,9 +61,10 @@ def play(contender: Contender, truth: NDArray[np.float64], number: int, until: f
     """
     rng = np.random.default_rng([SEED, number, 1])
     selector = contender.selector()
-    ending = to_the_end(selector, truth, contender.plan.questions, rng, until, contender.plan.left)
+    plan = contender.plan
+    ending = to_the_end(selector, truth, plan.room(), rng, until, plan.left)
     named = selector.selection()
-    best = np.sort(truth)[-contender.plan.k :]
+    best = np.sort(truth)[-plan.k :]
     return Play(
         answers=int(selector.state.pulls.sum()),
         most=int(selector.state.pulls.max()),

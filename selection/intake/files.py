@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from selection.errors import Refused
-from selection.reading import Row, Table, read_table
+from selection.reading import MOST_ROWS, Row, Table, read_table
 
 from . import layouts, ways
 from .layouts import Plan
@@ -109,6 +110,9 @@ def read_path(path: Path) -> bytes:
 
 def rows(table: Table, plan: Plan) -> Iterator[tuple[Row, Made | BadRow | None]]:
     """Each row with what it says by this plan; None: it is of no use, and nobody is to be told."""
+    if plan.questions:
+        yield from _spread(table, plan)
+        return
     make, own = _MAKERS[plan.kind], set(plan.fields.values())
     places = {name: table.header.index(column) for name, column in plan.fields.items()}
     kept = [(column.lower(), table.header.index(column)) for column in plan.attributes]
@@ -125,6 +129,30 @@ def rows(table: Table, plan: Plan) -> Iterator[tuple[Row, Made | BadRow | None]]
             yield row, make(line, found, plan.fields, further)
         except Refused as refusal:
             yield row, BadRow(line, str(refusal))
+
+
+def _spread(table: Table, plan: Plan) -> Iterator[tuple[Row, AnswerRow | BadRow]]:
+    """Of a survey's rows an answer for each question that was answered, a row for each worker.
+    Raises Refused where there are more than a file may hold."""
+    own = table.header.index(plan.fields["worker"])
+    places = [(table.header.index(column), key) for column, key in plan.questions.items()]
+    count = 0
+    for row in islice(table.rows, plan.skipped, None):
+        line, cells = row
+        try:
+            worker = key({"worker": as_written(cells[own])}, "worker", plan.fields)
+        except Refused as refusal:
+            yield row, BadRow(line, str(refusal))
+            continue
+        given = [(question, as_written(cells[place])) for place, question in places if cells[place]]
+        count += len(given)
+        if count > MOST_ROWS:
+            raise Refused(
+                f"{table.name}, line {line}: there are more than {MOST_ROWS:,} answers; split it "
+                "into files of fewer rows."
+            )
+        for question, response in given:
+            yield row, AnswerRow(line, worker, question, response)
 
 
 def _worker(line: int, cells: Cells, names: Names, attributes: Cells) -> WorkerRow:

@@ -68,6 +68,7 @@ _WORKER = "worker|worker'?sid|workerid|workers|annotator|annotatorid|performer|u
 _PARTICIPANT = "participantid|participant|prolificid|prolificpid"
 _ANYBODY = f"{_WORKER}|{_PARTICIPANT}|completedby|assignment:workerid"
 _QUESTION = ("question|questionid", "task|taskid", "item|itemid|questionkey")
+_LABEL = "label|agglabel"  # the second is crowd-kit's, aggregated
 _RESPONSE = ("response", "label", "answer", "choice|output")
 _ID = "(id|key|name|question|questionid|task|taskid|item|itemid)"
 _TEXT = "(text|question|prompt|sentence|title)"
@@ -131,6 +132,8 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
                 "question": (rf"data\.{_ID}", "task"),
                 "prompt": (rf"data\.{_TEXT}", rf"data\.{_SHOWN}", r"data\..*"),
                 "answer": ("label",),
+                "choices": ("choices",),
+                "kind": ("kind",),
                 **{name: (rf"data\.{name}(url)?",) for name in _MEDIA},
             },
             only="groundtruth",
@@ -187,6 +190,15 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             },
         ),
         Layout(
+            "Label Studio's CSV or short JSON",
+            ("annotationid", "annotator", "leadtime"),
+            {
+                "worker": ("annotator",),
+                "question": (*_QUESTION, "id"),
+                "response": _RESPONSE,
+            },
+        ),
+        Layout(
             "answers by worker",
             (_ANYBODY, "|".join(_QUESTION), "|".join(_RESPONSE)),
             {
@@ -200,8 +212,8 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
     GOLD: (
         Layout(
             "known answers",
-            ("|".join(_QUESTION), "answers?|acceptedanswers?|label|gold|correct"),
-            {"question": ("task", *_QUESTION), "answer": ("label", "answers?|gold|correct")},
+            ("|".join(_QUESTION), f"answers?|acceptedanswers?|{_LABEL}|gold|correct"),
+            {"question": ("task", *_QUESTION), "answer": (_LABEL, "answers?|gold|correct")},
         ),
     ),
 }
@@ -225,6 +237,8 @@ class Plan:
     only        column that says by being empty or false that a row is of no use
     repeats     whether further rows of a worker are expected
     remembered  whether it is how such a file was read before
+    questions   of a survey, by column the key of the question that it has the answers to
+    skipped     rows below the first that name columns again
     """
 
     kind: str
@@ -235,9 +249,14 @@ class Plan:
     only: str = ""
     repeats: bool = False
     remembered: bool = False
+    questions: dict[str, str] = field(default_factory=dict)
+    skipped: int = 0
 
     def missing(self) -> list[Field]:
-        return [one for one in FIELDS[self.kind] if one.needed and one.name not in self.fields]
+        needed = [one for one in FIELDS[self.kind] if one.needed]
+        if self.questions:
+            needed = [one for one in needed if one.name == "worker"]
+        return [one for one in needed if one.name not in self.fields]
 
     def stored(self) -> dict[str, Any]:
         return asdict(self)
@@ -317,13 +336,12 @@ def elsewhere(kind: str, columns: Sequence[str]) -> str:
     return ""
 
 
-def named(kind: str, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Plan:
-    """The likeliest plan with these changes. Raises Refused for a name that is not known.
+def named(plan: Plan, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Plan:
+    """This plan with these changes. Raises Refused for a name that is not known.
 
     pairs  (column, field); "attribute" for the field keeps a column, "" leaves it out
     """
-    plan = recognise(kind, columns)
-    known = [one.name for one in FIELDS[kind]] + ["attribute"] * (kind == WORKERS)
+    known = [one.name for one in FIELDS[plan.kind]] + ["attribute"] * (plan.kind == WORKERS)
     for column, name in pairs:
         if column not in columns:
             there = ", ".join(filter(None, columns))
@@ -331,8 +349,12 @@ def named(kind: str, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -
         if name and name not in known:
             raise Refused(f"“{name}” is nothing a column can be: choose {', '.join(known)}.")
     said = {column for column, _ in pairs}
+    plan.remembered = False
     plan.fields = {name: column for name, column in plan.fields.items() if column not in said}
     plan.fields |= {name: column for column, name in pairs if name not in ("", "attribute")}
+    plan.questions = {c: key for c, key in plan.questions.items() if c not in said}
+    if {"question", "response"} & set(plan.fields):  # it says that a row is one answer
+        plan.questions = {}
     kept = [column for column in plan.attributes if column not in said]
     plan.attributes = kept + [column for column, name in pairs if name == "attribute"]
     return plan

@@ -19,7 +19,7 @@ from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 from selection.reading import Table, read_table
 
-from . import bulk, catalog, files
+from . import bulk, catalog, files, surveys
 from .files import AnswerRow, BadRow, QuestionRow, WorkerRow
 from .layouts import Plan
 from .sorting import Sorter
@@ -205,7 +205,9 @@ def _answers(sorter: Sorter, found: Sequence[AnswerRow]) -> Iterator[Staged]:
         except Refused as refusal:
             yield Staged(row.line, why=str(refusal))
             continue
-        data = asdict(row) | {"candidate": place.candidate, "question_id": place.question.pk}
-        outside = not place.question.allows(row.response)
-        why = str(place.strange(row.response)) if outside else ""
+        response = surveys.ticked(place.question, row.response)
+        data = asdict(row) | {"response": response}
+        data |= {"candidate": place.candidate, "question_id": place.question.pk}
+        outside = not place.question.allows(response)
+        why = str(place.strange(response)) if outside else ""
         yield Staged(row.line, f"{place.candidate}:{place.question.pk}", data, why, outside)

@@ -19,9 +19,9 @@ from django.utils import timezone
 from selection.access import team_of
 from selection.errors import NotFound, Refused
 from selection.models import ColumnNames, Run, Upload, UploadedRow
-from selection.reading import Row, read_table
+from selection.reading import Row, Table, read_table
 
-from . import layouts, staging, taking
+from . import layouts, staging, surveys, taking
 from .layouts import Plan
 from .sorting import refuse_ended
 
@@ -59,7 +59,8 @@ def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True
     table = read_table(raw, name)
     team = team_of(target)
     assert team is not None  # what a file goes into is stored
-    plan = _remembered(team, kind, table.header) or layouts.recognise(kind, table.header)
+    names = surveys.names_of(target) if isinstance(target, Run) else {}
+    plan = _remembered(team, kind, table.header, names) or _likeliest(kind, table, names)
     upload = Upload.objects.create(
         team_id=team,
         kind=kind,
@@ -69,7 +70,7 @@ def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True
         plan=plan.stored(),
         header=table.header,
         what=table.what[:200],
-        estimate=table.estimate,
+        estimate=table.estimate * max(1, len(plan.questions)),
         state=State.OPEN if plan.missing() else State.READING,
         moved=timezone.now(),
     )
@@ -105,7 +106,14 @@ def name_columns(upload: Upload, plan: Plan, encoding: str = "", at_once: bool =
         go_on(upload)
 
 
-def _remembered(team: int, kind: str, header: list[str]) -> Plan | None:
+def _likeliest(kind: str, table: Table, names: surveys.Names) -> Plan:
+    if kind == Upload.Kind.ANSWERS:
+        first = [cells for _, cells in islice(table.rows, 2)]
+        return surveys.recognise(table.header, names, first)
+    return layouts.recognise(kind, table.header)
+
+
+def _remembered(team: int, kind: str, header: list[str], names: surveys.Names) -> Plan | None:
     """How this team had the last such file read."""
     named = ColumnNames.objects.filter(
         team=team, kind=kind, signature=layouts.signature(header)
@@ -113,9 +121,11 @@ def _remembered(team: int, kind: str, header: list[str]) -> Plan | None:
     if named is None:
         return None
     plan = Plan(**named.plan)
-    fits = set(plan.fields.values()) | set(plan.attributes) | {plan.only} - {""} <= set(header)
+    used = {*plan.fields.values(), *plan.attributes, *plan.questions, plan.only} - {""}
     plan.remembered = True
-    return plan if fits else None
+    # Another run may have other questions under the same names.
+    about_these = set(plan.questions.values()) <= set(names.values())
+    return plan if used <= set(header) and about_these else None
 
 
 # -- sorting
@@ -204,18 +214,23 @@ def put_aside(upload: Upload) -> None:
 class Head:
     """header  empty names stand for columns without one
     rows    the first ones as they are in the file
+    survey  the plan for it as a survey, where it may be one
     """
 
     header: list[str]
     rows: list[list[str]]
     encoding: str
+    survey: Plan | None = None
 
 
 def head(upload: Upload, count: int = 10) -> Head:
     """How the file begins. Raises Refused."""
     table = read_table(bytes(upload.content), upload.name, upload.encoding)
-    rows: list[Row] = list(islice(table.rows, count))
-    return Head(table.header, [cells for _, cells in rows], table.encoding)
+    found: list[Row] = list(islice(table.rows, count))
+    rows = [cells for _, cells in found]
+    target = staging.target_of(upload) if upload.kind == Upload.Kind.ANSWERS else None
+    names = surveys.names_of(target) if target else {}
+    return Head(table.header, rows, table.encoding, surveys.survey(table.header, names, rows))
 
 
 def last_taken(kind: str, target: Model) -> Upload | None:

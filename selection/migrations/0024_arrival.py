@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('selection', '0016_exposure'),
+        ('selection', '0023_sealed'),
     ]
 
     operations = [

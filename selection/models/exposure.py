@@ -55,6 +55,13 @@ def askable(question_set: QuestionSet) -> int:
     return sum(pk not in gone for pk in rows.values_list("pk", flat=True)) if gone else rows.count()
 
 
+def numbers(question_set: QuestionSet) -> set[int]:
+    """The numbers of those."""
+    gone = used_up([question_set.pk])
+    rows = question_set.questions.filter(retired=None).values_list("pk", "number")
+    return {number for pk, number in rows if pk not in gone}
+
+
 def left(question_set: QuestionSet, workers: int) -> int | None:
     """How many answers so many workers can still give in all; None where nothing limits it."""
     most = question_set.most_workers

@@ -8,6 +8,7 @@ from typing import Any
 
 from selection.errors import Refused
 
+from . import studio
 from .limits import Line
 
 Object = dict[str, Any]
@@ -20,17 +21,23 @@ _SPACE = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 
 
-def lines(text: str, name: str) -> Iterator[Line]:
-    """The header, then a row for each object. Raises Refused."""
-    rows = _rows(text, name)
+def lines(text: str, name: str) -> tuple[str, Iterator[Line]]:
+    """What it is, in words; the header, then a row for each object. Raises Refused."""
+    known = studio.choices(text)
+    what = f"JSON; {known.said}" if known else "JSON"
+    return what, _lines(text, name, known)
+
+
+def _lines(text: str, name: str, known: studio.Choices | None) -> Iterator[Line]:
+    rows = _rows(text, name, known)
     first = list(islice(rows, _HEADER_FROM))
     columns = list(dict.fromkeys(column for _, row in first for column in row))
     if not columns:
         return
     yield 1, columns
-    known = set(columns)
+    there = set(columns)
     for line, row in chain(first, rows):
-        strange = next((column for column in row if column not in known), None)
+        strange = next((column for column in row if column not in there), None)
         if strange is not None:
             raise Refused(
                 f"{name}, line {line}: there is a “{strange}” that none of the first "
@@ -39,14 +46,16 @@ def lines(text: str, name: str) -> Iterator[Line]:
         yield line, [row.get(column, "") for column in columns]
 
 
-def _rows(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
+def _rows(
+    text: str, name: str, known: studio.Choices | None
+) -> Iterator[tuple[int, dict[str, str]]]:
     for line, found in _objects(text, name):
         try:
             if not isinstance(found, dict):
                 raise Refused(
                     f"{name}, line {line}: a list of objects is read, as in [{{…}}, {{…}}]."
                 )
-            for each in _annotations(found) if _of_label_studio(found) else [found]:
+            for each in _annotations(found, known) if _of_label_studio(found) else [found]:
                 yield line, flat(each)
         except RecursionError:
             raise _too_deep(name, line) from None
@@ -107,8 +116,12 @@ def _of_label_studio(found: Object) -> bool:
     return isinstance(found.get("annotations"), list) and "data" in found
 
 
-def _annotations(task: Object) -> Iterator[Object]:
+def _annotations(task: Object, known: studio.Choices | None) -> Iterator[Object]:
     """A row for each annotation that was not cancelled."""
+    further: Object = {}
+    if known:
+        further["choices"] = f" {studio.BETWEEN} ".join(known.labels)
+        further |= {"kind": "multiple"} if known.several else {}
     for annotation in task["annotations"]:
         if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
             yield {
@@ -117,6 +130,7 @@ def _annotations(task: Object) -> Iterator[Object]:
                 "completed_by": _person(annotation.get("completed_by")),
                 "label": _label(annotation.get("result")),
                 "ground_truth": bool(annotation.get("ground_truth")),
+                **further,
             }
 
 

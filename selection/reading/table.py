@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from selection.errors import Refused
 
-from . import delimited, documents, sheets
+from . import delimited, documents, old_sheets, sheets
 from .limits import MOST_ROWS, Line, checked
 from .texts import encoding_of, sure
 
@@ -14,7 +14,6 @@ Row = tuple[int, list[str]]
 
 # How files begin that people take for tables.
 _OTHERS = {
-    b"\xd0\xcf\x11\xe0": "an Excel file of before 2007, or one with a password; save it as .xlsx",
     b"PK\x03\x04": "a packed file or another program's document; export the table as CSV",
     b"%PDF": "a PDF document; export the table as CSV",
     b"\x89PNG": "a picture; choose the table",
@@ -89,20 +88,28 @@ def _refuse_twice(header: list[str], line: int, name: str) -> None:
 
 def _refuse_others(raw: bytes, name: str) -> None:
     for sign, words in _OTHERS.items():
-        if raw.startswith(sign) and not (sign[:2] == b"PK" and sheets.is_workbook(raw)):
+        if raw.startswith(sign) and not (sign[:2] == b"PK" and _is_workbook(raw)):
             raise Refused(f"{name} is {words}.")
     if raw[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_PAGES):
         raise Refused(f"{name} is a web page, whatever its name says; export the table as CSV.")
 
 
+def _is_workbook(raw: bytes) -> bool:
+    return old_sheets.is_old(raw) or sheets.is_workbook(raw)
+
+
 def _lines(raw: bytes, name: str, encoding: str) -> tuple[str, str, Iterator[Line]]:
     """(what it is, its encoding, its lines)"""
+    if old_sheets.is_old(raw):
+        what, lines = old_sheets.lines(raw, name)
+        return what, "", lines
     if raw.startswith(b"PK\x03\x04"):
         what, lines = sheets.lines(raw, name)
         return what, "", lines
     encoding = sure(raw, encoding, name) if encoding else encoding_of(raw, name)
     if _is_json(raw, encoding):
-        return "JSON", encoding, documents.lines(raw.decode(encoding), name)
+        what, lines = documents.lines(raw.decode(encoding), name)
+        return what, encoding, lines
     how = delimited.dialect(raw, encoding)
     return how.words, encoding, delimited.lines(raw, how, name)
 
@@ -128,5 +135,7 @@ def _as_wide(lines: Iterator[Line], width: int, name: str) -> Iterator[Row]:
 
 
 def _estimate(raw: bytes) -> int:
-    """Lines of a text; an Excel file takes some 20 bytes a row, packed."""
+    """Lines of a text; an Excel file takes some 20 bytes a row, packed, and 100 as old ones are."""
+    if raw.startswith(old_sheets.OLD_EXCEL):
+        return len(raw) // 100
     return len(raw) // 20 if raw.startswith(b"PK") else raw.count(b"\n") + raw.count(b"\r\0")

@@ -7,13 +7,13 @@ or when somebody joins, is written down with the worker and stays: a run is repe
 stored.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
-from selection.models import Assignment, Candidate, Question, Run, Worker
+from selection.models import Assignment, Candidate, Question, Run, Worker, exposure
 from topk import LIKE_THESE, THIS_SET
 
 Met = Run.Met
@@ -47,6 +47,19 @@ class Touched(NamedTuple):
 
     workers: int
     most: int
+
+
+def passed_over(run: Run) -> tuple[tuple[int, int], ...]:
+    """(questions, workers): how many workers are not asked so many of its first question set, of
+    those that may still be asked, because they met them before."""
+    if run.met != Met.SKIP or run.recorded_only or not run.question_set_id:
+        return ()
+    met = before(run)
+    if not met:
+        return ()
+    askable, may = exposure.numbers(run.question_set), of(run).values_list("key", flat=True)
+    sizes = [len(askable.intersection(met[key].get(0, ()))) for key in may if key in met]
+    return tuple(sorted(Counter(size for size in sizes if size).items()))
 
 
 def touched(run: Run) -> Touched:

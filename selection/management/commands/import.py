@@ -17,7 +17,7 @@ SHOWN = 20
 
 class Command(BaseCommand):
     help = (
-        "Import a file into a pool, a question set or a run: Excel (.xlsx), CSV of any kind, TSV "
+        "Import a file into a pool, a question set or a run: Excel, .ods, CSV of any kind, TSV "
         "or JSON, laid out as you like, or by MTurk, Prolific, Label Studio, Toloka or crowd-kit."
     )
 
@@ -65,7 +65,7 @@ class Command(BaseCommand):
     def _take(self, upload: Upload, target: Any, options: dict[str, Any]) -> None:
         if options["map"] or options["encoding"]:
             pairs = [pair_of(text) for text in options["map"]]
-            plan = layouts.named(options["kind"], upload.header, pairs)
+            plan = layouts.named(layouts.Plan(**upload.plan), upload.header, pairs)
             uploads.name_columns(upload, plan, options["encoding"], at_once=False)
         layouts.refuse_missing(layouts.Plan(**upload.plan), upload.header, upload.name)
         uploads.finish(upload)

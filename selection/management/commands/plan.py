@@ -26,6 +26,14 @@ class Command(BaseCommand):
         add("--epsilon", type=float, default=0.1, metavar="E", help="how far off (default: 0.1)")
         add("--delta", type=float, default=0.05, metavar="D", help="how often (default: 0.05)")
         add("--questions", type=int, required=True, metavar="Q", help="how many gold questions")
+        add(
+            "--met",
+            action="append",
+            default=[],
+            metavar="Q:N",
+            help="N of the workers have met Q of the questions before, and are not asked them "
+            "again; may be given again for others",
+        )
         add("--price", type=float, metavar="P", help="what an answer costs, in any currency")
         money = parser.add_mutually_exclusive_group()
         money.add_argument("--budget", type=int, metavar="B", help="most answers to pay for")
@@ -78,7 +86,15 @@ def _plan(options: dict[str, Any]) -> Plan:
         raise Refused(f"--seconds must be above 0 and at most a day, not {options['seconds']:g}.")
     budget = options["budget"] if options["spend"] is None else _affordable(options)
     fields = ("workers", "k", "epsilon", "delta", "questions", "price", "goal")
-    return Plan(budget=budget, **{field: options[field] for field in fields})
+    met = tuple(_met(text) for text in options["met"])
+    return Plan(budget=budget, met=met, **{field: options[field] for field in fields})
+
+
+def _met(text: str) -> tuple[int, int]:
+    questions, _, workers = text.partition(":")
+    if not (questions.isdecimal() and workers.isdecimal()):
+        raise Refused(f"--met is QUESTIONS:WORKERS, such as 20:30, not “{text}”.")
+    return int(questions), int(workers)
 
 
 def _affordable(options: dict[str, Any]) -> int:

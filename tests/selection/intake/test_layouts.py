@@ -5,7 +5,7 @@ import json
 import pytest
 
 from selection.errors import Refused
-from selection.intake import layouts
+from selection.intake import files, layouts
 from selection.intake.files import BadRow
 from tests.selection.reading.files import said, workbook
 
@@ -152,6 +152,19 @@ def test_crowd_kits_triples_and_own_files_of_prolific_participants(worker, quest
     assert (row.worker, row.question, row.response) == ("5f2a", "t1", "yes")
 
 
+def test_label_studios_csv_names_tasks_by_their_number():
+    raw = (
+        "annotation_id,annotator,created_at,id,label,lead_time,text\n9,a@b.org,x,7,Gull,1.5,What?\n"
+    )
+    plan, (row,) = said("answers", raw)
+    assert plan.title == "Label Studio's CSV or short JSON"
+    assert (row.worker, row.question, row.response) == ("a@b.org", "7", "Gull")
+
+
+def test_labels_that_crowd_kit_aggregated_are_known_answers():
+    assert files.gold("task,agg_label\nq1,yes\nq2,no\n", "f") == {"q1": "yes", "q2": "no"}
+
+
 # -- what is not so
 
 
@@ -166,13 +179,13 @@ def test_a_file_of_another_kind_is_told_where_it_belongs():
 def test_columns_can_be_named_by_hand_and_wrong_names_are_refused():
     columns = ["Kennung", "Voller Name", "Stadt", "Notiz"]
     pairs = [("Kennung", "worker"), ("Voller Name", "name"), ("Notiz", "")]
-    plan = layouts.named("workers", columns, pairs)
+    plan = layouts.named(layouts.recognise("workers", columns), columns, pairs)
     assert plan.fields == {"worker": "Kennung", "name": "Voller Name"}
     assert plan.attributes == ["Stadt"]
     with pytest.raises(Refused, match="no column “Ort”; the file has Kennung"):
-        layouts.named("workers", columns, [("Ort", "worker")])
+        layouts.named(layouts.recognise("workers", columns), columns, [("Ort", "worker")])
     with pytest.raises(Refused, match="choose worker, name, attribute"):
-        layouts.named("workers", columns, [("Stadt", "city")])
+        layouts.named(layouts.recognise("workers", columns), columns, [("Stadt", "city")])
 
 
 def test_the_signature_is_that_of_the_names_in_whatever_order_and_writing():

@@ -36,6 +36,10 @@ def state_of(upload: Upload) -> str:
     return Upload.objects.get(pk=upload.pk).state
 
 
+def changed(upload: Upload, *pairs: tuple[str, str]) -> layouts.Plan:
+    return layouts.named(layouts.Plan(**upload.plan), upload.header, pairs)
+
+
 def many(count: int, name: str = "") -> str:
     return "worker,name\n" + "".join(f"w{i},{name or i}\n" for i in range(count))
 
@@ -154,7 +158,9 @@ def test_columns_that_nobody_knows_are_asked_for_and_remembered_for_the_team():
     text = "Kennung;Vorname\nA1;Jörg\n".encode("cp1252")
     upload = bring("workers", pool, text)
     assert upload.state == State.OPEN
-    plan = layouts.named("workers", upload.header, [("Kennung", "worker"), ("Vorname", "name")])
+    plan = layouts.named(
+        layouts.Plan(**upload.plan), upload.header, [("Kennung", "worker"), ("Vorname", "name")]
+    )
     uploads.name_columns(upload, plan)
     assert state_of(upload) == State.READY
     taking.take(upload.pk)
@@ -167,7 +173,9 @@ def test_columns_that_nobody_knows_are_asked_for_and_remembered_for_the_team():
 
 def test_reading_it_anew_forgets_what_was_sorted():
     upload = bring("workers", make_pool(0), "worker,name\nA1,Ada\nA2,Ben\n")
-    plan = layouts.named("workers", upload.header, [("name", "worker"), ("worker", "")])
+    plan = layouts.named(
+        layouts.Plan(**upload.plan), upload.header, [("name", "worker"), ("worker", "")]
+    )
     uploads.name_columns(upload, plan)
     assert [row.key for row in upload.rows.all()] == ["Ada", "Ben"]
     assert Upload.objects.get().fine == 2

@@ -63,6 +63,42 @@ def replaced(raw: bytes, **parts: bytes) -> bytes:
     return out.getvalue()
 
 
+def open_document(rows: str, hidden: str = "") -> bytes:
+    """As LibreOffice packs it. rows: XML of the sheet; hidden: of one that is not shown"""
+    names = {"office": "office", "table": "table", "text": "text", "style": "style"}
+    spaces = " ".join(
+        f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for short, name in names.items()
+    )
+    content = (
+        f"<office:document-content {spaces}><office:automatic-styles>"
+        '<style:style style:name="out" style:family="table">'
+        '<style:table-properties table:display="false"/></style:style></office:automatic-styles>'
+        "<office:body><office:spreadsheet>"
+        f'<table:table table:name="No" table:style-name="out">{hidden}</table:table>'
+        f'<table:table table:name="Leute">{rows}</table:table>'
+        "</office:spreadsheet></office:body></office:document-content>"
+    )
+    manifest = '<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", 8) as book:
+        kind = zipfile.ZipInfo("mimetype")
+        book.writestr(kind, "application/vnd.oasis.opendocument.spreadsheet")
+        book.writestr("META-INF/manifest.xml", manifest)
+        book.writestr("content.xml", content)
+    return out.getvalue()
+
+
+def open_row(*cells: str, times: int = 1, wide: int = 1) -> str:
+    """times, wide: how often the row and its cells are repeated"""
+    inside = "".join(
+        f'<table:table-cell office:value-type="string" table:number-columns-repeated="{wide}">'
+        f"<text:p>{cell}</text:p></table:table-cell>"
+        for cell in cells
+    )
+    return f'<table:table-row table:number-rows-repeated="{times}">{inside}</table:table-row>'
+
+
 def of_cells(cells: str) -> bytes:
     """A sheet's XML."""
     return f"<worksheet><sheetData>{cells}</sheetData></worksheet>".encode()

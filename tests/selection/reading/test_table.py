@@ -91,7 +91,7 @@ def test_rows_keep_the_lines_they_begin_in():
         (b"%PDF-1.7 x", "a PDF document"),
         (b"\x89PNG\r\n", "a picture"),
         (b"PK\x03\x04 something", "a packed file"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an Excel file of before 2007, or one with a password"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "it has a password, is broken, too large, or no workbook"),
         (b"<html><table><tr><td>a", "a web page, whatever its name says"),
         (b'[{"a": "\\ud800"}]', "half of one"),
     ],

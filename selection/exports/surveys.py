@@ -1,0 +1,47 @@
+"""The answers as a survey has them: a line for each worker, a column for each question."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+
+from selection.models import Run
+
+from .wanted import Wanted
+from .writing import Table, csv_file
+
+CHUNK = 5000
+
+
+def wide(wanted: Wanted) -> Iterator[bytes]:
+    """Of everybody who answered, what they answered; empty where they were not asked."""
+    run = wanted.run
+    columns = _columns(run)
+    return csv_file(Table(["worker", *columns.values()], _rows(run, list(columns))))
+
+
+Asked = tuple[int, int]
+
+
+def _columns(run: Run) -> dict[Asked, str]:
+    """By kind of task and question what its column is called: the questions that were answered.
+
+    With several kinds of task a question is named with its kind, because two sets may name one
+    alike.
+    """
+    kinds = [f"{skill}: " if run.several else "" for skill in run.skills]
+    given = run.answers.filter(expired=False).exclude(response="")
+    skill, question = "assignment__candidate__skill", "assignment__question"
+    asked = given.order_by(skill, f"{question}__number").distinct()
+    rows = asked.values_list(skill, f"{question}_id", f"{question}__key", f"{question}__number")
+    return {(kind, pk): kinds[kind] + key for kind, pk, key, _ in rows}
+
+
+def _rows(run: Run, columns: list[Asked]) -> Iterator[list[str]]:
+    given = run.answers.filter(expired=False).exclude(response="")
+    candidate = "assignment__candidate"
+    rows = given.order_by(f"{candidate}__worker_id").values_list(
+        f"{candidate}__worker__key", f"{candidate}__skill", "assignment__question_id", "response"
+    )
+    for worker, answers in groupby(rows.iterator(CHUNK), itemgetter(0)):
+        said = {(skill, question): response for _, skill, question, response in answers}
+        yield [worker, *(said.get(one, "") for one in columns)]

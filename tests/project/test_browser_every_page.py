@@ -1,0 +1,75 @@
+"""Every page that there is, those of Django's admin included, in a real browser and for axe."""
+
+from collections.abc import Callable
+from zlib import crc32
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Error, Page, expect
+
+from tests.chromium import CHROMIUM
+from tests.selection.access.table import LINK, NOBODY, PAGES
+from tests.selection.access.test_every_address import filled
+from tests.selection.access.world import camp
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(not CHROMIUM, reason="No Chromium is installed on this machine."),
+]
+
+WIDTH = 1280
+# Parts of pages, which scripts fetch; and what ends the session.
+NO_PAGES = {
+    "admin/search/",
+    "admin/selection/run/forecast/<int:pk>/numbers/",
+    "admin/logout/",
+}
+# Rules of the standard; others of axe's are advice.
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+
+
+def routes(sample: Callable[[int, int], int]) -> list[str]:
+    """All of the table of who may go where, or a spread of them that is always the same."""
+    there = [route for route, (look, _) in PAGES.items() if look not in (LINK, NOBODY)]
+    spread = sorted(set(there) - NO_PAGES, key=lambda route: crc32(route.encode()))
+    return spread[: sample(12, len(spread))]
+
+
+def faults(page: Page, address: str) -> list[str]:
+    """What is wrong there; nothing where it is a file and no page."""
+    try:
+        response = page.goto(address)
+    except Error as error:
+        return [] if "Download is starting" in str(error) else [str(error)]
+    assert response is not None
+    if "html" not in response.headers.get("content-type", ""):
+        return []
+    found = Axe().run(page, options=RULES).response["violations"]
+    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    told = [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in serious]
+    return told + [f"{wide} wide"] * (wide > WIDTH) + [f"{response.status}"] * (not response.ok)
+
+
+def test_no_page_has_a_serious_fault_or_is_wider_than_the_screen(desktop: Page, sample):
+    theirs = camp("zebra")
+    wrong = {route: faults(desktop, filled(route, theirs)) for route in routes(sample)}
+    assert {route: told for route, told in wrong.items() if told} == {}
+
+
+def test_the_keyboard_is_past_the_menu_with_three_keys(desktop: Page):
+    """It took 18 tabs to the first field of the run form."""
+    desktop.goto("/admin/selection/run/add/?full=1")
+    desktop.keyboard.press("Tab")
+    skip = desktop.get_by_role("link", name="Skip to the content")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    desktop.keyboard.press("Enter")
+    desktop.keyboard.press("Tab")
+    focused = desktop.evaluate("document.activeElement.outerHTML")
+    assert desktop.evaluate("document.activeElement.closest('main') !== null"), focused
+    for _ in range(3):
+        if desktop.evaluate("document.activeElement.id") == "id_name":
+            return
+        desktop.keyboard.press("Tab")
+    pytest.fail(f"Three more keys are not enough: {focused}")
