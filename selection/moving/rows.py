@@ -26,6 +26,7 @@ AT_ONCE = 2000
 CANDIDATE = (
     *("arm", "asked", "pulls", "void", "rewards", "seen", "gone", "gone_at", "by_hand"),
     *("by_hand_why", "verdict", "decided_in", "decided_why", "met", "skipped"),
+    *("platform", "task"),
 )
 DEALT = {"position": "position", "shown": "shown", "due": "due", "dealt": "step"}
 GIVEN = {

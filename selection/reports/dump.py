@@ -160,7 +160,8 @@ def _candidate(
     if anonymous:
         return made
     waiting = [[one.question.number, one.response] for one in row.recorded.all()]
-    return made | {"by_hand_why": row.by_hand_why, "waiting": waiting}
+    came = _columns(row, ("platform", "task"))
+    return made | came | {"by_hand_why": row.by_hand_why, "waiting": waiting}
 
 
 def _besides(run: Run) -> dict[str, list[list[Any]]]:

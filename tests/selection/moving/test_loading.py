@@ -115,6 +115,7 @@ def test_everything_around_it_comes_as_well(elsewhere):
     intake.take(run, intake.sort(run, rows))
     play(run, GOOD, most=2)
     engine.advance(run.pk)
+    run.candidates.filter(arm=0).update(platform="mturk", task="A1")
     row = run.candidates.get(arm=0)
     PracticeAnswer.objects.create(
         candidate=row, practice=practice, response="3", right=False, done=False, at=timezone.now()
