@@ -8,7 +8,7 @@ PORT ?= 8000
 # that empty the tables come last in each, and no other may follow them.)
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
-.PHONY: setup run test test-all test-sqlite test-postgres interop coverage check bench wheel screenshot
+.PHONY: setup run test test-all test-sqlite test-postgres interop coverage hosts check bench wheel screenshot
 
 setup: .venv/installed
 
@@ -44,6 +44,10 @@ var/interop/.installed: tests/interop/requirements.txt
 	var/interop/bin/pip install --quiet --requirement tests/interop/requirements.txt
 	var/interop/bin/pip install --quiet --no-deps crowd-kit==1.4.2
 	touch $@
+
+# Each part on a network host of its own, and cables pulled out. Root only; a minute.
+hosts: setup
+	$(BIN)/pytest --full -p no:randomly tests/project/test_hosts.py
 
 coverage: setup
 	$(TESTS) --cov --cov-report term:skip-covered

@@ -4,9 +4,11 @@ import os
 import sys
 
 from celery import Celery
-from celery.signals import worker_init
+from celery.signals import beat_init, worker_init, worker_process_init
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
+
+from . import tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 
@@ -22,3 +24,14 @@ def refuse_bad_settings(**signal: object) -> None:
         call_command("check")
     except SystemCheckError as error:
         sys.exit(str(error))
+
+
+@worker_process_init.connect
+def trace_work(**signal: object) -> None:
+    """In each child, as threads do not survive a fork."""
+    tracing.start("worker")
+
+
+@beat_init.connect
+def trace_beat(**signal: object) -> None:
+    tracing.start("beat")

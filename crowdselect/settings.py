@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import environ
-from django.templatetags.static import static
-from django.urls import reverse_lazy
 
-from . import embedded, single_sign_on
+from . import embedded, logs, menu, single_sign_on
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Templates and static files lie beside manage.py; in a wheel they lie in this package.
@@ -52,6 +50,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "crowdselect.logs.Requests",
     "crowdselect.proxies.Proxies",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -109,6 +108,11 @@ elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     limits = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "5min"}
     options = DATABASES["default"].setdefault("OPTIONS", {})
     options.setdefault("options", " ".join(f"-c {name}={limits[name]}" for name in limits))
+    # A host that fell silent is given up, and connected to anew: the system's own patience is a
+    # quarter of an hour. (Milliseconds, where it says nothing of seconds.)
+    silence = {"connect_timeout": 5, "tcp_user_timeout": 20_000, "keepalives_idle": 20}
+    for name, value in silence.items():
+        options.setdefault(name, value)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # -- Redis: carries messages and short-lived keys only; it may be emptied at any moment
@@ -121,6 +125,8 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
+        # Seconds: nobody who answers waits for long while Redis does not.
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 2},
     }
 }
 
@@ -141,7 +147,13 @@ CELERY_TASK_ROUTES = {
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A message that a killed worker held comes back after this many seconds.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 600,
+    "socket_connect_timeout": 2,
+    "socket_timeout": 20,  # longer than a worker listens at once
+    "socket_keepalive": not EMBEDDED_REDIS,
+    "health_check_interval": 10,
+}
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=30.0)
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS},
@@ -285,110 +297,12 @@ FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler
 FILE_UPLOAD_MAX_MEMORY_SIZE = MOST_UPLOADED
 
 
-def _menu(title: str, icon: str, model: str) -> dict[str, Any]:
-    """An entry of the sidebar, for those who may look at these objects."""
-    app, name = model.split(".")
-    return {
-        "title": title,
-        "icon": icon,
-        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
-        "permission": lambda request: request.user.has_perm(f"{app}.view_{name}"),
-    }
+UNFOLD = menu.UNFOLD
 
+# -- what is logged, and who is told of errors: docs/operations.md
 
-UNFOLD = {
-    "SITE_TITLE": "CrowdSelect",
-    "ACCOUNT": {"navigation": [{"title": "Your account", "link": reverse_lazy("mfa_index")}]},
-    "SITE_HEADER": "CrowdSelect",
-    "SITE_SYMBOL": "groups",
-    "SITE_URL": None,
-    "SITE_FAVICONS": [
-        {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("selection/icon.svg")},
-    ],
-    "STYLES": [lambda _: static("selection/admin.css")],
-    "SCRIPTS": [lambda _: static("selection/named.js")],
-    "SHOW_VIEW_ON_SITE": False,
-    "SHOW_BACK_BUTTON": True,
-    "DASHBOARD_CALLBACK": "selection.admin.home.dashboard",
-    # Teal; 600 carries white text, 500 is text on dark ground, so both are set for contrast.
-    "COLORS": {
-        "primary": {
-            "50": "oklch(98.4% .014 180.72)",
-            "100": "oklch(95.3% .051 180.801)",
-            "200": "oklch(91% .096 180.426)",
-            "300": "oklch(85.5% .138 181.071)",
-            "400": "oklch(77.7% .152 181.912)",
-            "500": "oklch(70.4% .14 182.503)",
-            "600": "oklch(51.1% .096 186.391)",
-            "700": "oklch(43.7% .078 188.216)",
-            "800": "oklch(38.6% .063 188.416)",
-            "900": "oklch(34% .055 188.6)",
-            "950": "oklch(27.7% .046 192.524)",
-        },
-    },
-    "SIDEBAR": {
-        "navigation": [
-            {
-                "items": [
-                    {"title": "Overview", "icon": "home", "link": reverse_lazy("admin:index")},
-                    _menu("Runs", "filter_alt", "selection.run"),
-                ],
-            },
-            {
-                "title": "Crowd",
-                "items": [
-                    _menu("Pools", "groups", "selection.pool"),
-                    _menu("Workers", "person", "selection.worker"),
-                ],
-            },
-            {
-                "title": "Gold questions",
-                "items": [
-                    _menu("Question sets", "quiz", "selection.questionset"),
-                    _menu("Questions", "help", "selection.question"),
-                    _menu("Practice questions", "school", "selection.practice"),
-                ],
-            },
-            {
-                "title": "Records",
-                "items": [
-                    _menu("Answers", "fact_check", "selection.answer"),
-                    _menu("Audit log", "history", "selection.auditentry"),
-                ],
-            },
-            {
-                "title": "Access",
-                "items": [
-                    _menu("API tokens", "key", "selection.apitoken"),
-                    _menu("Webhooks", "webhook", "selection.webhook"),
-                    _menu("Teams", "diversity_3", "selection.team"),
-                    _menu("Users", "badge", "auth.user"),
-                    _menu("System", "monitor_heart", "selection.pulse"),
-                    {
-                        "title": "Your account",
-                        "icon": "manage_accounts",
-                        "link": reverse_lazy("mfa_index"),
-                    },
-                    {
-                        "title": "API reference",
-                        "icon": "code",
-                        "link": reverse_lazy("api-1:openapi-view"),
-                    },
-                ],
-            },
-        ],
-    },
-}
-
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "plain": {
-            "()": "crowdselect.logs.Discreet",
-            "format": "%(levelname)s %(name)s: %(message)s",
-        }
-    },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
-}
+LOGS_AS_JSON = env("LOG_FORMAT", default="plain") == "json"
+LOGGING = logs.configuration(LOGS_AS_JSON, env("LOG_LEVEL", default="WARNING"))
+CELERY_WORKER_HIJACK_ROOT_LOGGER = not LOGS_AS_JSON
+SENTRY_DSN = env("SENTRY_DSN", default="")
+OPENTELEMETRY = env("OTEL_EXPORTER_OTLP_ENDPOINT", default="")

@@ -6,8 +6,11 @@ from django.core.management import call_command
 from django.core.signals import request_started
 from django.core.wsgi import get_wsgi_application
 
+from . import tracing
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 
+tracing.start("web")  # before the middleware is put together, which it adds to
 application = get_wsgi_application()
 call_command("check")  # refuses to serve with bad settings, as every command does
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from ipaddress import ip_network
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,7 +19,7 @@ REDIS_SCHEMES = {"redis", "rediss", "unix"}
 
 @register(Tags.compatibility)
 def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    return [*_addresses(), *_timing(), *_doors(), *_proxies(), *_signing_in()]
+    return [*_addresses(), *_timing(), *_doors(), *_proxies(), *_signing_in(), *_watching()]
 
 
 def _addresses() -> Iterator[CheckMessage]:
@@ -45,6 +46,34 @@ def _addresses() -> Iterator[CheckMessage]:
 
 def _guessable(key: str) -> bool:
     return len(key) < SHORTEST_KEY or len(set(key)) < FEWEST_CHARACTERS or INSECURE in key
+
+
+# What an error's or a trace's receiver needs, by the setting that names it.
+WATCHERS = {
+    "SENTRY_DSN": ("SENTRY_DSN", "sentry_sdk", "sentry"),
+    "OPENTELEMETRY": (
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "opentelemetry.instrumentation.auto_instrumentation",
+        "opentelemetry",
+    ),
+}
+
+
+def _watching() -> Iterator[CheckMessage]:
+    for setting, (variable, module, extra) in WATCHERS.items():
+        if getattr(settings, setting) and not _installed(module):
+            yield Error(
+                f"{variable} is set, and what it needs is not installed.",
+                hint=f"Run .venv/bin/pip install '.[{extra}]', or leave it out.",
+                id="crowdselect.E012",
+            )
+
+
+def _installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _doors() -> Iterator[CheckMessage]:

@@ -30,7 +30,10 @@ def advance(run_id: int) -> None:
     wake.received(run_id)
     try:
         with acting.by_part("engine"):
-            engine.advance(run_id, wait=False)
+            step = engine.advance(run_id, wait=False)
+        if step:
+            told = {"run": run_id, "step": step.number}
+            logger.info("Step %s of run %s.", step.number, run_id, extra=told)
     except Busy:
         wake.request(run_id)
 

@@ -5,6 +5,8 @@ from typing import Literal
 
 from ninja import Field, Schema
 
+from selection.intake.answers import LONGEST
+
 from .fields import Id, Key
 from .paging import Page
 
@@ -56,7 +58,11 @@ class ClaimOut(Schema):
 
 
 class ResponseIn(Schema):
-    response: str = Field(description="As the worker gave it.", examples=["42"])
+    response: str = Field(
+        description="As the worker gave it.",
+        examples=["42"],
+        json_schema_extra={"maxLength": LONGEST},
+    )
 
 
 class ReceiptOut(Schema):

@@ -3,15 +3,25 @@
 It holds all that the run is made of, so that another server could take it up.
 """
 
+from base64 import b64encode
 from collections.abc import Iterable
 from decimal import Decimal
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from django.db.models import Model
 
 from selection.errors import Refused
-from selection.models import Assignment, Candidate, Event, Question, Run, Skill
+from selection.models import (
+    Assignment,
+    Candidate,
+    Complaint,
+    Event,
+    PracticeAnswer,
+    QuestionSet,
+    Run,
+    Skill,
+)
 from selection.setup import choices
 from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of, told
 from topk.verify import verify as recompute
@@ -28,9 +38,15 @@ RUN = (
 )
 CANDIDATE = (
     *("arm", "asked", "pulls", "void", "rewards", "seen", "gone", "gone_at", "by_hand"),
-    *("verdict", "decided_in", "decided_why", "met"),
+    *("verdict", "decided_in", "decided_why", "met", "skipped"),
 )
+# Of no matter to what was proved, but to a server that takes the run up.
+LIFE = ("page", "met", "only", "left_out", "rationed", "has_recorded")
 STEP = ("number", "at", "applied", "dealt", "accepted", "rejected", "gap", "wanted", "closed")
+QUESTION_SET = ("instructions", "markdown", "tries", "most_workers")
+PRACTICE = ("number", "prompt", "accepted", "choices", "grading", "explanation", "must")
+PRACTISED = ("response", "right", "done", "tries", "at")
+COMPLAINT = ("text", "at", "heard")
 QUESTION = ("number", "key", "prompt", "accepted", "choices", "grading", "retired", "retired_why")
 ANSWERS = {
     "question": "question__number",
@@ -48,10 +64,11 @@ ANSWERS = {
 ANSWER_COLUMNS = list(ANSWERS)
 
 
-def dump(run: Run, anonymous: bool = False) -> dict[str, Any]:
+def dump(run: Run, anonymous: bool = False, media: bool = False) -> dict[str, Any]:
     """The document, ready for JSON. Raises Refused for a draft: there is nothing in it yet.
 
     anonymous  leave out who the workers are, what they wrote, and the words of the questions
+    media      with the bytes of the files that questions show, not their names alone
     """
     if run.status == Run.Status.DRAFT:
         raise Refused(f"The run “{run}” has not begun; there is nothing to dump yet.")
@@ -60,12 +77,13 @@ def dump(run: Run, anonymous: bool = False) -> dict[str, Any]:
     workers = {row.worker_id: row.worker for row in rows}
     numbers = {pk: number for number, pk in enumerate(workers)}
     answers = _answers(run, anonymous)
-    document = {
+    life = {} if anonymous else _columns(run, LIFE)
+    document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "anonymous": anonymous,
-        "run": _columns(run, RUN) | _settings(run),
-        "kinds": [_kind(skill, anonymous) for skill in run.skills],
+        "run": _columns(run, RUN) | _settings(run) | life,
+        "kinds": [_kind(skill, anonymous, media) for skill in run.skills],
         "workers": [_worker(one, anonymous) for one in workers.values()],
         "answer_columns": [name for name in ANSWER_COLUMNS if not anonymous or name != "response"],
         "candidates": [
@@ -78,6 +96,7 @@ def dump(run: Run, anonymous: bool = False) -> dict[str, Any]:
         "proof": run.proof,
         "result": _result(run),
     }
+    document |= {} if anonymous else _besides(run)
     return document | {"digest": digest_of(document)}
 
 
@@ -108,22 +127,30 @@ def _settings(run: Run) -> dict[str, Any]:
     return {"options": run.all_options(), "recorded": recorded, "pool": run.pool.name}
 
 
-def _kind(skill: Skill, anonymous: bool) -> dict[str, Any]:
+def _kind(skill: Skill, anonymous: bool, media: bool) -> dict[str, Any]:
     made = {"question_set": str(skill.question_set), "k": skill.k, "deck": skill.deck_size}
-    if anonymous:
-        return made
-    questions: Iterable[Question] = skill.question_set.questions.order_by("number")
-    instructions = skill.question_set.instructions
-    return made | {
-        "instructions": instructions,
-        "questions": [_columns(question, QUESTION) for question in questions],
+    return made if anonymous else made | question_set(skill.question_set, media)
+
+
+def question_set(item: QuestionSet, media: bool) -> dict[str, Any]:
+    """All that it is made of but its name, as in a dump that is not anonymous."""
+    files = [
+        {"name": one.name, "type": one.type, "size": one.size}
+        | ({"data": b64encode(one.data).decode()} if media else {})
+        for one in (item.media.all() if media else item.media.defer("data"))
+    ]
+    return _columns(item, QUESTION_SET) | {
+        "questions": [_columns(one, QUESTION) for one in item.questions.order_by("number")],
+        "practice": [_columns(one, PRACTICE) for one in item.practice.order_by("number", "id")],
+        "media": files,
     }
 
 
 def _worker(worker: Any, anonymous: bool) -> dict[str, Any]:
     if anonymous:
         return {}
-    return {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
+    known = {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
+    return known | {"erased": _ready(worker.erased)}
 
 
 def _candidate(
@@ -133,7 +160,29 @@ def _candidate(
     if anonymous:
         return made
     waiting = [[one.question.number, one.response] for one in row.recorded.all()]
-    return made | {"by_hand_why": row.by_hand_why, "waiting": waiting}
+    came = _columns(row, ("platform", "task"))
+    return made | came | {"by_hand_why": row.by_hand_why, "waiting": waiting}
+
+
+def _besides(run: Run) -> dict[str, list[list[Any]]]:
+    """What workers did besides answering gold, by arm: none of it counts."""
+    of_sets = [skill.question_set.practice.order_by("number", "id") for skill in run.skills]
+    places = {one.pk: place for place, one in enumerate(chain.from_iterable(of_sets))}
+    practised = PracticeAnswer.objects.filter(candidate__run=run, practice__in=places)
+    complaints = Complaint.objects.filter(assignment__candidate__run=run)
+    at = ("assignment__candidate__arm", "assignment__position")
+    return {
+        "practised": [
+            [arm, places[practice], *map(_ready, rest)]
+            for arm, practice, *rest in practised.order_by(
+                "candidate__arm", "practice__number", "practice"
+            ).values_list("candidate__arm", "practice", *PRACTISED)
+        ],
+        "complaints": [
+            [_ready(value) for value in row]
+            for row in complaints.order_by(*at).values_list(*at, *COMPLAINT)
+        ],
+    }
 
 
 def _answers(run: Run, anonymous: bool) -> dict[int, list[list[Any]]]:

@@ -11,6 +11,8 @@ from selection.checks import check_settings
         ("REDIS_URL", "http://localhost", "crowdselect.E002"),
         ("PUBLIC_URL", "crowd.example.org", "crowdselect.E003"),
         ("ADVANCE_DELAY_SECONDS", 60.0, "crowdselect.E004"),
+        ("SENTRY_DSN", "https://key@sentry.example/1", "crowdselect.E012"),
+        ("OPENTELEMETRY", "http://localhost:4318", "crowdselect.E012"),
         ("CELERY_BEAT_SCHEDULE", {"sweep": {"schedule": 3600}}, "crowdselect.W001"),
     ],
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 
 from selection import reports
 from selection.errors import Refused
@@ -23,16 +24,30 @@ class Command(BaseCommand):
             help="without who the workers are, what they wrote, and the questions' words",
         )
 
+        parser.add_argument(
+            "--media", action="store_true", help="with the pictures, sounds and films of questions"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
-        run = Run.objects.filter(pk=options["run"]).first()
-        if run is None:
-            raise CommandError(f"There is no run of number {options['run']}.")
         try:
-            document = reports.dump(run, options["anonymous"])
+            document = _document(options)
             text = json.dumps(document, ensure_ascii=False)
             options["out"].write_text(text + "\n", encoding="utf-8")
         except Refused as refusal:
             raise CommandError(str(refusal)) from refusal
         except OSError as error:
             raise CommandError(f"{options['out']} cannot be written: {error}.") from error
-        self.stdout.write(f"{options['out']}: “{run}”, digest {document['digest']}")
+        self.stdout.write(
+            f"{options['out']}: “{document['run']['name']}”, digest {document['digest']}"
+        )
+
+
+@transaction.atomic
+def _document(options: dict[str, Any]) -> dict[str, Any]:
+    """Of one moment: no step is taken meanwhile."""
+    run = Run.objects.locked(options["run"])
+    if run is None:
+        raise CommandError(f"There is no run of number {options['run']}.")
+    if options["anonymous"] and options["media"]:
+        raise CommandError("An anonymous dump shows no questions, so it has no --media.")
+    return reports.dump(run, options["anonymous"], options["media"])

@@ -1,0 +1,102 @@
+"""How the requester's pages look, and what their menu has: django-unfold's settings."""
+
+from typing import Any
+
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+
+
+def _menu(title: str, icon: str, model: str) -> dict[str, Any]:
+    """An entry of the sidebar, for those who may look at these objects."""
+    app, name = model.split(".")
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
+        "permission": lambda request: request.user.has_perm(f"{app}.view_{name}"),
+    }
+
+
+UNFOLD = {
+    "SITE_TITLE": "CrowdSelect",
+    "ACCOUNT": {"navigation": [{"title": "Your account", "link": reverse_lazy("mfa_index")}]},
+    "SITE_HEADER": "CrowdSelect",
+    "SITE_SYMBOL": "groups",
+    "SITE_URL": None,
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("selection/icon.svg")},
+    ],
+    "STYLES": [lambda _: static("selection/admin.css")],
+    "SCRIPTS": [lambda _: static("selection/named.js")],
+    "SHOW_VIEW_ON_SITE": False,
+    "SHOW_BACK_BUTTON": True,
+    "DASHBOARD_CALLBACK": "selection.admin.home.dashboard",
+    # Teal; 600 carries white text, 500 is text on dark ground, so both are set for contrast.
+    "COLORS": {
+        "primary": {
+            "50": "oklch(98.4% .014 180.72)",
+            "100": "oklch(95.3% .051 180.801)",
+            "200": "oklch(91% .096 180.426)",
+            "300": "oklch(85.5% .138 181.071)",
+            "400": "oklch(77.7% .152 181.912)",
+            "500": "oklch(70.4% .14 182.503)",
+            "600": "oklch(51.1% .096 186.391)",
+            "700": "oklch(43.7% .078 188.216)",
+            "800": "oklch(38.6% .063 188.416)",
+            "900": "oklch(34% .055 188.6)",
+            "950": "oklch(27.7% .046 192.524)",
+        },
+    },
+    "SIDEBAR": {
+        "navigation": [
+            {
+                "items": [
+                    {"title": "Overview", "icon": "home", "link": reverse_lazy("admin:index")},
+                    _menu("Runs", "filter_alt", "selection.run"),
+                ],
+            },
+            {
+                "title": "Crowd",
+                "items": [
+                    _menu("Pools", "groups", "selection.pool"),
+                    _menu("Workers", "person", "selection.worker"),
+                ],
+            },
+            {
+                "title": "Gold questions",
+                "items": [
+                    _menu("Question sets", "quiz", "selection.questionset"),
+                    _menu("Questions", "help", "selection.question"),
+                    _menu("Practice questions", "school", "selection.practice"),
+                ],
+            },
+            {
+                "title": "Records",
+                "items": [
+                    _menu("Answers", "fact_check", "selection.answer"),
+                    _menu("Audit log", "history", "selection.auditentry"),
+                ],
+            },
+            {
+                "title": "Access",
+                "items": [
+                    _menu("API tokens", "key", "selection.apitoken"),
+                    _menu("Webhooks", "webhook", "selection.webhook"),
+                    _menu("Teams", "diversity_3", "selection.team"),
+                    _menu("Users", "badge", "auth.user"),
+                    _menu("System", "monitor_heart", "selection.pulse"),
+                    {
+                        "title": "Your account",
+                        "icon": "manage_accounts",
+                        "link": reverse_lazy("mfa_index"),
+                    },
+                    {
+                        "title": "API reference",
+                        "icon": "code",
+                        "link": reverse_lazy("api-1:openapi-view"),
+                    },
+                ],
+            },
+        ],
+    },
+}

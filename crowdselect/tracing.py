@@ -1,0 +1,54 @@
+"""Errors to Sentry, traces to OpenTelemetry: by a setting each, and only where they are installed.
+
+What is not installed is passed over here: selection.checks says so, before anything is served.
+"""
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from django.conf import settings
+
+from .logs import SECRETS
+
+TRACING = {
+    "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+    "OTEL_TRACES_EXPORTER": "otlp",
+    "OTEL_METRICS_EXPORTER": "none",  # /metrics has them
+    "OTEL_LOGS_EXPORTER": "none",
+}
+# A span tells its request's whole address, and in these that is a secret.
+LEFT_OUT = "OTEL_PYTHON_DJANGO_EXCLUDED_URLS"
+HIDDEN = "/work/,/join/,/mturk/,/media/"  # where they begin
+
+
+def start(name: str) -> None:
+    """name  of the part: web, worker, beat."""
+    if settings.SENTRY_DSN and find_spec("sentry_sdk"):
+        import_module("sentry_sdk").init(
+            dsn=settings.SENTRY_DSN,
+            server_name=name,
+            send_default_pii=False,
+            max_request_body_size="never",  # answers, and who gave them
+            include_local_variables=False,
+            before_send=without_secrets,
+            before_breadcrumb=without_secrets,
+        )
+    if settings.OPENTELEMETRY and find_spec("opentelemetry"):
+        for variable, value in (TRACING | {"OTEL_SERVICE_NAME": f"crowdselect-{name}"}).items():
+            os.environ.setdefault(variable, value)
+        given = os.environ.get(LEFT_OUT, "")
+        os.environ[LEFT_OUT] = ",".join(filter(None, [given, HIDDEN]))
+        import_module("opentelemetry.instrumentation.auto_instrumentation").initialize()
+
+
+def without_secrets(event: Any, hint: Any) -> Any:
+    """The same with … for every link's and token's secret, wherever it stands."""
+    if isinstance(event, str):
+        return SECRETS.sub("…", event)
+    if isinstance(event, dict):
+        return {key: without_secrets(value, hint) for key, value in event.items()}
+    if isinstance(event, list | tuple):
+        return [without_secrets(value, hint) for value in event]
+    return event

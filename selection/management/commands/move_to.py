@@ -1,0 +1,26 @@
+"""``manage.py move_to``: the whole installation into another database."""
+
+from typing import Any
+
+from django.core.management import BaseCommand, CommandParser
+
+from selection import moving
+from selection.management.finding import refusals_said
+
+
+class Command(BaseCommand):
+    help = "Copy all tables into an empty database, PostgreSQL or SQLite: docs/moving.md."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("address", help="as in DATABASE_URL: postgres://user@host/name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with refusals_said():
+            copied = moving.copy(options["address"])
+        for table, rows in copied:
+            self.stdout.write(f"{rows:>12,}  {table}")
+        total = sum(rows for _, rows in copied)
+        self.stdout.write(
+            f"{total:>12,}  rows in {len(copied)} tables, as many there as here. Now set "
+            "DATABASE_URL to the new one, and start everything again."
+        )

@@ -1,0 +1,79 @@
+"""What deploy/ says fits the program: names, commands, settings, metrics."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.conf import settings
+
+TOP = Path(__file__).parents[2]
+DEPLOY = TOP / "deploy"
+UNITS = sorted(DEPLOY.glob("*.service"))
+
+
+def of(name: str) -> Any:
+    return yaml.safe_load((DEPLOY / name).read_text(encoding="utf-8"))
+
+
+def test_systemd_takes_every_unit(tmp_path):
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("There is no systemd here.")
+    for unit in UNITS:
+        words = unit.read_text().replace("/opt/crowdselect/.venv/bin/python", sys.executable)
+        (tmp_path / unit.name).write_text(words)
+    command = ["systemd-analyze", "verify", "--man=no", *(tmp_path / one.name for one in UNITS)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert len(UNITS) == 4
+
+
+def test_the_queues_of_all_workers_together_are_those_that_there_are():
+    """In the units, and in the compose file."""
+    services = of("compose.yaml")["services"]
+    commands = [" ".join(service.get("command", ())) for service in services.values()]
+    for words in ("\n".join(unit.read_text() for unit in UNITS), "\n".join(commands)):
+        found = [name for names in re.findall(r" -Q (\S+)", words) for name in names.split(",")]
+        assert sorted(found) == sorted(settings.CELERY_TASK_QUEUES)
+        assert words.count(" beat ") == 1
+
+
+def test_the_compose_file_gives_settings_that_there_are():
+    document = of("compose.yaml")
+    source = (TOP / "crowdselect" / "settings.py").read_text()
+    assert all(f'"{name}"' in source for name in document["x-app"]["environment"])
+    for name, service in document["services"].items():
+        assert set(service.get("depends_on", ())) <= set(document["services"])
+        assert "image" in service, name
+    assert "8000/readyz" in str(document["services"]["web"]["healthcheck"])
+
+
+def test_the_image_is_made_of_files_that_there_are():
+    lines = (DEPLOY / "Containerfile").read_text().splitlines()
+    copied = [
+        line.split()[1:-1] for line in lines if line.startswith("COPY") and "--from" not in line
+    ]
+    for name in [name for names in copied for name in names]:
+        assert (TOP / name).exists()
+    houses = {path.parent.name for path in TOP.glob("*/__init__.py")} - {"tests", "benchmarks"}
+    assert houses <= {name for names in copied for name in names}
+    assert "# Tests and checks" in (TOP / "requirements.txt").read_text()
+
+
+def test_the_alerts_are_of_metrics_that_there_are():
+    rules = [rule for group in of("alerts.yaml")["groups"] for rule in group["rules"]]
+    told = (TOP / "crowdselect" / "watching.py").read_text()
+    for rule in rules:
+        names = re.findall(r"crowdselect_\w+", rule["expr"])
+        assert all(f'"{name}"' in told for name in names)
+        assert {"alert", "expr", "for", "annotations"} == set(rule)
+    assert len(rules) == 5
+
+
+def test_the_proxy_lets_through_what_the_server_takes():
+    (most,) = re.findall(r"client_max_body_size (\d+)m", (DEPLOY / "nginx.conf").read_text())
+    assert int(most) * 1024 * 1024 == settings.MOST_UPLOADED
