@@ -8,7 +8,8 @@ PORT ?= 8000
 # that empty the tables come last in each, and no other may follow them.)
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
-.PHONY: setup run test test-all test-sqlite test-postgres coverage check bench wheel screenshot
+# What only tests and checks need is installed when they are first asked for.
+.PHONY: setup tools run test test-all test-sqlite test-postgres coverage check bench wheel screenshot
 
 setup: .venv/installed
 
@@ -17,6 +18,12 @@ setup: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --requirement requirements.txt
 	$(BIN)/python -m topk.compile
+	touch $@
+
+tools: .venv/tested
+
+.venv/tested: requirements-dev.txt .venv/installed
+	$(BIN)/pip install --quiet --requirement requirements-dev.txt
 	touch $@
 
 run: setup
@@ -28,17 +35,17 @@ test: test-sqlite test-postgres
 test-all: TESTS += --full
 test-all: test
 
-test-sqlite: setup
+test-sqlite: tools
 	$(TESTS)
 
 # What touches the database runs a second time on PostgreSQL. (A browser sees no difference.)
-test-postgres: setup
+test-postgres: tools
 	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m django_db --ignore-glob "*/test_browser*.py"
 
-coverage: setup
+coverage: tools
 	$(TESTS) --cov --cov-report term:skip-covered
 
-check: setup
+check: tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -48,14 +55,14 @@ check: setup
 	@$(BIN)/python -m tests.audit
 	@test ! -f .coverage || echo "Covered when last measured: $$($(BIN)/coverage report --format=total) %"
 
-bench: setup
+bench: tools
 	$(BIN)/python -m benchmarks
 
 # A wheel in var/wheel. What setuptools leaves in build/ would go into the next one, gone or not.
-wheel: setup
+wheel: tools
 	rm -rf build
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir var/wheel .
 
 # While `make run` is going: the picture in README.md.
-screenshot: setup
+screenshot: tools
 	$(BIN)/python -m tests.screenshot http://$(HOST):$(PORT)
