@@ -9,7 +9,7 @@ PORT ?= 8000
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
 # What only tests and checks need is installed when they are first asked for.
-.PHONY: setup tools run test test-all test-sqlite test-postgres coverage check bench wheel screenshot
+.PHONY: setup tools run test test-all test-sqlite test-postgres coverage check bench load wheel screenshot
 
 setup: .venv/installed
 
@@ -57,6 +57,11 @@ check: tools
 
 bench: tools
 	$(BIN)/python -m benchmarks
+
+# The API beside the bare insert, on this machine and in the same minute.
+load: tools
+	$(BIN)/python -m benchmarks load
+	$(BIN)/python -m tests.postgres $(BIN)/python -m benchmarks load
 
 # A wheel in var/wheel. What setuptools leaves in build/ would go into the next one, gone or not.
 wheel: tools
