@@ -85,28 +85,23 @@ def update(model: type[Model], ids: Sequence[int], columns: dict[str, Sequence[A
     """
     if not ids:
         return
-    fields = _fields(model, tuple(columns))
-    if _by_arrays({"id": ids}):
-        set_to = ", ".join(f"{_name(field)} = given.{_name(field)}" for field in fields)
-        key = model._meta.pk
-        assert key is not None
-        _at_once(
-            f"UPDATE {_table(model)} SET {set_to} FROM {_unnested([*fields, key])} "  # nosec B608
-            f"WHERE {_table(model)}.{_name(key)} = given.{_name(key)}",
-            {**columns, key.attname: ids},
-            [],
-        )
+    fields, key = _fields(model, tuple(columns)), model._meta.pk
+    assert key is not None
+    table, where, given = _table(model), _name(key), {**columns, key.attname: ids}
+    if _by_arrays(given):
+        new = ", ".join(f"{_name(field)} = given.{_name(field)}" for field in fields)
+        arrays = _unnested([*fields, key])
+        sql = f"UPDATE {table} SET {new} FROM {arrays} WHERE {table}.{where} = given.{where}"  # nosec B608
+        _at_once(sql, given, [])
         return
-    set_to = ", ".join(f"{_name(field)} = %s" for field in fields)
     # Only moments are written differently by each database; asking each field takes long.
-    ready = {
-        field.attname: list(map(connection.ops.adapt_datetimefield_value, values))
+    moments = {
+        field.attname: list(map(connection.ops.adapt_datetimefield_value, given[field.attname]))
+        for field in fields
         if isinstance(field, DateTimeField)
-        else values
-        for field, values in zip(fields, columns.values(), strict=True)
     }
-    sql = f"UPDATE {_table(model)} SET {set_to} WHERE {_name('id')} = %s"  # nosec B608
-    _each(sql, {**ready, "id": ids}, [])
+    new = ", ".join(f"{_name(field)} = %s" for field in fields)
+    _each(f"UPDATE {table} SET {new} WHERE {where} = %s", given | moments, [])  # nosec B608
 
 
 # -- as statements
