@@ -8,7 +8,8 @@ PORT ?= 8000
 # that empty the tables come last in each, and no other may follow them.)
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
-.PHONY: setup run test test-all test-sqlite test-postgres interop coverage hosts check bench wheel screenshot
+# What only tests and checks need is installed when they are first asked for.
+.PHONY: setup tools run test test-all test-sqlite test-postgres interop coverage hosts check bench load wheel screenshot
 
 setup: .venv/installed
 
@@ -17,6 +18,12 @@ setup: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --requirement requirements.txt
 	$(BIN)/python -m topk.compile
+	touch $@
+
+tools: .venv/tested
+
+.venv/tested: requirements-dev.txt .venv/installed
+	$(BIN)/pip install --quiet --requirement requirements-dev.txt
 	touch $@
 
 run: setup
@@ -28,15 +35,15 @@ test: test-sqlite test-postgres
 test-all: TESTS += --full
 test-all: test
 
-test-sqlite: setup
+test-sqlite: tools
 	$(TESTS)
 
 # What touches the database runs a second time on PostgreSQL. (A browser sees no difference.)
-test-postgres: setup
+test-postgres: tools
 	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m django_db --ignore-glob "*/test_browser*.py"
 
 # Our files in pandas, crowd-kit and Label Studio's SDK, and theirs in ours; in an environment of 0.7 GB.
-interop: setup var/interop/.installed
+interop: tools var/interop/.installed
 	$(BIN)/pytest -p no:randomly tests/interop/with_libraries.py
 
 var/interop/.installed: tests/interop/requirements.txt
@@ -46,13 +53,13 @@ var/interop/.installed: tests/interop/requirements.txt
 	touch $@
 
 # Each part on a network host of its own, and cables pulled out. Root only; a minute.
-hosts: setup
+hosts: tools
 	$(BIN)/pytest --full -p no:randomly tests/project/test_hosts.py
 
-coverage: setup
+coverage: tools
 	$(TESTS) --cov --cov-report term:skip-covered
 
-check: setup
+check: tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -62,14 +69,19 @@ check: setup
 	@$(BIN)/python -m tests.audit
 	@test ! -f .coverage || echo "Covered when last measured: $$($(BIN)/coverage report --format=total) %"
 
-bench: setup
+bench: tools
 	$(BIN)/python -m benchmarks
 
+# The API beside the bare insert, on this machine and in the same minute.
+load: tools
+	$(BIN)/python -m benchmarks load
+	$(BIN)/python -m tests.postgres $(BIN)/python -m benchmarks load
+
 # A wheel in var/wheel. What setuptools leaves in build/ would go into the next one, gone or not.
-wheel: setup
+wheel: tools
 	rm -rf build
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir var/wheel .
 
 # While `make run` is going: the picture in README.md.
-screenshot: setup
+screenshot: tools
 	$(BIN)/python -m tests.screenshot http://$(HOST):$(PORT)

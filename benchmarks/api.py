@@ -54,15 +54,15 @@ def main() -> None:
 
 
 @contextmanager
-def stack() -> Iterator[int]:
-    """Redis, the web server and a Celery worker; gives the port."""
+def stack(children: int = 1) -> Iterator[int]:
+    """Redis, the web server and a Celery worker of so many processes; gives the port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "benchmarks.settings"}
     python = [sys.executable, "-m"]
     web = ["crowdselect.web_server", f"127.0.0.1:{port}", "--processes", "2"]
-    celery = ["celery", "-A", "crowdselect", "worker", "--concurrency", "1"]
+    celery = ["celery", "-A", "crowdselect", "worker", "--concurrency", str(children)]
     commands = [
         command(Path(settings.REDIS_URL.removeprefix("unix://"))),
         [*python, *web],
@@ -115,19 +115,21 @@ def open_ids(run: Run) -> list[int]:
     return list(Assignment.objects.filter(candidate__run=run).open().values_list("id", flat=True))
 
 
-def post_all(port: int, token: str, shares: list[list[str]]) -> tuple[list[int], float]:
-    """Every client posts its share, at most SECONDS long."""
+def post_all(
+    port: int, token: str, shares: list[list[str]], seconds: float = SECONDS
+) -> tuple[list[int], float]:
+    """Every client posts its share, at most so long."""
     connection.close()
     start = time.perf_counter()
     with multiprocessing.get_context("fork").Pool(len(shares)) as pool:
-        counts = pool.starmap(post, [(port, token, share) for share in shares])
+        counts = pool.starmap(post, [(port, token, share, seconds) for share in shares])
     return counts, time.perf_counter() - start
 
 
-def post(port: int, token: str, paths: list[str]) -> int:
+def post(port: int, token: str, paths: list[str], seconds: float = SECONDS) -> int:
     client = http.client.HTTPConnection("127.0.0.1", port)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    body, deadline = json.dumps({"response": "yes"}), time.perf_counter() + SECONDS
+    body, deadline = json.dumps({"response": "yes"}), time.perf_counter() + seconds
     for sent, path in enumerate(paths):
         if time.perf_counter() > deadline:
             return sent

@@ -167,6 +167,9 @@ ADVANCE_DELAY_SECONDS = env.float("ADVANCE_DELAY_SECONDS", default=0.5)
 
 API_REQUESTS_PER_MINUTE = env.int("API_REQUESTS_PER_MINUTE", default=30_000)  # with one token
 API_FAILURES_PER_MINUTE = env.int("API_FAILURES_PER_MINUTE", default=60)  # from one address
+# A process looks a token up in the database once in so many seconds: one that is revoked may open
+# something for so long.
+TOKEN_SECONDS = env.float("TOKEN_SECONDS", default=1.0)
 LINK_REQUESTS_PER_MINUTE = env.int(
     "LINK_REQUESTS_PER_MINUTE", default=300
 )  # with one worker's link

@@ -16,8 +16,8 @@ logger = logging.getLogger(__name__)
 TASK = "selection.tasks.advance"
 # If the message is lost the key must not silence later requests for long.
 KEY_SECONDS = 10
-# By run: until when a message that this process has sent is still on its way, so that it will find
-# what is committed now. Half the delay, for clocks that differ. Saves asking Redis, no more.
+# By run: until when a message is on its way for certain, so that it will find what is committed
+# now. Half the delay, for clocks that differ. The key tells other processes. Saves asking Redis.
 _covered: dict[int, float] = {}
 _asleep: ContextVar[bool] = ContextVar("asleep", default=False)
 
@@ -46,12 +46,14 @@ def asleep() -> bool:
 
 
 def _send_once(run_id: int) -> None:
-    if time.monotonic() < _covered.get(run_id, 0.0):
+    half, now = settings.ADVANCE_DELAY_SECONDS / 2, time.time()
+    if 0 < _covered.get(run_id, 0.0) - now <= half:  # further ahead is a clock that was put back
         return
     try:
-        if cache.add(_key(run_id), 1, KEY_SECONDS):
+        until = cache.get(_key(run_id))
+        if until is None and cache.add(_key(run_id), until := now + half, KEY_SECONDS):
             send(run_id)
-            _covered[run_id] = time.monotonic() + settings.ADVANCE_DELAY_SECONDS / 2
+        _covered[run_id] = until
     except Exception:
         # Redis may be away: the answer is safe in the database and the next sweep finds it.
         logger.warning("Could not ask for run %s to advance; the sweep will.", run_id)

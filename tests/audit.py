@@ -1,4 +1,4 @@
-"""`make check`: whether a known hole is in one of the packages of requirements.txt (pip-audit).
+"""`make check`: whether a known hole is in one of the packages of requirements-dev.txt (pip-audit).
 
 That needs the package index, or PIP_AUDIT_OPTIONS for another source. Where it cannot be asked,
 this says so, and fails nothing: what is checked must not depend on a network.
@@ -13,7 +13,7 @@ from typing import Any
 
 SECONDS = 90
 COMMAND = [
-    *(sys.executable, "-m", "pip_audit", "--requirement", "requirements.txt"),
+    *(sys.executable, "-m", "pip_audit", "--requirement", "requirements-dev.txt"),
     *("--no-deps", "--disable-pip", "--progress-spinner", "off", "--format", "json"),
     *("--timeout", "10"),
 ]

@@ -2,11 +2,13 @@
 
 A browser names the state that it has (If-None-Match). When nothing changed it gets 304; else the
 pieces that differ, or all of them if that state is not remembered any more. However many pages are
-open, the pieces are made once for each state of the run. All that is remembered is in the cache,
+open, the pieces are made once for each state of the run, and less often where that is costly: of a
+large pool, a few seconds after a step. All that is remembered is in the cache,
 and is made anew where that is empty or away.
 """
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2s
@@ -49,6 +51,9 @@ PARTS = [
 ]
 # What depends on the clock alone, as "12 answers a minute", is so old at most.
 FRESH_SECONDS = 5
+# What takes more of a processor's time than this to make is made again after four times as long.
+COSTLY_SECONDS = 0.5
+REST = 4
 # A page that was hidden for longer gets all pieces again.
 KNOWN_SECONDS = 120
 
@@ -162,18 +167,33 @@ class LiveView(Page):
         return JsonResponse({"live": live, **pieces.since(past)}, headers=headers)
 
     def _pieces(self, run: Run, request: HttpRequest) -> Pieces:
-        key = f"pieces:{_state(run)}:{digest(request.GET.urlencode(), 12)}"
-        found = _safely(lambda: cache.get(key))
+        query = digest(request.GET.urlencode(), 12)
+        key, calm = f"pieces:{_state(run)}:{query}", f"pieces:{_state(run, STEPPING)}:{query}"
+        found = _safely(lambda: cache.get(key)) or _safely(lambda: cache.get(calm))
         if found is None:
-            found = cut(context(run, request.GET))
-            made = found
+            began = time.thread_time()
+            made = found = cut(context(run, request.GET))
+            rest = _rest(time.thread_time() - began)
             _safely(lambda: cache.set(key, made, FRESH_SECONDS))
+            if rest:
+                _safely(lambda: cache.set(calm, made, rest))
         return found
 
 
-def _state(run: Run) -> str:
-    """Another for whatever was done to the run. Its memory changes with its steps alone."""
-    fields = [field.attname for field in Run._meta.concrete_fields if field.attname != "memory"]
+def _rest(took: float) -> int:
+    """For how many seconds such costly pieces are sent again, whatever steps are taken."""
+    return round(REST * took) if took > COSTLY_SECONDS else 0
+
+
+# What each step of the engine changes.
+STEPPING = frozenset({"steps", "proof"})
+
+
+def _state(run: Run, besides: frozenset[str] = frozenset()) -> str:
+    """Another for whatever was done to the run, but what is said besides. Its memory changes with
+    its steps alone."""
+    left = besides | {"memory"}
+    fields = [field.attname for field in Run._meta.concrete_fields if field.attname not in left]
     event = run.events.order_by("-id").values_list("id", flat=True).first()
     return digest(repr([event, *(getattr(run, name) for name in fields)]), 12)
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from django.db.models import F, Q
+from django.db import connection
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -77,7 +78,6 @@ class StepArrays:
     noted: NDArray[np.float64]
     gone: Flags
     skipped: Counts
-    decided_in: dict[int, tuple[int | None, str]]
     answers: Answers
     unseen: Counts
     shown: Counts
@@ -166,18 +166,18 @@ class StepArrays:
         return np.isin(self.workers, self.workers[there]) & ~self.gone
 
 
-COLUMNS = ("id", "worker_id", "asked", "pulls", "rewards", "verdict")
+COLUMNS = ("arm", "id", "worker_id", "asked", "pulls", "rewards", "verdict")
 
 
 def load(run: Run) -> StepArrays:
-    rows = list(run.candidates.order_by("arm").values_list(*COLUMNS))
-    table = np.array(rows, np.float64).reshape(-1, len(COLUMNS)).T
-    ids, workers, asked, pulls = table[:4].astype(np.int64)
-    rewards, verdict = table[4], table[5].astype(np.int64)
-    skill, (void, gone, skipped, decided_in) = _skills(run, ids.size), _exceptions(run, ids.size)
+    table = _table(run.candidates.order_by(), COLUMNS)
+    table = table[:, table[0].argsort()]  # quicker than by the database, from all over the disk
+    ids, workers, asked, pulls = table[1:5].astype(np.int64)
+    rewards, verdict = table[5], table[6].astype(np.int64)
+    skill, (void, gone, skipped) = _skills(run, ids.size), _exceptions(run, ids.size)
     roster = Roster.of(run, skill, gone, pulls)
     state = roster.state(pulls, rewards, verdict, run.memory)
-    answers = _answers(run, pulls + void)
+    answers = _answers(run, ids, pulls + void)
     unseen, shown = _out(run, gone)
     return StepArrays(
         run=run,
@@ -194,12 +194,19 @@ def load(run: Run) -> StepArrays:
         noted=_noted(run, ids, answers),
         gone=gone,
         skipped=skipped,
-        decided_in=decided_in,
         answers=answers,
         unseen=unseen,
         shown=shown,
         rations=Rations.of(run),
     )
+
+
+def _table(rows: QuerySet[Any], columns: tuple[str, ...]) -> NDArray[np.float64]:
+    """(columns, rows) these numbers, without an object for any of them."""
+    sql, params = rows.values_list(*columns).query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return np.array(cursor.fetchall(), np.float64).reshape(-1, len(columns)).T
 
 
 def _skills(run: Run, n: int) -> Counts:
@@ -209,24 +216,16 @@ def _skills(run: Run, n: int) -> Counts:
     return np.array(run.candidates.order_by("arm").values_list("skill", flat=True), np.int64)
 
 
-def _exceptions(
-    run: Run, n: int
-) -> tuple[Counts, Flags, Counts, dict[int, tuple[int | None, str]]]:
-    """(n,) void answers, (n,) who is gone, (n,) how many questions are passed over, and by arm who
-    was decided when and why.
+def _exceptions(run: Run, n: int) -> tuple[Counts, Flags, Counts]:
+    """(n,) void answers, (n,) who is gone, (n,) how many questions are passed over.
 
     In one read of the few that have any of it, however large the pool.
     """
     void, gone, skipped = np.zeros(n, np.int64), np.zeros(n, bool), np.zeros(n, np.int64)
-    decided_in: dict[int, tuple[int | None, str]] = {}
-    decided, met = Q(decided_in__isnull=False), Q(skipped__gt=0)
-    rows = run.candidates.filter(Q(void__gt=0) | ~Q(gone="") | decided | met)
-    columns = ("arm", "void", "gone", "skipped", "decided_in", "decided_why")
-    for arm, passed_over, left, known, step, why in rows.order_by().values_list(*columns):
+    rows = run.candidates.filter(Q(void__gt=0) | ~Q(gone="") | Q(skipped__gt=0)).order_by()
+    for arm, passed_over, left, known in rows.values_list("arm", "void", "gone", "skipped"):
         void[arm], gone[arm], skipped[arm] = passed_over, bool(left), known
-        if step is not None:
-            decided_in[arm] = step, why
-    return void, gone, skipped, decided_in
+    return void, gone, skipped
 
 
 def _noted(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:
@@ -244,31 +243,44 @@ def _noted(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:
     return noted
 
 
-def _answers(run: Run, closed: Counts) -> Answers:
+def _answers(run: Run, candidates: Counts, closed: Counts) -> Answers:
     """The answers that are not counted yet.
+
+    candidates  (n,) their ids, by arm
 
     An answer is ripe when all earlier positions of its worker are closed, so that slow answers,
     right or wrong, count as soon as quick ones.
     """
-    rows = Answer.objects.filter(run=run, applied_in=None).values_list(
-        "assignment_id",
-        "assignment__candidate__arm",
-        "assignment__position",
-        "right",
-        "void",
-        "expired",
-        "at",
-    )
+    rows = Answer.objects.filter(run=run, applied_in=None).order_by()
+    found = rows.values_list("assignment_id", "right", "void", "expired", "at")
     # Whoever let their time run out was not there.
-    flat = [(*row[:5], -np.inf if row[5] else row[6].timestamp()) for row in rows]
-    table = np.array(flat, np.float64).reshape(-1, 6)
-    table = table[np.lexsort((table[:, 2], table[:, 1]))]
-    ids, arms, positions, right, void = table[:, :5].astype(np.int64).T
+    flat = [(*row[:3], -np.inf if row[3] else row[4].timestamp()) for row in found]
+    table = np.array(sorted(flat), np.float64).reshape(-1, 4).T
+    owners, positions = _places(table[0].astype(np.int64))
+    by_id = candidates.argsort()
+    arms = by_id[np.searchsorted(candidates, owners, sorter=by_id)]
+    order = np.lexsort((positions, arms))
+    arms, positions, at = arms[order], positions[order], table[3, order]
+    ids, right, void = table[:3, order].astype(np.int64)
     # (a,) the index of the arm's first answer: the j-th of an arm is ripe when its position is
     # j places behind those that are closed already, for then none is missing between.
     first = np.searchsorted(arms, arms)
     ripe = positions == closed[arms] + np.arange(arms.size) - first
-    return Answers(ids, arms, right, void.astype(bool), ripe, table[:, 5])
+    return Answers(ids, arms, right, void.astype(bool), ripe, at)
+
+
+def _places(assignments: Counts) -> tuple[Counts, Counts]:
+    """(a,) candidate and position of each, which are in order.
+
+    By their ids, so many at a time: joined to the answers that wait, the database sometimes reads
+    all that ever were, because of how many waited when it last looked.
+    """
+    parts = [assignments[start : start + MANY] for start in range(0, assignments.size, MANY)]
+    columns = ("id", "candidate_id", "position")
+    rows = (Assignment.objects.filter(pk__in=part.tolist()).order_by() for part in parts)
+    tables = [np.zeros((3, 0)), *(_table(each, columns) for each in rows)]
+    table = np.concatenate(tables, axis=1).astype(np.int64)
+    return table[1:, table[0].argsort()]  # type: ignore[return-value]
 
 
 def _out(run: Run, gone: Flags) -> tuple[Counts, Counts]:

@@ -19,8 +19,6 @@ from .absence import in_the_way, take_back
 from .arrays import StepArrays
 from .dealing import deal
 
-CHUNK = 2000
-
 
 def save(arrays: StepArrays) -> Step:
     run, selector, roster = arrays.run, arrays.selector, arrays.roster
@@ -69,23 +67,16 @@ def _verdicts(arrays: StepArrays, standing: Standing | None) -> NDArray[np.int8]
 
 
 def _count_answers(arrays: StepArrays) -> None:
-    ids = arrays.answers.ids[arrays.counted]
-    for start in range(0, ids.size, CHUNK):
-        chunk = ids[start : start + CHUNK].tolist()
-        Answer.objects.filter(pk__in=chunk).update(applied_in=arrays.run.steps)
+    ids = arrays.answers.ids[arrays.counted].tolist()
+    bulk.update(Answer, ids, {"applied_in": [arrays.run.steps] * len(ids)})
 
 
 def _save_candidates(
     arrays: StepArrays, verdict: NDArray[np.int8], standing: Standing | None
 ) -> None:
     """Write the rows that changed, of which there may be thousands."""
-    decided = verdict != arrays.verdict
     closed = arrays.new_pulls + arrays.new_void
-    changed = decided | (arrays.counts + arrays.taken + closed > 0)
-    _say_why(arrays, verdict, standing, np.flatnonzero(decided).tolist())
-    arms = np.flatnonzero(changed)
-    unsettled: tuple[int | None, str] = (None, "")
-    reasons = [arrays.decided_in.get(arm, unsettled) for arm in arms.tolist()]
+    arms = np.flatnonzero(arrays.counts + arrays.taken + closed > 0)
     bulk.update(
         Candidate,
         arrays.ids[arms].tolist(),
@@ -94,9 +85,16 @@ def _save_candidates(
             "pulls": (arrays.pulls + arrays.new_pulls)[arms].tolist(),
             "void": (arrays.void + arrays.new_void)[arms].tolist(),
             "rewards": (arrays.rewards + arrays.new_rewards)[arms].tolist(),
-            "verdict": verdict[arms].tolist(),
-            "decided_in": [step for step, _ in reasons],
-            "decided_why": [why for _, why in reasons],
+        },
+    )
+    decided = np.flatnonzero(verdict != arrays.verdict)
+    bulk.update(
+        Candidate,
+        arrays.ids[decided].tolist(),
+        {
+            "verdict": verdict[decided].tolist(),
+            "decided_in": [arrays.run.steps] * decided.size,
+            "decided_why": _why(arrays, standing, decided.tolist()),
         },
     )
 
@@ -110,14 +108,10 @@ def _save_seen(arrays: StepArrays) -> None:
     bulk.update(Candidate, arrays.ids[arms].tolist(), {"seen": moments})
 
 
-def _say_why(
-    arrays: StepArrays,
-    verdict: NDArray[np.int8],
-    standing: Standing | None,
-    decided: list[int],
-) -> None:
-    """The step and the reason of each verdict of this step."""
+def _why(arrays: StepArrays, standing: Standing | None, decided: list[int]) -> list[str]:
+    """The reason of each verdict of this step."""
     run, reasons = arrays.run, _reasons(arrays)
+    said = []
     for arm in decided:
         why = reasons.get(arm)
         if why is None and standing is None:
@@ -125,7 +119,8 @@ def _say_why(
         elif why is None and standing is not None:
             place, k = arrays.roster.places(np.array([arm]))[0], run.skills[arrays.skill[arm]].k
             why = _closing_words(run, standing, int(place), k)
-        arrays.decided_in[arm] = (run.steps, why or "")
+        said.append(why or "")
+    return said
 
 
 def _reasons(arrays: StepArrays) -> dict[int, str]:

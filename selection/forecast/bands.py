@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtrit
 
 HELD = 0.8
 MANY = 20  # outcomes speak for themselves
@@ -29,7 +29,7 @@ def band(outcomes: Sequence[int], most: int, unthought: float = UNTHOUGHT) -> tu
         logs = np.log(np.quantile(values, tails, method="weibull"))
     else:
         logs = _few(np.log(values))
-    beyond = norm.ppf((1 + HELD) / 2) * unthought
+    beyond = ndtri((1 + HELD) / 2) * unthought
     logs = logs[1] + np.array([-1, 0, 1]) * np.hypot(logs - logs[1], beyond)
     low, median, high = np.exp(logs)
     low, median, high = np.clip(np.rint([low, median, high]), 1, most).astype(int).tolist()
@@ -39,5 +39,5 @@ def band(outcomes: Sequence[int], most: int, unthought: float = UNTHOUGHT) -> tu
 def _few(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     free = WORTH + logs.size - 1
     variance = (WORTH * SPREAD**2 + ((logs - logs.mean()) ** 2).sum()) / free
-    reach = t.ppf((1 + HELD) / 2, free) * sqrt(variance * (1 + 1 / logs.size))
+    reach = stdtrit(free, (1 + HELD) / 2) * sqrt(variance * (1 + 1 / logs.size))
     return np.asarray(logs.mean() + np.array([-reach, 0, reach]))

@@ -2,12 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from selection import wake
@@ -16,6 +15,7 @@ from selection.models import Answer, Assignment, Candidate, Pulse, Run
 from selection.models.grading import allowed, kind_of, matches
 
 from . import bulk
+from .slips import Slip, slip
 
 CHUNK = 2000
 LONGEST = 10_000
@@ -49,58 +49,16 @@ def record(
     response or one that is none of the choices, TooLate when time was up, Answered where another
     response was first, Conflict when the run has ended.
     """
-    slip, now = _slip(assignment_id, candidate_id, team_id), timezone.now()
-    if slip.expired is not None:
-        return again(assignment_id, response, slip.expired, slip.response)
-    refuse_now(slip, response, now)
-    answer = Answer(
-        assignment_id=assignment_id,
-        run_id=slip.run_id,
-        response=response,
-        right=matches(slip.accepted, response, slip.grading),
-        at=now,
-    )
-    if not _insert(answer):
-        first = Answer.objects.get(pk=assignment_id)
-        return again(assignment_id, response, first.expired, first.response)
-    wake.request(slip.run_id)
+    found, now = _slip(assignment_id, candidate_id, team_id), timezone.now()
+    refusal = refusal_of(found, response, now)
+    if refusal is not None or not _insert(found, response, now):
+        return _closed(assignment_id, response, refusal)
+    wake.request(found.run_id)
     return Receipt(assignment_id, duplicate=False)
 
 
-class Slip(NamedTuple):
-    """What recording needs to know of an assignment; expired and response are None while it is
-    open."""
-
-    candidate_id: int
-    run_id: int
-    team_id: int
-    status: str
-    due: datetime | None
-    accepted: list[str]
-    choices: list[str]
-    grading: dict[str, Any]
-    expired: bool | None
-    response: str | None
-
-
-# Columns, not models, and resolved once: half the time of recording an answer went there.
-SLIP = (
-    "candidate_id",
-    "candidate__run_id",
-    "candidate__run__team_id",
-    "candidate__run__status",
-    "due",
-    "question__accepted",
-    "question__choices",
-    "question__grading",
-    "answer__expired",
-    "answer__response",
-)
-SLIPS = Assignment.objects.values_list(*SLIP).order_by()
-
-
 def _slip(assignment_id: int, candidate_id: int | None, team_id: int | None) -> Slip:
-    found = next((Slip(*row) for row in SLIPS.filter(pk=assignment_id)), None)
+    found = slip(assignment_id)
     if found is None or team_id not in (None, found.team_id) or not _is(found, candidate_id):
         raise NotFound(NONE)
     return found
@@ -118,15 +76,28 @@ def _same(one: int | None, other: int) -> bool:
     return len(workers) == 2 and workers[0] == workers[1]
 
 
-def refuse_now(slip: Slip, response: str, now: datetime) -> None:
-    """Raise Refused where this cannot be the answer to an open assignment."""
+def refusal_of(slip: Slip, response: str, now: datetime) -> Refused | None:
+    """Why this cannot be the answer to an open assignment."""
     if slip.due is not None and slip.due < now and slip.status == Run.Status.RUNNING:
-        raise TooLate(LATE)
+        return TooLate(LATE)
     if slip.status == Run.Status.ENDED:
-        raise Conflict("This run has ended; no more answers are needed.")
-    refuse_response(response)
+        return Conflict("This run has ended; no more answers are needed.")
+    try:
+        refuse_response(response)
+    except Refused as refusal:
+        return refusal
     if not allowed(slip.choices, response, slip.grading):
-        raise outside_choices(slip.choices, response, kind_of(slip.choices, slip.grading))
+        return outside_choices(slip.choices, response, kind_of(slip.choices, slip.grading))
+    return None
+
+
+def _closed(assignment_id: int, response: str, refusal: Refused | None) -> Receipt:
+    """Of one that is closed, whatever else speaks against the response."""
+    rows = Answer.objects.filter(pk=assignment_id).values_list("expired", "response")
+    first = next(iter(rows), None)
+    if first is None:
+        raise refusal or NotFound(NONE)  # or it was taken back in this moment
+    return again(assignment_id, response, *first)
 
 
 def again(assignment_id: int, response: str, expired: bool, first: str | None) -> Receipt:
@@ -139,18 +110,24 @@ def again(assignment_id: int, response: str, expired: bool, first: str | None) -
     return Receipt(assignment_id, duplicate=True)
 
 
-def _insert(answer: Answer) -> bool:
+def _insert(slip: Slip, response: str, now: datetime) -> bool:
     """Whether this answer is the assignment's first."""
-    try:
-        # A savepoint only inside a transaction: alone, one INSERT is a transaction of its own.
-        if transaction.get_connection().in_atomic_block:
-            with transaction.atomic():
-                answer.save(force_insert=True)
-        else:
-            answer.save(force_insert=True)
-    except IntegrityError:
-        return False
-    return True
+    return insert({slip.assignment_id: slip}, {slip.assignment_id: response}, now) == 1
+
+
+def insert(slips: Mapping[int, Slip], responses: Mapping[int, str], now: datetime) -> int:
+    """Store these responses by assignment, but where one is there; returns how many."""
+    ids = sorted(responses)  # so that two who do this at once never wait for each other in a circle
+    own = [slips[pk] for pk in ids]
+    graded = zip(ids, own, strict=True)
+    columns: dict[str, Sequence[Any]] = {
+        "assignment_id": ids,
+        "run_id": [slip.run_id for slip in own],
+        "response": [responses[pk] for pk in ids],
+        "right": [matches(slip.accepted, responses[pk], slip.grading) for pk, slip in graded],
+    }
+    same = {"void": False, "expired": False, "at": now, "applied_in": None}
+    return bulk.insert(Answer, columns, same, ignore_conflicts=True)
 
 
 def refuse_response(response: str) -> None:

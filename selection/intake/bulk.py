@@ -1,11 +1,15 @@
 """Insert or update many rows without making an object of each: ten times quicker than Django's."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 from itertools import repeat
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import DateTimeField, Model, QuerySet
+from django.db.models import DateTimeField, Field, Model, QuerySet
+
+AT_ONCE = 20_000  # rows in one statement
+NUMBERS = (int, float, bool, type(None))
 
 
 def insert(
@@ -14,7 +18,7 @@ def insert(
     same: dict[str, Any],
     ignore_conflicts: bool = False,
 ) -> int:
-    """Insert one row for each entry of the columns; returns how many went in.
+    """Insert one row for each entry of the columns, in order; returns how many went in.
 
     columns           field's attribute name to its values, one a row, equally many each
     same              field's attribute name to the value it has in all rows
@@ -22,25 +26,22 @@ def insert(
 
     Every field without a default in the database must be named.
     """
-    quote = connection.ops.quote_name
-    known = {field.attname: field for field in model._meta.concrete_fields}
-    fields = [known[name] for name in [*columns, *same]]
+    if not any(map(len, columns.values())):
+        return 0
+    fields = _fields(model, (*columns, *same))
     shared = [
         field.get_db_prep_save(value, connection)
         for field, value in zip(fields[len(columns) :], same.values(), strict=True)
     ]
-    sql = (
-        f"INSERT INTO {quote(model._meta.db_table)} "  # nosec B608: our own names, quoted
-        f"({', '.join(quote(field.column or field.attname) for field in fields)}) "
-        f"VALUES ({', '.join(['%s'] * len(fields))})"
-        f"{' ON CONFLICT DO NOTHING' if ignore_conflicts else ''}"
-    )
-    rows: Iterable[tuple[Any, ...]] = zip(*columns.values(), *map(repeat, shared), strict=False)
-    # Outside a transaction every row would be one of its own.
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.executemany(sql, list(rows))
-        inserted: int = cursor.rowcount
-    return inserted
+    given = len(columns)
+    head = f"INSERT INTO {_table(model)} ({', '.join(map(_name, fields))})"  # nosec B608
+    tail = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
+    if not _by_arrays(columns):
+        values = ", ".join(["%s"] * len(fields))
+        return _each(f"{head} VALUES ({values}){tail}", columns, shared)
+    constants = "".join(f", {_typed(field)}" for field in fields[given:])
+    arrays = _unnested(fields[:given])
+    return _at_once(f"{head} SELECT given.*{constants} FROM {arrays}{tail}", columns, shared)  # nosec B608
 
 
 def insert_from(
@@ -84,20 +85,91 @@ def update(model: type[Model], ids: Sequence[int], columns: dict[str, Sequence[A
     """
     if not ids:
         return
-    quote = connection.ops.quote_name
-    known = {field.attname: field for field in model._meta.concrete_fields}
-    fields = [known[name] for name in columns]
-    sql = (
-        f"UPDATE {quote(model._meta.db_table)} "  # nosec B608: our own names, quoted
-        f"SET {', '.join(f'{quote(field.column or field.attname)} = %s' for field in fields)} "
-        f"WHERE {quote('id')} = %s"
-    )
+    fields, key = _fields(model, tuple(columns)), model._meta.pk
+    assert key is not None
+    table, where, given = _table(model), _name(key), {**columns, key.attname: ids}
+    if _by_arrays(given):
+        new = ", ".join(f"{_name(field)} = given.{_name(field)}" for field in fields)
+        arrays = _unnested([*fields, key])
+        sql = f"UPDATE {table} SET {new} FROM {arrays} WHERE {table}.{where} = given.{where}"  # nosec B608
+        _at_once(sql, given, [])
+        return
     # Only moments are written differently by each database; asking each field takes long.
-    ready = [
-        map(connection.ops.adapt_datetimefield_value, values)
+    moments = {
+        field.attname: list(map(connection.ops.adapt_datetimefield_value, given[field.attname]))
+        for field in fields
         if isinstance(field, DateTimeField)
-        else values
-        for field, values in zip(fields, columns.values(), strict=True)
-    ]
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.executemany(sql, list(zip(*ready, ids, strict=True)))
+    }
+    new = ", ".join(f"{_name(field)} = %s" for field in fields)
+    _each(f"UPDATE {table} SET {new} WHERE {where} = %s", given | moments, [])  # nosec B608
+
+
+# -- as statements
+
+Columns = dict[str, Sequence[Any]]
+
+
+def _by_arrays(columns: Columns) -> bool:
+    """PostgreSQL takes a column as one value, so that many rows are one short statement."""
+    return connection.vendor == "postgresql" and len(next(iter(columns.values()))) > 1
+
+
+def _each(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
+    """Run this for each row; returns how many rows were touched."""
+    rows = list(zip(*columns.values(), *map(repeat, shared), strict=False))
+    with connection.cursor() as cursor:
+        if len(rows) == 1:
+            cursor.execute(sql, rows[0])
+        else:
+            # Outside a transaction every row would be one of its own.
+            with transaction.atomic():
+                cursor.executemany(sql, rows)
+        touched: int = cursor.rowcount
+    return touched
+
+
+def _at_once(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
+    """Run this with whole columns, so many rows at a time; returns how many rows were touched."""
+    size, touched = len(next(iter(columns.values()))), 0
+    with transaction.atomic() if size > AT_ONCE else nullcontext(), connection.cursor() as cursor:
+        for start in range(0, size, AT_ONCE):
+            part = [_array(values[start : start + AT_ONCE]) for values in columns.values()]
+            cursor.execute(sql, [*shared, *part])
+            touched += cursor.rowcount
+    return touched
+
+
+def _array(values: Sequence[Any]) -> Any:
+    """As PostgreSQL reads an array; of numbers it is written here, which is many times quicker."""
+    listed = list(values)
+    if all(isinstance(value, NUMBERS) for value in listed):
+        return f"{{{str(listed)[1:-1].replace('None', 'NULL')}}}"
+    return listed
+
+
+def _unnested(fields: Sequence["Field[Any, Any]"]) -> str:
+    arrays = ", ".join(f"%s::{_type(field)}[]" for field in fields)
+    return f"unnest({arrays}) AS given({', '.join(map(_name, fields))})"
+
+
+def _typed(field: "Field[Any, Any]") -> str:
+    return f"%s::{_type(field)}"
+
+
+def _type(field: "Field[Any, Any]") -> str:
+    """Of its column, without a length: a cast to that would cut what is too long."""
+    return str(field.rel_db_type(connection)).partition("(")[0]
+
+
+def _fields(model: type[Model], names: Sequence[str]) -> list["Field[Any, Any]"]:
+    known = {field.attname: field for field in model._meta.concrete_fields}
+    return [known[name] for name in names]
+
+
+def _table(model: type[Model]) -> str:
+    return _name(model._meta.db_table)
+
+
+def _name(what: "Field[Any, Any] | str") -> str:
+    """Of a table or a column, quoted."""
+    return connection.ops.quote_name(what if isinstance(what, str) else what.column or what.attname)

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 import pytest
 from django.contrib.auth.models import Permission
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from selection import engine
-from selection.access import limits
+from selection.access import limits, tokens
 from selection.models import ApiToken, Assignment
 from tests.pages import admin_url, text_of
 from tests.worlds import make_run, open_of
@@ -104,6 +106,32 @@ def test_a_revoked_token_stays_in_the_list_and_opens_nothing(run, requester):
     assert "lost" in page
     assert "revoked" in page
     assert secret not in page
+
+
+def test_a_token_is_looked_up_once_a_second_and_no_later(run, settings, monkeypatch):
+    settings.TOKEN_SECONDS, now = 1.0, time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    secret = ApiToken.issue("lost")
+    assert status(secret, run) == 200
+    with CaptureQueriesContext(connection) as queries:
+        assert status(secret, run) == 200
+    assert not [query for query in queries if "apitoken" in query["sql"]]
+    ApiToken.objects.update(revoked=timezone.now())
+    now += 0.99
+    assert status(secret, run) == 200
+    now += 0.01
+    assert status(secret, run) == 401
+
+
+def test_nobody_fills_the_memory_with_guesses(run, settings, monkeypatch):
+    settings.TOKEN_SECONDS = 1.0
+    monkeypatch.setattr(tokens, "_read", {})
+    monkeypatch.setattr(tokens, "REMEMBERED", 2)
+    assert status("cs_guessed", run) == 401
+    assert tokens._read == {}
+    for name in ("one", "two", "three"):
+        assert status(ApiToken.issue(name), run) == 200
+    assert len(tokens._read) == 1
 
 
 def test_tokens_of_other_teams_are_not_revoked(zebras, okapis):

@@ -111,6 +111,24 @@ def test_pages_of_the_same_state_are_made_once(requester, monkeypatch):
     assert len(made) == 3
 
 
+def test_what_is_costly_to_make_is_not_made_for_every_step(requester, monkeypatch):
+    run, made = make_run(), []
+    real = live.context
+    monkeypatch.setattr(live, "context", lambda *args: made.append(1) or real(*args))
+    monkeypatch.setattr(live, "_rest", lambda took: 600)
+    refresh(requester, run, "a")
+    step(run)
+    refresh(requester, run, "a")
+    assert len(made) == 1
+    runs.pause(run)  # what a person does is seen at once
+    refresh(requester, run, "a")
+    assert len(made) == 2
+
+
+def test_what_takes_a_second_and_a_half_rests_for_six():
+    assert [live._rest(took) for took in (0.01, 0.5, 1.5)] == [0, 0, 6]
+
+
 def test_whatever_is_done_to_a_run_is_seen_at_once(requester):
     run = make_run()
     tag = page_of(requester, run)
