@@ -2,9 +2,11 @@
 
 import os
 import sys
+import threading
 
 from celery import Celery
-from celery.signals import worker_init
+from celery.signals import worker_init, worker_shutting_down
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
@@ -22,3 +24,15 @@ def refuse_bad_settings(**signal: object) -> None:
         call_command("check")
     except SystemCheckError as error:
         sys.exit(str(error))
+
+
+@worker_shutting_down.connect
+def end_in_time(**signal: object) -> None:
+    """Whoever told a worker to end waits for it, and so does what would start another.
+
+    It waits for its children, of which one may be frozen, or wait for it in turn. They end with it,
+    and what they had comes again.
+    """
+    ending = threading.Timer(settings.WORKER_ENDS_SECONDS, os._exit, [1])
+    ending.daemon = True
+    ending.start()

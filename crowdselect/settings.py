@@ -7,6 +7,8 @@ from typing import Any
 import environ
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from . import embedded, single_sign_on
 
@@ -121,6 +123,13 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
+        # Nobody who answers waits long for a Redis that does not. Once more at once, because the
+        # first to ask after a restart finds that its connection is gone.
+        "OPTIONS": {
+            "socket_timeout": 2.0,
+            "socket_connect_timeout": 2.0,
+            "retry": Retry(NoBackoff(), 1),
+        },
     }
 }
 
@@ -141,7 +150,13 @@ CELERY_TASK_ROUTES = {
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A message that a killed worker held comes back after this many seconds.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 600}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 600,
+    "socket_timeout": 5.0,
+    "socket_connect_timeout": 5.0,
+}
+# A worker that is told to end waits so long for what it has begun.
+WORKER_ENDS_SECONDS = env.float("WORKER_ENDS_SECONDS", default=30.0)
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=30.0)
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS},

@@ -19,6 +19,9 @@ KEY_SECONDS = 10
 # By run: until when a message that this process has sent is still on its way, so that it will find
 # what is committed now. Half the delay, for clocks that differ. Saves asking Redis, no more.
 _covered: dict[int, float] = {}
+# Redis is not asked again for so long after it did not answer: each request would wait for it.
+REST_SECONDS = 5.0
+_rests_until = 0.0
 _asleep: ContextVar[bool] = ContextVar("asleep", default=False)
 
 
@@ -46,7 +49,8 @@ def asleep() -> bool:
 
 
 def _send_once(run_id: int) -> None:
-    if time.monotonic() < _covered.get(run_id, 0.0):
+    global _rests_until
+    if time.monotonic() < max(_covered.get(run_id, 0.0), _rests_until):
         return
     try:
         if cache.add(_key(run_id), 1, KEY_SECONDS):
@@ -54,6 +58,7 @@ def _send_once(run_id: int) -> None:
             _covered[run_id] = time.monotonic() + settings.ADVANCE_DELAY_SECONDS / 2
     except Exception:
         # Redis may be away: the answer is safe in the database and the next sweep finds it.
+        _rests_until = time.monotonic() + REST_SECONDS
         logger.warning("Could not ask for run %s to advance; the sweep will.", run_id)
 
 

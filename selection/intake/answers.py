@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from selection import wake
+from selection import clock, wake
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
 from selection.models import Answer, Assignment, Candidate, Pulse, Run
 from selection.models.grading import allowed, kind_of, matches
@@ -121,12 +121,18 @@ def _same(one: int | None, other: int) -> bool:
 def refuse_now(slip: Slip, response: str, now: datetime) -> None:
     """Raise Refused where this cannot be the answer to an open assignment."""
     if slip.due is not None and slip.due < now and slip.status == Run.Status.RUNNING:
-        raise TooLate(LATE)
+        refuse_overdue(slip.due)
     if slip.status == Run.Status.ENDED:
         raise Conflict("This run has ended; no more answers are needed.")
     refuse_response(response)
     if not allowed(slip.choices, response, slip.grading):
         raise outside_choices(slip.choices, response, kind_of(slip.choices, slip.grading))
+
+
+def refuse_overdue(due: datetime) -> None:
+    """Raise TooLate for what may be closed as overdue (``lapse``), by whatever clock."""
+    if due < Pulse.objects.time_taken(clock.now()):
+        raise TooLate(LATE)
 
 
 def again(assignment_id: int, response: str, expired: bool, first: str | None) -> Receipt:
@@ -221,7 +227,7 @@ def lapse(now: datetime | None = None) -> dict[int, int]:
     The estimate is of "right, in time". An answer that arrives in the same moment wins or loses as
     a whole: an assignment has one answer.
     """
-    now = now or timezone.now()
+    now = now or clock.now()
     overdue = list(
         Assignment.objects.open()
         .filter(candidate__run__status=Run.Status.RUNNING, due__lt=Pulse.objects.time_taken(now))
