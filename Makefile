@@ -8,7 +8,7 @@ PORT ?= 8000
 # that empty the tables come last in each, and no other may follow them.)
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
-.PHONY: setup run test test-all test-sqlite test-postgres interop coverage check bench wheel screenshot
+.PHONY: setup run test test-all test-sqlite test-postgres interop coverage check faults bench wheel screenshot
 
 setup: .venv/installed
 
@@ -57,6 +57,11 @@ check: setup
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive crowdselect crowdselect_client selection topk research
 	@$(BIN)/python -m tests.audit
 	@test ! -f .coverage || echo "Covered when last measured: $$($(BIN)/coverage report --format=total) %"
+
+# At least 200 faults in a quarter of an hour, on both databases: docs/reliability.md. Repeat one with
+# `make faults ARGS="--database sqlite --minutes 5 --faults 100 --seed 7"`.
+faults: setup
+	$(BIN)/python -m tests.faults $(ARGS)
 
 bench: setup
 	$(BIN)/python -m benchmarks
