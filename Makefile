@@ -9,7 +9,7 @@ PORT ?= 8000
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
 # What only tests and checks need is installed when they are first asked for.
-.PHONY: setup tools run test test-all test-sqlite test-postgres interop coverage hosts check bench load wheel screenshot
+.PHONY: setup tools run test test-all test-sqlite test-postgres interop coverage hosts check faults bench load wheel screenshot
 
 setup: .venv/installed
 
@@ -68,6 +68,11 @@ check: tools
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive crowdselect crowdselect_client selection topk research
 	@$(BIN)/python -m tests.audit
 	@test ! -f .coverage || echo "Covered when last measured: $$($(BIN)/coverage report --format=total) %"
+
+# At least 200 faults in a quarter of an hour, on both databases: docs/reliability.md. Repeat one with
+# `make faults ARGS="--database sqlite --minutes 5 --faults 100 --seed 7"`.
+faults: tools
+	$(BIN)/python -m tests.faults $(ARGS)
 
 bench: tools
 	$(BIN)/python -m benchmarks

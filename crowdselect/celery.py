@@ -2,9 +2,11 @@
 
 import os
 import sys
+import threading
 
 from celery import Celery
-from celery.signals import beat_init, worker_init, worker_process_init
+from celery.signals import beat_init, worker_init, worker_process_init, worker_shutting_down
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
@@ -35,3 +37,15 @@ def trace_work(**signal: object) -> None:
 @beat_init.connect
 def trace_beat(**signal: object) -> None:
     tracing.start("beat")
+
+
+@worker_shutting_down.connect
+def end_in_time(**signal: object) -> None:
+    """Whoever told a worker to end waits for it, and so does what would start another.
+
+    It waits for its children, of which one may be frozen, or wait for it in turn. They end with it,
+    and what they had comes again.
+    """
+    ending = threading.Timer(settings.WORKER_ENDS_SECONDS, os._exit, [1])
+    ending.daemon = True
+    ending.start()

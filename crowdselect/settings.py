@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import environ
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from . import embedded, logs, menu, single_sign_on
 
@@ -125,8 +127,13 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
-        # Seconds: nobody who answers waits for long while Redis does not.
-        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 2},
+        # Nobody who answers waits long for a Redis that does not. Once more at once, because the
+        # first to ask after a restart finds that its connection is gone.
+        "OPTIONS": {
+            "socket_timeout": 2.0,
+            "socket_connect_timeout": 1.0,
+            "retry": Retry(NoBackoff(), 1),
+        },
     }
 }
 
@@ -149,11 +156,13 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A message that a killed worker held comes back after this many seconds.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 600,
-    "socket_connect_timeout": 2,
-    "socket_timeout": 20,  # longer than a worker listens at once
+    "socket_connect_timeout": 2.0,
+    "socket_timeout": 5.0,
     "socket_keepalive": not EMBEDDED_REDIS,
     "health_check_interval": 10,
 }
+# A worker that is told to end waits so long for what it has begun.
+WORKER_ENDS_SECONDS = env.float("WORKER_ENDS_SECONDS", default=30.0)
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=30.0)
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS},

@@ -19,6 +19,9 @@ KEY_SECONDS = 10
 # By run: until when a message is on its way for certain, so that it will find what is committed
 # now. Half the delay, for clocks that differ. The key tells other processes. Saves asking Redis.
 _covered: dict[int, float] = {}
+# Redis is not asked again for so long after it did not answer: each request would wait for it.
+REST_SECONDS = 5.0
+_rests_until = 0.0
 _asleep: ContextVar[bool] = ContextVar("asleep", default=False)
 
 
@@ -46,8 +49,10 @@ def asleep() -> bool:
 
 
 def _send_once(run_id: int) -> None:
+    global _rests_until
     half, now = settings.ADVANCE_DELAY_SECONDS / 2, time.time()
-    if 0 < _covered.get(run_id, 0.0) - now <= half:  # further ahead is a clock that was put back
+    covered = 0 < _covered.get(run_id, 0.0) - now <= half  # further: a clock was put back
+    if covered or time.monotonic() < _rests_until:
         return
     try:
         until = cache.get(_key(run_id))
@@ -56,6 +61,7 @@ def _send_once(run_id: int) -> None:
         _covered[run_id] = until
     except Exception:
         # Redis may be away: the answer is safe in the database and the next sweep finds it.
+        _rests_until = time.monotonic() + REST_SECONDS
         logger.warning("Could not ask for run %s to advance; the sweep will.", run_id)
 
 

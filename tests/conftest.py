@@ -10,6 +10,7 @@ from django.test import Client
 from hypothesis import HealthCheck, settings
 
 from crowdselect.redis_server import command
+from selection import wake
 from selection.models import ApiToken
 from tests.processes import wait_until
 from tests.settings import REDIS_SOCKET
@@ -51,6 +52,7 @@ def redis_server() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def empty_redis(redis_server: None) -> None:
     cache.clear()
+    wake._rests_until = 0.0
 
 
 @pytest.fixture

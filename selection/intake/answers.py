@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from django.utils import timezone
 
-from selection import wake
+from selection import clock, wake
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
 from selection.models import Answer, Assignment, Candidate, Pulse, Run
 from selection.models.grading import allowed, kind_of, matches
@@ -78,7 +78,8 @@ def _same(one: int | None, other: int) -> bool:
 
 def refusal_of(slip: Slip, response: str, now: datetime) -> Refused | None:
     """Why this cannot be the answer to an open assignment."""
-    if slip.due is not None and slip.due < now and slip.status == Run.Status.RUNNING:
+    running = slip.status == Run.Status.RUNNING
+    if running and slip.due is not None and slip.due < now and overdue(slip.due):
         return TooLate(LATE)
     if slip.status == Run.Status.ENDED:
         return Conflict("This run has ended; no more answers are needed.")
@@ -98,6 +99,11 @@ def _closed(assignment_id: int, response: str, refusal: Refused | None) -> Recei
     if first is None:
         raise refusal or NotFound(NONE)  # or it was taken back in this moment
     return again(assignment_id, response, *first)
+
+
+def overdue(due: datetime) -> bool:
+    """Whether it may be closed as overdue (``lapse``), by whatever clock."""
+    return due < Pulse.objects.time_taken(clock.now())
 
 
 def again(assignment_id: int, response: str, expired: bool, first: str | None) -> Receipt:
@@ -198,7 +204,7 @@ def lapse(now: datetime | None = None) -> dict[int, int]:
     The estimate is of "right, in time". An answer that arrives in the same moment wins or loses as
     a whole: an assignment has one answer.
     """
-    now = now or timezone.now()
+    now = now or clock.now()
     overdue = list(
         Assignment.objects.open()
         .filter(candidate__run__status=Run.Status.RUNNING, due__lt=Pulse.objects.time_taken(now))

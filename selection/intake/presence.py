@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from selection import wake
@@ -17,11 +18,10 @@ def note(run: Run, candidates: Sequence[int], last: datetime | None = None) -> N
 
     The run is asked to advance for whoever was not known to be there: they may be needed.
     """
-    now = timezone.now()
-    if last is not None and last > now - NOTED_EVERY:
+    if last is not None and abs(timezone.now() - last) < NOTED_EVERY:
         return
-    known = Candidate.objects.filter(pk__in=candidates).exclude(seen__gt=now - NOTED_EVERY)
-    if known.update(seen=now) and run.status == Run.Status.RUNNING:
+    known = Candidate.objects.filter(pk__in=candidates).exclude(seen__gt=Now() - NOTED_EVERY)
+    if known.update(seen=Now()) and run.status == Run.Status.RUNNING:
         wake.request(run.pk)
 
 
@@ -30,6 +30,6 @@ def show(run: Run, assignments: Sequence[int]) -> None:
 
     What comes before them is out with the same worker, and was to be seen as well.
     """
-    now = timezone.now()
     unseen = Assignment.objects.filter(pk__in=assignments, due=None, answer=None)
-    unseen.update(shown=now, due=now + timedelta(minutes=run.minutes))
+    # By the clock that ends it: this host's may be another.
+    unseen.update(shown=Now(), due=Now() + timedelta(minutes=run.minutes))

@@ -2,7 +2,7 @@
 
 from django.db import models
 from django.db.models import F, Q
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from topk import Verdict
 
@@ -89,7 +89,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
     def answerable(self) -> "AssignmentQuerySet":
         """Open and in time. Nobody's time runs before they have seen it, nor in a pause."""
-        unseen, in_time = Q(due=None), Q(due__gt=timezone.now())
+        unseen, in_time = Q(due=None), Q(due__gt=Now())
         paused = Q(candidate__run__status=Run.Status.PAUSED)
         return self.open().filter(unseen | in_time | paused)
 

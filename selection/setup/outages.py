@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
 
+from selection import clock
 from selection.models import Assignment, Pulse, Run
 
 from . import events
@@ -19,7 +19,7 @@ def web_is_up(now: datetime | None = None) -> None:
 
     Nothing is closed meanwhile: ``intake.expire`` goes by the last beat.
     """
-    now = now or timezone.now()
+    now = now or clock.now()
     last = Pulse.objects.seen(Pulse.WEB)
     if last is None:
         Pulse.objects.get_or_create(pk=Pulse.WEB, defaults={"at": now})
@@ -53,7 +53,7 @@ def give_back(run: Run, since: datetime, until: datetime | None = None) -> int:
 
     Returns how many questions were out whose time ran.
     """
-    span = (until or timezone.now()) - since
+    span = (until or clock.now()) - since
     open_ones = Assignment.objects.filter(candidate__run=run).open()
     given = open_ones.filter(due__gt=since).update(due=F("due") + span)
     run.candidates.filter(seen__lte=since).update(seen=F("seen") + span)

@@ -34,12 +34,20 @@ class Fault:
 def faults(run: Run) -> list[Fault]:
     """All that does not hold of a run, from its assignments and answers; empty for every sound run.
 
-    Raises Conflict for a run that has not begun.
+    Whoever looks at a run that goes on holds it (``look``), or a step comes in between. Raises
+    Conflict for a run that has not begun.
     """
     if run.status == Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has not begun: there is nothing to count.")
     rows = _rows(run)
-    return [*_tallies(rows), *_order(rows), *_answers(run), *_steps(run, rows), *_end(run)]
+    handed_out = [*_order(rows), *_questions(run)]
+    return [*_tallies(rows), *handed_out, *_answers(run), *_steps(run, rows), *_end(run)]
+
+
+@transaction.atomic
+def look(run: Run) -> list[Fault]:
+    """``faults`` of a run that others may be at work on: steps wait meanwhile, answers do not."""
+    return faults(Run.objects.locked(run.pk) or run)
 
 
 @transaction.atomic
@@ -118,6 +126,18 @@ def _order(rows: list[_Row]) -> Iterator[Fault]:
     ]
     if ahead:
         yield Fault("order", f"An answer was counted before an earlier one of {_some(ahead)}.")
+
+
+def _questions(run: Run) -> Iterator[Fault]:
+    """Nobody is given a question twice (law 6), nor judged by one that was never shown (law 2)."""
+    handed_out = Assignment.objects.filter(candidate__run=run).order_by()
+    pairs = handed_out.values("candidate__worker", "question").annotate(times=Count("pk"))
+    again = pairs.filter(times__gt=1).values_list("candidate__worker__key", flat=True)
+    if names := sorted(set(again)):
+        yield Fault("twice", f"A question was handed out twice to {_some(names)}.")
+    unseen = handed_out.filter(answer__expired=True, shown=None)
+    if names := sorted(set(unseen.values_list("candidate__worker__key", flat=True))):
+        yield Fault("unseen", f"Time was up for what was never shown to {_some(names)}.")
 
 
 def _answers(run: Run) -> Iterator[Fault]:

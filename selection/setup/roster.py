@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from selection import wake
+from selection import clock, wake
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Candidate, Pulse, Run, Worker
 
@@ -102,7 +102,7 @@ def to_take_back(run: Run, workers: Sequence[str]) -> list[Candidate]:
 
 def sweep(now: datetime | None = None) -> list[int]:
     """Take those who did not come in time as gone; returns the runs changed."""
-    now = Pulse.objects.time_taken(now or timezone.now())
+    now = Pulse.objects.time_taken(now or clock.now())
     waiting = Run.objects.running().filter(enrolling=False, recorded_only=False)
     absent = [_sweep_absent(run.pk, now) for run in waiting.exclude(hours_to_come=None)]
     return [pk for pk in absent if pk is not None]

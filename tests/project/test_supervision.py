@@ -13,7 +13,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-from tests.processes import database_url, wait_until
+from tests.processes import celery_worker, database_url, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,6 +65,18 @@ def supervised(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
         finally:
             running.send_signal(signal.SIGINT)
             running.wait()
+
+
+def test_a_worker_that_is_told_to_end_does_not_wait_for_a_frozen_child(monkeypatch):
+    monkeypatch.setenv("WORKER_ENDS_SECONDS", "1")
+    with celery_worker() as worker:
+        (child,) = children(worker.pid)
+        os.kill(child, signal.SIGSTOP)
+        try:
+            worker.terminate()
+            wait_until(lambda: worker.poll() is not None, "the worker's end", 60)
+        finally:
+            os.kill(child, signal.SIGKILL)
 
 
 def of(part: str, running: subprocess.Popen[bytes]) -> set[int]:

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         return found
 
     def _look(self, run: Run, repair: bool) -> bool:
-        found = recount.faults(run)
+        found = recount.look(run)
         for fault in found:
             self.stdout.write(f"Run {run.pk} “{run}”: {fault.words}")
         if found and repair:

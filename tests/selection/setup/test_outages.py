@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
-from selection import engine, intake
+from selection import clock, engine, intake
 from selection.intake import presence
 from selection.models import Answer, Assignment, Event, Pulse, Run
 from selection.setup import outages, roster, runs
@@ -91,6 +92,26 @@ def test_nobody_is_absent_because_the_web_was(run):
     assert roster.sweep(now=at(5 * 3600 + 10)) == []
     run.refresh_from_db()
     assert run.called == at(5 * 3600)
+
+
+def test_a_host_whose_clock_is_ahead_refuses_nobody(run, monkeypatch):
+    one = open_of(run)[0]
+    assert one.due is not None
+    monkeypatch.setattr(timezone, "now", lambda: at(3600))
+    assert not intake.record(one.pk, "yes").duplicate
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="its file and all parts have one clock")
+def test_a_host_whose_clock_is_off_neither_gives_time_nor_takes_it(run, monkeypatch):
+    Pulse.objects.update(at=clock.now())
+    for hours in (-1, 1):
+        monkeypatch.setattr(timezone, "now", lambda hours=hours: at(3600 * hours))
+        outages.web_is_up()
+        assert intake.expire() == []
+        Assignment.objects.update(shown=None, due=None)
+        presence.show(run, [one.pk for one in Assignment.objects.filter(candidate__run=run)])
+        assert all(59 < due < 600 for due in dues())
+    assert not Event.objects.filter(kind="outage").exists()
 
 
 def test_an_install_whose_web_says_nothing_goes_by_the_clock(run):

@@ -5,12 +5,14 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from selection import engine
-from selection.models import Answer, Assignment, Candidate, Event, Run, Step
+from selection.models import Answer, Assignment, Candidate, Event, Run, Skill, Step
 from selection.setup import recount, regrade, roster, runs
-from tests.worlds import answer_all, crowd, make_run
+from tests.worlds import answer_all, crowd, make_questions, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +66,12 @@ def hasten(run: Run) -> None:
     Answer.objects.filter(pk=of(run)[0].pk).update(applied_in=999)
 
 
+def hide_one(run: Run) -> None:
+    answer = of(run)[0]
+    Answer.objects.filter(pk=answer.pk).update(expired=True)
+    Assignment.objects.filter(pk=answer.pk).update(shown=None)
+
+
 def overspend(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(budget=3)
 
@@ -78,6 +86,7 @@ BREAKS: dict[str, tuple[Callable[[Run], object], set[str]]] = {
     "grades": (flip_one, {"rewards", "grades"}),
     "strays": (stray, {"strays"}),
     "future": (hasten, {"future"}),
+    "unseen": (hide_one, {"unseen"}),
     "steps": (lambda run: Step.objects.filter(run=run, number=2).delete(), {"steps"}),
     "budget": (overspend, {"budget"}),
 }
@@ -91,6 +100,27 @@ def test_each_law_that_is_broken_is_seen(broken):
     how(run)
     assert broken in laws(run)
     assert laws(run) - wanted <= {"rewards"}  # whether the answer was a right one
+
+
+def test_a_question_that_a_worker_meets_again_in_another_skill_is_seen():
+    run = make_run(algorithm="multi-sar", budget=240, start=False)
+    Skill.objects.create(run=run, number=1, question_set=make_questions(50), k=2)
+    runs.start(run)
+    engine.advance(run.pk)
+    assert laws(run) == set()
+    met = Assignment.objects.filter(candidate__run=run, candidate__skill=0)[0]
+    other = run.candidates.get(worker=met.candidate.worker, skill=1).assignments.get(position=0)
+    Assignment.objects.filter(pk=other.pk).update(question=met.question)
+    assert laws(run) == {"twice"}
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="it locks the whole file")
+def test_no_step_comes_between_what_is_held_against_each_other():
+    run = begun()
+    with CaptureQueriesContext(connection) as asked:
+        assert recount.look(run) == []
+    assert "FOR NO KEY UPDATE" in asked[1]["sql"]
+    assert "selection_run" in asked[1]["sql"]
 
 
 @pytest.mark.parametrize("algorithm", ["lucb", "credible", "certified", "adaptive-top-k", "sar"])

@@ -1,0 +1,141 @@
+"""``python -m tests.faults [--database sqlite|postgresql] [--minutes M] [--faults N] [--seed S]``.
+
+Throws faults at a whole stack of its own while a crowd answers, and ends with 1 where a law was
+broken. It starts everything it needs, and leaves nothing behind.
+"""
+
+import argparse
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from .links import free_port
+from .services import unmount
+from .stack import MARK, TOP, marked
+
+DATABASES = ("sqlite", "postgresql")
+FIGURES = {
+    "runs": "runs, all ended",
+    "answers": "answers that the crowd was told are taken",
+    "lapsed": "questions whose time was up",
+    "steps": "steps",
+    "outages": "outages given back, by run",
+    "away": "requests without an answer",
+    "busy": "requests put off (503)",
+}
+REST_SECONDS = 400  # besides the faults: starting, and coming to an end
+
+
+def main(arguments: list[str]) -> int:
+    given = _arguments(arguments)
+    results = {}
+    for kind in [given.database] if given.database else DATABASES:
+        seconds = 60 * given.minutes / (1 if given.database else 2)
+        count = given.faults // (1 if given.database else 2)
+        results[kind] = play(kind, given.seed, count, seconds, given.keep)
+    if None in results.values():
+        return 2
+    print(table(results))
+    broken = [f"{kind}: {one}" for kind, result in results.items() for one in result["wrong"]]
+    print("\n".join(broken) or "Every law held.")
+    return int(bool(broken))
+
+
+def _arguments(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make faults", description=__doc__)
+    add = parser.add_argument
+    add("--database", choices=DATABASES, help="only this one; else both, one after the other")
+    add("--minutes", type=float, default=11.0, help="of faults, in all (starting comes besides)")
+    add("--faults", type=int, default=210, help="how many, in all")
+    add("--seed", type=int, default=1, help="which faults, when")
+    add("--keep", action="store_true", help="leave the folder with logs and database")
+    return parser.parse_args(arguments)
+
+
+def play(kind: str, seed: int, faults: int, seconds: float, keep: bool) -> dict[str, Any] | None:
+    """What came of it; None where it came to no end."""
+    words = ["--seed", str(seed), "--faults", str(faults), "--seconds", str(seconds)]
+    with place(kind, keep) as environment:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.play", *words],
+            cwd=TOP,
+            env=environment,
+            stdout=subprocess.PIPE,
+        )
+        try:
+            said, _ = child.communicate(timeout=seconds + REST_SECONDS)
+        except BaseException:
+            child.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(60)
+            raise
+    return json.loads(said) if child.returncode == 0 else None
+
+
+@contextmanager
+def place(kind: str, keep: bool) -> Iterator[dict[str, str]]:
+    """A folder and ports of its own, as an environment; nothing is left of it, whatever happens."""
+    folder = Path(tempfile.mkdtemp(prefix="crowdselect-faults-"))
+    folder.chmod(0o755)
+    own = {
+        MARK: str(folder),
+        "DATABASE_URL": _address(kind, folder),
+        "REDIS_URL": f"redis://127.0.0.1:{free_port()}/0",
+        "DJANGO_SETTINGS_MODULE": "crowdselect.settings",
+        "SECRET_KEY": secrets.token_urlsafe(50),
+        "SWEEP_SECONDS": "3",
+        "ADVANCE_DELAY_SECONDS": "0.2",
+        "LOG_LEVEL": "WARNING",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    try:
+        yield os.environ | own
+    finally:
+        for pid in marked(folder):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if keep:
+            print(f"Kept: {folder}", file=sys.stderr)
+        else:
+            unmount(folder / "disk")
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _address(kind: str, folder: Path) -> str:
+    if kind == "sqlite":
+        return f"sqlite:///{folder / 'disk' / 'faults.sqlite3'}"
+    return f"postgresql://postgres@127.0.0.1:{free_port()}/faults"
+
+
+def table(results: dict[str, dict[str, Any]]) -> str:
+    """The table of docs/reliability.md."""
+    lines = ["| | " + " | ".join(results) + " |", "|---|" + "---:|" * len(results)]
+
+    def row(words: str, values: list[int]) -> None:
+        lines.append(f"| {words} | " + " | ".join(f"{value:,}" for value in values) + " |")
+
+    own = list(results.values())
+    row("faults", [sum(one["faults"].values()) for one in own])
+    row("kinds of fault", [len(one["faults"]) for one in own])
+    row("times all laws were looked at", [one["checks"] for one in own])
+    for name, words in FIGURES.items():
+        row(words, [one["figures"].get(name, 0) for one in own])
+    row("laws broken", [len(one["wrong"]) for one in own])
+    for kind, one in results.items():
+        for name, why in one["skipped"].items():
+            lines.append(f"\n{kind}: without “{name}”, because {why}.")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(main(sys.argv[1:]))

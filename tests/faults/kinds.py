@@ -1,0 +1,258 @@
+"""What can go wrong with a stack, and how it is made good again."""
+
+import os
+import random
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import redis as client
+from django.db import DatabaseError, connections, transaction
+
+from selection.models import Run
+
+from .links import Link
+from .services import Heal, Service
+from .stack import Stack
+
+QUEUE = "celery"
+HOUR = 3600
+LONGEST_LOCK = 20.0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """
+    name    for the table
+    strike  makes it happen for about so many seconds; returns what ends it
+    place   of two faults at one place the second waits for the first to be over
+    where   "sqlite", "postgresql", or empty for both
+    brief   whether it is over as soon as it has happened
+    cannot  why it cannot be had on this machine, if so
+    """
+
+    name: str
+    strike: Callable[[Stack, random.Random, float], Heal]
+    place: str
+    where: str = ""
+    brief: bool = False
+    cannot: Callable[[Stack], str] = lambda stack: ""
+
+    def fits(self, stack: Stack) -> bool:
+        return self.where in ("", "sqlite" if stack.sqlite else "postgresql")
+
+
+def nothing() -> None:
+    """What is over has nothing to end."""
+
+
+# -- processes
+
+
+def _send(pids: list[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _of(stack: Stack, part: str, role: str, rng: random.Random) -> list[int]:
+    """One child, all children, the first process, or all of the part."""
+    children, masters = stack.children(part), stack.masters(part)
+    if role == "child":
+        return [rng.choice(children)] if children else []
+    return {"children": children, "master": masters, "all": masters + children}[role]
+
+
+def _signalled(part: str, role: str, number: int) -> Kind:
+    def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+        _send(_of(stack, part, role, rng), number)
+        return nothing
+
+    return Kind(f"{part} {role}: {signal.Signals(number).name}", strike, part, brief=True)
+
+
+def _paused(part: str, role: str) -> Kind:
+    def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+        pids = _of(stack, part, role, rng)
+        _send(pids, signal.SIGSTOP)
+        return lambda: _send(pids, signal.SIGCONT)
+
+    return Kind(f"{part} {role}: paused", strike, part)
+
+
+# -- Redis and PostgreSQL
+
+
+def _service(stack: Stack, name: str) -> Service:
+    found = stack.redis if name == "redis" else stack.database
+    assert found is not None
+    return found
+
+
+def _ended(name: str, number: int, words: str) -> Kind:
+    def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+        _service(stack, name).end(number)
+        return _service(stack, name).start
+
+    return Kind(f"{name}: {words}", strike, name, where=_where(name))
+
+
+def _frozen(name: str) -> Kind:
+    """The server and, of PostgreSQL, all its processes."""
+
+    def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+        service = _service(stack, name)
+        assert service.process is not None
+        group = service.process.pid
+        pids = [group] if name == "redis" else _session(group)
+        _send(pids, signal.SIGSTOP)
+        return lambda: _send(pids, signal.SIGCONT)
+
+    return Kind(f"{name}: paused", strike, name, where=_where(name))
+
+
+def _session(leader: int) -> list[int]:
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            if os.getsid(int(name)) == leader:
+                found.append(int(name))
+    return found
+
+
+def _where(name: str) -> str:
+    return "postgresql" if name == "database" else ""
+
+
+def _kill_backend(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+    """One server process dies hard: PostgreSQL restarts all of them."""
+    service = _service(stack, "database")
+    assert service.process is not None
+    _send([rng.choice(_session(service.process.pid))], signal.SIGKILL)
+    return service.start
+
+
+def _flush(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+    with suppress(client.RedisError), _redis(stack) as server:
+        server.flushall()
+    return nothing
+
+
+def _repeat(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+    """All messages that wait come three times and in any order."""
+    with suppress(client.RedisError), _redis(stack) as server:
+        waiting = server.lrange(QUEUE, 0, -1) * 3
+        rng.shuffle(waiting)
+        with server.pipeline() as all_at_once:
+            all_at_once.delete(QUEUE)
+            if waiting:
+                all_at_once.rpush(QUEUE, *waiting)
+            all_at_once.execute()
+    return nothing
+
+
+def _redis(stack: Stack) -> client.Redis:
+    return client.Redis(port=stack.redis.port, socket_timeout=2, socket_connect_timeout=2)
+
+
+# -- the database
+
+
+def _lock(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+    """A connection of its own holds a run, or with SQLite everything."""
+    over = threading.Event()
+
+    def hold() -> None:
+        with suppress(DatabaseError), transaction.atomic():
+            runs = Run.objects.running().values_list("pk", flat=True)
+            Run.objects.locked(rng.choice(list(runs) or [0]))
+            over.wait(min(seconds, LONGEST_LOCK))
+        connections.close_all()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+
+    def let_go() -> None:
+        over.set()
+        thread.join(40)
+
+    return let_go
+
+
+def _fill(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+    stack.disk.fill()
+
+    def empty() -> None:
+        stack.disk.empty()
+        if stack.database is not None:
+            stack.database.start()
+
+    return empty
+
+
+def _no_disk(stack: Stack) -> str:
+    return "" if stack.disk.small else "no small disk can be mounted here"
+
+
+# -- clocks and links
+
+
+def _clock(part: str, hours: int) -> Kind:
+    def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+        stack.set_clock(part, hours * HOUR)
+        return lambda: stack.set_clock(part, 0)
+
+    words = "an hour ahead" if hours > 0 else "an hour behind"
+    return Kind(
+        f"{part}: clock {words}",
+        strike,
+        f"clock of {part}",
+        cannot=lambda stack: "" if stack.has_clocks else "there is no C compiler",
+    )
+
+
+def _cut(name: str, how: str) -> Kind:
+    def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+        link = stack.links.all[name]
+        stack.links.do(getattr(Link, how)(link))
+        return lambda: stack.links.do(link.open())
+
+    words = {"refuse": "cut", "reset": "broken off", "hang": "hanging", "half": "half open"}[how]
+    where = "postgresql" if name.endswith("database") else ""
+    return Kind(f"{name}: {words}", strike, name, where=where, brief=how == "reset")
+
+
+ENDS = (signal.SIGKILL, signal.SIGTERM)
+LINKS = (
+    "crowd to web",
+    "web to database",
+    "worker to database",
+    "web to redis",
+    "worker to redis",
+    "beat to redis",
+)
+KINDS: list[Kind] = [
+    *(_signalled("worker", role, number) for role in ("child", "master") for number in ENDS),
+    *(_signalled("web", role, number) for role in ("child", "master") for number in ENDS),
+    *(_signalled("beat", "master", number) for number in ENDS),
+    *(_paused("worker", role) for role in ("child", "children", "master")),
+    *(_paused("web", role) for role in ("child", "children", "all")),
+    _paused("beat", "master"),
+    _ended("redis", signal.SIGKILL, "killed"),
+    _ended("redis", signal.SIGTERM, "stopped"),
+    _frozen("redis"),
+    Kind("redis: emptied", _flush, "redis", brief=True),
+    Kind("messages: tripled and shuffled", _repeat, "redis", brief=True),
+    _ended("database", signal.SIGKILL, "killed hard"),
+    _ended("database", signal.SIGINT, "restarted (fast)"),
+    _ended("database", signal.SIGQUIT, "restarted (immediate)"),
+    _frozen("database"),
+    Kind("database: a server process killed", _kill_backend, "database", "postgresql"),
+    Kind("database: a run held", _lock, "lock", "postgresql"),
+    Kind("database: file held", _lock, "lock", "sqlite"),
+    Kind("disk full", _fill, "database", cannot=_no_disk),
+    *(_clock(part, hours) for part in ("web", "worker", "beat") for hours in (1, -1)),
+    *(_cut(name, how) for name in LINKS for how in ("refuse", "reset", "hang", "half")),
+]

@@ -1,0 +1,235 @@
+"""One database's faults, from an empty stack to the last law: ``python -m tests.faults`` calls it.
+
+All addresses are in the environment already, because Django's settings are read here.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import django
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.db import DatabaseError, connection, connections  # noqa: E402
+
+from selection.models import Answer, ApiToken, Event, Run, Step  # noqa: E402
+from tests.worlds import make_pool, make_questions  # noqa: E402
+
+from . import laws, traffic  # noqa: E402
+from .kinds import KINDS, Kind  # noqa: E402
+from .services import Heal, run_sql  # noqa: E402
+from .stack import MARK, Stack, parts, services  # noqa: E402
+
+END_SECONDS = 180  # for all that was begun to come to its end
+PATIENCE_SECONDS = 12  # for an answer between two faults
+OVERTIME_SECONDS = 60
+LONG_SHARE, LONG_SECONDS = 0.08, (25.0, 60.0)
+
+
+@dataclass
+class Result:
+    """What came of it, as numbers for a table.
+
+    skipped  faults that cannot be had here, and why
+    wrong    laws that did not hold, and after which fault
+    """
+
+    seed: int
+    faults: Counter[str] = field(default_factory=Counter)
+    skipped: dict[str, str] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    checks: int = 0
+    put_off: int = 0
+    figures: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Strike:
+    kind: Kind
+    over: float
+    heal: Heal
+
+
+class Play:
+    """Faults in a steady rhythm, some of which overlap, and the laws after each."""
+
+    def __init__(
+        self, stack: Stack, crowd: traffic.Crowd, seed: int, count: int, seconds: float
+    ) -> None:
+        self.stack, self.crowd, self.count, self.seconds = stack, crowd, count, seconds
+        self.rng, self.result = random.Random(seed), Result(seed)
+        self.going: list[Strike] = []
+        self.settled: set[int] = set()  # runs that ended and held
+        self.due = False
+        self.hand: list[Kind] = []
+        self.taken, self.struck = -1, 0.0  # answers, and when, at the last fault
+
+    def play(self) -> Result:
+        began, gap = time.monotonic(), self.seconds / self.count
+        try:
+            for number in range(self.count):
+                while time.monotonic() < began + number * gap or not self._flows():
+                    self._tend()
+                if time.monotonic() > began + self.seconds + OVERTIME_SECONDS:
+                    break  # a slow machine gets fewer faults, not a longer evening
+                self._strike(gap)
+            while self.going:
+                self._tend()
+        finally:
+            for strike in self.going:
+                strike.heal()
+        self._finish()
+        return self.result
+
+    # -- faults
+
+    def _flows(self) -> bool:
+        """Whether an answer was taken since the last fault; none is waited for too long."""
+        now = time.monotonic()
+        return len(self.crowd.ledger.taken) > self.taken or now > self.struck + PATIENCE_SECONDS
+
+    def _strike(self, gap: float) -> None:
+        kind = self._next()
+        long = not kind.brief and gap > 2 and self.rng.random() < LONG_SHARE
+        lasts = self.rng.uniform(*LONG_SECONDS) if long else self.rng.uniform(0.5, 3) * gap
+        say(f"{kind.name}" + ("" if kind.brief else f" for {lasts:.0f} s"))
+        heal = kind.strike(self.stack, self.rng, lasts)
+        self.result.faults[kind.name] += 1
+        self.taken, self.struck = len(self.crowd.ledger.taken), time.monotonic()
+        self.going.append(Strike(kind, time.monotonic() + (0.5 if kind.brief else lasts), heal))
+
+    def _next(self) -> Kind:
+        """Each kind once before any comes again; who has to wait for another stays in hand."""
+        taken = {strike.kind.place for strike in self.going}
+        free = [kind for kind in self.hand if kind.place not in taken]
+        if not free:
+            self.hand = self._all()
+            free = [kind for kind in self.hand if kind.place not in taken] or self.hand
+        self.hand.remove(free[0])
+        return free[0]
+
+    def _all(self) -> list[Kind]:
+        own = [kind for kind in KINDS if kind.fits(self.stack)]
+        for kind in own:
+            if why := kind.cannot(self.stack):
+                self.result.skipped[kind.name] = why
+        found = [kind for kind in own if kind.name not in self.result.skipped]
+        self.rng.shuffle(found)
+        return found
+
+    def _tend(self) -> None:
+        """End what is over, and look at the laws when something was."""
+        time.sleep(0.1)
+        for strike in [one for one in self.going if one.over < time.monotonic()]:
+            strike.heal()
+            self.going.remove(strike)
+            self.due = True
+        if self.due:
+            self._check()
+
+    # -- laws
+
+    def _check(self) -> None:
+        """As soon as the database can be asked."""
+        if any(strike.kind.place in ("database", "lock") for strike in self.going):
+            return
+        try:
+            wrong = self._wrong()
+        except DatabaseError:
+            self.result.put_off += 1
+            connections.close_all()
+            return
+        self.due = False
+        self.result.checks += 1
+        self._tell(wrong)
+        told = dict(self.crowd.ledger.told)
+        say(f"checked: {len(self.crowd.ledger.taken)} answers taken, replies {told}")
+
+    def _wrong(self) -> list[str]:
+        wrong = laws.of_ledger(self.crowd.ledger)
+        for run in [one for one in self.crowd.ledger.runs if one not in self.settled]:
+            ended = Run.objects.filter(pk=run, status=Run.Status.ENDED).exists()
+            found = laws.of_run(run)
+            wrong += found
+            if ended and not found:
+                self.settled.add(run)
+        return wrong
+
+    def _tell(self, wrong: list[str]) -> None:
+        for one in wrong:
+            if one not in self.result.wrong:
+                say(f"BROKEN {one}")
+                self.result.wrong.append(one)
+
+    # -- the end
+
+    def _finish(self) -> None:
+        """All is well again: now every run comes to its end, and all holds."""
+        say("all is well again")
+        runs, ledger = self.crowd.ledger.runs, self.crowd.ledger
+        self.crowd.closing.set()
+
+        def ended() -> bool:
+            begun = len(runs) and not self.crowd.going
+            return bool(begun) and not laws.of_end(runs)
+
+        traffic.wait_for(ended, END_SECONDS)
+        self._tell([*laws.of_end(runs), *laws.of_ledger(ledger)])
+        for run in runs:
+            self._tell(laws.of_run(run))
+        self.result.checks += 1
+        self.result.figures = {
+            "runs": len(runs),
+            "answers": len(ledger.taken),
+            "lapsed": Answer.objects.filter(expired=True).count(),
+            "steps": Step.objects.count(),
+            "outages": Event.objects.filter(kind="outage").count(),
+            "away": ledger.told[0],
+            "busy": ledger.told[503],
+        }
+
+
+def say(words: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')}  {words}", file=sys.stderr, flush=True)
+
+
+def prepare(stack: Stack) -> tuple[str, int, int]:
+    """A database with a pool and questions; a token, and their ids."""
+    if stack.database is not None:
+        run_sql(stack.database.port, "CREATE DATABASE faults")
+    call_command("migrate", verbosity=0)
+    pool, questions = make_pool(traffic.N), make_questions(120)
+    return ApiToken.issue("crowd"), pool.pk, questions.pk
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--faults", type=int, required=True)
+    parser.add_argument("--seconds", type=float, required=True)
+    given = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with ExitStack() as until_end:
+        stack = until_end.enter_context(services(Path(os.environ[MARK])))
+        token, pool, questions = prepare(stack)
+        until_end.enter_context(parts(stack))
+        say(f"{connection.vendor} {stack.url}")
+        crowd = traffic.Crowd(stack.url, token, pool, questions, given.seed)
+        until_end.enter_context(crowd)
+        result = Play(stack, crowd, given.seed, given.faults, given.seconds).play()
+    print(json.dumps(vars(result)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

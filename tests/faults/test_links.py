@@ -1,0 +1,83 @@
+"""What a link between two parts lets through, and what becomes of what was open."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from .links import Link, Links
+
+
+@pytest.fixture
+def link() -> Iterator[Link]:
+    """It leads to a server that says again whatever it is told."""
+    with socket.create_server(("127.0.0.1", 0)) as server, Links() as links:
+        threading.Thread(target=echo, args=(server,), daemon=True).start()
+        links.add("one to other", server.getsockname()[1])
+        one = links.all["one to other"]
+        one.do = links.do  # type: ignore[attr-defined]
+        yield one
+
+
+def echo(server: socket.socket) -> None:
+    def serve(connection: socket.socket) -> None:
+        with connection, suppress(ConnectionResetError):
+            while data := connection.recv(1000):
+                connection.sendall(data)
+
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+
+def connect(link: Link) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", link.port), 1)
+
+
+def says(connection: socket.socket, words: bytes = b"a") -> bytes:
+    connection.sendall(words)
+    return connection.recv(1000)
+
+
+def test_an_open_link_passes_everything_on(link):
+    with connect(link) as connection:
+        assert says(connection) == b"a"
+
+
+def test_a_refused_one_breaks_off_and_lets_nobody_in_until_it_is_open(link):
+    with connect(link) as connection:
+        says(connection)
+        link.do(link.refuse())
+        with pytest.raises(ConnectionResetError):
+            says(connection)
+    with pytest.raises(ConnectionRefusedError):
+        connect(link)
+    link.do(link.open())
+    with connect(link) as connection:
+        assert says(connection) == b"a"
+
+
+def test_one_that_hangs_passes_on_later_what_it_took(link):
+    with connect(link) as connection:
+        says(connection)
+        link.do(link.hang())
+        with pytest.raises(TimeoutError):
+            says(connection, b"late")
+        link.do(link.open())
+        assert connection.recv(1000) == b"late"
+
+
+def test_a_half_open_one_gives_no_answers_and_breaks_off_in_the_end(link):
+    with connect(link) as connection:
+        says(connection)
+        link.do(link.half())
+        with pytest.raises(TimeoutError):
+            says(connection)
+        link.do(link.open())
+        with pytest.raises(ConnectionResetError):
+            connection.recv(1000)
