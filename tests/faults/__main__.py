@@ -95,6 +95,7 @@ def place(kind: str, keep: bool) -> Iterator[dict[str, str]]:
         "SWEEP_SECONDS": "3",
         "ADVANCE_DELAY_SECONDS": "0.2",
         "LOG_LEVEL": "WARNING",
+        "TMPDIR": str(folder),  # what a killed process leaves goes with it
         "OPENBLAS_NUM_THREADS": "1",
     }
     try:
