@@ -11,11 +11,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='candidate',
             name='platform',
-            field=models.CharField(blank=True, choices=[('mturk', 'Amazon Mechanical Turk'), ('prolific', 'Prolific')], default='', max_length=10),
+            field=models.CharField(blank=True, choices=[('mturk', 'Amazon Mechanical Turk'), ('prolific', 'Prolific')], db_default='', default='', max_length=10),
         ),
         migrations.AddField(
             model_name='candidate',
             name='task',
-            field=models.CharField(blank=True, default='', max_length=100),
+            field=models.CharField(blank=True, db_default='', default='', max_length=100),
         ),
     ]

@@ -67,8 +67,10 @@ class Candidate(models.Model):
     links = models.PositiveSmallIntegerField(default=0)
     met = models.JSONField(default=list)
     skipped = models.PositiveIntegerField(default=0)
-    platform = models.CharField(max_length=10, choices=Platform, blank=True, default="")
-    task = models.CharField(max_length=100, blank=True, default="")
+    platform = models.CharField(
+        max_length=10, choices=Platform, blank=True, default="", db_default=""
+    )
+    task = models.CharField(max_length=100, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["arm"]
