@@ -21,7 +21,7 @@ from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 from selection.reading import ENCODINGS
 
 from .base import ERRORS, api
-from .fields import Id, Sent, Yes
+from .fields import Id, Sent, Value, Yes
 from .once import KEYED, once
 from .paging import NEXT, Page, page
 
@@ -100,7 +100,10 @@ class FileRowOut(Schema):
 
     line: int = Field(description="In the file, from 1.")
     key: str = Field(description="The worker or question; empty where it is bad, and of answers.")
-    says: dict[str, Any]
+    says: dict[str, Value | list[str] | dict[str, Any]] = Field(
+        description="Its fields; a worker's attributes by name.",
+        examples=[{"name": "Anna", "attributes": {"country": "de"}}],
+    )
     new: bool = Field(description="Whether nothing of this key was there before.")
     why: str = Field(description="Why it will not be taken.")
 
