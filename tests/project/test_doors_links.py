@@ -69,7 +69,7 @@ def test_the_link_to_join_ends_with_the_run_also_for_those_who_are_known(client,
     assert client.get(join_path(run), known).status_code == 302
     runs.stop(run)
     for answer in (
-        client.get(join_path(run), known),
+        client.get(join_path(run), known, follow=True),
         client.get(join_path(run), {"worker": "nobody"}),
         client.post(join_path(run), known),
     ):
