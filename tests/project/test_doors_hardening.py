@@ -27,7 +27,7 @@ from tests.worlds import make_run
 LOGIN = "/admin/login/"
 RIGHT = "a long and right one"
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 # -- logins

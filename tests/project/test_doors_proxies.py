@@ -12,7 +12,7 @@ from tests.pages import admin_url
 
 PROXY, INNER, SPOOFED = "10.0.0.1", "10.0.7.2", "203.0.113.9"
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ from tests.right_and_wrong import (
 )
 from tests.worlds import make_run, open_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 SAVEPOINT = re.compile('SAVEPOINT "?\\w+"?')

@@ -23,7 +23,7 @@ MEGABYTE = 1024 * 1024
 HALF_SENT = 8
 PATIENCE = 60
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 # -- limits

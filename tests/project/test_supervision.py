@@ -15,7 +15,7 @@ from django.conf import settings
 
 from tests.processes import celery_worker, database_url, wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 PARTS = {"web": "web_server", "worker": "-Q celery", "forecasts": "-Q forecasts", "beat": "beat"}
 

@@ -102,6 +102,7 @@ def table(run: Run, name: str, **said: object) -> pandas.DataFrame:
     return pandas.read_csv(raw, encoding="utf-8-sig", keep_default_na=False)
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("state", STATES)
 def test_every_format_is_made_of_every_run_and_can_be_read(state, name):
@@ -371,6 +372,7 @@ def test_a_draft_has_nothing_to_export():
 TEXTS = [name for name, each in FORMATS.items() if each.ending in ("csv", "txt")]
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_file_has_a_formula(name):
     pool = Pool.objects.create(name="=pool")

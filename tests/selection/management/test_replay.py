@@ -23,7 +23,7 @@ from tests import replays as command
 from tests.pasts import write_past
 from tests.replays import read
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 ACCURACIES = [0.95, 0.9, 0.95, 0.4, 0.5, 0.3]
 

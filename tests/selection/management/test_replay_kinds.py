@@ -12,7 +12,7 @@ from selection.rehearsal import crowd, kinds
 from tests import replays as command
 from tests.replays import read
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 OF_KINDS = [name for name, kind in ALGORITHMS.items() if kind.takes_skills]
 MATCHING = [name for name, kind in ALGORITHMS.items() if kind.matches]

@@ -60,6 +60,7 @@ def wronged(run):
     ]
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_nobody_is_selected_with_fewer_right_of_as_many_answers(name, requester):
     """Only a verdict may say otherwise, and a proof; both are on the page."""

@@ -50,6 +50,7 @@ def words(run: Run, worker: str) -> str:
     return " ".join(sentence for _, part in found.parts() for sentence in part)
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_says_how_it_decides_what_settled_it_and_what_would_have_changed_it(name):
     run = play(run_of(name), crowd(1, good=2), most=100)

@@ -13,7 +13,7 @@ from tests.worlds import make_run
 
 PROXY = "10.0.0.1"
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 @pytest.fixture

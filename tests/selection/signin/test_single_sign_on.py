@@ -29,7 +29,7 @@ GRACE = {
     "family_name": "Hopper",
 }
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from selection.worker import links
 from tests import translations
 from tests.worlds import make_run, open_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 @pytest.fixture
