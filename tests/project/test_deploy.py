@@ -61,7 +61,6 @@ def test_the_image_is_made_of_files_that_there_are():
         assert (TOP / name).exists()
     houses = {path.parent.name for path in TOP.glob("*/__init__.py")} - {"tests", "benchmarks"}
     assert houses <= {name for names in copied for name in names}
-    assert "# Tests and checks" in (TOP / "requirements.txt").read_text()
 
 
 def test_the_alerts_are_of_metrics_that_there_are():
