@@ -19,6 +19,9 @@ Names = Mapping[str, str]
 _NUMBERED = re.compile(r"(q(uestion)?\s*)?\d+\s*[.):-]\s*", re.I)
 _BEFORE = re.compile(r"(answer\.|output:)", re.I)
 _GRID = re.compile(r".*\[(.+)\]\s*", re.S)
+# Markdown that a survey would not show: pictures and links but for their words, emphasis, headings.
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_MARKS = re.compile(r"[*`#]+|(?<!\w)_+|_+(?!\w)")
 _WORKER = (
     ".*prolific(p?id|participant).*",
     ".*(worker|participant|annotator|mturk)id.*",
@@ -95,7 +98,8 @@ def _called(column: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    return grading.plain(text).strip(" .:?*")
+    shown = _MARKS.sub("", _LINK.sub(r"\1", text))
+    return grading.plain(shown).strip(" .:?*")
 
 
 def _of_qualtrics(first: Sequence[Sequence[str]]) -> bool:

@@ -38,6 +38,15 @@ def test_columns_are_known_by_key_or_text_of_the_question_however_forms_write_th
     assert not plan.missing()
 
 
+def test_a_text_is_known_without_its_markdown():
+    names = surveys.names(
+        [("q4", "Is 4 **even**? See [the rules](https://rules.example)"), ("q_5", "Is `5` _odd_?")]
+    )
+    found = surveys.survey(["worker", "Is 4 even? See the rules", "Is 5 odd?"], names)
+    assert found is not None
+    assert list(found.questions.values()) == ["q4", "q_5"]
+
+
 def test_what_two_questions_are_called_names_neither():
     names = surveys.names([("a", "Is it a bird?"), ("b", "Is it a bird?"), ("Is it a bird", "")])
     assert names == {"a": "a", "b": "b", "Is it a bird": "Is it a bird"}
