@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from crowdselect.redis_server import command
 from selection import wake
+from selection.intake import uploads
 from selection.models import ApiToken
 from tests.processes import wait_until
 from tests.settings import REDIS_SOCKET
@@ -47,6 +48,12 @@ def redis_server() -> Iterator[None]:
     yield
     server.terminate()
     server.wait()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_haste() -> None:
+    """A small file is sorted at once however busy the machine: no Celery would go on with it."""
+    uploads.AT_ONCE = 60.0
 
 
 @pytest.fixture(autouse=True)
