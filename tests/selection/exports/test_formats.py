@@ -102,25 +102,22 @@ def table(run: Run, name: str, **said: object) -> pandas.DataFrame:
     return pandas.read_csv(raw, encoding="utf-8-sig", keep_default_na=False)
 
 
-@pytest.mark.any_database
-@pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("state", STATES)
-def test_every_format_is_made_of_every_run_and_can_be_read(state, name):
+def test_every_format_is_made_of_every_run_and_can_be_read(state):
     run = STATES[state]()
-    raw = made(run, name)
-    ending = FORMATS[name].ending
+    for name, known in FORMATS.items():
+        assert can_be_read(made(run, name), known.ending) or name == "prolific-block", name
+
+
+def can_be_read(raw: bytes, ending: str) -> bool:
     if ending == "xlsx":
-        assert openpyxl.load_workbook(io.BytesIO(raw)).sheetnames == [
-            "Selected",
-            "All workers",
-            "Run",
-        ]
-    elif ending == "json":
-        assert json.loads(raw)
-    elif ending == "html":
-        assert raw.startswith(b"<!doctype html>")
-    else:
-        assert raw.decode().strip() or name == "prolific-block"
+        sheets = openpyxl.load_workbook(io.BytesIO(raw)).sheetnames
+        return sheets == ["Selected", "All workers", "Run"]
+    if ending == "json":
+        return bool(json.loads(raw))
+    if ending == "html":
+        return raw.startswith(b"<!doctype html>")
+    return bool(raw.decode().strip())
 
 
 # -- for people and their programs

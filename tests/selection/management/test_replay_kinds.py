@@ -57,8 +57,12 @@ def also(algorithm):
 # -- what is selected
 
 
-@pytest.mark.parametrize("drawn", [[], ["--with-replacement"]])
-@pytest.mark.parametrize("algorithm", OF_KINDS)
+def each_way(algorithms):
+    """All of them on the answers as they are, one of them with answers drawn again, too."""
+    return [(name, []) for name in algorithms] + [(algorithms[0], ["--with-replacement"])]
+
+
+@pytest.mark.parametrize(("algorithm", "drawn"), each_way(OF_KINDS))
 def test_the_best_of_each_kind_are_written(past, out, algorithm, drawn):
     said = replay(past, out, *also(algorithm), *drawn)
     assert chosen_of(out) == BEST
@@ -71,8 +75,7 @@ def test_the_best_of_each_kind_are_written(past, out, algorithm, drawn):
     assert {row["promise"] in said for row in read(out)} == {True}
 
 
-@pytest.mark.parametrize("drawn", [[], ["--with-replacement"]])
-@pytest.mark.parametrize("algorithm", MATCHING)
+@pytest.mark.parametrize(("algorithm", "drawn"), each_way(MATCHING))
 def test_nobody_is_written_for_two_kinds_where_that_is_asked(past, out, algorithm, drawn):
     said = replay(past, out, *also(algorithm), "--one-kind-each", *drawn)
     assert chosen_of(out) == BEST_APART
