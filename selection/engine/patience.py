@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from django.db.models import F, Max
-from django.utils import timezone
 
+from selection import clock
 from selection.models import Answer, Assignment, Run
 
 LEAST = timedelta(minutes=1)
@@ -19,7 +19,7 @@ def worn(run: Run) -> bool:
     would hold all up until the time to answer is over.
     """
     since = _since(run)
-    return since is not None and timezone.now() - since > _patience(run)
+    return since is not None and clock.now() - since > _patience(run)
 
 
 def _since(run: Run) -> datetime | None:
