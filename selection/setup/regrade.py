@@ -147,7 +147,8 @@ def restore(question: Question, who: str = "", why: str = "") -> list[Run]:
 
 
 def _locked(question: Question) -> Question:
-    return Question.objects.select_for_update().get(pk=question.pk)
+    # Not its key: a step deals the question while it holds the run that this waits for.
+    return Question.objects.select_for_update(no_key=True).get(pk=question.pk)
 
 
 def differences(before: Gold, after: Gold) -> list[tuple[str, str, str]]:

@@ -1,17 +1,26 @@
 """A run that somebody holds keeps nobody from the other runs. (SQLite has no rows to hold.)"""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from django.db import connection, connections, transaction
 
 from selection import engine, tasks
 from selection.errors import Busy
-from selection.models import Pulse, Run
+from selection.models import Assignment, Pulse, Run
+from selection.setup import regrade
+from selection.setup.regrade import Gold
+from tests.processes import wait_until
 from tests.worlds import make_run
 
 needs_rows = pytest.mark.skipif(connection.vendor == "sqlite", reason="it locks the whole file")
 pytestmark = [pytest.mark.django_db(transaction=True), needs_rows]
+
+WAITS_FOR_US = """
+    SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))
+"""
 
 
 @pytest.fixture
@@ -57,3 +66,33 @@ def test_whoever_waits_is_told_in_the_end(held):
     with connection.cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
         assert cursor.fetchone() == ("10s",)
+
+
+def test_a_step_deals_a_question_that_is_being_corrected():
+    """The correction holds the question and waits for the run; the step holds the run and must not
+    wait for the question."""
+    run = make_run(slots=2)
+    engine.advance(run.pk)
+    dealt = Assignment.objects.select_related("question").first()
+    asked = dealt.question
+    other = run.candidates.exclude(assignments__question=asked).first()
+
+    def correct() -> list[Run]:
+        gold = replace(Gold.of(asked), accepted=["something else"])
+        try:
+            return regrade.correct(asked, gold, "her", "typo")
+        finally:
+            connections.close_all()
+
+    def waits() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(WAITS_FOR_US)
+            return bool(cursor.fetchone())
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Run.objects.locked(run.pk)
+            correcting = pool.submit(correct)
+            wait_until(waits, "the correction to want the run", 8)
+            Assignment.objects.create(candidate=other, question=asked, position=other.asked, step=1)
+        assert correcting.result() == [run]
