@@ -15,6 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 BLOCK = re.compile(r"(?ms)^```bash\n(.*?)^```$")
 
 
+@pytest.mark.any_database
 @pytest.mark.django_db(transaction=True)
 def test_the_whole_job_is_done_as_the_page_says(live_server, tmp_path, monkeypatch):
     monkeypatch.setattr(settings, "PUBLIC_URL", live_server.url)

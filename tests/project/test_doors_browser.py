@@ -12,6 +12,7 @@ from tests.worlds import crowd, make_run, play
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
+    pytest.mark.any_database,
     pytest.mark.skipif(not CHROMIUM, reason="No Chromium is installed on this machine."),
 ]
 

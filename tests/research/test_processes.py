@@ -90,6 +90,7 @@ def test_an_interrupted_command_ends_its_processes_and_goes_on_from_there(tmp_pa
     assert len(files(tmp_path)) == 1
 
 
+@pytest.mark.any_database
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("few")
 def test_celery_workers_find_what_processes_do(tmp_path):

@@ -16,7 +16,7 @@ from tests.pasts import write_past
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 from topk import SELECTORS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 def post(requester, **changes: object):

@@ -34,7 +34,7 @@ from .table import (
 )
 from .world import Camp, member
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 OF_NO_TEAM = {Pulse}  # which parts of the system are at work
 

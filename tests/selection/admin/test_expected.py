@@ -11,7 +11,7 @@ from selection.setup import runs
 from tests.pages import admin_url, run_form, text_of
 from tests.worlds import make_pool, make_questions, make_run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 @pytest.fixture(autouse=True)

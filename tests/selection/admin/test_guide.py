@@ -13,7 +13,7 @@ from tests.pages import admin_url, text_of
 from tests.pasts import write_past
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 BEGIN = admin_url("run_begin")
 

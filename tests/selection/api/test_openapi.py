@@ -156,6 +156,7 @@ def test_whatever_is_sent_is_answered_as_the_document_says(theirs, sample):
     assert not wrong, "\n\n".join(wrong)
 
 
+@pytest.mark.any_database
 def test_without_a_token_nothing_is_answered(theirs, sample):
     for operation in operations(document()):
         for case in made_up(operation, sample(2, 20), None):

@@ -24,7 +24,7 @@ from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 from topk.verify import ANSWER, digest_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 ONE = [name for name, kind in ALGORITHMS.items() if not kind.several_skills]
 SEVERAL = [name for name, kind in ALGORITHMS.items() if kind.takes_skills]
@@ -70,7 +70,6 @@ def check(run: Run) -> dict[str, Any]:
 # -- what is true holds
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("name", ONE)
 def test_a_run_that_went_to_its_end_is_the_same_when_it_is_recomputed(name):
     run = play(run_of(name), crowd(1, good=2), most=80)
@@ -78,7 +77,6 @@ def test_a_run_that_went_to_its_end_is_the_same_when_it_is_recomputed(name):
     assert run.steps > 1
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("name", FAMILIES)
 def test_so_is_one_that_was_stopped_on_its_way(name):
     few = {"slots": 30, "slots_per_worker": 5, "budget": 600}
@@ -89,7 +87,6 @@ def test_so_is_one_that_was_stopped_on_its_way(name):
     check(run)
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("name", FAMILIES)
 def test_so_is_one_in_which_gold_was_corrected_and_a_question_retired(name):
     question_set = make_questions(400)
@@ -105,7 +102,6 @@ def test_so_is_one_in_which_gold_was_corrected_and_a_question_retired(name):
     check(play(run, crowd(1, good=2), most=30))
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("name", FAMILIES)
 def test_so_is_one_that_workers_left(name):
     run = play(run_of(name, slots=30, slots_per_worker=5), crowd(1, good=2), most=4)
@@ -124,7 +120,6 @@ def test_so_is_one_whose_worker_did_not_pass_the_practice(name):
     check(play(run, crowd(1, good=2), most=30))
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("name", SEVERAL)
 @pytest.mark.parametrize("each", [False, True])
 def test_so_is_one_of_several_question_sets(name, each):
@@ -354,7 +349,6 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.any_database
 def test_a_third_party_recomputes_it_with_the_core_alone(tmp_path: Path):
     path = tmp_path / "dump.json"
     document = dumped(play(run_of("adaptive-top-k"), crowd(1, good=2)), anonymous=True)
@@ -382,7 +376,6 @@ def test_what_is_no_dump_is_refused(spoilt):
         reports.verify(spoilt)
 
 
-@pytest.mark.any_database
 def test_a_dump_that_is_spoilt_anywhere_is_refused_in_a_sentence_or_said_to_differ():
     """Every value in it is left out once, and once replaced by something of another kind."""
     run = play(run_of("adaptive-top-k", slots=30, slots_per_worker=5), crowd(1, good=2), most=3)

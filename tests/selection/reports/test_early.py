@@ -14,7 +14,7 @@ from tests.pages import admin_url, lines_of, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 from topk.naming import BY_ALGORITHM, BY_ANSWERS, BY_PROOF
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 CLOSE = [0.9, 0.85, 0.85, 0.8, 0.8, 0.7]
 
@@ -60,7 +60,6 @@ def wronged(run):
     ]
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_nobody_is_selected_with_fewer_right_of_as_many_answers(name, requester):
     """Only a verdict may say otherwise, and a proof; both are on the page."""

@@ -14,7 +14,7 @@ from selection.setup import by_hand, regrade, roster, runs
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 ENDS = ("decides at its end only", "works in rounds", "shares its budget out in rounds")
 
@@ -50,7 +50,6 @@ def words(run: Run, worker: str) -> str:
     return " ".join(sentence for _, part in found.parts() for sentence in part)
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_says_how_it_decides_what_settled_it_and_what_would_have_changed_it(name):
     run = play(run_of(name), crowd(1, good=2), most=100)

@@ -11,7 +11,7 @@ from selection.setup import copies, roster, runs
 from tests.pages import admin_url, lines_of, run_form, text_of
 from tests.worlds import Crowd, make_pool, make_questions, make_run, play
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 MATCHING = ["clucb-pac", "lil-clucb"]
 # Right answers in every ten, by worker: in reading, in counting.

@@ -9,7 +9,7 @@ from selection.setup import priors, runs
 from tests.pages import admin_url, json_of, lines_of, press, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from selection.setup import quotas, runs
 from tests.pages import admin_url, lines_of, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 LANGUAGES = ["English", "English", "Spanish"]  # of w0, w1, w2, and again from w3
 ASKED = {"attribute": "language", "limits": {"Spanish": [1, 1], "English": [0, 2]}}
