@@ -41,7 +41,7 @@ def run_of(name: str, start: bool = True, **fields: object) -> Run:
         "slots": 120,
         "slots_per_worker": 40,
         "epsilon": 0.4,
-        "questions": 3000,
+        "questions": 1000,
     } | fields
     if "budget" in ALGORITHMS[name].needs:
         values.setdefault("budget", BUDGET)
@@ -79,7 +79,7 @@ def test_a_run_that_went_to_its_end_is_the_same_when_it_is_recomputed(name):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_so_is_one_that_was_stopped_on_its_way(name):
-    few = {"slots": 30, "slots_per_worker": 5, "budget": 600}
+    few = {"slots": 30, "slots_per_worker": 5, "budget": 600, "questions": 3000}
     run = play(run_of(name, epsilon=0.05, **few), crowd(1, good=2), most=4)
     assert run.status == Run.Status.RUNNING
     check(run)
@@ -126,7 +126,7 @@ def test_so_is_one_of_several_question_sets(name, each):
     if each and not ALGORITHMS[name].matches:
         pytest.skip("It does not keep workers to one kind.")
     run = run_of(name, start=False, k=1, one_kind_each=each)
-    Skill.objects.create(run=run, number=1, question_set=make_questions(3000), k=2)
+    Skill.objects.create(run=run, number=1, question_set=make_questions(1000), k=2)
     runs.start(run)
     check(play(Run.objects.get(pk=run.pk), crowd(1, good=3), most=60))
 
