@@ -6,9 +6,10 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from crowdselect.environment import in_a_sentence
 from selection import acting
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
-    with acting.by_command(sys.argv):
+    with acting.by_command(sys.argv), in_a_sentence():
         execute_from_command_line(sys.argv)

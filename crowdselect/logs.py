@@ -25,6 +25,8 @@ SECRETS = re.compile(
 )
 # What is said of a line besides its words, where it is known.
 ABOUT = ("request", "task", "run", "step", "method", "path", "status", "ms")
+# The first where nothing is said.
+LEVELS = ["WARNING", "DEBUG", "INFO", "ERROR", "CRITICAL"]
 _WELL_NAMED = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 logger = logging.getLogger(__name__)

@@ -4,17 +4,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import environ
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from . import embedded, logs, menu, single_sign_on
+from .environment import Environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Templates and static files lie beside manage.py; in a wheel they lie in this package.
 FILES = BASE_DIR if (BASE_DIR / "manage.py").exists() else BASE_DIR / "crowdselect"
-env = environ.Env()
-environ.Env.read_env(BASE_DIR / ".env")
+env = Environment()
+Environment.read_env(BASE_DIR / ".env")
 
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env("SECRET_KEY", default="") or embedded.secret_key()
@@ -23,7 +23,9 @@ SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # The address workers reach the server at: personal links start with it.
-PUBLIC_URL = env("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
+PUBLIC_URL = env.starting("PUBLIC_URL", "http://127.0.0.1:8000", ["http://", "https://"]).rstrip(
+    "/"
+)
 HTTPS = PUBLIC_URL.startswith("https://")
 # Addresses and networks of the proxies that are believed when they say who asks, whether by https,
 # and, if there is a header for it, as whom.
@@ -91,9 +93,9 @@ TEMPLATES = [
 # -- the database: SQLite in var/ until DATABASE_URL names a PostgreSQL
 
 DATABASES = {
-    "default": env.db("DATABASE_URL", default=f"sqlite:///{embedded.VAR / 'crowdselect.sqlite3'}")
+    "default": env.database("DATABASE_URL", f"sqlite:///{embedded.VAR / 'crowdselect.sqlite3'}")
 }
-DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
+DATABASES["default"]["CONN_MAX_AGE"] = env.number("CONN_MAX_AGE", default=60)
 SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
 if SQLITE:
     embedded.VAR.mkdir(exist_ok=True)
@@ -119,7 +121,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # -- Redis: carries messages and short-lived keys only; it may be emptied at any moment
 
-REDIS_URL = env("REDIS_URL", default="")
+REDIS_URL = env.starting("REDIS_URL", "", ["redis://", "rediss://", "unix://"])
 EMBEDDED_REDIS = not REDIS_URL
 if EMBEDDED_REDIS:
     REDIS_URL = f"unix://{embedded.redis_socket()}"
@@ -162,27 +164,27 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "health_check_interval": 10,
 }
 # A worker that is told to end waits so long for what it has begun.
-WORKER_ENDS_SECONDS = env.float("WORKER_ENDS_SECONDS", default=30.0)
-SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=30.0)
+WORKER_ENDS_SECONDS = env.number("WORKER_ENDS_SECONDS", default=30.0)
+SWEEP_SECONDS = env.number("SWEEP_SECONDS", default=30.0, least=1)
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS},
     "retain": {"task": "selection.tasks.retain", "schedule": timedelta(hours=6)},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(embedded.VAR / "celerybeat-schedule")
 # Answers that come in within this time are taken in one step.
-ADVANCE_DELAY_SECONDS = env.float("ADVANCE_DELAY_SECONDS", default=0.5)
+ADVANCE_DELAY_SECONDS = env.number("ADVANCE_DELAY_SECONDS", default=0.5)
 
 # -- how often a minute; 0 for no limit. Counted in Redis, and not while that is away
 
-API_REQUESTS_PER_MINUTE = env.int("API_REQUESTS_PER_MINUTE", default=30_000)  # with one token
-API_FAILURES_PER_MINUTE = env.int("API_FAILURES_PER_MINUTE", default=60)  # from one address
+API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", default=30_000)  # with one token
+API_FAILURES_PER_MINUTE = env.number("API_FAILURES_PER_MINUTE", default=60)  # from one address
 # A process looks a token up in the database once in so many seconds: one that is revoked may open
 # something for so long.
-TOKEN_SECONDS = env.float("TOKEN_SECONDS", default=1.0)
-LINK_REQUESTS_PER_MINUTE = env.int(
+TOKEN_SECONDS = env.number("TOKEN_SECONDS", default=1.0)
+LINK_REQUESTS_PER_MINUTE = env.number(
     "LINK_REQUESTS_PER_MINUTE", default=300
 )  # with one worker's link
-LINK_FAILURES_PER_MINUTE = env.int("LINK_FAILURES_PER_MINUTE", default=60)  # from one address
+LINK_FAILURES_PER_MINUTE = env.number("LINK_FAILURES_PER_MINUTE", default=60)  # from one address
 
 # -- whoever watches: /metrics is there for who sends this as a bearer token; empty: for nobody
 
@@ -190,9 +192,11 @@ METRICS_TOKEN = env("METRICS_TOKEN", default="")
 
 # -- how long it is kept, in days; 0: for good. docs/personal-data.md
 
-PERSONAL_DATA_DAYS = env.int("PERSONAL_DATA_DAYS", default=0)  # who workers are, after their runs
-AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", default=0)  # from where things were done
-RESPONSES_DAYS = env.int("RESPONSES_DAYS", default=0)  # what was answered, after the run's end
+PERSONAL_DATA_DAYS = env.number(
+    "PERSONAL_DATA_DAYS", default=0
+)  # who workers are, after their runs
+AUDIT_ADDRESS_DAYS = env.number("AUDIT_ADDRESS_DAYS", default=0)  # from where things were done
+RESPONSES_DAYS = env.number("RESPONSES_DAYS", default=0)  # what was answered, after the run's end
 # Whether webhooks may go to this machine, to its network, and by http.
 WEBHOOKS_INSIDE = env.bool("WEBHOOKS_INSIDE", default=False)
 
@@ -272,7 +276,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
 # Browsers that came once by https come back by nothing else. A redirect needs to know by what a
 # request came, which only the proxy can tell; the API is no browser.
-SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=365 * 24 * 3600) if HTTPS else 0
+SECURE_HSTS_SECONDS = env.number("HSTS_SECONDS", default=365 * 24 * 3600) if HTTPS else 0
 SECURE_SSL_REDIRECT = HTTPS and bool(TRUSTED_PROXIES)
 SECURE_REDIRECT_EXEMPT = ["^api/"]
 # Whether names below this one have https as well is not this program's to say, nor is a browser's
@@ -284,7 +288,7 @@ X_FRAME_OPTIONS = "DENY"
 LANGUAGE_CODE = "en-us"
 # Of the worker's page; everything else is in English.
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("ar", "العربية")]
-TIME_ZONE = env("TIME_ZONE", default="UTC")
+TIME_ZONE = env.time_zone("TIME_ZONE", default="UTC")
 USE_TZ = True
 FORMAT_MODULE_PATH = ["crowdselect.formats"]
 
@@ -313,8 +317,8 @@ UNFOLD = menu.UNFOLD
 
 # -- what is logged, and who is told of errors: docs/operations.md
 
-LOGS_AS_JSON = env("LOG_FORMAT", default="plain") == "json"
-LOGGING = logs.configuration(LOGS_AS_JSON, env("LOG_LEVEL", default="WARNING"))
+LOGS_AS_JSON = env.choice("LOG_FORMAT", ["plain", "json"]) == "json"
+LOGGING = logs.configuration(LOGS_AS_JSON, env.choice("LOG_LEVEL", logs.LEVELS))
 CELERY_WORKER_HIJACK_ROOT_LOGGER = not LOGS_AS_JSON
 SENTRY_DSN = env("SENTRY_DSN", default="")
 OPENTELEMETRY = env("OTEL_EXPORTER_OTLP_ENDPOINT", default="")

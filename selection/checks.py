@@ -166,7 +166,7 @@ def _timing() -> Iterator[CheckMessage]:
             hint="Use 0 to 8: the key that holds back a second message lasts 10 seconds.",
             id="crowdselect.E004",
         )
-    if settings.CELERY_BEAT_SCHEDULE["sweep"]["schedule"] > 300:
+    if settings.SWEEP_SECONDS > 300:
         yield Warning(
             "SWEEP_SECONDS is over five minutes: overdue assignments stay open that much longer.",
             hint="Use 30.",

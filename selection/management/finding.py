@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from django.core.management import CommandError
-from django.db import DatabaseError
 from django.db.models import Model, QuerySet
 
 from selection.errors import NotFound, Refused
@@ -22,12 +21,6 @@ def refusals_said() -> Iterator[None]:
         yield
     except Refused as refusal:
         raise CommandError(str(refusal), returncode=2) from refusal
-    except DatabaseError as error:
-        why = str(error).splitlines()[0]
-        raise CommandError(
-            f"The database cannot be used ({why}); has `python manage.py migrate` been run?",
-            returncode=2,
-        ) from error
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise CommandError(f"{error.filename}: {why}.", returncode=2) from error

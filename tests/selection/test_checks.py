@@ -13,7 +13,7 @@ from selection.checks import check_settings
         ("ADVANCE_DELAY_SECONDS", 60.0, "crowdselect.E004"),
         ("SENTRY_DSN", "https://key@sentry.example/1", "crowdselect.E012"),
         ("OPENTELEMETRY", "http://localhost:4318", "crowdselect.E012"),
-        ("CELERY_BEAT_SCHEDULE", {"sweep": {"schedule": 3600}}, "crowdselect.W001"),
+        ("SWEEP_SECONDS", 3600.0, "crowdselect.W001"),
     ],
 )
 def test_a_bad_setting_gets_a_number_and_a_hint(settings, name, value, number):

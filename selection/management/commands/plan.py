@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError
 
 from selection import forecast
 from selection.errors import Refused
@@ -70,9 +69,6 @@ class Command(BaseCommand):
             said = said or _forecasts(plan, belief, options)
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from refusal
-        except DatabaseError as error:
-            why = str(error).splitlines()[0]
-            raise CommandError(f"The database cannot be used ({why}).", returncode=2) from error
         except KeyboardInterrupt:
             raise CommandError("Interrupted.", returncode=130) from None
         self.stdout.write(said)

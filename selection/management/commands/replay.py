@@ -8,7 +8,7 @@ from typing import Any
 
 from django.apps import apps
 from django.core.management import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError, connections
+from django.db import connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
 from tqdm import tqdm
 
@@ -108,12 +108,6 @@ class Command(BaseCommand):
             self._replay(options)
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from refusal
-        except DatabaseError as error:
-            why = str(error).splitlines()[0]
-            raise CommandError(
-                f"The database cannot be used ({why}); has `python manage.py migrate` been run?",
-                returncode=2,
-            ) from error
         except OSError as error:
             why, where = (error.strerror or str(error)).lower(), options["out"] or options["plot"]
             raise CommandError(f"{where}: {why}.", returncode=2) from error
