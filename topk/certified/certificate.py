@@ -29,10 +29,22 @@ COARSE = 6  # about so many scales for groups with thresholds of their own
 
 @dataclass(frozen=True)
 class Tally:
-    """(n,) answers and how many of them are right, int64, 0 <= right <= pulls."""
+    """(n,) answers and how many of them are right, int64, 0 <= right <= pulls.
+
+    out  (n,) answers asked and not among them yet; None where nothing is out
+    """
 
     pulls: Counts
     right: Counts
+    out: Counts | None = None
+
+    @property
+    def asked(self) -> Counts:
+        return self.pulls if self.out is None else self.pulls + self.out
+
+    def part(self, of: Chosen) -> "Tally":
+        out = None if self.out is None else self.out[of]
+        return Tally(self.pulls[of], self.right[of], out)
 
 
 @dataclass(frozen=True)
@@ -58,7 +70,7 @@ class Certificate:
 
     quotas     which selections are allowed (section 7)
     questions  0, or how many there are in the set that accuracy means (section 6)
-    level      ln(n / delta), of the part of delta that is for the intervals (section 5)
+    below, above  levels at which an accuracy is excluded below an interval, and above it (5.2)
     kinds      numbers of the kinds of design that are used
 
     answers_by_prices  about so many are needed where nothing better is known
@@ -76,7 +88,7 @@ class Certificate:
         self.groups = quotas.sizes.size
         guess = _suggested(problem)
         part = FOR_MOSTLY_INTERVALS if guess > FAR else FOR_INTERVALS
-        self.level = math.log(problem.n / (problem.delta * part))
+        self.below, self.above = _levels(problem, problem.delta * part)
         self.answers_by_prices = USED * problem.n * guess
         chosen_free = math.log(1 / (problem.delta * (1 - part)))
         self._weight = chosen_free - _log_weights(guess, self.horizons)
@@ -172,8 +184,9 @@ class Certificate:
         each = np.empty(chosen.size)
         for group, number in enumerate(numbers):
             table = prices(h, number, reference, kind, self.questions)
-            mine = slice(None) if self.groups == 1 else self.quotas.groups == group
-            each[mine] = table.of(chosen[mine], tally.pulls[mine], tally.right[mine])
+            mine = self.quotas.groups == group
+            part = tally if self.groups == 1 else tally.part(mine)
+            each[mine] = table.of(chosen[mine], part.pulls, part.right, part.out)
         return each
 
 
@@ -189,6 +202,16 @@ def _suggested(problem: Problem) -> float:
     n, wanted = problem.n, problem.epsilon * problem.k
     deviation = (math.sqrt(49 + 8 * n * wanted) - 7) / (4 * n)  # 2 n s^2 + 7 s = K epsilon
     return 0.25 / max(deviation, 1e-9) ** 2
+
+
+def _levels(problem: Problem, delta: float) -> tuple[float, float]:
+    """Of whoever is not among the best the lower bounds hold, of those who are the upper ones.
+
+    With delta shared out in proportion to whom each serves: an upper bound serves whoever is not
+    chosen (5.2).
+    """
+    n, k = problem.n, problem.k
+    return math.log((n - k) * n / (k * delta)), math.log(k * n / ((n - k) * delta))
 
 
 def _log_weights(guess: float, horizons: list[int]) -> Floats:
