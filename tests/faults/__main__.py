@@ -41,7 +41,9 @@ def main(arguments: list[str]) -> int:
     for kind in [given.database] if given.database else DATABASES:
         seconds = 60 * given.minutes / (1 if given.database else 2)
         count = given.faults // (1 if given.database else 2)
-        results[kind] = play(kind, given.seed, count, seconds, given.keep)
+        words = ["--seed", str(given.seed), "--only", given.only]
+        words += ["--faults", str(count), "--seconds", str(seconds)]
+        results[kind] = play(kind, words, seconds, given.keep)
     if None in results.values():
         return 2
     print(table(results))
@@ -57,13 +59,13 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     add("--minutes", type=float, default=11.0, help="of faults, in all (starting comes besides)")
     add("--faults", type=int, default=210, help="how many, in all")
     add("--seed", type=int, default=1, help="which faults, when")
+    add("--only", default="", help="only faults whose name has this word, such as clock")
     add("--keep", action="store_true", help="leave the folder with logs and database")
     return parser.parse_args(arguments)
 
 
-def play(kind: str, seed: int, faults: int, seconds: float, keep: bool) -> dict[str, Any] | None:
+def play(kind: str, words: list[str], seconds: float, keep: bool) -> dict[str, Any] | None:
     """What came of it; None where it came to no end."""
-    words = ["--seed", str(seed), "--faults", str(faults), "--seconds", str(seconds)]
     with place(kind, keep) as environment:
         child = subprocess.Popen(
             [sys.executable, "-m", "tests.faults.play", *words],

@@ -63,11 +63,10 @@ class Strike:
 class Play:
     """Faults in a steady rhythm, some of which overlap, and the laws after each."""
 
-    def __init__(
-        self, stack: Stack, crowd: traffic.Crowd, seed: int, count: int, seconds: float
-    ) -> None:
-        self.stack, self.crowd, self.count, self.seconds = stack, crowd, count, seconds
-        self.rng, self.result = random.Random(seed), Result(seed)
+    def __init__(self, stack: Stack, crowd: traffic.Crowd, given: argparse.Namespace) -> None:
+        self.stack, self.crowd = stack, crowd
+        self.count, self.seconds, self.only = given.faults, given.seconds, given.only
+        self.rng, self.result = random.Random(given.seed), Result(given.seed)
         self.going: list[Strike] = []
         self.settled: set[int] = set()  # runs that ended and held
         self.due = False
@@ -119,7 +118,7 @@ class Play:
         return free[0]
 
     def _all(self) -> list[Kind]:
-        own = [kind for kind in KINDS if kind.fits(self.stack)]
+        own = [kind for kind in KINDS if kind.fits(self.stack) and self.only in kind.name]
         for kind in own:
             if why := kind.cannot(self.stack):
                 self.result.skipped[kind.name] = why
@@ -217,6 +216,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--faults", type=int, required=True)
     parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--only", default="")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with ExitStack() as until_end:
@@ -226,7 +226,7 @@ def main(arguments: list[str]) -> int:
         say(f"{connection.vendor} {stack.url}")
         crowd = traffic.Crowd(stack.url, token, pool, questions, given.seed)
         until_end.enter_context(crowd)
-        result = Play(stack, crowd, given.seed, given.faults, given.seconds).play()
+        result = Play(stack, crowd, given).play()
     print(json.dumps(vars(result)))
     return 0
 
