@@ -31,7 +31,7 @@ from .services import Heal, run_sql  # noqa: E402
 from .stack import MARK, Stack, parts, services  # noqa: E402
 
 END_SECONDS = 180  # for all that was begun to come to its end
-PATIENCE_SECONDS = 12  # for an answer between two faults
+PATIENCE_SECONDS = 8  # for an answer between two faults
 OVERTIME_SECONDS = 60
 LONG_SHARE, LONG_SECONDS = 0.08, (25.0, 60.0)
 
@@ -100,7 +100,7 @@ class Play:
     def _strike(self, gap: float) -> None:
         kind = self._next()
         long = not kind.brief and gap > 2 and self.rng.random() < LONG_SHARE
-        lasts = self.rng.uniform(*LONG_SECONDS) if long else self.rng.uniform(0.5, 3) * gap
+        lasts = self.rng.uniform(*LONG_SECONDS) if long else self.rng.uniform(0.25, 1.5) * gap
         say(f"{kind.name}" + ("" if kind.brief else f" for {lasts:.0f} s"))
         heal = kind.strike(self.stack, self.rng, lasts)
         self.result.faults[kind.name] += 1
@@ -199,7 +199,8 @@ class Play:
 
 
 def say(words: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')}  {words}", file=sys.stderr, flush=True)
+    at = time.strftime("%H:%M:%S")
+    print(f"{at}  {connection.vendor:<10}  {words}", file=sys.stderr, flush=True)
 
 
 def prepare(stack: Stack) -> tuple[str, int, int]:
@@ -223,7 +224,7 @@ def main(arguments: list[str]) -> int:
         stack = until_end.enter_context(services(Path(os.environ[MARK])))
         token, pool, questions = prepare(stack)
         until_end.enter_context(parts(stack))
-        say(f"{connection.vendor} {stack.url}")
+        say(stack.url)
         crowd = traffic.Crowd(stack.url, token, pool, questions, given.seed)
         until_end.enter_context(crowd)
         result = Play(stack, crowd, given).play()
