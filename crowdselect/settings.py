@@ -115,8 +115,12 @@ elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     # A host that fell silent is given up, and connected to anew: the system's own patience is a
     # quarter of an hour. (Milliseconds, where it says nothing of seconds.)
     silence = {"connect_timeout": 5, "tcp_user_timeout": 20_000, "keepalives_idle": 20}
-    for name, value in silence.items():
+    # How often a statement of selection.intake.prepared is sent before its plan is kept. A pool of
+    # connections that mixes up what they keep needs ?prepare_threshold=None in DATABASE_URL.
+    for name, value in (silence | {"prepare_threshold": 5}).items():
         options.setdefault(name, value)
+    if options["prepare_threshold"] == "None":
+        options["prepare_threshold"] = None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # -- Redis: carries messages and short-lived keys only; it may be emptied at any moment
@@ -303,12 +307,14 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
 
-# -- what is taken in, in bytes of a whole request: a file of 50 MB in its form, from those who are
-# signed in; answers, logins and everything else from all others
+# -- what is taken in: see selection.limits. In bytes of a whole request: a file in its form, from
+# those who are signed in; answers, logins and everything else from all others
 
-MOST_UPLOADED = 51 * 1024 * 1024
+MOST_FILE_MB = env.int("MOST_FILE_MB", default=50)
+MOST_FILE_ROWS = env.int("MOST_FILE_ROWS", default=200_000)
+MOST_UPLOADED = (MOST_FILE_MB + 1) * 1024 * 1024
 MOST_FROM_STRANGERS = 1024 * 1024
-DATA_UPLOAD_MAX_MEMORY_SIZE = 20 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = env.int("MOST_REQUEST_MB", default=20) * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
 # Files are read whole, so they need never lie on a disk.
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
