@@ -1,5 +1,8 @@
 """The algorithms as people choose them: grouped by what they promise, with labels for settings."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from topk import LIKE_THESE, MULTI_SELECTORS, SELECTORS, THIS_SET, Goal, Option, Selector
 
 ALGORITHMS: dict[str, type[Selector]] = {**SELECTORS, **MULTI_SELECTORS}
@@ -12,6 +15,7 @@ CONFIDENCE = {
 }
 BUDGET = "Spends a fixed budget, then names those that look best"
 SKILLS = "Several skills on one fixed budget"
+VARIED = ("accuracy", "cautious")  # options that change a promise: forecasts have rows for each
 GROUPS = (*CONFIDENCE.values(), BUDGET, SKILLS)
 
 LABELS = {
@@ -20,6 +24,7 @@ LABELS = {
     "beta": "Share left to later rounds",
     "c": "Exploration multiplier",
     "c_round": "Length of the rounds",
+    "cautious": "Cautious of hidden gaps",
     "constant": "Constant of the number of answers",
     "cumulative": "Use all answers in every round",
     "eta": "Exploration multiplier (UGapE)",
@@ -67,6 +72,19 @@ def settings(name: str) -> list[Option]:
     The number of questions is the run's own; quotas and earlier runs have fields of theirs.
     """
     return [option for option in ALGORITHMS[name].known_options if option.by_hand]
+
+
+def variant(options: Mapping[str, Any]) -> str:
+    """In words, which promise of an algorithm these options choose; empty for its usual one."""
+    chosen = {name: options[name] for name in VARIED if options.get(name)}
+    return ", ".join(name if value is True else str(value) for name, value in chosen.items())
+
+
+def of_variant(words: str) -> dict[str, Any]:
+    """The options that ``variant`` has these words for."""
+    if words == "cautious":
+        return {words: True}
+    return {"accuracy": words} if words else {}
 
 
 def label(option: str) -> str:

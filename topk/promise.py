@@ -61,6 +61,7 @@ class Promise:
     assumes    what it rests on
     average    it holds on average over pools like this one, not for every pool: never to stand
                beside the others without saying so
+    among      over which pools it is an average
     """
 
     goal: Goal
@@ -72,6 +73,7 @@ class Promise:
     measure: str = "true accuracy"
     assumes: str = ASSUMPTIONS
     average: bool = False
+    among: str = "pools like this one"
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """The promise for this problem, or for the ``epsilon`` that holds by now."""
@@ -90,7 +92,7 @@ class Promise:
 
     def _average(self, problem: Problem, reached: float) -> str:
         return (
-            f"Among pools like this one, at most {100 * problem.delta:g} % end with a selection "
+            f"Among {self.among}, at most {100 * problem.delta:g} % end with a selection "
             f"whose mean true accuracy is more than {reached:g} below that of the {problem.k} "
             "best. This is an average over such pools, not a promise for every pool."
         )

@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
+from selection.algorithms import variant
 from selection.errors import Refused
 from selection.forecast import Forecast, for_draft, orders
 from selection.forecast.for_draft import Expected
@@ -82,9 +83,9 @@ def prices(run: Run) -> dict[str, Any]:
         rows = for_draft.quick(run)
     except Refused:
         return {}
-    meant = run.options.get("accuracy", "")
-    asked = [row for row in rows if row.options.get("accuracy", "") == meant]
-    shown = {row.algorithm: row for row in [*rows, *asked]}
+    usual = [row for row in rows if not variant(row.options)]
+    asked = [row for row in rows if variant(row.options) == variant(run.options)]
+    shown = {row.algorithm: row for row in [*rows, *usual, *asked]}
     own, best = shown.get(run.algorithm), rows[0]
     return {
         "prices": {name: _price(run, row) for name, row in shown.items()},
@@ -121,14 +122,14 @@ class ExpectedPage(ChangeView):
 
     def _change(self) -> HttpResponse:
         sent, wanted = self.request.POST, dict[str, Any]()
-        accuracy = sent.get("accuracy")
+        meant = sent.get("accuracy")
         if "row" in sent:
-            wanted["algorithm"], _, accuracy = sent["row"].partition("|")
+            wanted["algorithm"], _, meant = sent["row"].partition("|")
         if "epsilon" in sent:
             wanted["epsilon"] = _number(sent["epsilon"])
         if "budget" in sent:
             wanted["budget"] = None
-        drafts.change(self.object, wanted, accuracy, self.who)
+        drafts.change(self.object, wanted, meant, self.who)
         return self.done("The draft is changed; nothing goes out until you start it.")
 
 

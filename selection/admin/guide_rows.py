@@ -5,6 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from selection import reports
+from selection.algorithms import variant
 from selection.forecast import Forecast, of_runs
 from selection.setup import money
 
@@ -36,7 +37,7 @@ class Row:
 
 def key_of(row: Forecast) -> str:
     """The same for the same algorithm with the same options, however the table is sorted."""
-    return "|".join([row.algorithm, str(row.options.get("accuracy", ""))])
+    return "|".join([row.algorithm, variant(row.options)])
 
 
 def words(row: Forecast, questions: int, wish: Wish | None) -> Row:

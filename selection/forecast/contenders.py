@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from selection.algorithms import variant
 from selection.errors import Refused
 from topk import SELECTORS, THIS_SET, Goal, Problem, ProblemError, Promise, Selector, build
 
@@ -23,8 +24,8 @@ class Contender:
 
     @property
     def title(self) -> str:
-        title = SELECTORS[self.name].title
-        return f"{title}, {self.options['accuracy']}" if self.options else title
+        title, said = SELECTORS[self.name].title, variant(self.options)
+        return f"{title}, {said}" if said else title
 
     @cached_property
     def promise(self) -> Promise:
@@ -46,7 +47,11 @@ def suitable(plan: Plan) -> list[Contender]:
     found = [one for one in _all(plan) if _can(one)]
     if not found:
         raise Refused("No algorithm can be run like this: choose an epsilon above 0.")
-    return sorted(found, key=lambda one: (not one.promise.average, one.name != "certified"))
+    return sorted(found, key=_turn)
+
+
+def _turn(one: Contender) -> tuple[bool, bool]:
+    return not one.promise.average or bool(one.options), one.name != "certified"
 
 
 def _all(plan: Plan) -> list[Contender]:
@@ -58,6 +63,8 @@ def _all(plan: Plan) -> list[Contender]:
         if kind.says_accuracy and whole:
             this_set = {"accuracy": THIS_SET, "questions": plan.questions}
             made.append(Contender(name, plan, this_set))
+        if any(option.name == "cautious" for option in kind.known_options):
+            made.append(Contender(name, plan, {"cautious": True}))
     return made
 
 

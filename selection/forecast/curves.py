@@ -28,9 +28,13 @@ def to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, float, 
 
 
 def shown(plan: Plan, rows: Sequence[Forecast]) -> list[Contender]:
-    """The first that promise what matters and know an ε, as the table has them."""
+    """The first that promise what matters and know an ε, as the table has them.
+
+    The cautious would run beside their own, and take another's place.
+    """
     able = {(one.name, one.title): one for one in suitable(plan)}
-    found = [able[row.algorithm, row.title] for row in rows if row.keeps]
+    rows = [row for row in rows if row.keeps and not row.options.get("cautious")]
+    found = [able[row.algorithm, row.title] for row in rows]
     return [one for one in found if "epsilon" in one.selector().needs][:SHOWN]
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.core.cache import cache
 
+from selection.algorithms import VARIED, variant
 from selection.errors import Refused
 from selection.models import Planning, Run, exposure
 from selection.setup import eligible, refusals
@@ -87,7 +88,7 @@ def expected(run: Run) -> Expected | None:
     rows = orders.rows(planning)
     own = [row for row in rows if row.algorithm == run.algorithm]
     meant = run.options.get("accuracy", "")
-    here = [row for row in own if row.options.get("accuracy", "") == meant]
+    here = [row for row in own if variant(row.options) == variant(run.options)]
     this_set = [row for row in own if row.options.get("accuracy") and not meant]
     return Expected(
         planning=planning,
@@ -120,7 +121,7 @@ def quick(run: Run) -> list[Forecast]:
 
 
 def _rough(run: Run) -> str:
-    other = [name for name in run.hand_set if name != "accuracy"]
+    other = [name for name in run.hand_set if name not in VARIED]
     parts = [
         *(["its options set by hand"] if other else []),
         *(["its quotas"] if run.quotas else []),

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from selection.algorithms import ALGORITHMS
+from selection.algorithms import ALGORITHMS, VARIED, of_variant
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Run
 
@@ -77,10 +77,10 @@ def free_name(wanted: str, team: int | None) -> str:
 
 
 @transaction.atomic
-def change(run: Run, wanted: dict[str, Any], accuracy: str | None = None, who: str = "") -> Run:
-    """Give a draft another algorithm, ε or budget (of ``CHANGEABLE``), or meaning of accuracy.
+def change(run: Run, wanted: dict[str, Any], meant: str | None = None, who: str = "") -> Run:
+    """Give a draft another algorithm, ε or budget (of ``CHANGEABLE``), or variant of its promise.
 
-    accuracy  what the promise is about, for an algorithm that knows it; "" its usual meaning
+    meant  which variant, in the words of ``algorithms.variant``; "" the usual one
 
     Options of the algorithm that it had go with it. Raises Conflict once it has begun, Refused for
     what cannot be run.
@@ -96,18 +96,17 @@ def change(run: Run, wanted: dict[str, Any], accuracy: str | None = None, who: s
     for name in CHANGEABLE:
         if name in wanted:
             setattr(locked, name, wanted[name])
-    _mean(locked, accuracy)
+    _mean(locked, meant)
     for why in refusals.of_stored(locked, eligible.count(locked)).values():
         raise Refused(why)
     locked.save(update_fields=[*CHANGEABLE, "options"])
     said = [f"{name} {getattr(locked, name) or 'without limit'}" for name in wanted]
-    said += [f"accuracy {accuracy}"] if accuracy else []
+    said += [f"promise {meant}"] if meant else []
     events.write(locked, "draft", f"Changed before the start: {', '.join(said)}.", who)
     return locked
 
 
-def _mean(run: Run, accuracy: str | None) -> None:
-    if accuracy:
-        run.options["accuracy"] = accuracy
-    elif accuracy is not None:
-        run.options.pop("accuracy", None)
+def _mean(run: Run, meant: str | None) -> None:
+    if meant is not None:
+        usual = {name: value for name, value in run.options.items() if name not in VARIED}
+        run.options = usual | of_variant(meant)

@@ -5,6 +5,7 @@ the regret's bound are sums over the grid's cells: matrix products of tallies x 
 No accuracy is ever drawn, and only the populations carry Monte Carlo error.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
@@ -15,6 +16,7 @@ from scipy.special import ndtr
 
 from .grid import Floats, grid_for
 from .groups import SMOOTH_MASS, groups
+from .hidden_gaps import TORN_MASS, torn
 from .population import Population, Prior, luck
 
 Counts = NDArray[np.int64]
@@ -164,7 +166,10 @@ class Posterior:
     group  (n,) each worker's group; right, answers, workers are (G,)
     draws  the populations that are considered; more can be drawn for the risk's sake
     average   what they say of each worker on average
+    cautious  whether the drawn ones are considered torn apart at their border, too
     """
+
+    cautious = False
 
     def __init__(self, right: Floats, answers: Counts, prior: Prior, k: int, size: int) -> None:
         big = int(answers.max(initial=0)) + 1
@@ -190,7 +195,23 @@ class Posterior:
 
     def more(self, number: int) -> Draws:
         """As many other drawn ones, the same for equal numbers."""
-        return self._draws(*self._drawn(number), 0)
+        whole = self._draws(*self._drawn(number), 0)
+        return self._with_torn(whole) if self.cautious else whole
+
+    def fearing_gaps(self) -> "Posterior":
+        """The same, where TORN_MASS of the prior is given to populations torn at the border."""
+        feared = copy(self)
+        feared.cautious = True
+        feared.draws = self._with_torn(self.draws)
+        feared.average = feared.averaged(feared.draws.weight)
+        return feared
+
+    def _with_torn(self, whole: Draws) -> Draws:
+        drawn, fit = whole.random, self.population.log_likelihood
+        w = torn(self.grid, whole.w[drawn], whole.borders[drawn])
+        logs = whole.logs[drawn] - fit(whole.w[drawn]) + fit(w) + log(TORN_MASS / SMOOTH_MASS)
+        logs = np.r_[whole.logs + log(1 - TORN_MASS), logs]
+        return self._draws(np.vstack([whole.w, w]), logs, int((~drawn).sum()))
 
     def _drawn(self, number: int) -> tuple[Floats, Floats]:
         w, logs = self.population.draw(luck((self.group.size, self.k, number), self.size))

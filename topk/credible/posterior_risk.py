@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from topk.best_sets import top
 
 from .grid import Floats
+from .hidden_gaps import CAUTIOUS_SHARE
 from .posterior import Averaged, Bound, Posterior
 
 HALVINGS = 12
@@ -47,6 +48,12 @@ class PosteriorRisk:
         draws = self.posterior.more(self.bound.rounds)
         bound = self.bound.with_more(self.posterior.bound(draws, self.chosen))
         return replace(self, bound=bound)
+
+    def fearing_gaps(self) -> "PosteriorRisk":
+        """Of the same choice, as who is cautious of hidden gaps would judge it."""
+        posterior = self.posterior.fearing_gaps()
+        bound = posterior.bound(posterior.draws, self.chosen)
+        return replace(self, posterior=posterior, bound=bound, delta=self.delta * CAUTIOUS_SHARE)
 
     @cached_property
     def above(self) -> Floats:

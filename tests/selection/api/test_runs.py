@@ -65,6 +65,18 @@ def test_everything_that_is_asked_for_is_there_and_in_the_export(manager, wanted
     assert "expected" not in document["workers"][0]
 
 
+def test_caution_of_gaps_is_asked_for_and_stands_in_the_export(manager, wanted):
+    asked = {"algorithm": "credible", "epsilon": 0.3, "options": {"cautious": True}}
+    assert manager.post("runs", wanted | asked).json()["options"] == {"cautious": True}
+    run = Run.objects.get()
+    manager.post(f"runs/{run.pk}/moves/start")
+    run.refresh_from_db()
+    play(run, crowd(3, good=2))
+    document = manager.get(f"runs/{run.pk}/selection").json()
+    assert document["options"] == {"cautious": True}
+    assert "also where the best workers stand apart from the others" in document["promise"]
+
+
 def test_further_question_sets_are_tested_on_the_same_budget(manager, wanted):
     second = make_questions(30)
     skills = {"skills": [{"question_set": second.pk, "k": 1}], "one_kind_each": True}
