@@ -1,4 +1,5 @@
-"""One ``engine.advance``: median and 95 % in milliseconds, split into load, bandit and save.
+"""One ``engine.advance``: what it takes by the wall clock, of its own process and of the database's
+processors, in milliseconds; the wall clock's split into load, bandit and save.
 
 Between steps every open assignment is answered in bulk, which is not timed.
 """
@@ -14,56 +15,59 @@ from django.db import connection
 from selection import engine
 from selection.engine import step
 from selection.models import Run
-from tests.worlds import Crowd, answer_all, crowd, make_run
+from tests.worlds import make_pool, make_questions, make_run
 
+from .crowds import answer_out
+from .spent import busy, database, processors
 from .tables import show
 
 # One of each kind; the core's share of a step is measured for all of them by benchmarks.bandit.
 ALGORITHMS = ("adaptive-top-k", "lucb", "ugape-c", "certified", "credible")
-SIZES = (100, 1_000, 10_000)
+SIZES = (1_000, 10_000, 100_000)
 STEPS = 25
 SLOTS = 200
 PARTS = {"load": "load", "tell": "bandit", "ask": "bandit", "save": "save"}
 
 
 def main() -> None:
-    rows = []
+    rows, questions = [], make_questions(500)
     with Timed() as spent:
-        for name in ALGORITHMS:
-            for n in SIZES:
-                rows.append([name, n, *measure(name, n, spent)])
+        for n in SIZES:
+            shared = {"pool": make_pool(n), "question_set": questions}
+            rows += [[name, n, *measure(name, n, spent, shared)] for name in ALGORITHMS]
     show(
-        f"engine.advance on {connection.vendor}, {SLOTS} answers a step, milliseconds",
-        ["algorithm", "candidates", "median", "p95", "load", "bandit", "save"],
+        f"engine.advance on {connection.vendor}, {SLOTS} answers a step, milliseconds; {busy()}",
+        ["algorithm", "candidates", "median", "p95", "own", "database", "load", "bandit", "save"],
         rows,
     )
 
 
-def measure(name: str, n: int, spent: dict[str, float]) -> list[float]:
-    run = make_run(
-        n=n, k=n // 5, questions=500, algorithm=name, slots=SLOTS, slots_per_worker=5, epsilon=0.05
-    )
-    respond, totals, parts = crowd(1, good=n // 5), [], defaultdict(list)
-    warm_up(run, respond)
+def measure(name: str, n: int, spent: dict[str, float], shared: dict[str, object]) -> list[float]:
+    asked = {"k": n // 5, "algorithm": name, "epsilon": 0.02, "slots_per_worker": 5}
+    run = make_run(slots=n, **shared, **asked)
+    warm_up(run)
+    parts = defaultdict(list)
     for _ in range(STEPS):
         spent.clear()
-        start = time.perf_counter()
+        server, own, start = processors(database()), time.process_time(), time.perf_counter()
         engine.advance(run.pk)
-        totals.append(time.perf_counter() - start)
+        parts["total"].append(time.perf_counter() - start)
+        parts["own"].append(time.process_time() - own)
+        parts["database"].append(processors(database()) - server)
         for part in ("load", "bandit", "save"):
             parts[part].append(spent[part])
-        answer_all(run, respond)
+        answer_out(run)
+    total, database_ms = np.median(parts["total"]), np.mean(parts["database"])  # in hundredths
     medians = [float(np.median(parts[part])) for part in ("load", "bandit", "save")]
-    return [1000 * value for value in (np.median(totals), np.quantile(totals, 0.95), *medians)]
+    shown = [total, np.quantile(parts["total"], 0.95), np.median(parts["own"]), database_ms]
+    return [1000 * float(value) for value in (*shown, *medians)]
 
 
-def warm_up(run: Run, respond: Crowd) -> None:
-    """Give every worker an answer, so that the algorithm has something to compare."""
-    Run.objects.filter(pk=run.pk).update(slots=run.candidates.count())
-    engine.advance(run.pk)
-    answer_all(run, respond)
-    engine.advance(run.pk)
-    answer_all(run, respond)
+def warm_up(run: Run) -> None:
+    """Give every worker two answers, so that the algorithm has something to compare."""
+    for _ in range(2):
+        engine.advance(run.pk)
+        answer_out(run)
     Run.objects.filter(pk=run.pk).update(slots=SLOTS)
 
 

@@ -115,8 +115,12 @@ elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     # A host that fell silent is given up, and connected to anew: the system's own patience is a
     # quarter of an hour. (Milliseconds, where it says nothing of seconds.)
     silence = {"connect_timeout": 5, "tcp_user_timeout": 20_000, "keepalives_idle": 20}
-    for name, value in silence.items():
+    # How often a statement of selection.intake.prepared is sent before its plan is kept. A pool of
+    # connections that mixes up what they keep needs ?prepare_threshold=None in DATABASE_URL.
+    for name, value in (silence | {"prepare_threshold": 5}).items():
         options.setdefault(name, value)
+    if options["prepare_threshold"] == "None":
+        options["prepare_threshold"] = None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # -- Redis: carries messages and short-lived keys only; it may be emptied at any moment

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import cache
 from itertools import repeat
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import DateTimeField, Field, Model, QuerySet
+
+from .prepared import executed
 
 AT_ONCE = 20_000  # rows in one statement
 NUMBERS = (int, float, bool, type(None))
@@ -28,20 +31,32 @@ def insert(
     """
     if not any(map(len, columns.values())):
         return 0
-    fields = _fields(model, (*columns, *same))
     shared = [
         field.get_db_prep_save(value, connection)
-        for field, value in zip(fields[len(columns) :], same.values(), strict=True)
+        for field, value in zip(_fields(model, tuple(same)), same.values(), strict=True)
     ]
-    given = len(columns)
+    arrays = _by_arrays(columns)
+    sql = _insertion(model, tuple(columns), tuple(same), ignore_conflicts, arrays)
+    return (_at_once if arrays else _each)(sql, columns, shared)
+
+
+@cache
+def _insertion(
+    model: type[Model],
+    given: tuple[str, ...],
+    same: tuple[str, ...],
+    ignore_conflicts: bool,
+    arrays: bool,
+) -> str:
+    """The statement that inserts these columns: of one row, or of whole columns."""
+    fields = _fields(model, given + same)
     head = f"INSERT INTO {_table(model)} ({', '.join(map(_name, fields))})"  # nosec B608
     tail = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
-    if not _by_arrays(columns):
-        values = ", ".join(["%s"] * len(fields))
-        return _each(f"{head} VALUES ({values}){tail}", columns, shared)
-    constants = "".join(f", {_typed(field)}" for field in fields[given:])
-    arrays = _unnested(fields[:given])
-    return _at_once(f"{head} SELECT given.*{constants} FROM {arrays}{tail}", columns, shared)  # nosec B608
+    if not arrays:
+        return f"{head} VALUES ({', '.join(['%s'] * len(fields))}){tail}"
+    constants = "".join(f", {_typed(field)}" for field in fields[len(given) :])
+    columns = _unnested(fields[: len(given)])
+    return f"{head} SELECT given.*{constants} FROM {columns}{tail}"  # nosec B608
 
 
 def insert_from(
@@ -117,15 +132,13 @@ def _by_arrays(columns: Columns) -> bool:
 def _each(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
     """Run this for each row; returns how many rows were touched."""
     rows = list(zip(*columns.values(), *map(repeat, shared), strict=False))
-    with connection.cursor() as cursor:
-        if len(rows) == 1:
-            cursor.execute(sql, rows[0])
-        else:
-            # Outside a transaction every row would be one of its own.
-            with transaction.atomic():
-                cursor.executemany(sql, rows)
-        touched: int = cursor.rowcount
-    return touched
+    if len(rows) == 1:
+        with executed(sql, rows[0]) as cursor:
+            return int(cursor.rowcount)
+    # Outside a transaction every row would be one of its own.
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.executemany(sql, rows)
+        return int(cursor.rowcount)
 
 
 def _at_once(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
@@ -161,7 +174,8 @@ def _type(field: "Field[Any, Any]") -> str:
     return str(field.rel_db_type(connection)).partition("(")[0]
 
 
-def _fields(model: type[Model], names: Sequence[str]) -> list["Field[Any, Any]"]:
+@cache
+def _fields(model: type[Model], names: tuple[str, ...]) -> list["Field[Any, Any]"]:
     known = {field.attname: field for field in model._meta.concrete_fields}
     return [known[name] for name in names]
 

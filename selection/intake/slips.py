@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from selection.models import Assignment
+
+from .prepared import executed
 
 COLUMNS = (
     "id",
@@ -62,8 +62,7 @@ def slips(assignments: Sequence[int]) -> dict[int, Slip]:
 def _read(assignments: list[int], columns: tuple[str, ...]) -> list[Slip]:
     filled = 1 << (len(assignments) - 1).bit_length()  # a statement each for 1, 2, 4, ... ids
     ids = assignments + assignments[-1:] * (filled - len(assignments))
-    with connection.cursor() as cursor:
-        cursor.execute(_sql(columns, filled), ids)
+    with executed(_sql(columns, filled), ids) as cursor:
         rows = cursor.fetchall()
     return [_slip(*row) for row in rows]
 

@@ -1,0 +1,160 @@
+"""``make load`` besides: what 100,000 workers and a million answers take of each process.
+
+An answer's cost there beside that of 1,000 workers with as many answers each, and the peak of
+memory of every process that reads or writes such a run. Ten minutes; ``LARGE=10000`` is quicker.
+"""
+
+import http.client
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import connection
+
+from selection import engine
+from selection.models import Run
+from tests.worlds import make_pool, make_questions, make_run
+
+from . import spent
+from .crowds import answer_out
+from .stack import (
+    Post,
+    Stack,
+    addresses,
+    open_ids,
+    post_all,
+    post_batches,
+    post_each,
+    put_aside,
+    stack,
+)
+from .tables import show
+
+LARGE = int(os.environ.get("LARGE", "100000"))
+SMALL = 1_000
+EACH = 10  # answers of each worker
+SLOTS = 20_000  # out at once, while clients answer
+SECONDS = 20.0
+FORMATS = ("csv", "xlsx", "all-csv", "all-json", "report", "answers", "answers-wide", "payment")
+READS = ("standings?limit=1000", "selection", "history", "answers?limit=1000")
+API = (*READS, *(f"export?format={name}" for name in FORMATS))
+COMMANDS = (("recount",), ("export", "--format", "dump", "--out"), ("dump_run", "--out"))
+
+
+def main() -> None:
+    small, large = grown(SMALL), grown(LARGE)
+    with stack(children=1, processes=1) as running:
+        rows = [
+            [way, *(cost(running, run, post) for run in (small, large))]
+            for way, post in (("one by one", post_each), ("in batches", post_batches))
+        ]
+        show(
+            f"an answer's cost by the API on {connection.vendor}, milliseconds of processors of "
+            f"web, engine and database; {spent.busy()}",
+            ["sent", f"{SMALL:,} workers", f"{LARGE:,} workers", "times"],
+            [[*row, f"{row[2] / row[1]:.2f}"] for row in rows],
+        )
+        memory = list(of_processes(running, large))
+    show(
+        f"{LARGE:,} workers and {EACH * LARGE:,} answers on {connection.vendor}; {spent.busy()}",
+        ["process", "what it did", "seconds", "MB at most"],
+        [*memory, *(of_command(large, words) for words in COMMANDS)],
+    )
+
+
+def grown(n: int) -> Run:
+    """A run in which each of n workers has given so many answers, step by step."""
+    rows, asked = [], {"k": n // 5, "algorithm": "certified", "epsilon": 0.002}
+    run = make_run(
+        pool=make_pool(n),
+        question_set=make_questions(500),
+        slots=n,
+        slots_per_worker=EACH,
+        **asked,
+    )
+    spent.forget_peak(os.getpid())
+    for _ in range(EACH):
+        own, server = time.process_time(), spent.processors(spent.database())
+        engine.advance(run.pk)
+        took = time.process_time() - own
+        rows.append([took, spent.processors(spent.database()) - server])
+        answer_out(run)
+    own_ms, server_ms = (1e6 * sum(column) / (n * EACH) for column in zip(*rows, strict=True))
+    show(
+        f"{EACH} steps of {n:,} answers each, microseconds of processors an answer",
+        ["step", "database", "MB at most"],
+        [[own_ms, server_ms, spent.peak(os.getpid())]],
+    )
+    Run.objects.filter(pk=run.pk).update(slots=SLOTS)
+    engine.advance(run.pk)
+    return run
+
+
+# -- cost
+
+
+def cost(to: Stack, run: Run, post: Post) -> float:
+    """Milliseconds of processors an answer, until all that was sent is counted."""
+    what = open_ids(run)[:SLOTS]
+    before = to.processors()
+    sent, _ = post_all(to, addresses(what) if post is post_each else what, post, SECONDS)
+    time.sleep(3)
+    return 1000 * (to.processors() - before) / sent
+
+
+# -- memory
+
+
+def of_processes(to: Stack, run: Run) -> Iterator[list[object]]:
+    web, worker = spent.children(to.pids["web"])[-1], spent.children(to.pids["celery"])[-1]
+    yield ["Celery", "steps of such a run, until now", "", spent.peak(worker)]
+    yield ["web", "took these answers", "", spent.peak(web)]
+    put_aside(run)
+    signed_in = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={session()}"}
+    page = f"/admin/selection/run/{run.pk}/"
+    for path in (page, f"{page}live/"):
+        yield ["web", path, *of_request(to, web, path, signed_in)]
+    token = {"Authorization": f"Bearer {to.token}"}
+    for path in API:
+        yield ["web", path, *of_request(to, web, f"/api/runs/{run.pk}/{path}", token)]
+
+
+def session() -> str:
+    user = User.objects.create_superuser("large", password="large")
+    store = SessionStore()
+    store["_auth_user_id"] = str(user.pk)
+    store["_auth_user_backend"] = "selection.access.Roles"
+    store["_auth_user_hash"] = user.get_session_auth_hash()
+    store.save()
+    return str(store.session_key)
+
+
+def of_request(to: Stack, web: int, path: str, headers: dict[str, str]) -> tuple[float, float]:
+    """Seconds, and the peak of the process that answers."""
+    spent.forget_peak(web)
+    client, start = http.client.HTTPConnection("127.0.0.1", to.port), time.perf_counter()
+    client.request("GET", path, headers=headers)
+    reply = client.getresponse()
+    while reply.read(1 << 20):
+        pass
+    assert reply.status == 200, (path, reply.status)
+    return time.perf_counter() - start, spent.peak(web)
+
+
+def of_command(run: Run, words: tuple[str, ...]) -> list[object]:
+    """In a process of its own, which tells its peak itself."""
+    name, *options = words
+    with tempfile.TemporaryDirectory() as folder:
+        files = [str(Path(folder) / "run.json")] if "--out" in options else []
+        call = ["-m", "benchmarks.command", name, str(run.pk), *options, *files]
+        start = time.perf_counter()
+        said = subprocess.run([sys.executable, *call], capture_output=True, text=True, check=True)
+    took = time.perf_counter() - start
+    return ["manage.py", " ".join(words), took, float(said.stdout.split()[-1])]
