@@ -167,9 +167,9 @@ def _open_csv(run: Run) -> HttpResponseBase:
 
 
 def _dump(run: Run) -> HttpResponseBase:
-    text = exports.json_text(reports.dump(run), None).encode()
+    pieces = map(str.encode, reports.dump_text(run).pieces)
     name = f"{slugify(f'{run} dump') or 'dump'}.json"
-    return file_response(exports.File(name, "application/json", iter([text])))
+    return file_response(exports.File(name, "application/json", pieces))
 
 
 FILES = {

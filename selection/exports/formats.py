@@ -122,7 +122,7 @@ def _answers(wanted: Wanted) -> Iterator[bytes]:
 
 
 def _dump(wanted: Wanted) -> Iterator[bytes]:
-    return iter([writing.json_text(reports.dump(wanted.run, anonymous=True), None).encode()])
+    return map(str.encode, reports.dump_text(wanted.run, anonymous=True).pieces)
 
 
 RESULTS, PAYING = "Results", "Paying"

@@ -14,6 +14,7 @@ from .answers import (
 from .card import Card, Point, card
 from .comparison import Comparison, compare
 from .dump import Verification, dump, told, verify
+from .dump_text import DumpText, dump_text
 from .explain import Explanation, explain
 from .exports import COLUMNS, columns, export, export_table, facts, selected
 from .exposure import Exposure, exposed
@@ -49,6 +50,7 @@ __all__ = [
     "Ahead",
     "Card",
     "Comparison",
+    "DumpText",
     "Everybody",
     "Explanation",
     "Exposure",
@@ -79,6 +81,7 @@ __all__ = [
     "columns",
     "compare",
     "dump",
+    "dump_text",
     "duration",
     "ended_early",
     "explain",

@@ -4,7 +4,7 @@ It holds all that the run is made of, so that another server could take it up.
 """
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from itertools import chain, groupby
 from typing import Any
@@ -21,6 +21,7 @@ from selection.models import (
     QuestionSet,
     Run,
     Skill,
+    Worker,
 )
 from selection.setup import choices
 from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of, told
@@ -62,6 +63,7 @@ ANSWERS = {
     "response": "answer__response",
 }
 ANSWER_COLUMNS = list(ANSWERS)
+AT_ONCE = 1000  # candidates
 
 
 def dump(run: Run, anonymous: bool = False, media: bool = False) -> dict[str, Any]:
@@ -70,13 +72,15 @@ def dump(run: Run, anonymous: bool = False, media: bool = False) -> dict[str, An
     anonymous  leave out who the workers are, what they wrote, and the words of the questions
     media      with the bytes of the files that questions show, not their names alone
     """
+    document = frame(run, anonymous, media) | {"candidates": list(candidates(run, anonymous))}
+    return document | {"digest": digest_of(document)}
+
+
+def frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
+    """The document without its candidates and its digest: not much, however many answer."""
     if run.status == Run.Status.DRAFT:
         raise Refused(f"The run “{run}” has not begun; there is nothing to dump yet.")
-    people = run.candidates.select_related("worker").prefetch_related("recorded__question")
-    rows = list(people.order_by("worker_id", "skill"))
-    workers = {row.worker_id: row.worker for row in rows}
-    numbers = {pk: number for number, pk in enumerate(workers)}
-    answers = _answers(run, anonymous)
+    workers = Worker.objects.filter(pk__in=run.candidates.values("worker")).order_by("pk")
     life = {} if anonymous else _columns(run, LIFE)
     document: dict[str, Any] = {
         "format": FORMAT,
@@ -84,20 +88,30 @@ def dump(run: Run, anonymous: bool = False, media: bool = False) -> dict[str, An
         "anonymous": anonymous,
         "run": _columns(run, RUN) | _settings(run) | life,
         "kinds": [_kind(skill, anonymous, media) for skill in run.skills],
-        "workers": [_worker(one, anonymous) for one in workers.values()],
+        "workers": [_worker(one, anonymous) for one in workers.iterator(AT_ONCE)],
         "answer_columns": [name for name in ANSWER_COLUMNS if not anonymous or name != "response"],
-        "candidates": [
-            _candidate(row, numbers[row.worker_id], answers.get(row.pk, []), anonymous)
-            for row in rows
-        ],
+        "candidates": [],
         "steps": [_columns(step, STEP) for step in run.history.order_by("number")],
         "events": [_event(one, anonymous) for one in run.events.order_by("id")],
         "memory": run.memory,
         "proof": run.proof,
         "result": _result(run),
     }
-    document |= {} if anonymous else _besides(run)
-    return document | {"digest": digest_of(document)}
+    return document | ({} if anonymous else _besides(run))
+
+
+def candidates(run: Run, anonymous: bool) -> Iterator[dict[str, Any]]:
+    """With their answers, so many at a time: a large run's do not fit into memory together."""
+    rows = run.candidates.order_by("worker_id", "skill")
+    ids = list(rows.values_list("pk", "worker_id"))
+    numbers = {worker: number for number, worker in enumerate(dict.fromkeys(w for _, w in ids))}
+    people = rows.prefetch_related("recorded__question")
+    for start in range(0, len(ids), AT_ONCE):
+        part = [pk for pk, _ in ids[start : start + AT_ONCE]]
+        answers = _answers(part, anonymous)
+        for row in people.filter(pk__in=part):
+            own = answers.get(row.pk, [])
+            yield _candidate(row, numbers[row.worker_id], own, anonymous)
 
 
 def verify(document: Any) -> Verification:
@@ -185,15 +199,15 @@ def _besides(run: Run) -> dict[str, list[list[Any]]]:
     }
 
 
-def _answers(run: Run, anonymous: bool) -> dict[int, list[list[Any]]]:
+def _answers(candidates: list[int], anonymous: bool) -> dict[int, list[list[Any]]]:
     """By candidate, all that was handed out, in order; what has no answer yet has None."""
     names = [ANSWERS[name] for name in ANSWER_COLUMNS if not anonymous or name != "response"]
     rows = (
-        Assignment.objects.filter(candidate__run=run)
+        Assignment.objects.filter(candidate__in=candidates)
         .order_by("candidate_id", "position")
         .values_list("candidate_id", *names)
     )
-    found = groupby(rows.iterator(5000), key=lambda row: row[0])
+    found = groupby(rows, key=lambda row: row[0])
     return {pk: [[_ready(value) for value in row[1:]] for row in own] for pk, own in found}
 
 

@@ -1,7 +1,7 @@
 """Recompute a run from its dump: the selection, its promise and its ε, or where they differ."""
 
 from .finding import Finding
-from .reading import ANSWER, FORMAT, VERSION, DumpError, Record, digest_of, read
+from .reading import ANSWER, FORMAT, VERSION, DumpError, Record, canonical, digest_of, read
 from .replaying import Replayed, replay
 from .telling import told
 from .verdict import Verification, verify
@@ -15,6 +15,7 @@ __all__ = [
     "Record",
     "Replayed",
     "Verification",
+    "canonical",
     "digest_of",
     "read",
     "replay",

@@ -119,8 +119,12 @@ class Record:
 def digest_of(document: dict[str, Any]) -> str:
     """Of all of a dump but its own ``digest``."""
     rest = {name: value for name, value in document.items() if name != "digest"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(canonical(rest).encode()).hexdigest()
+
+
+def canonical(value: Any) -> str:
+    """As JSON with sorted names and no spaces, so that the same values are the same text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def read(document: Any) -> Record:

@@ -1,15 +1,15 @@
 """``manage.py dump_run``: a run as a file from which anybody can recompute its end."""
 
-import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
-from django.db import transaction
 
 from selection import reports
 from selection.errors import Refused
 from selection.models import Run
+from selection.reports import DumpText
 
 
 class Command(BaseCommand):
@@ -30,24 +30,20 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            document = _document(options)
-            text = json.dumps(document, ensure_ascii=False)
-            options["out"].write_text(text + "\n", encoding="utf-8")
+            text = _text(options)
+            with options["out"].open("w", encoding="utf-8") as file:
+                file.writelines(chain(text.pieces, "\n"))
         except Refused as refusal:
             raise CommandError(str(refusal)) from refusal
         except OSError as error:
             raise CommandError(f"{options['out']} cannot be written: {error}.") from error
-        self.stdout.write(
-            f"{options['out']}: “{document['run']['name']}”, digest {document['digest']}"
-        )
+        self.stdout.write(f"{options['out']}: “{text.name}”, digest {text.digest}")
 
 
-@transaction.atomic
-def _document(options: dict[str, Any]) -> dict[str, Any]:
-    """Of one moment: no step is taken meanwhile."""
-    run = Run.objects.locked(options["run"])
+def _text(options: dict[str, Any]) -> DumpText:
+    run = Run.objects.filter(pk=options["run"]).first()
     if run is None:
         raise CommandError(f"There is no run of number {options['run']}.")
     if options["anonymous"] and options["media"]:
         raise CommandError("An anonymous dump shows no questions, so it has no --media.")
-    return reports.dump(run, options["anonymous"], options["media"])
+    return reports.dump_text(run, options["anonymous"], options["media"])

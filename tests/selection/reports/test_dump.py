@@ -217,6 +217,21 @@ def answers_of(document: dict[str, Any], arm: int = 0) -> list[list[Any]]:
 QUESTION, POSITION, RIGHT, VOID, COUNTED = (ANSWER.index(name) for name in ANSWER)
 
 
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_as_text_it_is_the_same_however_few_workers_are_read_at_once(anonymous, monkeypatch):
+    run = run_of("lucb", n=7)
+    play(run, crowd(1, good=2), most=3)
+    monkeypatch.setattr(sys.modules["selection.reports.dump"], "AT_ONCE", 3)
+    run.refresh_from_db()
+    document = reports.dump(run, anonymous)
+    text = reports.dump_text(run, anonymous)
+    assert "".join(text.pieces) == json.dumps(document, ensure_ascii=False)
+    assert text.digest == document["digest"] == digest_of(document)
+    assert [len(one["answers"]) for one in document["candidates"]] == [
+        one.asked for one in run.candidates.order_by("worker_id")
+    ]
+
+
 def test_a_file_that_was_changed_is_told_by_its_digest(document):
     document["run"]["name"] = "another"
     (found,) = reports.verify(document).findings
