@@ -14,6 +14,7 @@ from ninja.security import HttpBearer
 
 from selection.access import limits, tokens
 from selection.errors import Forbidden, Refused, TooMany, WrongKind
+from selection.limits import MB
 from selection.models import ApiToken
 
 Scope = ApiToken.Scope
@@ -90,13 +91,14 @@ def _as_text(value: Any) -> Any:
     return value
 
 
-ABOUT = """The whole job: pools, gold questions, runs, answers, standings, the selection.
+ABOUT = f"""The whole job: pools, gold questions, runs, answers, standings, the selection.
 
 A token is sent as `Authorization: Bearer cs_…`. A list gives at most `limit` at once; while there
 is more, its header `Link: <…>; rel="next"` has the address of the next page. Whatever goes wrong is
-`{"error": "one line"}`, with `where` for a field. What creates something takes a header
+`{{"error": "one line"}}`, with `where` for a field. What creates something takes a header
 `Idempotency-Key`: the same request sent again under the same key creates nothing and gets the first
-answer. docs/api.md has the whole job, step by step."""
+answer. A body is at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE // MB} MB, one with a file
+{settings.MOST_UPLOADED // MB}. docs/api.md has the whole job, step by step."""
 RETRY = {
     "Retry-After": {
         "description": "Seconds to wait.",

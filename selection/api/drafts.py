@@ -10,6 +10,7 @@ from ninja import Field, Query, Schema, Status
 
 from selection.access import scoped
 from selection.algorithms import ALGORITHMS
+from selection.limits import LONGEST_KEY, MOST_IMPORTED
 from selection.models import Pool, QuestionSet, Run, Skill
 from selection.setup import copies, drafts, events, money, runs
 
@@ -32,7 +33,7 @@ class LimitsIn(Part):
 class QuotasIn(Schema):
     """At least and at most so many of the selected from each value of a worker attribute."""
 
-    attribute: str = Field(min_length=1, max_length=200, examples=["language"])
+    attribute: str = Field(min_length=1, max_length=LONGEST_KEY, examples=["language"])
     limits: dict[str, LimitsIn] = Field(
         min_length=1, max_length=50, description="By value; others are not limited."
     )
@@ -100,10 +101,10 @@ class RunIn(Schema, extra="forbid"):
         "passed over), out (the worker stays out) or again (they may be asked again).",
     )
     only: list[Key] = Field(
-        [], max_length=100_000, description="Whom it is for, by their ids; empty: everybody."
+        [], max_length=MOST_IMPORTED, description="Whom it is for, by their ids; empty: everybody."
     )
     left_out: list[Key] = Field(
-        [], max_length=100_000, description="Who is not to be in it, by their ids."
+        [], max_length=MOST_IMPORTED, description="Who is not to be in it, by their ids."
     )
     seed: int | None = Field(None, ge=0, le=2**62, description="null: one of its own.")
     skills: list[SkillIn] = Field([], max_length=50, description="Further question sets.")
@@ -120,8 +121,10 @@ class CopyIn(WhyIn):
 class RunsQuery(Page):
     status: Literal["draft", "running", "paused", "ended"] | None = None
     pool: Id | None = Field(None, description="Only runs of this pool.")
-    name: str = Field("", max_length=200, description="Only the one that is called exactly this.")
-    search: str = Field("", max_length=200, description="Only with this in the name.")
+    name: str = Field(
+        "", max_length=LONGEST_KEY, description="Only the one that is called exactly this."
+    )
+    search: str = Field("", max_length=LONGEST_KEY, description="Only with this in the name.")
 
 
 class RunRowOut(Schema):

@@ -8,6 +8,7 @@ from ninja import Field, Query, Schema
 
 from selection import exports
 from selection.access import scoped
+from selection.limits import LONGEST_KEY
 from selection.models import Run
 
 from .base import ERRORS, api
@@ -26,7 +27,7 @@ class ExportIn(Schema):
     format: str = Field("csv", json_schema_extra={"enum": list(exports.FORMATS)})
     named: str = Field(
         "",
-        max_length=200,
+        max_length=LONGEST_KEY,
         description="What the qualification or skill is called on the platform; else as the run. "
         "Read by mturk, mturk-revoke and toloka.",
     )

@@ -6,16 +6,17 @@ from ninja import Field, File, Schema
 from ninja.files import UploadedFile
 from ninja.schema import model_validator  # type: ignore[attr-defined]  # pydantic's, by way of ninja
 
+from selection.limits import LONGEST_KEY, LONGEST_WHY
+
 from .paging import Page
 
 MOST = 2**31 - 1  # that a column holds
-MOST_ROWS = 10_000
 
 Id = Annotated[int, Field(ge=1, le=2**63 - 1, examples=[1])]
 Amount = Annotated[int, Field(ge=1, le=MOST)]
-Key = Annotated[str, Field(min_length=1, max_length=200)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Why = Annotated[str, Field(max_length=300, description="Kept in the run's history.")]
+Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
+Why = Annotated[str, Field(max_length=LONGEST_WHY, description="Kept in the run's history.")]
 Yes = Annotated[bool, Field(strict=True)]  # never "no", which would be taken for true
 # A number, or as text, so that no digit is lost.
 PRICE: dict[str, Any] = {
@@ -60,8 +61,8 @@ class Part(Schema):
 
 
 class Named(Page):
-    name: str = Field("", max_length=200, description="Only what is called exactly this.")
-    search: str = Field("", max_length=200, description="Only what has this in its name.")
+    name: str = Field("", max_length=LONGEST_KEY, description="Only what is called exactly this.")
+    search: str = Field("", max_length=LONGEST_KEY, description="Only what has this in its name.")
 
 
 class FateOut(Schema):

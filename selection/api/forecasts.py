@@ -10,6 +10,7 @@ from selection import forecast
 from selection.access import scoped
 from selection.errors import Refused
 from selection.forecast import Belief, orders
+from selection.limits import MOST_ENTRIES, MOST_IMPORTED
 from selection.models import Planning, Run
 
 from .base import ERRORS, api, who
@@ -38,7 +39,7 @@ class ForecastIn(Schema, extra="forbid"):
     questions: int = Field(description="How many gold questions there are.")
     met: list[tuple[int, int]] = Field(
         [],
-        max_length=10_000,
+        max_length=MOST_ENTRIES,
         description="(questions, workers): so many workers are not asked so many of them, because "
         "they met them in an earlier run.",
     )
@@ -54,7 +55,7 @@ class ForecastIn(Schema, extra="forbid"):
     )
     run: str | None = Field(None, description="They are like those of this run: name or number.")
     past: list[TallyIn] | None = Field(
-        None, max_length=100_000, description="They are like these: two at least."
+        None, max_length=MOST_IMPORTED, description="They are like these: two at least."
     )
 
 

@@ -9,6 +9,7 @@ from ninja import Field, Query, Schema
 
 from selection import reports
 from selection.access import scoped
+from selection.limits import LONGEST_KEY
 from selection.models import Run
 
 from .base import ERRORS, api
@@ -18,8 +19,8 @@ from .schemas import EventOut, HistoryOut, StepOut
 
 
 class AnswersQuery(Page):
-    worker: str = Field("", max_length=200, description="Only this one's.")
-    question: str = Field("", max_length=200, description="Only to this one.")
+    worker: str = Field("", max_length=LONGEST_KEY, description="Only this one's.")
+    question: str = Field("", max_length=LONGEST_KEY, description="Only to this one.")
     outcome: Literal["right", "not right", "too late", "question retired"] | None = None
 
 

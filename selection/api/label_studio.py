@@ -8,6 +8,7 @@ from ninja import Field, Query, Schema
 
 from selection.access import scoped
 from selection.intake import annotations
+from selection.limits import LONGEST_KEY
 from selection.models import Run
 
 from .base import ERRORS, Scope, Token, api
@@ -26,7 +27,7 @@ class FieldQuery(Schema):
     field: str = Field(
         "question",
         min_length=1,
-        max_length=200,
+        max_length=LONGEST_KEY,
         description="Which of the task's data has the key of the question.",
     )
 

@@ -8,8 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Field, Schema
 
 from selection.errors import Refused
+from selection.limits import MOST_PAGE
 
 Row = TypeVar("Row")
+LONGEST_CURSOR = 300
 NEXT: dict[str, Any] = {
     "responses": {
         200: {
@@ -28,10 +30,10 @@ NEXT: dict[str, Any] = {
 class Page(Schema):
     cursor: str = Field(
         "",
-        max_length=300,
+        max_length=LONGEST_CURSOR,
         description="Where the page begins, as the header Link of the page before has it.",
     )
-    limit: int = Field(100, ge=1, le=1000, description="Most rows of a page.")
+    limit: int = Field(100, ge=1, le=MOST_PAGE, description="Most rows of a page.")
 
 
 def page(

@@ -12,11 +12,12 @@ from selection import audit
 from selection.access import scoped
 from selection.intake import rows
 from selection.intake.files import WorkerRow
+from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Pool, Worker
 from selection.setup import holders
 
 from .base import ERRORS, api
-from .fields import MOST_ROWS, Id, Key, Name, Named, RowsOut
+from .fields import Id, Key, Name, Named, RowsOut
 from .once import KEYED, once
 from .paging import NEXT, Page, page
 from .schemas import WorkerIn
@@ -36,13 +37,13 @@ class PoolOut(Schema):
 
 
 class WorkersIn(Schema):
-    workers: list[WorkerIn] = Field(min_length=1, max_length=MOST_ROWS)
+    workers: list[WorkerIn] = Field(min_length=1, max_length=MOST_ENTRIES)
 
 
 class WorkerChangeIn(Schema):
     """What is left out stays."""
 
-    name: str | None = Field(None, max_length=200, examples=["Ada"])
+    name: str | None = Field(None, max_length=LONGEST_KEY, examples=["Ada"])
     attributes: dict[str, str] | None = Field(
         None, description="All of them.", examples=[{"language": "English"}]
     )
@@ -55,7 +56,9 @@ class PoolWorkerOut(Schema):
 
 
 class WorkersQuery(Page):
-    search: str = Field("", max_length=200, description="Only who has this in their id or name.")
+    search: str = Field(
+        "", max_length=LONGEST_KEY, description="Only who has this in their id or name."
+    )
 
 
 def _pools(request: HttpRequest) -> Any:

@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Schema, Status
 
 from selection.intake import practice
+from selection.limits import LONGEST_TEXT
 from selection.models import Practice
 
 from .base import ERRORS, api
@@ -21,7 +22,10 @@ class PracticeIn(GoldIn):
 
     number: int = Field(0, ge=0, le=MOST, description="They are asked in this order.")
     explanation: str = Field(
-        "", max_length=100_000, description="Shown once it is answered.", examples=["Carry the 1."]
+        "",
+        max_length=LONGEST_TEXT,
+        description="Shown once it is answered.",
+        examples=["Carry the 1."],
     )
     must: Yes = Field(False, description="Nobody is tested before they answered this one right.")
 

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
 from selection.access import scoped
+from selection.limits import LONGEST_TEXT
 from selection.models import QuestionSet
 from selection.setup import holders
 
@@ -22,7 +23,7 @@ class SetIn(Schema):
     name: Name = Field(description="Unique in the team.", examples=["Sums"])
     instructions: str = Field(
         "",
-        max_length=100_000,
+        max_length=LONGEST_TEXT,
         description="Shown to workers above every question.",
         examples=["Add the numbers."],
     )
@@ -45,7 +46,7 @@ class SetChangeIn(Schema):
     """What is left out stays."""
 
     name: Name | None = Field(None, examples=["Sums"])
-    instructions: str | None = Field(None, max_length=100_000, examples=["Add the numbers."])
+    instructions: str | None = Field(None, max_length=LONGEST_TEXT, examples=["Add the numbers."])
     markdown: Yes | None = None
     tries: int | None = Field(None, ge=1, le=32767, description="null: as often as they like.")
     most_workers: Amount | None = Field(None, description="null: no limit.")

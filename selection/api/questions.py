@@ -10,12 +10,13 @@ from ninja import Field, Query, Schema
 from selection import audit
 from selection.intake import rows
 from selection.intake.files import QuestionRow
+from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Question
 from selection.setup import regrade
 from selection.setup.regrade import Gold
 
 from .base import ERRORS, api, who
-from .fields import MOST_ROWS, Id, Key, Part, RowsOut, Yes
+from .fields import Id, Key, Part, RowsOut, Yes
 from .paging import NEXT, Page, page
 from .question_sets import set_of
 from .schemas import WhyIn
@@ -67,7 +68,7 @@ class QuestionIn(GoldIn):
 
 
 class QuestionsIn(Schema):
-    questions: list[QuestionIn] = Field(min_length=1, max_length=MOST_ROWS)
+    questions: list[QuestionIn] = Field(min_length=1, max_length=MOST_ENTRIES)
 
 
 class CorrectionIn(GoldIn, WhyIn):
@@ -95,7 +96,7 @@ class CorrectedOut(Schema):
 
 
 class QuestionsQuery(Page):
-    search: str = Field("", max_length=200, description="Only with this in id or prompt.")
+    search: str = Field("", max_length=LONGEST_KEY, description="Only with this in id or prompt.")
     retired: bool | None = Field(None, description="Only those that are retired, or are not.")
 
 

@@ -5,6 +5,8 @@ from decimal import Decimal
 
 from ninja import Field, Schema
 
+from selection.limits import LONGEST_WHY
+
 from .fields import Value, Yes, price
 
 
@@ -190,7 +192,7 @@ class ChangeIn(Schema):
     enrol_most: int | None = None
     enrolling: Yes | None = Field(None, description="Open or close the roster.")
     concluded: Yes | None = Field(None, description="Put an ended run aside, or take it up.")
-    why: str = Field("", max_length=300, description="Kept in the run's history.")
+    why: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
     preview: Yes = Field(False, description="Only say what it would do.")
 
 

@@ -5,10 +5,18 @@ from typing import Literal
 
 from ninja import Field, Schema
 
-from selection.intake.answers import LONGEST
+from selection.limits import (
+    LONGEST_KEY,
+    LONGEST_RESPONSE,
+    LONGEST_WHY,
+    MOST_ANSWERS,
+    MOST_ENTRIES,
+    MOST_IMPORTED,
+    MOST_PRESENT,
+)
 
 from .fields import Id, Key
-from .paging import Page
+from .paging import LONGEST_CURSOR, Page
 
 
 class AssignmentOut(Schema):
@@ -30,7 +38,7 @@ class AssignmentOut(Schema):
 
 
 class OpenQuery(Page):
-    worker: str | None = Field(None, max_length=200, description="Only this worker's.")
+    worker: str | None = Field(None, max_length=LONGEST_KEY, description="Only this worker's.")
     after: int = Field(
         0, ge=0, description="Only assignments with a greater id; the same as a cursor."
     )
@@ -39,9 +47,12 @@ class OpenQuery(Page):
 
 class ClaimIn(Schema):
     workers: list[Key] = Field(
-        min_length=1, max_length=100, description="Who are there now.", examples=[["A1B2C3"]]
+        min_length=1,
+        max_length=MOST_PRESENT,
+        description="Who are there now.",
+        examples=[["A1B2C3"]],
     )
-    each: int = Field(1, ge=1, le=100, description="Most questions for each of them.")
+    each: int = Field(1, ge=1, le=MOST_PRESENT, description="Most questions for each of them.")
 
 
 class ClaimOut(Schema):
@@ -61,7 +72,7 @@ class ResponseIn(Schema):
     response: str = Field(
         description="As the worker gave it.",
         examples=["42"],
-        json_schema_extra={"maxLength": LONGEST},
+        json_schema_extra={"maxLength": LONGEST_RESPONSE},
     )
 
 
@@ -78,7 +89,7 @@ class BatchRowIn(Schema):
 
 
 class BatchIn(Schema):
-    answers: list[BatchRowIn] = Field(min_length=1, max_length=1000)
+    answers: list[BatchRowIn] = Field(min_length=1, max_length=MOST_ANSWERS)
 
 
 class BatchRowOut(Schema):
@@ -102,7 +113,7 @@ class AnswerIn(Schema):
 
 
 class AnswersIn(Schema):
-    answers: list[AnswerIn] = Field(max_length=100_000)
+    answers: list[AnswerIn] = Field(max_length=MOST_IMPORTED)
     outside: Literal["refuse", "wrong"] = Field(
         "refuse",
         description="What becomes of an answer that is none of the question's choices: named among "
@@ -111,7 +122,7 @@ class AnswersIn(Schema):
 
 
 class WhyIn(Schema):
-    why: str = Field("", max_length=300, description="Kept in the run's history.")
+    why: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
 
 
 class VerdictIn(WhyIn):
@@ -124,16 +135,18 @@ class WorkerIn(Schema):
     worker: str = Field(
         description="What your platform calls them; unique in the pool.", examples=["A1B2C3"]
     )
-    name: str = Field("", max_length=200, examples=["Ada"])
+    name: str = Field("", max_length=LONGEST_KEY, examples=["Ada"])
     attributes: dict[str, str] = Field(
         {}, description="For quotas, and for you.", examples=[{"language": "English"}]
     )
 
 
 class RunWorkersQuery(Schema):
-    cursor: str = Field("", max_length=300, description="As in the header Link.")
-    limit: int | None = Field(None, ge=1, le=10_000, description="null: all of them.")
-    search: str = Field("", max_length=200, description="Only who has this in their id or name.")
+    cursor: str = Field("", max_length=LONGEST_CURSOR, description="As in the header Link.")
+    limit: int | None = Field(None, ge=1, le=MOST_ENTRIES, description="null: all of them.")
+    search: str = Field(
+        "", max_length=LONGEST_KEY, description="Only who has this in their id or name."
+    )
 
 
 class LinksOut(Schema):

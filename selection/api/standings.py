@@ -8,11 +8,12 @@ from ninja import Field, Query, Schema
 
 from selection import reports
 from selection.access import scoped
+from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Run
 
 from .base import ERRORS, api
 from .fields import Id
-from .paging import NEXT, page_of
+from .paging import LONGEST_CURSOR, NEXT, page_of
 from .run_schemas import LearnedOut, PopulationOut
 
 
@@ -50,9 +51,9 @@ class LineOut(Schema):
 
 
 class StandingsQuery(Schema):
-    cursor: str = Field("", max_length=300, description="As in the header Link.")
-    limit: int | None = Field(None, ge=1, le=10_000, description="null: all of them.")
-    worker: str = Field("", max_length=200, description="Only this one.")
+    cursor: str = Field("", max_length=LONGEST_CURSOR, description="As in the header Link.")
+    limit: int | None = Field(None, ge=1, le=MOST_ENTRIES, description="null: all of them.")
+    worker: str = Field("", max_length=LONGEST_KEY, description="Only this one.")
     selected: bool | None = None
     verdict: (
         Literal["accepted", "rejected", "undecided", "not tested", "settled in", "settled out"]

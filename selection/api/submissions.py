@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Schema
 
 from selection.access import scoped
+from selection.limits import LONGEST_KEY, LONGEST_WHY, MOST_ENTRIES
 from selection.models import Run
 from selection.setup import submissions
 
@@ -16,7 +17,7 @@ from .fields import Id
 
 
 class SubmissionIn(Schema):
-    worker: str = Field(min_length=1, max_length=200)
+    worker: str = Field(min_length=1, max_length=LONGEST_KEY)
     status: str = Field(
         max_length=100,
         description="As the platform says it. RETURNED, TIMED-OUT and ABANDONED free the place; "
@@ -26,8 +27,8 @@ class SubmissionIn(Schema):
 
 
 class SubmissionsIn(Schema):
-    submissions: list[SubmissionIn] = Field(min_length=1, max_length=10_000)
-    why: str = Field("", max_length=300)
+    submissions: list[SubmissionIn] = Field(min_length=1, max_length=MOST_ENTRIES)
+    why: str = Field("", max_length=LONGEST_WHY)
 
 
 class FreedOut(Schema):

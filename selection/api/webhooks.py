@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
 from selection.access import scoped
+from selection.limits import MOST_PAGE
 from selection.models import Delivery, Webhook
 from selection.webhooks import hooks
 
@@ -65,7 +66,7 @@ class DeliveryOut(Schema):
 
 
 class DeliveryQuery(Schema):
-    limit: int = Field(100, ge=1, le=1000)
+    limit: int = Field(100, ge=1, le=MOST_PAGE)
     before: int | None = Field(None, ge=1, le=2**62, description="Only those of smaller ids.")
 
 

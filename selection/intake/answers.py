@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from selection import clock, wake
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
+from selection.limits import LONGEST_RESPONSE
 from selection.models import Answer, Assignment, Candidate, Pulse, Run
 from selection.models.grading import allowed, kind_of, matches
 
@@ -18,7 +19,6 @@ from . import bulk
 from .slips import Slip, slip
 
 CHUNK = 2000
-LONGEST = 10_000
 # NUL, halves of pairs, and the character that stands for what could not be read.
 NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]")
 LATE = "Too late: the time to answer this question was up."
@@ -140,8 +140,10 @@ def refuse_response(response: str) -> None:
     """Raise Refused for a response that cannot be one."""
     if not response.strip():
         raise Refused("The response is empty; send the worker's answer as text.")
-    if len(response) > LONGEST or NO_TEXT.search(response):
-        raise Refused(f"The response must be readable text of at most {LONGEST} characters.")
+    if len(response) > LONGEST_RESPONSE or NO_TEXT.search(response):
+        raise Refused(
+            f"The response must be readable text of at most {LONGEST_RESPONSE} characters."
+        )
 
 
 def outside_choices(choices: Sequence[str], response: str, kind: str = "") -> OutsideChoices:

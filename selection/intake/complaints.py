@@ -4,11 +4,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from selection.errors import NotFound, Refused
+from selection.limits import LONGEST_COMPLAINT
 from selection.models import Assignment, Candidate, Complaint, Question, Run
 
 from .answers import NO_TEXT
-
-LONGEST = 2000
 
 
 def complain(assignment_id: int, candidate_id: int, text: str) -> None:
@@ -17,8 +16,8 @@ def complain(assignment_id: int, candidate_id: int, text: str) -> None:
     Raises NotFound for a question that was not theirs, Refused without words.
     """
     text = text.strip()
-    if not text or len(text) > LONGEST or NO_TEXT.search(text):
-        raise Refused(f"Say in 1 to {LONGEST} characters what is wrong.")
+    if not text or len(text) > LONGEST_COMPLAINT or NO_TEXT.search(text):
+        raise Refused(f"Say in 1 to {LONGEST_COMPLAINT} characters what is wrong.")
     own = Candidate.objects.filter(pk=candidate_id).values("run_id", "worker_id").first()
     if own is None:
         raise NotFound("There is no such assignment.")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from selection.errors import Refused
-from selection.reading import MOST_ROWS, Row, Table, read_table
+from selection.limits import LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
+from selection.reading import Row, Table, read_table
 
 from . import layouts, ways
 from .layouts import Plan
@@ -17,8 +18,6 @@ from .layouts import Plan
 _COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
 _QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
 
-LONGEST_KEY = 200
-MOST_OF_THE_PAST = 5_000_000  # answers that are read at once, to be replayed
 # What nobody sees and no name is meant to have; and what turns the reading around in a text.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff]")
 _TURNING = re.compile("[\u202a-\u202e]")

@@ -7,11 +7,10 @@ import re
 from pathlib import PurePath
 
 from selection.errors import Refused
+from selection.limits import MOST_MEDIA, MOST_MEDIA_FILES
 from selection.models import MediaFile, QuestionSet
 
 MB = 1024 * 1024
-MOST = {"image": 5 * MB, "audio": 20 * MB, "video": 40 * MB}
-MOST_FILES = 5000
 # By the first bytes of a file; a point stands for any byte.
 _KNOWN = [
     (re.compile(pattern, re.S), kind)
@@ -50,12 +49,12 @@ def take(question_set: QuestionSet, name: str, data: bytes) -> MediaFile:
             f"{name} is no picture, sound or film that is taken: PNG, JPEG, GIF, WebP, AVIF, MP3, "
             "WAV, Ogg, FLAC, M4A, MP4 or WebM."
         )
-    most = MOST[kind.split("/")[0]]
+    most = MOST_MEDIA[kind.split("/")[0]]
     if len(data) > most:
         raise Refused(f"{name} is larger than {most // MB} MB; make it smaller first.")
     own = MediaFile.objects.filter(question_set=question_set)
-    if own.count() >= MOST_FILES:
-        raise Refused(f"A question set has at most {MOST_FILES} files.")
+    if own.count() >= MOST_MEDIA_FILES:
+        raise Refused(f"A question set has at most {MOST_MEDIA_FILES} files.")
     own.filter(name=name).delete()
     return MediaFile.objects.create(
         question_set=question_set, name=name, type=kind, size=len(data), data=data

@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 from django.db import transaction
 
 from selection.errors import Refused
+from selection.limits import LONGEST_KEY
 from selection.models import Pool, QuestionSet, Worker, grading
 from selection.models.gradable import Gradable
 
 from . import catalog, ways
 from .answers import NO_TEXT
-from .files import LONGEST_KEY, QuestionRow, WorkerRow
+from .files import QuestionRow, WorkerRow
 
 ADDED, CHANGED, UNCHANGED, REFUSED = "added", "changed", "unchanged", "refused"
 

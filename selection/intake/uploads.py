@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from selection.access import team_of
 from selection.errors import NotFound, Refused
+from selection.limits import MOST_FILE
 from selection.models import ColumnNames, Run, Upload, UploadedRow
 from selection.reading import Row, Table, read_table
 
@@ -28,7 +29,6 @@ from .sorting import refuse_ended
 logger = logging.getLogger(__name__)
 
 TASK = "selection.tasks.sort_upload"
-MOST_BYTES = 50 * 1024 * 1024
 AT_ONCE = 0.7  # seconds in which whoever sends the file sorts what can be
 A_TURN = 20.0  # seconds after which a task makes room for others
 LOST = timedelta(seconds=60)  # after which work is handed out again
@@ -43,8 +43,8 @@ State = Upload.State
 
 def refuse_large(name: str, size: int) -> None:
     """Raise Refused for more bytes than a file may have that comes over the network."""
-    if size > MOST_BYTES:
-        raise Refused(f"{name} is larger than {MOST_BYTES >> 20} MB; split it into parts.")
+    if size > MOST_FILE:
+        raise Refused(f"{name} is larger than {MOST_FILE >> 20} MB; split it into parts.")
 
 
 def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True) -> Upload:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from selection.errors import Refused
+from selection.limits import LONGEST_CELL
 
-from .limits import LONGEST_CELL, Line, too_long
+from .limits import Line, too_long
 from .texts import ENCODINGS, opened
 
 # The usual ones, the likeliest first; then what is tried where none of these is there.

@@ -4,11 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from selection.errors import Refused
-
-MOST_ROWS = 200_000
-MOST_COLUMNS = 1_000
-LONGEST_CELL = 100_000  # characters
-LONGEST_ROW = 1_000_000
+from selection.limits import LONGEST_CELL, LONGEST_ROW, MOST_COLUMNS
 
 # No database keeps NUL or halves of pairs, and nobody means to have them.
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")

@@ -6,8 +6,9 @@ from typing import IO
 from xml.parsers import expat
 
 from selection.errors import Refused
+from selection.limits import LONGEST_CELL, MOST_COLUMNS
 
-from .limits import LONGEST_CELL, MOST_COLUMNS, Line, too_long
+from .limits import Line, too_long
 
 MOST_UNPACKED = 150 * 1024 * 1024  # bytes of a sheet, and of a table of texts
 LAST_ROW = 1_048_576  # Excel's own

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from selection.errors import Refused
+from selection.limits import MOST_ROWS
 
 from . import delimited, documents, old_sheets, sheets
-from .limits import MOST_ROWS, Line, checked
+from .limits import Line, checked
 from .texts import encoding_of, sure
 
 Row = tuple[int, list[str]]

@@ -7,11 +7,11 @@ from typing import Any
 from django.db import transaction
 
 from selection.errors import Conflict, NotFound, Refused
+from selection.limits import LONGEST_KEY
 from selection.models import Candidate, Run, Worker
 
 from . import joining
 
-LONGEST = 200
 _TASK = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
@@ -46,8 +46,10 @@ def arrive(
     new where the roster is closed.
     """
     key, name = key.strip(), name.strip()
-    if not key or "\0" in key + name or len(key) > LONGEST or len(name) > LONGEST:
-        raise Refused(f"A worker's id has 1 to {LONGEST} characters, and a name at most as many.")
+    if not key or "\0" in key + name or len(key) > LONGEST_KEY or len(name) > LONGEST_KEY:
+        raise Refused(
+            f"A worker's id has 1 to {LONGEST_KEY} characters, and a name at most as many."
+        )
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")

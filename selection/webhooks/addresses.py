@@ -17,10 +17,10 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 
 from selection.errors import Refused
+from selection.limits import LONGEST_ADDRESS
 from selection.models.webhooks import SAID
 
 SECONDS = 10.0  # for all of it: a receiver that answers byte by byte is no better than none
-LONGEST = 500
 PORTS = {"https": 443, "http": 80}
 INSIDE = (
     "This address is on this machine or in its network. Whoever runs this server may allow that by "
@@ -48,8 +48,13 @@ class Reply:
 def check(url: str) -> str:
     """The address without spaces around it. Raises Refused for one that nothing is sent to."""
     url = url.strip()
-    if not url.isascii() or not url.isprintable() or " " in url or not 0 < len(url) <= LONGEST:
-        raise Refused(f"An address has 1 to {LONGEST} characters of ASCII and no spaces.")
+    if (
+        not url.isascii()
+        or not url.isprintable()
+        or " " in url
+        or not 0 < len(url) <= LONGEST_ADDRESS
+    ):
+        raise Refused(f"An address has 1 to {LONGEST_ADDRESS} characters of ASCII and no spaces.")
     parts = _parts(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and settings.WEBHOOKS_INSIDE):
         raise Refused("The address must begin with https://, so that nobody can read along.")

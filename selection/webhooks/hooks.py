@@ -7,12 +7,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from selection.errors import Conflict, Refused
+from selection.limits import MOST_WEBHOOKS
 from selection.models import Delivery, Team, Webhook
 from selection.models.webhooks import fresh_salt
 
 from . import addresses, outbox
 
-MOST = 20  # of a team
 CHANGEABLE = ("url", "events", "on")
 
 
@@ -74,8 +74,8 @@ def known(events: Sequence[str]) -> set[str]:
 
 
 def _refuse_more(hook: Webhook) -> None:
-    if Webhook.objects.filter(team=hook.team_id).count() >= MOST:
-        raise Refused(f"A team has at most {MOST} webhooks; delete one first.")
+    if Webhook.objects.filter(team=hook.team_id).count() >= MOST_WEBHOOKS:
+        raise Refused(f"A team has at most {MOST_WEBHOOKS} webhooks; delete one first.")
 
 
 def renew(hook: Webhook) -> str:

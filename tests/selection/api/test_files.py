@@ -110,7 +110,7 @@ def test_what_cannot_be_read_and_what_is_too_large_is_told(manager, monkeypatch)
     pool = make_pool(1)
     refused = send(manager, f"pools/{pool.pk}", b"\xd0\xcf\x11\xe0 an old spreadsheet", "a.xls")
     assert refused.status_code == 422
-    monkeypatch.setattr(uploads, "MOST_BYTES", 10)
+    monkeypatch.setattr(uploads, "MOST_FILE", 10)
     large = send(manager, f"pools/{pool.pk}", GERMAN, "Liste.csv")
     assert large.json()["error"] == "Liste.csv is larger than 0 MB; split it into parts."
     missing = manager.client.post(f"/api/pools/{pool.pk}/files", {})

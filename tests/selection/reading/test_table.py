@@ -10,7 +10,8 @@ import pytest
 from openpyxl import Workbook
 
 from selection.errors import Refused
-from selection.reading import MOST_ROWS, read_table
+from selection.limits import MOST_ROWS
+from selection.reading import read_table
 
 from .files import GERMAN, everything, of_cells, replaced, saved, workbook
 

@@ -203,7 +203,7 @@ def test_the_sweep_asks_for_what_waits_and_forgets_what_is_old(hook, monkeypatch
 
 
 def test_a_team_has_a_bounded_number_of_webhooks(hook, monkeypatch):
-    monkeypatch.setattr(hooks, "MOST", 1)
+    monkeypatch.setattr(hooks, "MOST_WEBHOOKS", 1)
     with pytest.raises(Refused, match="at most 1"):
         hooks.create(None, hook.url, ["run.ended"])
 

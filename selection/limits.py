@@ -1,0 +1,39 @@
+"""How much is taken of anything, in one place: code, refusals and the API's document read it here.
+
+docs/operations.md lists it. What whoever runs a server may want otherwise comes from the
+environment, by way of the settings. How often a minute is another matter: ``access.limits``.
+"""
+
+from django.conf import settings
+
+MB = 1024 * 1024
+
+# -- files
+
+MOST_FILE = settings.MOST_FILE_MB * MB  # bytes of one that is brought in
+MOST_ROWS: int = settings.MOST_FILE_ROWS
+MOST_COLUMNS = 1_000
+LONGEST_CELL = 100_000  # characters
+LONGEST_ROW = 1_000_000
+MOST_OF_THE_PAST = 5_000_000  # answers that are read at once, to be replayed
+MOST_MEDIA = {"image": 5 * MB, "audio": 20 * MB, "video": 40 * MB}  # bytes of one
+MOST_MEDIA_FILES = 5_000  # of a question set
+
+# -- requests to the API: of each kind of thing in one of them
+
+MOST_ENTRIES = 10_000  # workers, questions, submissions
+MOST_ANSWERS = 1_000  # that are recorded, each with a result of its own
+MOST_IMPORTED = 100_000  # answers made elsewhere, workers of a list
+MOST_PRESENT = 100  # workers who claim questions, and questions of each
+MOST_PAGE = 1_000  # rows of a page of a list
+
+# -- texts, in characters
+
+LONGEST_RESPONSE = 10_000
+LONGEST_COMPLAINT = 2_000
+LONGEST_KEY = 200  # of a worker or a question, and names of all kinds
+LONGEST_WHY = 300
+LONGEST_TEXT = 100_000  # instructions, explanations
+LONGEST_ADDRESS = 500  # of a webhook
+
+MOST_WEBHOOKS = 20  # of a team
