@@ -310,11 +310,11 @@ STORAGES = {
 # -- what is taken in: see selection.limits. In bytes of a whole request: a file in its form, from
 # those who are signed in; answers, logins and everything else from all others
 
-MOST_FILE_MB = env.int("MOST_FILE_MB", default=50)
-MOST_FILE_ROWS = env.int("MOST_FILE_ROWS", default=200_000)
+MOST_FILE_MB = env.number("MOST_FILE_MB", default=50, least=1)
+MOST_FILE_ROWS = env.number("MOST_FILE_ROWS", default=200_000, least=1)
 MOST_UPLOADED = (MOST_FILE_MB + 1) * 1024 * 1024
 MOST_FROM_STRANGERS = 1024 * 1024
-DATA_UPLOAD_MAX_MEMORY_SIZE = env.int("MOST_REQUEST_MB", default=20) * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = env.number("MOST_REQUEST_MB", default=20, least=1) * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
 # Files are read whole, so they need never lie on a disk.
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]

@@ -16,6 +16,7 @@ from topk import THIS_SET, PopulationSummary, Selector
 from topk.dependence import same_questions
 
 TALLIES = ("asked", "pulls", "void", "skill", "gone", "rewards", "verdict")
+AT_ONCE = 5000  # rows
 GROWN, KEPT = 1.1, 256  # by so much more answers it is looked at again; for so many runs kept
 
 SAME_QUESTIONS = (
@@ -96,12 +97,14 @@ def dependent(run: Run, selector: Selector) -> bool:
 def _dependent(run_id: int, created: datetime, far: Hashable) -> bool:
     """created, far  which run of this id, and how far it is: they tell what is kept from another"""
     counted = Answer.objects.filter(run=run_id, applied_in__isnull=False, void=False)
-    columns = ("assignment__candidate__arm", "assignment__question", "right", "expired")
-    # An answer that never came says nothing about its question.
-    rows = [row[:3] for row in counted.values_list(*columns) if not row[3]]
-    if not rows:
+    columns = ("assignment__candidate__arm", "assignment__question", "right")
+    # An answer that never came says nothing about its question. No object is kept of any: there
+    # may be a million.
+    rows = counted.filter(expired=False).values_list(*columns).iterator(AT_ONCE)
+    table = np.fromiter(rows, np.dtype((np.int64, 3)))
+    if not table.size:
         return False
-    arms, questions, right = np.array(rows, np.int64).T
+    arms, questions, right = table.T
     return same_questions(arms, np.unique(questions, return_inverse=True)[1], right)
 
 
