@@ -4,13 +4,14 @@ docs/certified.md, section 8. Nothing here touches the promise.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from topk.selector import UNLIMITED
 
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
+from .plan import Plan, above_fee
 
 WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
 CUTS = 24  # thresholds looked at between the intervals of those chosen and of the others
@@ -23,12 +24,14 @@ class LookAhead:
     lacking  so many answers are foreseen until the stop; infinite if it does not come on this way
     end      the bound foreseen at the end of the way
     ahead    (n,) answers that each is to give on the way; none if the stop comes without them
+    planned  whether it is one answer of each, by a plan
     """
 
     design: Bound | None
     lacking: float
     end: float
     ahead: Counts
+    planned: bool = False
 
 
 def look_ahead(
@@ -38,10 +41,15 @@ def look_ahead(
     tally: Tally,
     reach: Counts,
     wanted: float,
+    plan: Plan | None = None,
 ) -> LookAhead | None:
-    """On prices or on intervals, whichever is foreseen to need fewer answers (8.2, 8.5)."""
-    prices = _on_prices(certificate, chosen, means, tally, reach, wanted)
+    """On prices or on intervals, whichever is foreseen to need fewer answers (8.2, 8.5, 8.6)."""
     intervals = _on_intervals(certificate, chosen, tally, reach, wanted)
+    prices = None
+    if plan is not None:
+        prices = _as_planned(certificate, plan, chosen, tally, reach, wanted)
+    if prices is None:
+        prices = _on_prices(certificate, chosen, means, tally, reach, wanted)
     if intervals is None or prices is None:
         return prices or intervals
     foreseen = prices.lacking
@@ -119,6 +127,23 @@ def _on_prices(
         if best.lacking < math.inf:
             break
     return best
+
+
+def _as_planned(
+    certificate: Certificate,
+    plan: Plan,
+    chosen: Chosen,
+    tally: Tally,
+    reach: Counts,
+    wanted: float,
+) -> LookAhead | None:
+    """An answer of each whom the plan does not leave yet; None where it came too late."""
+    if tally.pulls.max() > certificate.horizons[plan.design.horizon]:
+        return None
+    design = certificate.again(plan.design, chosen, tally)
+    asked = above_fee(certificate, design, chosen, tally, reach) > plan.level
+    way = _way(certificate, design, chosen, tally, reach, wanted)
+    return replace(way, ahead=asked.astype(np.int64), planned=True)
 
 
 def _horizons(certificate: Certificate, tally: Tally, reach: Counts) -> list[int]:

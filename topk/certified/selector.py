@@ -10,17 +10,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topk.best_sets import QUOTAS, Quotas, rivals
+from topk.best_sets import QUOTAS, Quotas
 from topk.options import Option
 from topk.problem import Problem, ProblemError
 from topk.promise import Goal, Promise
 from topk.selector import UNLIMITED, Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
 
-from .certificate import Bound, Certificate, Chosen, Tally, worst_swap
+from .certificate import Certificate, Chosen, Tally, worst_swap
 from .confidence_sequences import intervals
+from .crowd import spread
 from .designs import threshold
 from .look_ahead import LookAhead, gain, look_ahead
+from .plan import WARM, Plan, plan_for
+from .settled import settled_by
 
 LIKE_THESE, THIS_SET = "on questions like these", "on this question set"
 MOST_QUESTIONS = 1000
@@ -39,7 +42,6 @@ SET_ASSUMES = (
 )
 
 # Section 8: none of these numbers matters for the promise.
-WARM = 4  # answers of everybody before any is compared
 AIM = 0.9  # plan for this part of what is wanted
 LOOK_OF_POOL = 10  # this part of the pool is asked between two looks
 BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.015  # of its own accord it asks so many at once
@@ -97,6 +99,7 @@ class Certified(Selector):
         self.promise = self._promise()
         self._judged: tuple[float, Chosen] | None = None
         self._spread: tuple[Floats, Floats] | None = None
+        self._crowd: Floats | None = None
 
     def _check(self) -> None:
         n, k, quotas = self.problem.n, self.problem.k, self.options["quotas"]
@@ -122,7 +125,7 @@ class Certified(Selector):
         if self.questions and (self.state.pulls + pulls > self.questions).any():
             raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
-        self._judged = self._spread = None
+        self._judged = self._spread = self._crowd = None
 
     @property
     def _tally(self) -> Tally:
@@ -187,7 +190,9 @@ class Certified(Selector):
         lower, upper = self._bounds()
         mean = self.means
         verdict = self._final()
-        settled = np.where(verdict == Verdict.UNDECIDED, self._settled(lower, upper), verdict)
+        settled = np.where(
+            verdict == Verdict.UNDECIDED, settled_by(self.quotas, lower, upper), verdict
+        )
         return Standing(
             mean=mean,
             lower=np.fmin(lower, mean),  # a mean of fractions may lie outside
@@ -198,16 +203,6 @@ class Certified(Selector):
             wanted=self.problem.epsilon,
         )
 
-    def _settled(self, lower: Floats, upper: Floats) -> Counts:
-        """(n,) who is certainly in the best selection, or certainly not (5.4)."""
-        settled = np.zeros(self.problem.n, np.int64)
-        for group, (least, most) in enumerate(
-            zip(self.quotas.at_least, self.quotas.at_most, strict=True)
-        ):
-            mine = np.flatnonzero(self.quotas.groups == group)
-            settled[mine] = _sure(lower[mine], upper[mine], int(least), int(most))
-        return settled
-
     # -- choosing
 
     def _ask(
@@ -216,20 +211,23 @@ class Certified(Selector):
         """Outstanding answers count as made, with the means as they are."""
         made, reach = self.state.pulls + pending, self._reach(pending, room)
         room, left = np.minimum(room, reach), self._batch()
+        plan = self._plan(made, reach)
         if slots is not None:
-            left = min(slots, max(left, self._lacking(reach + pending)) - int(pending.sum()))
+            left = min(slots, max(left, self._lacking(reach + pending, plan)) - int(pending.sum()))
         counts, way = np.zeros_like(made), np.zeros_like(made)
-        design: Bound | None = None
+        found: LookAhead | None = None
         while left > 0:
             pulls, hands, reach_now = made + counts, room - counts, reach - counts
             cold = (pulls < WARM) & (reach_now > 0)
             if not (cold.any() or (np.minimum(way, hands) > 0).any()):
-                found = self._look_ahead(pulls, reach_now)
-                design, way = (None, reach_now) if found is None else (found.design, found.ahead)
+                if slots is None and found is not None and found.planned:
+                    break  # of its own accord: what these say may change who is needed
+                found = self._look_ahead(pulls, reach_now, plan)
+                way = reach_now if found is None else found.ahead
             free = (hands > 0) & (cold if cold.any() else way > 0)
             if not free.any():
                 break  # the hands of all who are needed are full
-            arms = self._next(design, pulls, reach_now, free)[:left]
+            arms = self._next(found, pulls, reach_now, free)[:left]
             counts[arms] += 1
             way[arms] -= 1
             left -= arms.size
@@ -246,52 +244,51 @@ class Certified(Selector):
         answers = BATCH_OF_ANSWERS * int(self.state.pulls.sum())
         return max(1, self.problem.n // BATCH_OF_POOL, int(answers))
 
-    def _lacking(self, room: Counts) -> int:
+    def _plan(self, made: Counts, reach: Counts) -> Plan | None:
+        """By which to go on, once all have had the first answers, if there is one (8.6)."""
+        if ((made < WARM) & (reach > 0)).any():
+            return None
+        if self._crowd is None:
+            self._crowd = spread(self._tally)
+        tally, means = self._foreseen(made)
+        chosen, aim = self._chosen(means, tally), AIM * self.problem.epsilon * self.problem.k
+        return plan_for(self.certificate, self._crowd, chosen, tally, reach, aim)
+
+    def _lacking(self, room: Counts, plan: Plan | None) -> int:
         """Answers that are foreseen to be needed until the stop (8.4)."""
-        found = self._look_ahead(self.state.pulls, room)
+        found = self._look_ahead(self.state.pulls, room, plan)
         known = found is not None and self.state.pulls.min() >= WARM
         return int(min(found.lacking, UNLIMITED)) if found is not None and known else UNLIMITED
 
-    def _look_ahead(self, pulls: Counts, room: Counts) -> LookAhead | None:
+    def _look_ahead(self, pulls: Counts, room: Counts, plan: Plan | None) -> LookAhead | None:
         tally, means = self._foreseen(pulls)
         chosen = self._chosen(means, tally)
         aim = AIM * self.problem.epsilon * self.problem.k
-        return look_ahead(self.certificate, chosen, means, tally, room, aim)
+        return look_ahead(self.certificate, chosen, means, tally, room, aim, plan)
 
     def _foreseen(self, pulls: Counts) -> tuple[Tally, Floats]:
         """Outstanding answers count as made, with the means as they are."""
         means = np.nan_to_num(self.means, nan=0.5)
         return Tally(pulls, np.rint(np.minimum(means, 1) * pulls).astype(np.int64)), means
 
-    def _next(self, design: Bound | None, pulls: Counts, reach: Counts, free: Chosen) -> Counts:
+    def _next(self, found: LookAhead | None, pulls: Counts, reach: Counts, free: Chosen) -> Counts:
         """Some of the free arms, to be asked once more each before looking again (8.1 to 8.3)."""
         arms = np.flatnonzero(free)
         if (pulls[arms] < WARM).any():
             return arms[np.argsort(pulls[arms], kind="stable")]
-        use = self._gain(design, *self._foreseen(pulls), reach)
+        use = self._use(found, pulls, reach)
         most = max(1, self.problem.n // LOOK_OF_POOL)
         return arms[np.argsort(-use[arms], kind="stable")][:most]
 
-    def _gain(self, design: Bound | None, tally: Tally, means: Floats, reach: Counts) -> Floats:
-        """(n,) how much of the certificate an answer takes away."""
+    def _use(self, found: LookAhead | None, pulls: Counts, reach: Counts) -> Floats:
+        """(n,) the more, the sooner: what of the certificate an answer takes away (8.3)."""
+        if found is not None and found.planned:
+            return -pulls.astype(np.float64)  # all are needed alike: in turn
+        tally, means = self._foreseen(pulls)
         chosen = self._chosen(means, tally)
-        if design is not None:
-            return gain(self.certificate, design, chosen, tally, reach)
+        if found is not None and found.design is not None:
+            return gain(self.certificate, found.design, chosen, tally, reach)
         # Working for the intervals: whoever's reaches farthest over the border.
         lower, upper = self._bounds()
-        reach = np.where(chosen, means[chosen].min() - lower, upper - means[~chosen].max())
-        return np.asarray(reach)
-
-
-def _sure(lower: Floats, upper: Floats, least: int, most: int) -> Counts:
-    """Accepted: among the ``least`` best of its group. Rejected: not among the ``most`` best."""
-    settled = np.zeros(lower.size, np.int64)
-    if most == 0:
-        settled[:] = Verdict.REJECTED
-    elif most < lower.size:
-        settled[upper < rivals(lower, most)] = Verdict.REJECTED
-    if least == lower.size:
-        settled[:] = Verdict.ACCEPTED
-    elif least > 0:
-        settled[lower > rivals(upper, least)] = Verdict.ACCEPTED
-    return settled
+        over = np.where(chosen, means[chosen].min() - lower, upper - means[~chosen].max())
+        return np.asarray(over)

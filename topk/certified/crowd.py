@@ -1,0 +1,48 @@
+"""Which accuracies the pool seems to be made of: to plan by, never to judge by.
+
+The likeliest spread of accuracies is a few spikes, however smooth the truth; a little smoothing
+after every step of the search keeps it a curve.
+"""
+
+import math
+
+import numpy as np
+
+from .certificate import Tally
+from .designs import Floats
+
+CELLS = 120  # of equal width in angle: as fine as one deviation after 1,500 answers
+STEPS, SMOOTH = 40, 0.25  # of the search, and what each cell then gives to either neighbour
+
+_PLACES = (np.arange(CELLS) + 0.5) * math.pi / 2 / CELLS
+_EDGES: Floats = np.sin(np.linspace(0, math.pi / 2, CELLS + 1)) ** 2
+_RIGHT, _WRONG = 2 * np.log(np.sin(_PLACES)), 2 * np.log(np.cos(_PLACES))
+ACCURACIES: Floats = np.sin(_PLACES) ** 2
+
+
+def spread(tally: Tally) -> Floats:
+    """(CELLS,) the share of workers about each of ACCURACIES, sum 1: expectation and maximisation.
+
+    Who is asked may follow the answers: likelihoods do not see it.
+    """
+    key = tally.pulls * (tally.pulls + 1) // 2 + tally.right
+    _, one, count = np.unique(key, return_index=True, return_counts=True)
+    pulls, right = tally.pulls[one], tally.right[one]
+    fit = np.outer(right, _RIGHT) + np.outer(pulls - right, _WRONG)
+    fit = np.exp(fit - fit.max(axis=1, keepdims=True))
+    share = np.full(CELLS, 1 / CELLS)
+    for _ in range(STEPS):
+        share = _smoothed(share * ((count / (fit @ share)) @ fit))
+    return np.asarray(share / share.sum())
+
+
+def _smoothed(share: Floats) -> Floats:
+    """What would leave at an end stays there."""
+    padded = np.concatenate([share[:1], share, share[-1:]])
+    return np.asarray((1 - 2 * SMOOTH) * share + SMOOTH * (padded[:-2] + padded[2:]))
+
+
+def border(share: Floats, part: float) -> float:
+    """The accuracy above which this part of the workers lies, 0 < part < 1."""
+    above = np.append(np.cumsum(share[::-1])[::-1], 0.0)
+    return float(np.interp(part, above[::-1], _EDGES[::-1]))

@@ -1,0 +1,163 @@
+"""A plan for a pool whose workers mostly lie apart: docs/certified.md, (8.6). It proves nothing."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+import numpy as np
+
+from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
+from .crowd import ACCURACIES, border
+from .designs import LARGE_POOL, nearest, scale_of, threshold, thresholds
+from .fates import LEVELS, fates, fee
+from .supermartingales import prices
+
+WARM = 4  # answers of everybody before any is compared
+GATE = 0.4  # of the horizon, so many answers at most a worker is to give on average
+FAR, FARTHER = 3.2, 20  # look no farther than so many times the answers planned, and so many more
+SHORTEST = 12  # horizon, and the longest is
+LONGER = 4  # times the answers of a worker that are foreseen where nothing is known
+BESIDE = 1  # thresholds on either side of the border
+LOWER, LOWEST = 0.7, 12  # the level falls to this part of itself, so often
+
+
+@dataclass(frozen=True)
+class Plan:
+    """design   horizon, threshold and kind, without prices
+    level    who is so little above the fee is left, in units of the bound: somebody is not
+    answers  that a worker is to give, on average
+    """
+
+    design: Bound
+    level: float
+    answers: float
+
+
+def plan_for(
+    certificate: Certificate,
+    share: Floats,
+    chosen: Chosen,
+    tally: Tally,
+    reach: Counts,
+    wanted: float,
+) -> Plan | None:
+    """The one that needs the fewest answers from the start, so that what was done does not matter.
+
+    None with quotas or in a smaller pool; where no plan leads to the bound that is wanted; or where
+    workers would give so many answers each that the answers themselves are the better guide.
+
+    share   (CELLS,) the spread of accuracies
+    reach   (n,) how many more answers each can give
+    wanted  the bound at which to stop, on K times the regret
+    """
+    n = tally.pulls.size
+    if certificate.groups > 1 or n < LARGE_POOL:
+        return None
+    found: list[Plan] = []
+    least, enough = max(int(tally.pulls.max()), SHORTEST), math.inf
+    most = min(_longest(tally, reach), LONGER * certificate.answers_by_prices / n)
+    for i, h in enumerate(certificate.horizons):
+        if h > FAR * enough + FARTHER:
+            break
+        if least <= h <= most:
+            found += _plans(certificate, i, share, chosen, tally, reach, wanted)
+            enough = min((each.answers for each in found), default=math.inf)
+    for best in sorted(found, key=attrgetter("answers")):
+        if best.answers > GATE * certificate.horizons[best.design.horizon]:
+            return None
+        design = certificate.again(best.design, chosen, tally)
+        above, lacking = above_fee(certificate, design, chosen, tally, reach), design.total - wanted
+        if above.any() and above.sum() >= lacking:  # else even all of their answers do not suffice
+            return replace(best, level=lowered(best.level, above, lacking))
+    return None
+
+
+def _longest(tally: Tally, reach: Counts) -> float:
+    """The longest horizon that half of those who can still be asked can come to."""
+    free = reach > 0
+    return float(np.median((tally.pulls + reach)[free])) if free.any() else 0.0
+
+
+def _plans(
+    certificate: Certificate,
+    i: int,
+    share: Floats,
+    chosen: Chosen,
+    tally: Tally,
+    reach: Counts,
+    wanted: float,
+) -> Iterator[Plan]:
+    """Of each threshold near the border and each kind, where the bound is foreseen to suffice.
+
+    Whoever gives no more keeps the price that it has.
+    """
+    n, gone = chosen.size, np.flatnonzero(reach == 0)
+    h, cut, each = certificate.horizons[i], border(share, certificate.quotas.k / n), wanted / n
+    near = nearest(h, cut)
+    for number in range(max(near - BESIDE, 1), min(near + BESIDE, thresholds(h) - 2) + 1):
+        astray = n * float(share @ _astray(threshold(h, number), cut))
+        for kind in certificate.kinds:
+            cost = certificate.penalty(i) / scale_of(h, number, kind) + astray
+            if cost >= wanted:
+                continue
+            if gone.size:
+                table = prices(h, number, number, kind, certificate.questions)
+                cost += table.of(chosen[gone], tally.pulls[gone], tally.right[gone]).sum()
+            fate = fates(h, number, kind, certificate.questions, each, WARM)
+            totals = (n - gone.size) * (fate.price @ share) + cost
+            if (at := _highest(totals, wanted)) is not None:
+                none = Bound(math.inf, np.zeros(0), i, (number,), number, kind)
+                level = math.exp(_at(at, np.log(LEVELS * each)))
+                yield Plan(none, level, _at(at, fate.answers @ share))
+
+
+def _at(place: float, values: Floats) -> float:
+    """Between two of the (levels,) values."""
+    return float(np.interp(place, np.arange(values.size), values))
+
+
+def _astray(at: float, cut: float) -> Floats:
+    """(CELLS,) what workers between the threshold and the border cost, on the wrong side."""
+    low, high = sorted((at, cut))
+    between = (low < ACCURACIES) & (high > ACCURACIES)
+    return np.asarray(np.where(between, np.abs(ACCURACIES - at), 0.0))
+
+
+def _highest(totals: Floats, wanted: float) -> float | None:
+    """The highest level, interpolated, at which the bound suffices; None where it never does."""
+    enough = np.flatnonzero(totals <= wanted)
+    if not enough.size:
+        return None
+    last = int(enough[-1])
+    if last + 1 == totals.size:
+        return float(last)
+    return last + float((wanted - totals[last]) / (totals[last + 1] - totals[last]))
+
+
+def above_fee(
+    certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
+) -> Floats:
+    """(n,) what answers could still take away of each price; 0 for who gives no more.
+
+    design  with the prices of these tallies
+    """
+    h = certificate.horizons[design.horizon]
+    table = prices(h, design.thresholds[0], design.reference, design.kind, certificate.questions)
+    free = (reach > 0) & (tally.pulls < h)
+    return np.asarray(np.where(free, design.each - np.where(chosen, *fee(table)), 0.0))
+
+
+def lowered(level: float, above: Floats, lacking: float) -> float:
+    """The level, or less where those above it are too few, or nobody is.
+
+    above    (n,) what answers could still take away of each price, somebody's more than 0
+    lacking  what the bound has to fall by
+    """
+    for _ in range(LOWEST):
+        if np.maximum(above - level, 0).sum() >= lacking:
+            break
+        level *= LOWER
+    while level >= above.max():
+        level *= LOWER
+    return level
