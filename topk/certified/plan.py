@@ -9,14 +9,13 @@ import numpy as np
 
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
 from .crowd import ACCURACIES, border
-from .designs import nearest, scale_of, threshold, thresholds
+from .designs import LARGE_POOL, nearest, scale_of, threshold, thresholds
 from .fates import LEVELS, fates, fee
 from .supermartingales import prices
 
 WARM = 4  # answers of everybody before any is compared
 GATE = 0.4  # of the horizon, so many answers at most a worker is to give on average
 FAR, FARTHER = 3.2, 20  # look no farther than so many times the answers planned, and so many more
-FEW = 50  # workers, of whom too little is known of the spread of accuracies
 SHORTEST = 12  # horizon, and the longest is
 LONGER = 4  # times the answers of a worker that are foreseen where nothing is known
 BESIDE = 1  # thresholds on either side of the border
@@ -45,7 +44,7 @@ def plan_for(
 ) -> Plan | None:
     """The one that needs the fewest answers from the start, so that what was done does not matter.
 
-    None with quotas or in a small pool; where no plan leads to the bound that is wanted; or where
+    None with quotas or in a smaller pool; where no plan leads to the bound that is wanted; or where
     workers would give so many answers each that the answers themselves are the better guide.
 
     share   (CELLS,) the spread of accuracies
@@ -53,7 +52,7 @@ def plan_for(
     wanted  the bound at which to stop, on K times the regret
     """
     n = tally.pulls.size
-    if certificate.groups > 1 or n < FEW:
+    if certificate.groups > 1 or n < LARGE_POOL:
         return None
     found: list[Plan] = []
     least, enough = max(int(tally.pulls.max()), SHORTEST), math.inf

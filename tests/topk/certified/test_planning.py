@@ -14,7 +14,7 @@ from topk.certified.crowd import ACCURACIES, border, spread
 from topk.certified.designs import nearest, threshold
 from topk.certified.fates import LEVELS, fates, fee
 from topk.certified.payoffs import places
-from topk.certified.plan import WARM, lowered
+from topk.certified.plan import lowered
 from topk.certified.selector import THIS_SET, Certified
 from topk.certified.supermartingales import prices
 from topk.instances import two_group, uniform
@@ -121,8 +121,8 @@ def test_the_choice_is_the_same_whatever_the_order_and_the_batches(planned):
 
 
 def test_a_rebuilt_selector_goes_on_the_same_to_the_end():
-    truth = uniform(100)
-    going, rng = told(truth, WARM, 4), np.random.default_rng(5)
+    truth = uniform(200)
+    going, rng = told(truth, 8, 4, k=40, epsilon=0.07), np.random.default_rng(5)
     plans = step = 0
     while not going.stop():
         counts, step = going.ask(), step + 1
@@ -183,7 +183,7 @@ def test_on_a_set_it_plans_too():
 
 @pytest.mark.parametrize(
     ("n", "options"),
-    [(40, {}), (200, {"quotas": HALVES})],
+    [(199, {}), (200, {"quotas": HALVES})],
 )
 def test_small_pools_and_quotas_have_no_plan(n, options):
     assert plan_of(told(uniform(n), 10, 1, k=n // 5, **options)) is None
@@ -191,8 +191,8 @@ def test_small_pools_and_quotas_have_no_plan(n, options):
 
 def test_where_nobody_can_be_left_early_the_answers_decide_as_before(monkeypatch):
     """Two groups: the same to the answer as if there were no plans."""
-    truth = two_group(100, 20)
-    made = told(truth, 12, 6)
+    truth = two_group(200, 40)
+    made = told(truth, 12, 6, k=40)
     assert plan_of(made) is None
     asked = made.ask(60).tolist()
     monkeypatch.setattr(selector, "plan_for", lambda *_: None)
