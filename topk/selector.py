@@ -86,6 +86,7 @@ class Selector(ABC):
     several_skills  whether it shares one budget among several problems, and is for nothing else
     takes_skills    whether it can be asked for so many of each of several problems
     matches         whether it can then keep each worker to at most one of them
+    weighs_out      whether answers that are out count at their worst when it judges
     says_accuracy   whether what accuracy means may be chosen
     interval        what lower and upper of its standing are, for a person
 
@@ -107,6 +108,7 @@ class Selector(ABC):
     several_skills: ClassVar[bool] = False
     takes_skills: ClassVar[bool] = False
     matches: ClassVar[bool] = False
+    weighs_out: ClassVar[bool] = False
     says_accuracy: ClassVar[bool] = False
     interval: ClassVar[str] = "confidence bounds: where the algorithm takes the accuracy to lie"
 
@@ -141,10 +143,21 @@ class Selector(ABC):
         if (rewards < 0).any() or (rewards > pulls).any():
             raise ValueError("A reward lies in 0 to 1.")
         n = self.problem.n
-        self._count(
-            np.bincount(arms, pulls, n).astype(np.int64),
-            np.bincount(arms, rewards, n).astype(np.float64),
-        )
+        told = np.bincount(arms, pulls, n).astype(np.int64)
+        self.state.out = np.maximum(self.state.out - told, 0)
+        self._count(told, np.bincount(arms, rewards, n).astype(np.float64))
+
+    def wait_for(self, out: ArrayLike) -> None:
+        """Say how many answers of each arm (n,) were asked and are not told yet.
+
+        Where a promise would rest on how long answers take, those count at their worst in all that
+        is judged, until they are told. Without this nothing is out.
+        """
+        self.state.out = np.array(out, np.int64)
+
+    def held_up(self) -> bool:
+        """Whether it would stop now, if nothing were out."""
+        return False
 
     def takes(self) -> Counts:
         """(n,) how many more answers of each arm can be told now."""

@@ -24,12 +24,18 @@ class State:
     rewards  float64 (n,), their sum
     verdict  int8 (n,), a Verdict each; once decided it stays
     memory   JSON-ready numbers and lists, or numpy arrays, by name
+    out      int64 (n,), answers asked and not counted yet; it is not remembered, but told anew
     """
 
     pulls: NDArray[np.int64]
     rewards: NDArray[np.float64]
     verdict: NDArray[np.int8]
     memory: Memory = field(default_factory=dict)
+    out: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        if not self.out.size:
+            self.out = np.zeros_like(self.pulls)
 
     @classmethod
     def fresh(cls, n: int) -> "State":

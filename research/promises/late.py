@@ -103,11 +103,12 @@ def play(
 def _drive(
     selector: Selector, hands: Hands, at_once: int, cap: int, rng: np.random.Generator
 ) -> tuple[str, ...]:
-    while not (reasons := selector.stop()):
+    while True:
+        selector.wait_for(pending := hands.pending)
+        if reasons := selector.stop():
+            return reasons
         if selector.state.pulls.sum() >= cap:
             return (PULLS_CAP,)
-        pending = hands.pending
         if (free := at_once - int(pending.sum())) > 0:
             hands.give(selector.ask(free, pending, hands.room, rng))
         selector.tell(*hands.wait())
-    return reasons

@@ -86,7 +86,7 @@ class Study:
             lacking = self.desk.pulls[self.arms] - self.told[self.arms]
             given = np.minimum(lacking, self.selector.takes())
             if not given.any():
-                return
+                break
             own = np.flatnonzero(given)
             arms = self.arms[own].tolist()
             rows = [
@@ -96,6 +96,8 @@ class Study:
             rewards = np.concatenate(rows)
             self.selector.tell(np.repeat(own, [row.size for row in rows]), rewards)
             self.told[self.arms[own]] += given[own]
+        waiting = self.desk.pulls - self.told
+        self.selector.wait_for((self.desk.pending + waiting)[self.arms])
 
     def ask(self) -> bool:
         """Hand out what the algorithm wants of those who are there; whether that was anything."""

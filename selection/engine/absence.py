@@ -23,7 +23,8 @@ def take_back(arrays: StepArrays, arms: Counts) -> None:
     if arms.size:
         taken = _delete(arrays, arms)
         arrays.taken, arrays.asked = arrays.taken + taken, arrays.asked - taken
-        arrays.unseen = arrays.unseen - taken
+        # Where everybody is waited for, who has seen what is not read.
+        arrays.unseen = np.maximum(arrays.unseen - taken, 0)
 
 
 def _delete(arrays: StepArrays, arms: Counts) -> Counts:

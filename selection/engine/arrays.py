@@ -133,12 +133,17 @@ class StepArrays:
     def pending(self) -> Counts:
         """Asked and not yet counted, of those that will count."""
         void = self.answers.per_arm(~self.counted & self.answers.void, self.ids.size)
-        return self.asked - self.closed - void
+        return self.uncounted - void
+
+    @property
+    def uncounted(self) -> Counts:
+        """Asked and not yet counted."""
+        return self.asked - self.closed
 
     @property
     def out(self) -> Counts:
         """With the crowd: asked and not yet answered."""
-        return self.asked - self.closed - self.waiting
+        return self.uncounted - self.waiting
 
     @property
     def spent(self) -> int:

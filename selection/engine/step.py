@@ -8,6 +8,7 @@ from selection.setup.rejudging import passed_over
 from topk import BUDGET_SPENT, PROMISE_KEPT
 from topk.in_turn import tell_in_turn
 
+from .absence import take_back
 from .arrays import StepArrays, load
 from .asking import ask
 from .saving import save
@@ -30,6 +31,7 @@ def advance(run_id: int, wait: bool = True) -> Step | None:
             return None
         arrays = load(run)
         tell(arrays)
+        judge(arrays)
         ask(arrays)
         if not arrays.changed:
             return None
@@ -47,8 +49,22 @@ def tell(arrays: StepArrays) -> None:
         told = tell_in_turn(arrays.selector, ready, answers.arms, places, answers.right)
         silent = answers.ripe & ~known
         arrays.counted = told | passed_over(answers.arms, silent, ready & ~told)
+
+
+def judge(arrays: StepArrays) -> None:
+    """End the run if its algorithm says so, or if there is nobody left to choose from.
+
+    Where nothing but answers that are out keeps it from its end, questions that nobody has seen yet
+    go back, so that those who come late hold it up no longer than their time to answer.
+    """
+    selector, arms = arrays.selector, arrays.roster.arms
+    if selector is not None:
+        selector.wait_for(arrays.uncounted[arms])
+        if selector.held_up():
+            take_back(arrays, arms[arrays.out[arms] > 0])
+            selector.wait_for(arrays.uncounted[arms])
         if not arrays.run.enrolling:
-            for reason in arrays.selector.stop():
+            for reason in selector.stop():
                 arrays.ending = ENDINGS[reason]
     if not (arrays.run.enrolling or arrays.roster.enough(arrays.run)):
         arrays.ending = Run.Ending.ROSTER

@@ -62,13 +62,20 @@ class Roster:
         options |= run.of_each_kind(np.unique(self.people, return_inverse=True)[1])
         return build(run.algorithm, run.problem(workers, self.share), state, **options)
 
-    def state(self, pulls: Counts, rewards: Any, verdict: Any, memory: Memory) -> State:
-        """Of (n,) columns by arm, the rows of these arms."""
+    def state(
+        self, pulls: Counts, rewards: Any, verdict: Any, memory: Memory, out: Any = None
+    ) -> State:
+        """Of (n,) columns by arm, the rows of these arms.
+
+        out  answers asked and not counted yet, where what is made of the others is to be judged
+        """
+        nothing = np.zeros(0, np.int64)
         return State(
             pulls[self.arms].astype(np.int64),
             np.asarray(rewards[self.arms], float),
             verdict[self.arms].astype(np.int8),
             dict(memory),
+            nothing if out is None else np.asarray(out[self.arms], np.int64),
         )
 
     def spread(self, values: Any, rest: Any) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from selection.models.roster import Roster
 from topk import THIS_SET, PopulationSummary, Selector
 from topk.dependence import same_questions
 
+TALLIES = ("asked", "pulls", "void", "skill", "gone", "rewards", "verdict")
 GROWN, KEPT = 1.1, 256  # by so much more answers it is looked at again; for so many runs kept
 
 SAME_QUESTIONS = (
@@ -50,8 +51,7 @@ class Fit:
 
 def fit(run: Run) -> Fit:
     """Without the bounds of each worker, which may take longer than all the rest."""
-    columns = ("pulls", "skill", "gone", "rewards", "verdict")
-    rows = list(run.candidates.order_by("arm").values_list(*columns, named=True))
+    rows = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
     _, selector = restored(run, rows)
     return Fit.of(run, selector) if selector else Fit()
 
@@ -108,7 +108,7 @@ def _dependent(run_id: int, created: datetime, far: Hashable) -> bool:
 def restored(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None]:
     """Who is chosen from, and the algorithm as it stands; none with too few to choose from.
 
-    rows  the candidates in order of their arms, with what Candidate has by these names
+    rows  the candidates in order of their arms, with their TALLIES
     """
     pulls = np.array([row.pulls for row in rows], np.int64)
     skill = np.array([row.skill for row in rows], np.int64)
@@ -116,5 +116,6 @@ def restored(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None]:
     roster = Roster.of(run, skill, gone, pulls)
     rewards = np.array([row.rewards for row in rows], float)
     verdict = np.array([row.verdict for row in rows], np.int8)
-    state = roster.state(pulls, rewards, verdict, run.memory)
+    out = np.array([row.asked - row.void for row in rows], np.int64) - pulls
+    state = roster.state(pulls, rewards, verdict, run.memory, out)
     return roster, roster.selector(run, state) if roster.ready(run) else None

@@ -9,9 +9,8 @@ from selection.models.roster import Roster
 from topk import Selector, naming
 from topk.naming import Named
 
-from .fit import restored
+from .fit import TALLIES, restored
 
-COLUMNS = ("pulls", "skill", "gone", "rewards", "verdict")
 MOST_NAMED = 3
 
 
@@ -20,7 +19,7 @@ def ended_early(run: Run) -> bool:
 
 
 def named(run: Run) -> Named:
-    rows: list[Any] = list(run.candidates.order_by("arm").values_list(*COLUMNS, named=True))
+    rows: list[Any] = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
     return name(run, *restored(run, rows))
 
 

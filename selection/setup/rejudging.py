@@ -105,7 +105,9 @@ def _replayed(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]
         return roster, selector
     rewards = np.array([row.rewards for row in rows], float)
     nobody = np.zeros(pulls.size, np.int8)
-    return roster, roster.selector(run, roster.state(pulls, rewards, nobody, {}))
+    asked = np.array([row.asked - row.void for row in rows], np.int64)
+    state = roster.state(pulls, rewards, nobody, {}, asked - pulls)
+    return roster, roster.selector(run, state)
 
 
 def _play(run: Run, rows: list[Candidate], roster: Roster, selector: Selector) -> None:

@@ -29,10 +29,22 @@ COARSE = 6  # about so many scales for groups with thresholds of their own
 
 @dataclass(frozen=True)
 class Tally:
-    """(n,) answers and how many of them are right, int64, 0 <= right <= pulls."""
+    """(n,) answers and how many of them are right, int64, 0 <= right <= pulls.
+
+    out  (n,) answers asked and not among them yet; None where nothing is out
+    """
 
     pulls: Counts
     right: Counts
+    out: Counts | None = None
+
+    @property
+    def asked(self) -> Counts:
+        return self.pulls if self.out is None else self.pulls + self.out
+
+    def part(self, of: Chosen) -> "Tally":
+        out = None if self.out is None else self.out[of]
+        return Tally(self.pulls[of], self.right[of], out)
 
 
 @dataclass(frozen=True)
@@ -172,8 +184,9 @@ class Certificate:
         each = np.empty(chosen.size)
         for group, number in enumerate(numbers):
             table = prices(h, number, reference, kind, self.questions)
-            mine = slice(None) if self.groups == 1 else self.quotas.groups == group
-            each[mine] = table.of(chosen[mine], tally.pulls[mine], tally.right[mine])
+            mine = self.quotas.groups == group
+            part = tally if self.groups == 1 else tally.part(mine)
+            each[mine] = table.of(chosen[mine], part.pulls, part.right, part.out)
         return each
 
 

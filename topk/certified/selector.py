@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from topk.best_sets import QUOTAS, Quotas, rivals
 from topk.options import Option
@@ -29,13 +30,11 @@ ROUNDING = 1e-9
 CROWD_ASSUMES = (
     "Assumes that a worker's answers are independent of each other and of those of other workers "
     f"(where all answer from one small deck, rather promise about accuracy {THIS_SET}), that "
-    "questions come in random order, that how late an answer comes does not depend on whether it "
-    "is right, and that the pool stays the same during the run."
+    "questions come in random order, and that the pool stays the same during the run."
 )
 SET_ASSUMES = (
     "Assumes that questions come in random order, that whether a worker gets a question right does "
-    "not depend on when it comes, nor how late the answer comes on whether it is right, and that "
-    "the pool stays the same during the run."
+    "not depend on when it comes, and that the pool stays the same during the run."
 )
 
 # Section 8: none of these numbers matters for the promise.
@@ -84,6 +83,7 @@ class Certified(Selector):
     title = "Certified"
     keeps_quotas = True
     says_accuracy = True
+    weighs_out = True
     promise = Promise(
         Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md", assumes=CROWD_ASSUMES
     )
@@ -124,10 +124,14 @@ class Certified(Selector):
         super()._count(pulls, rewards)
         self._judged = self._spread = None
 
+    def wait_for(self, out: ArrayLike) -> None:
+        super().wait_for(out)
+        self._judged = None
+
     @property
     def _tally(self) -> Tally:
         right = np.rint(self.state.rewards).astype(np.int64)
-        return Tally(self.state.pulls, np.minimum(right, self.state.pulls))
+        return Tally(self.state.pulls, np.minimum(right, self.state.pulls), self.state.out)
 
     # -- judging
 
@@ -140,14 +144,17 @@ class Certified(Selector):
         """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
         if self._judged is None:
             chosen = self._chosen(np.nan_to_num(self.means, nan=0.5), self._tally)
-            self._judged = self._certified(chosen), chosen
+            self._judged = self._certified(chosen, self._tally), chosen
         return self._judged
 
-    def _certified(self, chosen: Chosen) -> float:
-        """What holds of K times the regret of any (n,) selection: every bound does (3.2)."""
-        tally, means = self._tally, np.nan_to_num(self.means, nan=0.5)
+    def _certified(self, chosen: Chosen, tally: Tally) -> float:
+        """What holds of K times the regret of any (n,) selection: every bound does (3.2, 3.3).
+
+        Intervals hold at every prefix of a worker's answers at once, whatever is out.
+        """
+        means = np.nan_to_num(self.means, nan=0.5)
         total = worst_swap(self.quotas, chosen, *self._bounds())
-        i = self.certificate.first(tally.pulls)
+        i = self.certificate.first(tally.asked)
         if i is not None and self.certificate.least(i, chosen, means) < total:
             total = min(total, self.certificate.bound(i, chosen, means, tally).total)
         return max(total, 0.0)
@@ -158,12 +165,12 @@ class Certified(Selector):
     def shortfall(self, arms: Counts) -> float:
         chosen = np.zeros(self.problem.n, bool)
         chosen[arms] = True
-        return min(1.0, self._certified(chosen) / self.problem.k)
+        return min(1.0, self._certified(chosen, self._tally) / self.problem.k)
 
     def design(self) -> tuple[int, float] | None:
         """Horizon and threshold that certify now; None where the intervals do."""
         tally, (total, chosen) = self._tally, self._judgement()
-        i = self.certificate.first(tally.pulls)
+        i = self.certificate.first(tally.asked)
         if i is None:
             return None
         bound = self.certificate.bound(i, chosen, np.nan_to_num(self.means, nan=0.5), tally)
@@ -178,7 +185,16 @@ class Certified(Selector):
         return self._spread
 
     def _done(self) -> bool:
-        return self._judgement()[0] <= self.problem.epsilon * self.problem.k + ROUNDING
+        return self._suffices(self._judgement()[0])
+
+    def _suffices(self, total: float) -> bool:
+        return total <= self.problem.epsilon * self.problem.k + ROUNDING
+
+    def held_up(self) -> bool:
+        if self._done() or not self.state.out.any():
+            return False
+        counted = replace(self._tally, out=None)
+        return self._suffices(self._certified(self._judgement()[1], counted))
 
     def selection(self) -> Counts:
         return np.flatnonzero(self._judgement()[1])
@@ -216,7 +232,9 @@ class Certified(Selector):
         """Outstanding answers count as made, with the means as they are."""
         made, reach = self.state.pulls + pending, self._reach(pending, room)
         room, left = np.minimum(room, reach), self._batch()
-        if slots is not None:
+        if self.held_up():
+            left = 0  # section 3: the end is waited for
+        elif slots is not None:
             left = min(slots, max(left, self._lacking(reach + pending)) - int(pending.sum()))
         counts, way = np.zeros_like(made), np.zeros_like(made)
         design: Bound | None = None

@@ -47,10 +47,23 @@ class Prices:
     scale: float
     states: States
 
-    def of(self, chosen: NDArray[np.bool_], pulls: Counts, right: Counts) -> Floats:
-        """(n,) the price of each worker, in the selection or outside."""
-        at = self.states.place(pulls, right)
-        return np.where(chosen, self.inside[at], self.outside[at]).astype(np.float64)
+    def of(
+        self, chosen: NDArray[np.bool_], pulls: Counts, right: Counts, out: Counts | None = None
+    ) -> Floats:
+        """(n,) the price of each worker, in the selection or outside.
+
+        out  (n,) answers that are still to come: the largest price that they may lead to (3.3)
+        """
+        if out is None or not out.any():
+            at = self.states.place(pulls, right)
+            return np.where(chosen, self.inside[at], self.outside[at]).astype(np.float64)
+        # For each worker as many entries as there are numbers of right ones among those out.
+        ways = out + 1
+        first = np.cumsum(ways) - ways
+        more = np.arange(ways.sum()) - np.repeat(first, ways)
+        at = self.states.place(np.repeat(pulls + out, ways), np.repeat(right, ways) + more)
+        each = np.where(np.repeat(chosen, ways), self.inside[at], self.outside[at])
+        return np.maximum.reduceat(each, first).astype(np.float64)
 
 
 @dataclass(frozen=True)

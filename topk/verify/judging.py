@@ -35,8 +35,8 @@ def check(record: Record, now: Replayed) -> list[Finding]:
 
 
 def _at_the_last_step(record: Record, now: Replayed) -> Replayed:
-    """A step shares δ among those who had given answers before it."""
-    if not record.gone.any() or not record.steps:
+    """A step shares δ among those who had given answers before it, and deals after judging."""
+    if not record.steps or not (record.gone.any() or record.algorithm.weighs_out):
         return now
     return replay(record, max(record.steps))
 
@@ -78,9 +78,18 @@ def _gap(record: Record, found: Replayed) -> list[Finding]:
         return []
     claimed = float(record.steps[last]["gap"])
     made = found.selector.standing().gap if found.selector else 1.0
-    if abs(claimed - made) <= CLOSE:
+    if _may_state(record, claimed, made):
         return []
     return [Finding(f"Step {last}", f"the gap was {made:.6f}, and {claimed:.6f} is stated")]
+
+
+def _may_state(record: Record, claimed: float, made: float) -> bool:
+    """Whether this gap may be stated, where what is left in the record makes it another.
+
+    What was out and was taken back later is not in a record. It can only have made a gap larger.
+    """
+    more_was_out = record.algorithm.weighs_out and claimed > made
+    return more_was_out or abs(claimed - made) <= CLOSE
 
 
 def _proof(record: Record) -> list[Finding]:
@@ -92,7 +101,7 @@ def _proof(record: Record) -> list[Finding]:
     if (then := found.selector) is None:
         return [Finding("Proof", f"in step {step} there was nothing to choose")]
     gap, arms = then.standing().gap, sorted(found.arms[then.selection()].tolist())
-    if abs(gap - record.proof["epsilon"]) > CLOSE:
+    if not _may_state(record, record.proof["epsilon"], gap):
         said = (
             f"in step {step} ε = {gap:.6f} was proved, and {record.proof['epsilon']:.6f} is stated"
         )

@@ -16,6 +16,7 @@ FORMAT, VERSION = "crowdselect-run", 1
 # Steps at which the roster of such a run changed, or its grading: all was told anew.
 ANEW = ("regrade", "withdraw", "absent", "leave", "screened")
 ANSWER = ("question", "position", "right", "void", "counted")
+DEALT = "dealt"  # may be missing: then all of it was there from the start
 UNCOUNTED = 0
 # What comes of values that are not what they should be.
 SPOILT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -31,6 +32,7 @@ class Asked:
 
     question  its number in its kind's deck
     counted   number of the step that counted it; 0 where none did
+    dealt     number of the step that handed it out
     """
 
     arm: Counts
@@ -39,6 +41,7 @@ class Asked:
     right: Counts
     void: NDArray[np.bool_]
     counted: Counts
+    dealt: Counts
 
     def tally(self, which: NDArray[np.bool_], n: int) -> Counts:
         """(n,) how many of these each arm has."""
@@ -190,7 +193,8 @@ def _refuse_strange(record: Record) -> None:
 
 
 def _asked(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> Asked:
-    places = [columns.index(name) for name in ANSWER]
+    known = [*ANSWER, DEALT] if DEALT in columns else [*ANSWER]
+    places = [columns.index(name) for name in known]
     table = np.array(
         [
             (row["arm"], *(int(answer[place] or 0) for place in places))
@@ -198,6 +202,8 @@ def _asked(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> Asked:
             for answer in row["answers"]
         ],
         np.int64,
-    ).reshape(-1, 1 + len(ANSWER))
-    arm, question, position, right, void, counted = table[np.lexsort((table[:, 2], table[:, 0]))].T
-    return Asked(arm, position, question, right, void.astype(bool), counted)
+    ).reshape(-1, 1 + len(known))
+    table = table[np.lexsort((table[:, 2], table[:, 0]))]
+    arm, question, position, right, void, counted = table.T[:6]
+    dealt = table[:, 6] if DEALT in columns else np.zeros_like(arm)
+    return Asked(arm, position, question, right, void.astype(bool), counted, dealt)

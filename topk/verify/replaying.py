@@ -54,11 +54,20 @@ def _counts(record: Record, upto: int | None) -> tuple[Counts, Counts]:
     return asked.tally(which, record.n), asked.tally(right, record.n)
 
 
+def _out(record: Record, upto: int | None) -> Counts:
+    """(n,) what was asked before this step and was not counted in it or before."""
+    asked = record.asked
+    if upto is None:
+        return asked.tally(asked.counted == UNCOUNTED, record.n)
+    open_ = (asked.counted == UNCOUNTED) | (asked.counted > upto)
+    return asked.tally(open_ & (asked.dealt < upto), record.n)
+
+
 def _from_tallies(record: Record, arms: Counts, upto: int | None) -> Selector:
     """Such algorithms remember nothing else."""
     pulls, right = _counts(record, upto)
     nobody = np.zeros(arms.size, np.int8)
-    state = State(pulls[arms], right[arms].astype(float), nobody, {})
+    state = State(pulls[arms], right[arms].astype(float), nobody, {}, _out(record, upto)[arms])
     before = pulls if upto is None else _counts(record, upto - 1)[0]
     return selector(record, arms, state, share_left(record.gone, before))
 

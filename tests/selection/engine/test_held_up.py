@@ -1,0 +1,65 @@
+"""Answers that are out count at their worst for an algorithm whose promise rests on it."""
+
+import pytest
+
+from selection import engine, intake, reports
+from selection.intake import presence
+from selection.models import Assignment, Run
+from tests.worlds import crowd, make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+CROWD = crowd(3, 2)
+
+
+def play_but_for(run: Run, left: str, shown: bool) -> None:
+    """Until nothing moves: once it has enough of them, this worker gives no more answers."""
+    for _ in range(2000):
+        engine.advance(run.pk)
+        run.refresh_from_db()
+        out = open_of(run)
+        given = [one for one in out if one.candidate.worker.key != left or one.position < 12]
+        if run.status == Run.Status.ENDED or not given:
+            return
+        if shown:
+            presence.show(run, [one.pk for one in out])
+        intake.record_many(run, [(one, CROWD(one)) for one in given])
+
+
+def certified(**fields) -> Run:
+    return make_run(algorithm="certified", slots=18, epsilon=0.25, delta=0.1, **fields)
+
+
+def test_questions_that_nobody_has_seen_go_back_and_it_ends_at_once():
+    run = certified()
+    play_but_for(run, "w0", shown=False)
+    assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.PROMISE)
+    assert not open_of(run)
+    assert not reports.verify(reports.dump(run)).findings
+
+
+def test_a_question_that_was_seen_is_waited_for_and_nobody_is_asked_meanwhile():
+    run = certified()
+    play_but_for(run, "w0", shown=True)
+    out = open_of(run)
+    assert run.status == Run.Status.RUNNING
+    assert {one.candidate.worker.key for one in out} == {"w0"}
+    handed = Assignment.objects.count()
+    assert engine.advance(run.pk) is None
+    assert Assignment.objects.count() == handed
+    assert not reports.verify(reports.dump(run)).findings
+    intake.record_many(run, [(one, CROWD(one)) for one in out])
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    assert run.ending == Run.Ending.PROMISE
+
+
+def test_its_page_and_its_steps_say_the_same_of_a_run_that_waits():
+    run = certified()
+    play_but_for(run, "w0", shown=True)
+    assert run.history.order_by("number").last().gap > run.epsilon
+    assert {line.verdict for line in reports.standings(run)} <= {
+        "settled in",
+        "settled out",
+        "undecided",
+    }
