@@ -70,7 +70,7 @@ class Certificate:
 
     quotas     which selections are allowed (section 7)
     questions  0, or how many there are in the set that accuracy means (section 6)
-    level      ln(n / delta), of the part of delta that is for the intervals (section 5)
+    below, above  levels at which an accuracy is excluded below an interval, and above it (5.2)
     kinds      numbers of the kinds of design that are used
 
     answers_by_prices  about so many are needed where nothing better is known
@@ -88,7 +88,7 @@ class Certificate:
         self.groups = quotas.sizes.size
         guess = _suggested(problem)
         part = FOR_MOSTLY_INTERVALS if guess > FAR else FOR_INTERVALS
-        self.level = math.log(problem.n / (problem.delta * part))
+        self.below, self.above = _levels(problem, problem.delta * part)
         self.answers_by_prices = USED * problem.n * guess
         chosen_free = math.log(1 / (problem.delta * (1 - part)))
         self._weight = chosen_free - _log_weights(guess, self.horizons)
@@ -202,6 +202,16 @@ def _suggested(problem: Problem) -> float:
     n, wanted = problem.n, problem.epsilon * problem.k
     deviation = (math.sqrt(49 + 8 * n * wanted) - 7) / (4 * n)  # 2 n s^2 + 7 s = K epsilon
     return 0.25 / max(deviation, 1e-9) ** 2
+
+
+def _levels(problem: Problem, delta: float) -> tuple[float, float]:
+    """Of whoever is not among the best the lower bounds hold, of those who are the upper ones.
+
+    With delta shared out in proportion to whom each serves: an upper bound serves whoever is not
+    chosen (5.2).
+    """
+    n, k = problem.n, problem.k
+    return math.log((n - k) * n / (k * delta)), math.log(k * n / ((n - k) * delta))
 
 
 def _log_weights(guess: float, horizons: list[int]) -> Floats:

@@ -7,72 +7,75 @@ most e^-x, ever (Ville's inequality).
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Levels = tuple[float, float]  # of what is excluded below, and above
 
 HALVINGS = 40
 TABLED = 512  # below so many answers all intervals of a level are found at once, and kept
 TABLES_KEPT = 16
 
 
-def intervals(pulls: Counts, right: Counts, x: float, questions: int) -> tuple[Floats, Floats]:
-    """(n,) lower and upper, in [0, 1], each excluded at level x.
+def intervals(
+    pulls: Counts, right: Counts, x: float, questions: int, above: float | None = None
+) -> tuple[Floats, Floats]:
+    """(n,) lower and upper, in [0, 1], each excluded at level x; upper at ``above``, if given.
 
     right      (n,) 0 to pulls
     questions  0, or how many there are in the set that accuracy means; pulls are then at most that
     """
-    most = int(pulls.max())
+    most, levels = int(pulls.max()), (x, x if above is None else above)
     if most < TABLED:
-        lower, upper = _table(max(64, 1 << most.bit_length()), x, questions)
+        lower, upper = _table(max(64, 1 << most.bit_length()), levels, questions)
         place = pulls * (pulls + 1) // 2 + right
         return lower[place], upper[place]
     width = most + 1
     pairs, place = np.unique(pulls * width + right, return_inverse=True)
     pulls, right = pairs // width, pairs % width
     find = _on_set if questions else _on_questions_like_these
-    lower, upper = find(pulls, right, x, questions)
+    lower, upper = find(pulls, right, levels, questions)
     return lower[place], upper[place]
 
 
 @lru_cache(TABLES_KEPT)
-def _table(answers: int, x: float, questions: int) -> tuple[Floats, Floats]:
+def _table(answers: int, levels: Levels, questions: int) -> tuple[Floats, Floats]:
     """Of all states with fewer ``answers`` than that: m (m + 1) / 2 + S is the place of (m, S)."""
     pulls, right = np.tril_indices(min(answers, questions + 1) if questions else answers)
     find = _on_set if questions else _on_questions_like_these
-    return find(pulls, right, x, questions)
+    return find(pulls, right, levels, questions)
 
 
 def _on_questions_like_these(
-    pulls: Counts, right: Counts, x: float, _: int
+    pulls: Counts, right: Counts, levels: Levels, _: int
 ) -> tuple[Floats, Floats]:
     """The mixture is Beta(1/2, 1/2) (5.1)."""
     half, whole = _log_gamma(0.5, int(pulls.max())), _log_gamma(1.0, int(pulls.max()))
     mixture = half[right] + half[pulls - right] - whole[pulls] - math.log(math.pi)
     wrong = pulls - right
 
-    def excluded(p: Floats) -> NDArray[np.bool_]:
+    def excluded(x: float, p: Floats) -> NDArray[np.bool_]:
         fit = right * np.log(np.maximum(p, 1e-300)) + wrong * np.log1p(-np.minimum(p, 1 - 1e-16))
         return np.asarray(mixture - fit >= x)
 
     mean = right / np.maximum(pulls, 1)
-    lower = _border(excluded, np.zeros(mean.size), mean, HALVINGS)[0]
-    upper = _border(excluded, np.ones(mean.size), mean, HALVINGS)[0]
+    lower = _border(partial(excluded, levels[0]), np.zeros(mean.size), mean, HALVINGS)[0]
+    upper = _border(partial(excluded, levels[1]), np.ones(mean.size), mean, HALVINGS)[0]
     return np.where(right == 0, 0.0, lower), np.where(wrong == 0, 1.0, upper)
 
 
-def _on_set(pulls: Counts, right: Counts, x: float, questions: int) -> tuple[Floats, Floats]:
-    """The mixture is uniform over 0 to ``questions`` right answers on the whole set (5.2)."""
+def _on_set(pulls: Counts, right: Counts, levels: Levels, questions: int) -> tuple[Floats, Floats]:
+    """The mixture is uniform over 0 to ``questions`` right answers on the whole set (6.2)."""
     wrong = pulls - right
     whole = _log_gamma(1.0, questions + 1)
     mixture = whole[right] + whole[wrong] - whole[pulls + 1]
     drawn = whole[questions] - whole[questions - pulls]
 
-    def excluded(total: Floats) -> NDArray[np.bool_]:
+    def excluded(x: float, total: Floats) -> NDArray[np.bool_]:
         r = total.astype(np.int64)
         seen = whole[r] - whole[r - right] + whole[questions - r] - whole[questions - r - wrong]
         return np.asarray(mixture - (seen - drawn) >= x)
@@ -82,8 +85,8 @@ def _on_set(pulls: Counts, right: Counts, x: float, questions: int) -> tuple[Flo
     likely = np.round(right / np.maximum(pulls, 1) * questions).astype(np.int64)
     likely = np.clip(likely, least, most)
     steps = questions.bit_length() + 1
-    lower = _nearest(excluded, least, likely, steps)
-    upper = _nearest(excluded, most, likely, steps)
+    lower = _nearest(partial(excluded, levels[0]), least, likely, steps)
+    upper = _nearest(partial(excluded, levels[1]), most, likely, steps)
     return lower / questions, upper / questions
 
 

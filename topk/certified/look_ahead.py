@@ -76,12 +76,13 @@ def _on_intervals(
     # (cuts, states): the border that an interval has to keep to, and what its mean is within it.
     border = np.clip(cuts[:, None] + np.where(inside, -margin, margin), 1e-9, 1 - 1e-9)
     within = np.where(inside, mean > border, mean < border)
+    level = np.where(inside, certificate.below, certificate.above)
     with np.errstate(divide="ignore"):
         apart = np.where(within, divergence(mean, border), 0.0)
         need = np.full(apart.shape, 100.0)
         for _ in range(3):
             grown = 0.5 * np.log(math.pi / 2 * (np.maximum(need, 0.0) + 1))
-            need = (certificate.level + grown) / apart
+            need = (level + grown) / apart
     lack = np.ceil(np.maximum(need - pulls, 0))
     total = np.where((lack <= most).all(axis=1), lack @ count, math.inf)
     best = int(total.argmin())

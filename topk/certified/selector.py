@@ -84,6 +84,10 @@ class Certified(Selector):
     keeps_quotas = True
     says_accuracy = True
     weighs_out = True
+    interval = (
+        "confidence bounds: at all times at once the upper ones hold for all who are among the "
+        "best, and the lower ones for all others"
+    )
     promise = Promise(
         Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md", assumes=CROWD_ASSUMES
     )
@@ -131,7 +135,11 @@ class Certified(Selector):
     @property
     def _tally(self) -> Tally:
         right = np.rint(self.state.rewards).astype(np.int64)
-        return Tally(self.state.pulls, np.minimum(right, self.state.pulls), self.state.out)
+        return Tally(self.state.pulls, np.minimum(right, self.state.pulls))
+
+    @property
+    def _with_out(self) -> Tally:
+        return replace(self._tally, out=self.state.out)
 
     # -- judging
 
@@ -144,7 +152,7 @@ class Certified(Selector):
         """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
         if self._judged is None:
             chosen = self._chosen(np.nan_to_num(self.means, nan=0.5), self._tally)
-            self._judged = self._certified(chosen, self._tally), chosen
+            self._judged = self._certified(chosen, self._with_out), chosen
         return self._judged
 
     def _certified(self, chosen: Chosen, tally: Tally) -> float:
@@ -165,11 +173,11 @@ class Certified(Selector):
     def shortfall(self, arms: Counts) -> float:
         chosen = np.zeros(self.problem.n, bool)
         chosen[arms] = True
-        return min(1.0, self._certified(chosen, self._tally) / self.problem.k)
+        return min(1.0, self._certified(chosen, self._with_out) / self.problem.k)
 
     def design(self) -> tuple[int, float] | None:
         """Horizon and threshold that certify now; None where the intervals do."""
-        tally, (total, chosen) = self._tally, self._judgement()
+        tally, (total, chosen) = self._with_out, self._judgement()
         i = self.certificate.first(tally.asked)
         if i is None:
             return None
@@ -178,10 +186,12 @@ class Certified(Selector):
         return (h, threshold(h, bound.reference)) if bound.total <= total + ROUNDING else None
 
     def _bounds(self) -> tuple[Floats, Floats]:
-        """(n,) intervals that all hold at once."""
+        """(n,) lower and upper, which for the best and for the others hold all at once (5.2)."""
         if self._spread is None:
-            tally, level = self._tally, self.certificate.level
-            self._spread = intervals(tally.pulls, tally.right, level, self.questions)
+            tally, held = self._tally, self.certificate
+            self._spread = intervals(
+                tally.pulls, tally.right, held.below, self.questions, held.above
+            )
         return self._spread
 
     def _done(self) -> bool:
@@ -193,8 +203,7 @@ class Certified(Selector):
     def held_up(self) -> bool:
         if self._done() or not self.state.out.any():
             return False
-        counted = replace(self._tally, out=None)
-        return self._suffices(self._certified(self._judgement()[1], counted))
+        return self._suffices(self._certified(self._judgement()[1], self._tally))
 
     def selection(self) -> Counts:
         return np.flatnonzero(self._judgement()[1])

@@ -9,7 +9,15 @@ import pytest
 from tests.topk.harness import again, too_many
 from topk import SELECTORS, Problem, ProblemError, Verdict
 from topk.best_sets import Quotas
-from topk.certified.certificate import Certificate, Tally, worst_swap
+from topk.certified.certificate import (
+    FAR,
+    FOR_INTERVALS,
+    FOR_MOSTLY_INTERVALS,
+    Certificate,
+    Tally,
+    _suggested,
+    worst_swap,
+)
 from topk.certified.confidence_sequences import TABLED, intervals
 from topk.certified.designs import (
     KINDS,
@@ -349,6 +357,27 @@ def test_an_interval_is_the_same_whoever_else_is_asked_for(questions):
     if not questions:
         more = intervals(np.append(pulls, TABLED), np.append(right, 0), 9.0, 0)
         assert (together == np.array(more)[:, :-1]).all()
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (50, 1), (12, 3), (100, 99)])
+def test_upper_bounds_of_the_best_and_lower_ones_of_the_others_fail_within_their_part(n, k):
+    """(5.2): whoever is chosen or not, no other bounds are needed."""
+    problem = Problem(n, k, 0.1, 0.05)
+    certificate = Certificate(problem, Quotas(n, k, everyone(n, k)), 0)
+    far = _suggested(problem) > FAR
+    part = problem.delta * (FOR_MOSTLY_INTERVALS if far else FOR_INTERVALS)
+    fail = k * math.exp(-certificate.above) + (n - k) * math.exp(-certificate.below)
+    assert fail == pytest.approx(part)
+
+
+def test_each_side_of_an_interval_goes_by_its_own_level():
+    pulls, right = np.array([40, 600]), np.array([30, 300])
+    for questions in (0, 700):
+        low, high = (intervals(pulls, right, x, questions) for x in (3.0, 9.0))
+        found = intervals(pulls, right, 9.0, questions, 3.0)
+        assert np.array_equal(found[0], high[0])
+        assert np.array_equal(found[1], low[1])
+        assert (found[1] < high[1]).all()
 
 
 def test_who_is_settled_is_settled_rightly_and_stays_within_the_truth():

@@ -141,7 +141,7 @@ def bounds_of_two(problem, last):
     quotas = Quotas(2, 1, {"groups": [0, 0], "at_least": [1], "at_most": [1]})
     certificate = Certificate(problem, quotas, 0)
     pulls, right = (x.astype(np.int64) for x in np.tril_indices(last + 1))
-    lower, upper = intervals(pulls, right, math.log(2 / (0.1 * problem.delta)), 0)
+    lower, upper = intervals(pulls, right, certificate.below, 0, certificate.above)
     found = np.maximum(upper[None, :] - lower[:, None], 0)
     for i, h in enumerate(x for x in certificate.horizons if x <= last):
         some = (h + 1) * (h + 2) // 2
