@@ -241,7 +241,7 @@ class Certified(Selector):
         """Outstanding answers count as made, with the means as they are."""
         made, reach = self.state.pulls + pending, self._reach(pending, room)
         room, left = np.minimum(room, reach), self._batch()
-        if self.held_up():
+        if pending.any() and self.held_up():
             left = 0  # section 3: the end is waited for
         elif slots is not None:
             left = min(slots, max(left, self._lacking(reach + pending)) - int(pending.sum()))

@@ -124,8 +124,9 @@ def test_what_is_out_keeps_it_from_stopping_until_it_is_in():
     assert selector.standing().gap > selector.problem.epsilon >= gap
     assert selector.held_up()
     assert not selector.ask(40, out).any()
-    # Nothing is out with others, so that whoever asks these alone still waits.
-    assert not selector.ask(40, np.zeros(8, int)).any()
+    # As if alone, where those who hold it have been silent for too long: others are asked on.
+    others = np.where(out > 0, 0, 9)
+    assert selector.ask(40, np.zeros(8, int), others).any()
     selector.tell([0, 1, 2], [3, 3, 3], [3, 3, 3])
     assert not selector.state.out.any()
     assert not selector.held_up()
