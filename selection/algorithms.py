@@ -76,7 +76,8 @@ def settings(name: str) -> list[Option]:
 
 def variant(options: Mapping[str, Any]) -> str:
     """In words, which promise of an algorithm these options choose; empty for its usual one."""
-    chosen = {name: options[name] for name in VARIED if options.get(name)}
+    usual = (None, False, LIKE_THESE)
+    chosen = {name: options[name] for name in VARIED if options.get(name) not in usual}
     return ", ".join(name if value is True else str(value) for name, value in chosen.items())
 
 

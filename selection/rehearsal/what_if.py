@@ -1,7 +1,8 @@
 """What would have come of it: a recorded crowd replayed over many seeds, by several algorithms."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from topk import PROMISE_KEPT, THIS_SET
+from selection.setup import choices
+from topk import PROMISE_KEPT
 
 from .arrays import Played, Record, play
 from .crowd import RecordedCrowd
@@ -130,9 +132,7 @@ def row(one: Wanted, plays: Sequence[Played]) -> Row:
     goal = "nothing" if promise.fixed == "budget" else promise.goal.value
     return Row(
         algorithm=one.algorithm,
-        promises=", ".join(
-            [goal, *(["on average"] if promise.average else []), *_about(one.options)]
-        ),
+        promises=", ".join([goal, *(["on average"] if promise.average else []), *_about(one)]),
         options=one.options,
         seeds=len(plays),
         low=int(low),
@@ -144,13 +144,20 @@ def row(one: Wanted, plays: Sequence[Played]) -> Row:
         epsilon_most=_epsilon(epsilons.max()),
         loss=round(float(np.mean(losses)), 6),
         loss_most=max(losses),
-        doubts=Counter(doubt for each in plays for doubt in each.doubts),
+        doubts=_counted(doubt for each in plays for doubt in each.doubts),
         plays=plays,
     )
 
 
-def _about(options: Mapping[str, Any]) -> list[str]:
-    return [THIS_SET] if options.get("accuracy") == THIS_SET else []
+def _about(one: Wanted) -> list[str]:
+    said = algorithms.variant(choices.read_options(one.algorithm, one.options))
+    return [said] if said else []
+
+
+def _counted(doubts: Iterable[str]) -> Counter[str]:
+    """How often each was said; what differs in numbers alone is the first of its kind."""
+    first: dict[str, str] = {}
+    return Counter(first.setdefault(re.sub(r"\d[\d,.]*", "", said), said) for said in doubts)
 
 
 def _epsilon(value: float) -> float | None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from topk.options import Option
 from topk.population_summary import PopulationSummary
 from topk.problem import ProblemError
-from topk.promise import Goal, Promise
+from topk.promise import Goal, Promise, ordinal
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.water_filling import level
 
@@ -37,10 +37,10 @@ LEVEL = 0.95  # of credible intervals, and of P(above the border) to call a work
 
 WITH_GAPS = "pools like this one, also where the best workers stand apart from the others by a gap"
 GAP = (
-    "What is promised takes workers near the border to differ little by little. So few answers do "
-    "not show whether the best stand apart by a gap instead: where they do, this selection breaks "
-    "ε with a probability of about {risk:.0f} %, not {delta:g} %. The option “cautious” keeps "
-    "{delta:g} % there too, and would have asked about {more:,} answers more."
+    "The promise takes it that accuracies around the {kth} best differ little by little. So few "
+    "answers do not show whether the best stand apart by a gap instead: where they do, this "
+    "selection breaks ε with a probability of about {risk:.0f} %, not {delta:g} %. The option "
+    "“cautious” keeps {delta:g} % there too, and would have asked about {more:,} answers more."
 )
 UNMET = (
     "{workers} gave fewer than two answers, too few to be judged by. What is promised takes them "
@@ -89,7 +89,7 @@ class Credible(Selector):
             "cautious",
             False,
             "Keep δ also among crowds whose best workers stand apart from the others by a gap, "
-            "which few answers do not show; costs a tenth to a third more answers.",
+            "which few answers do not show; costs a tenth to two fifths more answers.",
             "flag",
         ),
     )
@@ -189,7 +189,9 @@ class Credible(Selector):
         if risk <= MUCH * delta:
             return ""
         more = ceil((feared.reached / feared.epsilon - 1) * int(self.state.pulls.sum()))
-        return GAP.format(risk=100 * risk, delta=100 * delta, more=more)
+        return GAP.format(
+            kth=ordinal(self.problem.k), risk=100 * risk, delta=100 * delta, more=more
+        )
 
     def _unmet(self) -> str:
         """What it means that some were not met; empty before enough were, and when all were."""

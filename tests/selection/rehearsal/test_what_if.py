@@ -222,3 +222,10 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(past, options, words
     said = refused(past, *options)
     assert words in said
     assert "\n" not in said
+
+
+def test_caution_is_named_and_a_doubt_is_counted_whatever_its_numbers(past):
+    wide = replay(past, "--algorithm", "credible", "--option", "cautious=yes", "--seeds", "2")
+    assert rows_of(wide)["credible"][1].strip() == "aggregate, on average, cautious"
+    said = ["About 17 %, 1,200 more.", "About 9 %, 80 more.", "Something else."]
+    assert what_if._counted(said) == {said[0]: 2, said[2]: 1}
