@@ -143,6 +143,7 @@ CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_RESULT_BACKEND = CELERY_BROKER_URL  # for the research only: no task of the app has a result
 CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_CONSUMER = "crowdselect.consumer:Consumer"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
 # Forecasts (and large files) and webhooks have queues of their own, so that a run's next step never
 # waits behind one. A worker that is told of no queue takes all.
@@ -170,6 +171,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS},
     "retain": {"task": "selection.tasks.retain", "schedule": timedelta(hours=6)},
 }
+CELERY_BEAT_SCHEDULER = "crowdselect.beat:Scheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(embedded.VAR / "celerybeat-schedule")
 # Answers that come in within this time are taken in one step.
 ADVANCE_DELAY_SECONDS = env.number("ADVANCE_DELAY_SECONDS", default=0.5)

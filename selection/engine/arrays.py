@@ -1,15 +1,15 @@
 """A run's arrays, as one step of the engine needs them."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 from django.db import connection
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone
 from numpy.typing import NDArray
 
+from selection import clock
 from selection.models import Answer, Assignment, Run
 from selection.models.roster import Roster
 from topk import Selector
@@ -51,6 +51,7 @@ class Answers:
 class StepArrays:
     """A run's arrays while a step is made of it. All are (n,), by the run's arms.
 
+    now       when the step is made, by the clock of all hosts
     roster    the arms that the algorithm knows; it numbers them anew
     selector  None while there are too few to choose from
     ids, workers, skill, asked, pulls, void, rewards, verdict, noted
@@ -65,6 +66,7 @@ class StepArrays:
     """
 
     run: Run
+    now: datetime
     roster: Roster
     selector: Selector | None
     ids: Counts
@@ -91,7 +93,8 @@ class StepArrays:
         self.taken = np.zeros(self.ids.size, np.int64)
         # An answer shows that its worker was there.
         self.seen = self.noted.copy()
-        np.maximum.at(self.seen, self.answers.arms, self.answers.at)
+        at = np.minimum(self.answers.at, self.now.timestamp())  # a web host's clock may be ahead
+        np.maximum.at(self.seen, self.answers.arms, at)
 
     @property
     def changed(self) -> bool:
@@ -161,7 +164,7 @@ class StepArrays:
         """Whose worker is there now; everybody, where everybody is waited for."""
         if self.run.hours_to_come is None or self.run.recorded_only:
             return ~self.gone
-        since = (timezone.now() - THERE).timestamp()
+        since = self.now.timestamp() - THERE.total_seconds()
         there = (self.seen > since) | (self.shown > 0)
         return np.isin(self.workers, self.workers[there]) & ~self.gone
 
@@ -181,6 +184,7 @@ def load(run: Run) -> StepArrays:
     unseen, shown = _out(run, gone)
     return StepArrays(
         run=run,
+        now=clock.now(),
         roster=roster,
         selector=roster.selector(run, state) if roster.ready(run) else None,
         ids=ids,

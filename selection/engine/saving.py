@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 
 import numpy as np
-from django.utils import timezone
 from numpy.typing import NDArray
 
 from selection import audit
@@ -43,7 +42,7 @@ def save(arrays: StepArrays) -> Step:
     return Step.objects.create(
         run=run,
         number=run.steps,
-        at=timezone.now(),
+        at=arrays.now,
         applied=int(arrays.counted.sum()),
         dealt=int(arrays.counts.sum()),
         accepted=int((verdict == Verdict.ACCEPTED).sum()),

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from selection import clock, wake
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
-from selection.models import Answer, Assignment, Candidate, Pulse, Run
+from selection.models import Answer, Assignment, Candidate, Run
 from selection.models.grading import allowed, kind_of, matches
 
 from . import bulk
@@ -79,7 +79,7 @@ def _same(one: int | None, other: int) -> bool:
 def refusal_of(slip: Slip, response: str, now: datetime) -> Refused | None:
     """Why this cannot be the answer to an open assignment."""
     running = slip.status == Run.Status.RUNNING
-    if running and slip.due is not None and slip.due < now and overdue(slip.due):
+    if running and slip.due is not None and slip.due < now and overdue(slip):
         return TooLate(LATE)
     if slip.status == Run.Status.ENDED:
         return Conflict("This run has ended; no more answers are needed.")
@@ -101,9 +101,10 @@ def _closed(assignment_id: int, response: str, refusal: Refused | None) -> Recei
     return again(assignment_id, response, *first)
 
 
-def overdue(due: datetime) -> bool:
-    """Whether it may be closed as overdue (``lapse``), by whatever clock."""
-    return due < Pulse.objects.time_taken(clock.now())
+def overdue(slip: Slip) -> bool:
+    """Whether it may be closed as overdue (``lapse``), by whatever clock: asked anew, because the
+    time to answer may have been given back since."""
+    return Assignment.objects.filter(pk=slip.assignment_id).overdue(clock.now()).exists()
 
 
 def again(assignment_id: int, response: str, expired: bool, first: str | None) -> Receipt:
@@ -206,8 +207,8 @@ def lapse(now: datetime | None = None) -> dict[int, int]:
     """
     now = now or clock.now()
     overdue = list(
-        Assignment.objects.open()
-        .filter(candidate__run__status=Run.Status.RUNNING, due__lt=Pulse.objects.time_taken(now))
+        Assignment.objects.overdue(now)
+        .filter(candidate__run__status=Run.Status.RUNNING)
         .values_list("id", "candidate__run_id")
     )
     closings = [

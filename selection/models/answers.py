@@ -1,12 +1,15 @@
 """The workers of a run, what each was asked, and what came back."""
 
+from datetime import datetime
+
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
 from topk import Verdict
 
 from .crowd import Worker
+from .pulses import Pulse
 from .questions import Question
 from .runs import Run
 
@@ -88,6 +91,14 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """Without an answer. Positions that were counted are closed, so few rows are looked at."""
         counted = F("candidate__pulls") + F("candidate__void")
         return self.filter(position__gte=counted, answer=None)
+
+    def overdue(self, now: datetime) -> "AssignmentQuerySet":
+        """Open, and their time was up while the web was there to take answers.
+
+        In one statement with the last beat of the web: times to answer change only with it.
+        """
+        taken = Pulse.objects.filter(pk=Pulse.WEB, at__lte=OuterRef("due"))
+        return self.open().filter(~Exists(taken), due__lt=now)
 
     def answerable(self) -> "AssignmentQuerySet":
         """Open and in time. Nobody's time runs before they have seen it, nor in a pause."""

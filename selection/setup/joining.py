@@ -6,9 +6,8 @@ from itertools import count
 
 from django.db import transaction
 from django.db.models import F, Max, QuerySet
-from django.utils import timezone
 
-from selection import wake
+from selection import clock, wake
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run, Worker
 
@@ -104,7 +103,7 @@ def close_roster(run: Run, who: str = "", why: str = "") -> int:
         raise Conflict(f"The roster of the run “{locked}” is closed already.")
     if refusal := too_few(locked):
         raise Refused(refusal)
-    locked.enrolling, locked.called = False, timezone.now()
+    locked.enrolling, locked.called = False, clock.now()
     locked.save(update_fields=["enrolling", "called"])
     events.write(
         locked, "close roster", f"The roster closed with {_size(locked)} workers.", who, why
@@ -163,5 +162,5 @@ def refuse_opening(run: Run) -> None:
 
 def close_due(now: datetime | None = None) -> list[int]:
     """Close the rosters whose time has come and that have enough; returns the runs."""
-    due = Run.objects.running().filter(enrolling=True, enrol_until__lte=now or timezone.now())
+    due = Run.objects.running().filter(enrolling=True, enrol_until__lte=now or clock.now())
     return [close_roster(run) for run in due if not too_few(run)]

@@ -1,4 +1,10 @@
-"""Time in which nobody's answer could be taken counts against nobody."""
+"""Time in which nobody's answer could be taken counts against nobody, nor does a wrong clock.
+
+The beats of the web tell both: when the next one comes more than 20 seconds after the last one, the
+web was away, or the clock was set ahead; when it comes before it, the clock was put back. Either
+way the moments by which people are judged and waited for are moved along, in the transaction that
+takes the beat: whoever judges by them goes by the last beat as well.
+"""
 
 from datetime import datetime, timedelta
 
@@ -7,6 +13,7 @@ from django.db.models import F
 
 from selection import clock
 from selection.models import Assignment, Pulse, Run
+from selection.models.answers import AssignmentQuerySet
 
 from . import events
 
@@ -17,46 +24,82 @@ AWAY = timedelta(seconds=20)  # without a beat: four are missing
 def web_is_up(now: datetime | None = None) -> None:
     """Said by every web process every few seconds; the first after an outage gives its time back.
 
-    Nothing is closed meanwhile: ``intake.expire`` goes by the last beat.
+    Nothing is closed meanwhile: ``AssignmentQuerySet.overdue`` goes by the last beat.
     """
-    now = now or clock.now()
-    last = Pulse.objects.seen(Pulse.WEB)
+    at, last = now or clock.now(), Pulse.objects.seen(Pulse.WEB)
     if last is None:
-        Pulse.objects.get_or_create(pk=Pulse.WEB, defaults={"at": now})
-    elif now - last >= BEAT:
+        Pulse.objects.get_or_create(pk=Pulse.WEB, defaults={"at": at})
+    elif abs(at - last) >= BEAT:
         _beat(now)
 
 
 @transaction.atomic
-def _beat(now: datetime) -> None:
+def _beat(now: datetime | None) -> None:
     pulse = Pulse.objects.select_for_update().get(pk=Pulse.WEB)
-    if now - pulse.at > AWAY:
+    now = now or clock.now()  # as it is when it is this process's turn
+    span = now - pulse.at
+    if abs(span) < BEAT:
+        return
+    if span < timedelta(0) or span > AWAY:
         for run_id in Run.objects.running().values_list("pk", flat=True):
-            _give_back(run_id, pulse.at, now)
-    Pulse.objects.filter(pk=pulse.pk, at__lt=now).update(at=now)
+            _move_along(run_id, pulse.at, now)
+    Pulse.objects.filter(pk=pulse.pk).update(at=now)
 
 
-def _give_back(run_id: int, since: datetime, until: datetime) -> None:
+def _move_along(run_id: int, since: datetime, now: datetime) -> None:
     run = Run.objects.locked(run_id)
     if run is None or run.status != Run.Status.RUNNING:
         return
-    given = give_back(run, max(since, run.called or since), until)
+    if now > since:
+        _set_ahead(run, since, now)
+    else:
+        _put_back(run, since, now)
     run.save(update_fields=["called"])
-    if given:
-        seconds = round((until - since).total_seconds())
-        what = f"Answers could not be taken for {seconds} s: whoever held a question got them back."
-        events.write(run, "outage", what)
 
 
-def give_back(run: Run, since: datetime, until: datetime | None = None) -> int:
-    """Whoever holds a question gets the time since then back; the caller saves the run.
+def _set_ahead(run: Run, since: datetime, now: datetime) -> None:
+    """The web was away, or the clock was set ahead: what was before that is as much later now."""
+    span = now - since
+    before = since + span / 2  # what happened after it and before this beat is by the new clock
+    shown = _open(run).filter(shown__lte=before)
+    ran = shown.filter(due__gt=since).exists()
+    shown.update(due=F("due") + span)
+    run.candidates.filter(seen__lte=before).update(seen=F("seen") + span)
+    if run.called is not None and run.called <= before:
+        run.called = min(run.called + span, now)
+    if ran:
+        what = f"Answers could not be taken for {_seconds(span)}, or the clock was set ahead by it"
+        events.write(run, "outage", f"{what}: whoever held a question got them back.")
 
-    Returns how many questions were out whose time ran.
+
+def _put_back(run: Run, since: datetime, now: datetime) -> None:
+    """The clock was put back: what it says is yet to come, or too long to come, is so much less.
+
+    The rest may be by the new clock already: at worst somebody is waited for that much longer.
     """
-    span = (until or clock.now()) - since
-    open_ones = Assignment.objects.filter(candidate__run=run).open()
-    given = open_ones.filter(due__gt=since).update(due=F("due") + span)
+    span = now - since
+    ran = _open(run).filter(due__gt=now + timedelta(minutes=run.minutes))
+    if ran.update(due=F("due") + span, shown=F("shown") + span):
+        what = f"The clock was put back by {_seconds(-span)}, and with it whose time is up when."
+        events.write(run, "outage", what)
+    run.candidates.filter(seen__gt=now).update(seen=F("seen") + span)
+    if run.called is not None and run.called > now:
+        run.called += span
+
+
+def _open(run: Run) -> AssignmentQuerySet:
+    return Assignment.objects.filter(candidate__run=run).open()
+
+
+def _seconds(span: timedelta) -> str:
+    return f"{round(span.total_seconds())} s"
+
+
+def give_back(run: Run, since: datetime) -> None:
+    """Whoever holds a question gets the time since then back, which is negative where the clock was
+    put back; the caller saves the run."""
+    span = clock.now() - since
+    _open(run).filter(due__gt=since).update(due=F("due") + span)
     run.candidates.filter(seen__lte=since).update(seen=F("seen") + span)
     if run.called is not None and run.called <= since:
         run.called += span
-    return given

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from selection import clock, wake
 from selection.errors import Conflict, NotFound, Refused
@@ -82,7 +81,7 @@ def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") ->
     """
     locked = going(run)
     ids = {row.worker_id for row in to_take_back(locked, workers)}
-    now = timezone.now()
+    now = clock.now()
     locked.candidates.filter(worker__in=ids).update(gone="", gone_at=None, seen=now)
     changed(locked)
     events.write(locked, "take back", f"Taken back: {', '.join(workers)}.", who, why)
@@ -102,17 +101,17 @@ def to_take_back(run: Run, workers: Sequence[str]) -> list[Candidate]:
 
 def sweep(now: datetime | None = None) -> list[int]:
     """Take those who did not come in time as gone; returns the runs changed."""
-    now = Pulse.objects.time_taken(now or clock.now())
     waiting = Run.objects.running().filter(enrolling=False, recorded_only=False)
     absent = [_sweep_absent(run.pk, now) for run in waiting.exclude(hours_to_come=None)]
     return [pk for pk in absent if pk is not None]
 
 
 @transaction.atomic
-def _sweep_absent(pk: int, now: datetime) -> int | None:
+def _sweep_absent(pk: int, now: datetime | None) -> int | None:
     run = Run.objects.locked(pk, wait=False)
     if run is None or run.status != Run.Status.RUNNING or run.hours_to_come is None:
         return None
+    now = Pulse.objects.time_taken(now or clock.now())
     since = now - timedelta(hours=run.hours_to_come)
     silent = run.candidates.filter(
         Q(seen__lt=since) | Q(seen=None, run__called__lt=since),
@@ -143,7 +142,7 @@ def drop(run: Run, workers: Sequence[int], why: Gone) -> None:
     rejected because better ones were there may be among the best now (docs/absence.md).
     """
     own = run.candidates.filter(worker__in=workers)
-    own.update(gone=why, gone_at=timezone.now())
+    own.update(gone=why, gone_at=clock.now())
     if run.selector_class.open_roster:
         changed(run)
     else:

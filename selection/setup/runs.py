@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.utils import timezone
 from numpy.typing import NDArray
 
-from selection import wake
+from selection import clock, wake
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Candidate, Run, Skill
 from selection.models.runs import SETTINGS
@@ -104,7 +103,7 @@ def _start(run: Run, who: str, why: str) -> None:
     run.options.pop("quotas", None)
     for refusal in refusals.of_stored(run, len(workers)).values():
         raise Refused(refusal)
-    rng, run.started = np.random.default_rng(run.seed), timezone.now()
+    rng, run.started = np.random.default_rng(run.seed), clock.now()
     run.called = run.started
     _fix_decks(run)
     arms = [rng.permutation(len(workers)) for _ in run.skills]
@@ -152,7 +151,7 @@ def forget(run: Run, who: str = "", why: str = "") -> None:
 def pause(run: Run, who: str = "", why: str = "") -> None:
     """Hand nothing out and count nothing until it is resumed. Answers are still taken."""
     run = _move(run, Status.PAUSED, {Status.RUNNING})
-    run.paused = timezone.now()
+    run.paused = clock.now()
     run.save()
     events.write(run, "pause", "Paused.", who, why)
 
@@ -161,7 +160,7 @@ def pause(run: Run, who: str = "", why: str = "") -> None:
 def resume(run: Run, who: str = "", why: str = "") -> None:
     """Go on. Whoever holds an assignment gets the time of the pause back."""
     run = _move(run, Status.RUNNING, {Status.PAUSED})
-    give_back(run, run.paused or timezone.now())
+    give_back(run, run.paused or clock.now())
     run.paused = None
     run.save()
     events.write(run, "resume", "Resumed.", who, why)
@@ -194,7 +193,7 @@ def reopen(run: Run, who: str = "", why: str = "") -> None:
         locked.candidates.filter(gone="").update(
             verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
         )
-    give_back(locked, locked.ended or timezone.now())
+    give_back(locked, locked.ended or clock.now())
     locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
     locked.save()
     events.write(locked, "reopen", "The run goes on after its end.", who, why)
@@ -222,7 +221,7 @@ def conclude(run: Run, who: str = "", why: str = "") -> None:
     run = _move(run, Status.ENDED, {Status.ENDED})
     if run.concluded:
         raise Conflict(f"The run “{run}” is concluded already.")
-    run.concluded = timezone.now()
+    run.concluded = clock.now()
     run.save(update_fields=["concluded"])
     events.write(run, "conclude", "Put aside as concluded.", who, why)
 
@@ -240,7 +239,7 @@ def take_up(run: Run, who: str = "", why: str = "") -> None:
 
 def end(run: Run, why: Run.Ending) -> None:
     """Mark a locked run as ended; the caller saves."""
-    run.status, run.ending, run.ended = Status.ENDED, why, timezone.now()
+    run.status, run.ending, run.ended = Status.ENDED, why, clock.now()
     news.ended(run)
 
 

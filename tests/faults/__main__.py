@@ -13,8 +13,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,10 @@ REST_SECONDS = 400  # besides the faults: starting, and coming to an end
 
 def main(arguments: list[str]) -> int:
     given = _arguments(arguments)
-    results = {}
-    for kind in [given.database] if given.database else DATABASES:
-        seconds = 60 * given.minutes / (1 if given.database else 2)
-        count = given.faults // (1 if given.database else 2)
-        results[kind] = play(kind, given.seed, count, seconds, given.keep)
+    kinds = [given.database] if given.database else DATABASES
+    words = ["--seed", str(given.seed), "--only", given.only]
+    words += ["--faults", str(given.faults // len(kinds)), "--seconds", str(60 * given.minutes)]
+    results = play(kinds, words, 60 * given.minutes, given.keep)
     if None in results.values():
         return 2
     print(table(results))
@@ -53,32 +53,44 @@ def main(arguments: list[str]) -> int:
 def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make faults", description=__doc__)
     add = parser.add_argument
-    add("--database", choices=DATABASES, help="only this one; else both, one after the other")
-    add("--minutes", type=float, default=11.0, help="of faults, in all (starting comes besides)")
+    add("--database", choices=DATABASES, help="only this one; else both, side by side")
+    add("--minutes", type=float, default=11.0, help="of faults (starting comes besides)")
     add("--faults", type=int, default=210, help="how many, in all")
     add("--seed", type=int, default=1, help="which faults, when")
+    add("--only", default="", help="only faults whose name has this word, such as clock")
     add("--keep", action="store_true", help="leave the folder with logs and database")
     return parser.parse_args(arguments)
 
 
-def play(kind: str, seed: int, faults: int, seconds: float, keep: bool) -> dict[str, Any] | None:
-    """What came of it; None where it came to no end."""
-    words = ["--seed", str(seed), "--faults", str(faults), "--seconds", str(seconds)]
-    with place(kind, keep) as environment:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "tests.faults.play", *words],
-            cwd=TOP,
-            env=environment,
-            stdout=subprocess.PIPE,
-        )
-        try:
-            said, _ = child.communicate(timeout=seconds + REST_SECONDS)
-        except BaseException:
-            child.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                child.wait(60)
-            raise
+def play(
+    kinds: Sequence[str], words: list[str], seconds: float, keep: bool
+) -> dict[str, dict[str, Any] | None]:
+    """What came of each, side by side, as they mostly wait; None where it came to no end."""
+    with ExitStack() as until_end:
+        children = {}
+        for kind in kinds:
+            environment = until_end.enter_context(place(kind, keep))
+            children[kind] = _begin(words, environment)
+            until_end.callback(_end, children[kind])
+        deadline = time.monotonic() + seconds + REST_SECONDS
+        return {kind: _said(child, deadline) for kind, child in children.items()}
+
+
+def _begin(words: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tests.faults.play", *words]
+    return subprocess.Popen(command, cwd=TOP, env=environment, stdout=subprocess.PIPE)
+
+
+def _said(child: subprocess.Popen[bytes], deadline: float) -> dict[str, Any] | None:
+    said, _ = child.communicate(timeout=deadline - time.monotonic())
     return json.loads(said) if child.returncode == 0 else None
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    if child.poll() is None:
+        child.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(60)
 
 
 @contextmanager

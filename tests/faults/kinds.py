@@ -13,6 +13,7 @@ from django.db import DatabaseError, connections, transaction
 
 from selection.models import Run
 
+from .clocks import HOST, HOSTS
 from .links import Link
 from .services import Heal, Service
 from .stack import Stack
@@ -201,15 +202,16 @@ def _no_disk(stack: Stack) -> str:
 
 def _clock(part: str, hours: int) -> Kind:
     def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
-        stack.set_clock(part, hours * HOUR)
-        return lambda: stack.set_clock(part, 0)
+        stack.clocks.set(part, hours * HOUR)
+        return lambda: stack.clocks.set(part, 0)
 
     words = "an hour ahead" if hours > 0 else "an hour behind"
     return Kind(
         f"{part}: clock {words}",
         strike,
         f"clock of {part}",
-        cannot=lambda stack: "" if stack.has_clocks else "there is no C compiler",
+        where="sqlite" if part == HOST else "postgresql",
+        cannot=lambda stack: "" if stack.clocks.there else "there is no C compiler",
     )
 
 
@@ -253,6 +255,6 @@ KINDS: list[Kind] = [
     Kind("database: a run held", _lock, "lock", "postgresql"),
     Kind("database: file held", _lock, "lock", "sqlite"),
     Kind("disk full", _fill, "database", cannot=_no_disk),
-    *(_clock(part, hours) for part in ("web", "worker", "beat") for hours in (1, -1)),
+    *(_clock(part, hours) for part in (HOST, *HOSTS) for hours in (1, -1)),
     *(_cut(name, how) for name in LINKS for how in ("refuse", "reset", "hang", "half")),
 ]

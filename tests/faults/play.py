@@ -31,7 +31,7 @@ from .services import Heal, run_sql  # noqa: E402
 from .stack import MARK, Stack, parts, services  # noqa: E402
 
 END_SECONDS = 180  # for all that was begun to come to its end
-PATIENCE_SECONDS = 12  # for an answer between two faults
+PATIENCE_SECONDS = 8  # for an answer between two faults
 OVERTIME_SECONDS = 60
 LONG_SHARE, LONG_SECONDS = 0.08, (25.0, 60.0)
 
@@ -63,11 +63,10 @@ class Strike:
 class Play:
     """Faults in a steady rhythm, some of which overlap, and the laws after each."""
 
-    def __init__(
-        self, stack: Stack, crowd: traffic.Crowd, seed: int, count: int, seconds: float
-    ) -> None:
-        self.stack, self.crowd, self.count, self.seconds = stack, crowd, count, seconds
-        self.rng, self.result = random.Random(seed), Result(seed)
+    def __init__(self, stack: Stack, crowd: traffic.Crowd, given: argparse.Namespace) -> None:
+        self.stack, self.crowd = stack, crowd
+        self.count, self.seconds, self.only = given.faults, given.seconds, given.only
+        self.rng, self.result = random.Random(given.seed), Result(given.seed)
         self.going: list[Strike] = []
         self.settled: set[int] = set()  # runs that ended and held
         self.due = False
@@ -101,7 +100,7 @@ class Play:
     def _strike(self, gap: float) -> None:
         kind = self._next()
         long = not kind.brief and gap > 2 and self.rng.random() < LONG_SHARE
-        lasts = self.rng.uniform(*LONG_SECONDS) if long else self.rng.uniform(0.5, 3) * gap
+        lasts = self.rng.uniform(*LONG_SECONDS) if long else self.rng.uniform(0.25, 1.5) * gap
         say(f"{kind.name}" + ("" if kind.brief else f" for {lasts:.0f} s"))
         heal = kind.strike(self.stack, self.rng, lasts)
         self.result.faults[kind.name] += 1
@@ -119,7 +118,7 @@ class Play:
         return free[0]
 
     def _all(self) -> list[Kind]:
-        own = [kind for kind in KINDS if kind.fits(self.stack)]
+        own = [kind for kind in KINDS if kind.fits(self.stack) and self.only in kind.name]
         for kind in own:
             if why := kind.cannot(self.stack):
                 self.result.skipped[kind.name] = why
@@ -200,7 +199,8 @@ class Play:
 
 
 def say(words: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')}  {words}", file=sys.stderr, flush=True)
+    at = time.strftime("%H:%M:%S")
+    print(f"{at}  {connection.vendor:<10}  {words}", file=sys.stderr, flush=True)
 
 
 def prepare(stack: Stack) -> tuple[str, int, int]:
@@ -217,16 +217,17 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--faults", type=int, required=True)
     parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--only", default="")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with ExitStack() as until_end:
         stack = until_end.enter_context(services(Path(os.environ[MARK])))
         token, pool, questions = prepare(stack)
         until_end.enter_context(parts(stack))
-        say(f"{connection.vendor} {stack.url}")
+        say(stack.url)
         crowd = traffic.Crowd(stack.url, token, pool, questions, given.seed)
         until_end.enter_context(crowd)
-        result = Play(stack, crowd, given.seed, given.faults, given.seconds).play()
+        result = Play(stack, crowd, given).play()
     print(json.dumps(vars(result)))
     return 0
 

@@ -2,7 +2,6 @@
 
 import configparser
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import httpx
 
 from tests.processes import wait_until
 
+from .clocks import Clocks
 from .links import Links, free_port
 from .services import Disk, Service, postgres_server, redis_server, running
 
@@ -26,7 +26,6 @@ PARTS = {
     "worker": "crowdselect worker",
     "beat": "crowdselect beat",
 }
-CLOCK = "clock.so"  # made of clock.c, where there is a C compiler
 
 
 @dataclass
@@ -44,6 +43,7 @@ class Stack:
     links: Links
     redis: Service
     disk: Disk
+    clocks: Clocks
     database: Service | None
 
     @property
@@ -59,17 +59,6 @@ class Stack:
         """Of a part, what its first process forked."""
         own = marked(self.folder, PARTS[part])
         return sorted(pid for pid, parent in own.items() if parent in own)
-
-    def set_clock(self, part: str, seconds: int) -> None:
-        """Its processes that are there, and those to come, are off by so many seconds."""
-        path = _clock(self.folder, part)
-        path.touch()
-        with path.open("r+b") as file:  # in its place: the processes have mapped it
-            file.write(seconds.to_bytes(8, "little", signed=True))
-
-    @property
-    def has_clocks(self) -> bool:
-        return (self.folder / CLOCK).exists()
 
     def address(self, part: str, of: str) -> str:
         """Of database or redis, as this part knows it: by a link of its own."""
@@ -87,35 +76,39 @@ def services(folder: Path) -> Iterator[Stack]:
     """What a stack stands on: links, Redis, the database of DATABASE_URL. The parts come later."""
     with ExitStack() as until_end:
         links = until_end.enter_context(Links())
-        disk = Disk(folder / "disk")
+        disk, port = Disk(folder / "disk"), urlsplit(os.environ["DATABASE_URL"]).port
+        clocks = Clocks(folder, one=port is None)
         redis = redis_server(folder, urlsplit(os.environ["REDIS_URL"]).port or 0)
+        redis.environment = clocks.environment("redis")
         until_end.enter_context(running(redis, signal.SIGTERM))
         database = None
-        if port := urlsplit(os.environ["DATABASE_URL"]).port:
+        if port:
             database = postgres_server(disk.folder, port)
+            database.environment = clocks.environment("database")
             until_end.enter_context(running(database, signal.SIGINT))
         web = free_port()
         url = f"http://127.0.0.1:{links.add('crowd to web', web)}"
-        yield Stack(folder, web, url, links, redis, disk, database)
+        yield Stack(folder, web, url, links, redis, disk, clocks, database)
 
 
 @contextmanager
 def parts(stack: Stack) -> Iterator[None]:
     """All parts at work, under the supervisor that `make run` uses."""
-    _make_clock(stack.folder)
-    for part in PARTS:
-        stack.set_clock(part, 0)
     (stack.folder / "supervisord.conf").write_text(_configuration(stack))
     command = [sys.executable, "-m", "supervisor.supervisord", "-c", "supervisord.conf"]
-    environment = os.environ | {
-        "PYTHON": sys.executable,
-        "VAR_DIR": str(stack.folder),
-        "RUN_AS": str(os.getuid()),
-        "EMBEDDED_REDIS": "false",
-        "TELL": "info",
-        "ADDRESS": f"127.0.0.1:{stack.web}",
-        "PYTHONPATH": str(TOP),
-    }
+    environment = (
+        os.environ
+        | {
+            "PYTHON": sys.executable,
+            "VAR_DIR": str(stack.folder),
+            "RUN_AS": str(os.getuid()),
+            "EMBEDDED_REDIS": "false",
+            "TELL": "info",
+            "ADDRESS": f"127.0.0.1:{stack.web}",
+            "PYTHONPATH": str(TOP),
+        }
+        | stack.clocks.environment("supervisor")
+    )
     with (stack.folder / "said").open("wb") as said:
         supervisor = subprocess.Popen(
             command, cwd=stack.folder, env=environment, stdout=said, stderr=subprocess.STDOUT
@@ -158,22 +151,7 @@ def _configuration(stack: Stack) -> str:
 def _environment(stack: Stack, part: str) -> dict[str, str]:
     own = {"DATABASE_URL": stack.address(part, "database")} if part != "beat" else {}
     own["REDIS_URL"] = stack.address(part, "redis")
-    if stack.has_clocks:
-        own["LD_PRELOAD"] = str(stack.folder / CLOCK)
-        own["FAULTS_CLOCK"] = str(_clock(stack.folder, part))
-    return own
-
-
-def _make_clock(folder: Path) -> None:
-    compiler = shutil.which("cc")
-    if compiler:
-        source = Path(__file__).with_name("clock.c")
-        command = [compiler, "-shared", "-fPIC", "-O1", "-o", folder / CLOCK, source]
-        subprocess.run(command, check=False, capture_output=True)
-
-
-def _clock(folder: Path, part: str) -> Path:
-    return folder / f"clock-{part}"
+    return own | stack.clocks.environment(part)
 
 
 # -- processes

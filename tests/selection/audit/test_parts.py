@@ -87,7 +87,6 @@ def test_many_answers_that_lapse_at_once_are_one_entry_and_a_few_are_none(
     engine.advance(run.pk)
     past = timezone.now() - timedelta(hours=2)
     Assignment.objects.update(shown=past, due=past)
-    monkeypatch.setattr(tasks.intake.answers.Pulse.objects, "time_taken", lambda now: now)
     tasks.sweep()
     assert Answer.objects.filter(expired=True).count() == many
     found = entries(kind="expired")

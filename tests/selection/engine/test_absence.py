@@ -7,7 +7,7 @@ from django.db.models import Sum
 from django.test import Client
 from django.utils import timezone
 
-from selection import engine, intake, reports
+from selection import clock, engine, intake, reports
 from selection.intake import presence
 from selection.models import Answer, Assignment, Candidate, Run
 from selection.setup import roster, runs
@@ -250,3 +250,14 @@ def test_quotas_go_on_with_those_who_are_left():
     chosen = {line["worker"] for line in reports.export(run)["workers"]}
     assert {"w0", "w3"} <= chosen, "of the two wanted of b one is left"
     assert len(chosen) == 3
+
+
+def test_nobody_is_there_in_an_hour_because_a_host_s_clock_is_ahead():
+    run = make_run(hours_to_come=2)
+    engine.advance(run.pk)
+    answer_all(run, crowd(3, good=2))
+    Answer.objects.update(at=clock.now() + timedelta(hours=1))
+    engine.advance(run.pk)
+    seen = run.candidates.exclude(seen=None).values_list("seen", flat=True)
+    assert seen
+    assert max(seen) <= clock.now()

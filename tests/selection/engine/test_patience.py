@@ -84,6 +84,15 @@ def test_whoever_was_passed_over_holds_nobody_up_a_second_time():
     assert all(dealt)
 
 
+def test_nobody_is_waited_for_longer_because_a_clock_was_put_back():
+    run = small_run()
+    held_up(run)
+    let_pass(run, hours=-1)
+    step = engine.advance(run.pk)
+    assert step is not None
+    assert step.dealt > 0
+
+
 def test_a_slow_crowd_is_given_longer():
     run = small_run()
     held_up(run)
