@@ -11,5 +11,8 @@ from selection import acting
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
-    with acting.by_command(sys.argv), in_a_sentence():
-        execute_from_command_line(sys.argv)
+    try:
+        with acting.by_command(sys.argv), in_a_sentence():
+            execute_from_command_line(sys.argv)
+    except KeyboardInterrupt:
+        sys.exit(130)  # as a shell tells of Ctrl-C, without the place where it hit

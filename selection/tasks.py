@@ -9,7 +9,7 @@ from celery.signals import worker_ready
 from django.db import DatabaseError
 from django.utils import timezone
 
-from . import acting, audit, engine, intake, personal, reports, wake, webhooks
+from . import acting, audit, clock, engine, intake, personal, reports, wake, webhooks
 from .errors import Busy
 from .forecast import orders, outlooks
 from .intake import uploads
@@ -79,7 +79,7 @@ def sweep() -> None:
     with acting.by_part("sweep"):
         for part in PARTS:
             _try(part)
-    Pulse.objects.update_or_create(pk=Pulse.SWEEP, defaults={"at": timezone.now()})
+    Pulse.objects.update_or_create(pk=Pulse.SWEEP, defaults={"at": clock.now()})
 
 
 def _try(part: Callable[[], object]) -> None:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import F, Max, Q
-from django.utils import timezone
 
+from selection import clock
 from selection.intake import complaints
 from selection.models import Assignment, Candidate, Pulse, Run, exposure
 
@@ -46,7 +46,7 @@ def needs(
     What the algorithm doubts is among it where its ``fit`` is given, and whether workers seem to
     share answers where ``signs`` are.
     """
-    now = now or timezone.now()
+    now = now or clock.now()
     doubts = [Need("fit", words) for words in (fit.warnings if fit else ())] + _sharing(signs)
     if run.state == "ready for review":
         why = f"It has ended because {run.why_ended}: look at whom it selected."

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError
 from django.db.models import Count, Min, Sum
-from django.utils import timezone
 from redis import Redis, RedisError
 
+from selection import clock
 from selection.models import Answer, Pulse, Run
 
 from .words import duration
@@ -57,8 +57,8 @@ class Load:
 
 def parts(now: datetime | None = None) -> list[Part]:
     """The database first: without it nothing else is known."""
-    now = now or timezone.now()
     try:
+        now = now or clock.now()
         beats = dict(Pulse.objects.values_list("name", "at"))
     except DatabaseError as error:
         return [Part("Database", False, f"It does not answer: {error}".strip())]
@@ -71,7 +71,7 @@ def parts(now: datetime | None = None) -> list[Part]:
 
 
 def load(now: datetime | None = None) -> Load:
-    now = now or timezone.now()
+    now = now or clock.now()
     going = Run.objects.running()
     waiting = Answer.objects.filter(applied_in=None, run__in=going)
     seen = waiting.aggregate(count=Count("pk"), first=Min("at"))

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from selection import clock
 from selection.intake import practice, presence
 from selection.models import Answer, Assignment, Candidate, Practice, Question, Run, exposure
 from selection.models.gradable import Gradable
@@ -65,7 +65,7 @@ class OpenQuestion:
     def seconds_left(self) -> int | None:
         if self.due is None:
             return None
-        return max(0, int((self.due - timezone.now()).total_seconds()))
+        return max(0, int((self.due - clock.now()).total_seconds()))
 
     @property
     def shown(self) -> SafeString:
