@@ -164,6 +164,16 @@ def test_a_clock_that_is_an_hour_behind_for_a_while_costs_nobody_a_second(run):
     assert intake.expire(now=at(15)) == []
 
 
+def test_a_pause_in_which_the_clock_is_put_back_costs_nobody_a_second(run, monkeypatch):
+    outages.web_is_up(at(3605))
+    monkeypatch.setattr(clock, "now", lambda: at(3610))
+    runs.pause(run)
+    outages.web_is_up(at(15))
+    monkeypatch.setattr(clock, "now", lambda: at(20))
+    runs.resume(run)
+    assert left_at(20) == {55}
+
+
 @pytest.mark.parametrize("jump", [3600, -3600])
 def test_what_is_shown_between_the_jump_and_the_next_beat_has_its_own_time(run, jump):
     one = show_at(jump + 3)
