@@ -10,10 +10,11 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
-from . import tracing
+from . import broker, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 
+broker.install()
 app = Celery("crowdselect", include=["research.tasks"])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

@@ -143,7 +143,6 @@ CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_RESULT_BACKEND = CELERY_BROKER_URL  # for the research only: no task of the app has a result
 CELERY_TASK_ACKS_LATE = True
-CELERY_WORKER_CONSUMER = "crowdselect.consumer:Consumer"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
 # Forecasts (and large files) and webhooks have queues of their own, so that a run's next step never
 # waits behind one. A worker that is told of no queue takes all.

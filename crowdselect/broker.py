@@ -1,0 +1,26 @@
+"""Redis as what carries messages, where it may break off at any moment."""
+
+from typing import Any
+
+from kombu.transport import TRANSPORT_ALIASES, redis
+from redis import ConnectionError
+
+
+class Channel(redis.Channel):
+    """Kombu's (5.7), of a connection that is closed, looks for its address in vain: a worker that
+    gives back a message that came by it, or says that it is done, ended with an AttributeError."""
+
+    def _connparams(self, asynchronous: bool = False) -> Any:
+        if self.connection.client is None:
+            raise ConnectionError("The connection by which this came was closed.")
+        return super()._connparams(asynchronous)  # type: ignore[no-untyped-call]
+
+
+class Transport(redis.Transport):
+    Channel = Channel
+
+
+def install() -> None:
+    """For all addresses of Redis, whatever makes a connection."""
+    for scheme in ("redis", "rediss"):
+        TRANSPORT_ALIASES[scheme] = "crowdselect.broker:Transport"
