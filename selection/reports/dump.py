@@ -80,7 +80,7 @@ def frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
     """The document without its candidates and its digest: not much, however many answer."""
     if run.status == Run.Status.DRAFT:
         raise Refused(f"The run “{run}” has not begun; there is nothing to dump yet.")
-    workers = Worker.objects.filter(pk__in=run.candidates.values("worker")).order_by("pk")
+    workers = Worker.with_erased.filter(pk__in=run.candidates.values("worker")).order_by("pk")
     life = {} if anonymous else _columns(run, LIFE)
     document: dict[str, Any] = {
         "format": FORMAT,
