@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from selection.errors import Refused
-from selection.reading import MOST_COLUMNS, read_table
+from selection.limits import MOST_COLUMNS
+from selection.reading import read_table
 from tests.selection.reading.files import everything, open_document, open_row
 
 PEOPLE = (Path(__file__).parents[2] / "data" / "people.xls").read_bytes()
