@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from django.db.models import Exists, OuterRef
@@ -61,8 +62,9 @@ class OpenQuestion:
     kind: str
     texts: Texts = Texts.NONE
 
-    @property
+    @cached_property
     def seconds_left(self) -> int | None:
+        """When it was first asked for: a page says it several times."""
         if self.due is None:
             return None
         return max(0, int((self.due - clock.now()).total_seconds()))

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -244,12 +245,13 @@ def test_nobody_answers_for_another(client, run, worker):
     assert not Answer.objects.exists()
 
 
-def test_a_page_takes_three_queries_however_much_was_answered(client, django_assert_num_queries):
+def test_a_page_takes_as_many_queries_however_much_was_answered(client, django_assert_num_queries):
     run = play(make_run(), crowd(1, 2), most=4)
     engine.advance(run.pk)
     url = url_of(open_of(run)[0].candidate)
     client.get(url)  # the first visit starts the question's clock
-    with django_assert_num_queries(3):
+    the_time = connection.vendor != "sqlite"  # is the database's to say
+    with django_assert_num_queries(3 + the_time):
         client.get(url)
 
 
