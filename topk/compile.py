@@ -3,6 +3,7 @@
 ``python -m topk.compile``, as ``make setup`` does.
 """
 
+from .certified.fates import fates
 from .registry import SELECTORS
 from .simulate import play
 
@@ -13,6 +14,7 @@ def compile_all() -> None:
         budget = 9 if "budget" in selector.needs else None
         for slots in (None, 2):
             play(name, [0.6, 0.5], k=1, slots=slots, epsilon=0.1, max_pulls=9, budget=budget)
+    fates(horizon=12, number=5, kind=0, questions=0, each=0.01, warm=1)  # of large pools alone
 
 
 if __name__ == "__main__":
