@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numba import njit
 
 from topk.selector import UNLIMITED
 
@@ -16,6 +17,8 @@ from .plan import Plan, above_fee
 WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
 CUTS = 24  # thresholds looked at between the intervals of those chosen and of the others
 AHEAD = 1.6  # look up to the next horizon beyond this times the answers that workers have
+
+compiled = njit(cache=True, error_model="numpy")
 
 
 @dataclass(frozen=True)
@@ -120,8 +123,9 @@ def _on_prices(
     if certificate.least(len(certificate.horizons) - 1, chosen, means) >= wanted:
         return None
     for i in _horizons(certificate, tally, reach):
+        end = _end(certificate.horizons[i], tally, reach)
         ways = (
-            _way(certificate, design, chosen, tally, reach, wanted)
+            _way(certificate, design, chosen, end, wanted)
             for design in certificate.designs(i, chosen, means, tally)
         )
         best = min(ways, key=lambda way: (way.lacking, way.end))
@@ -143,7 +147,8 @@ def _as_planned(
         return None
     design = certificate.again(plan.design, chosen, tally)
     asked = above_fee(certificate, design, chosen, tally, reach) > plan.level
-    way = _way(certificate, design, chosen, tally, reach, wanted)
+    end = _end(certificate.horizons[design.horizon], tally, reach)
+    way = _way(certificate, design, chosen, end, wanted)
     return replace(way, ahead=asked.astype(np.int64), planned=True)
 
 
@@ -152,51 +157,62 @@ def _horizons(certificate: Certificate, tally: Tally, reach: Counts) -> list[int
     first = certificate.first(tally.pulls)
     if first is None:
         return []
-    usable = [
-        i
-        for i in range(first, len(certificate.horizons))
-        if (np.minimum(reach, certificate.horizons[i] - tally.pulls) > 0).any()
-    ]
+    least = tally.pulls[reach > 0].min(initial=UNLIMITED)
+    usable = [i for i in range(first, len(certificate.horizons)) if certificate.horizons[i] > least]
     far = AHEAD * tally.pulls.mean()
     near = sum(certificate.horizons[i] <= far for i in usable)
     return usable[: near + 1]
 
 
+@dataclass(frozen=True)
+class End:
+    """ahead  (n,) answers up to a horizon
+    tally  what is foreseen there, with the means as they are
+    """
+
+    ahead: Counts
+    tally: Tally
+
+
+def _end(horizon: int, tally: Tally, reach: Counts) -> End:
+    ahead = np.minimum(np.maximum(horizon - tally.pulls, 0), reach)
+    mean = (tally.right + 0.5) / (tally.pulls + 1)
+    right = tally.right + np.rint(ahead * mean).astype(np.int64)
+    return End(ahead, Tally(tally.pulls + ahead, right))
+
+
 def _way(
-    certificate: Certificate,
-    design: Bound,
-    chosen: Chosen,
-    tally: Tally,
-    reach: Counts,
-    wanted: float,
+    certificate: Certificate, design: Bound, chosen: Chosen, end: End, wanted: float
 ) -> LookAhead:
     """Whoever gives most for an answer goes to the horizon first."""
-    ahead, then = _end(certificate, design, chosen, tally, reach)
-    fall = design.each - then
+    then = certificate.again(design, chosen, end.tally).each
+    lacking, left, ahead = _given(design.each - then, end.ahead, design.total, wanted)
+    return LookAhead(design, lacking, left, ahead)
+
+
+@compiled
+def _given(fall, ahead, total, wanted):  # type: ignore[no-untyped-def]
+    """How many answers are lacking, the bound at the end, and (n,) the answers worth asking for.
+
+    fall   (n,) what each takes of the bound
+    ahead  (n,) with so many answers
+    """
     use = np.where(ahead > 0, fall / np.maximum(ahead, 1), -np.inf)
-    order = np.argsort(-use, kind="stable")
+    order = np.argsort(-use, kind="mergesort")
     fallen = np.cumsum(np.maximum(fall[order], 0))
-    enough = int(np.searchsorted(fallen, design.total - wanted)) + 1
-    needed = min(enough, int(np.searchsorted(fallen, WORTH_ASKING * fallen[-1])) + 1)
-    lacking = float(ahead[order[:enough]].sum()) if enough <= fallen.size else math.inf
-    ahead[order[needed:]] = 0
-    return LookAhead(design, lacking, float(design.total - fallen[-1]), ahead)
+    enough = np.searchsorted(fallen, total - wanted) + 1
+    needed = min(enough, np.searchsorted(fallen, WORTH_ASKING * fallen[-1]) + 1)
+    lacking = float(ahead[order[:enough]].sum()) if enough <= fallen.size else np.inf
+    given = np.zeros_like(ahead)
+    given[order[:needed]] = ahead[order[:needed]]
+    return lacking, total - fallen[-1], given
 
 
 def gain(
     certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
 ) -> Floats:
     """(n,) how much of the bound an answer takes away, on the way to the horizon (8.3)."""
-    ahead, then = _end(certificate, design, chosen, tally, reach)
+    end = _end(certificate.horizons[design.horizon], tally, reach)
+    then = certificate.again(design, chosen, end.tally).each
     now = certificate.again(design, chosen, tally).each
-    return np.asarray((now - then) / np.maximum(ahead, 1))
-
-
-def _end(
-    certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
-) -> tuple[Counts, Floats]:
-    """(n,) answers up to the horizon, and the prices foreseen there with the means as they are."""
-    ahead = np.clip(certificate.horizons[design.horizon] - tally.pulls, 0, reach)
-    mean = (tally.right + 0.5) / (tally.pulls + 1)
-    right = tally.right + np.rint(ahead * mean).astype(np.int64)
-    return ahead, certificate.again(design, chosen, Tally(tally.pulls + ahead, right)).each
+    return np.asarray((now - then) / np.maximum(end.ahead, 1))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from .designs import Counts, Floats, angle, scale_of, threshold
@@ -31,6 +32,8 @@ ENDS = (0.05, 0.1, 0.2, 0.4, 0.6)  # distances from an accuracy of 0 or 1 at whi
 # A run uses some hundreds of tables, and the next one much the same. A pair of them takes 8 bytes a
 # state: .2 MB at most up to 213 answers, .8 MB at 813, and 12 MB at the longest horizon.
 STATES_KEPT = 30_000_000
+
+compiled = njit(cache=True, error_model="numpy")
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,13 @@ class Prices:
         out  (n,) answers that are still to come: the largest price that they may lead to (3.3)
         """
         if out is None or not out.any():
-            at = self.states.place(pulls, right)
-            return np.where(chosen, self.inside[at], self.outside[at]).astype(np.float64)
+            kept = self.states
+            return np.asarray(
+                _looked_up(
+                    *(self.inside, self.outside, kept.low, kept.high, kept.start),
+                    *(chosen, pulls, right),
+                )
+            )
         # For each worker as many entries as there are numbers of right ones among those out.
         ways = out + 1
         first = np.cumsum(ways) - ways
@@ -61,6 +69,19 @@ class Prices:
         at = self.states.place(np.repeat(pulls + out, ways), np.repeat(right, ways) + more)
         each = np.where(np.repeat(chosen, ways), self.inside[at], self.outside[at])
         return np.maximum.reduceat(each, first).astype(np.float64)
+
+
+@compiled
+def _looked_up(  # type: ignore[no-untyped-def]
+    inside, outside, low, high, start, chosen, pulls, right
+):
+    """What ``States.place`` finds, in one go: a look at a pool asks for some dozens of such."""
+    each = np.empty(pulls.size)
+    for i in range(pulls.size):
+        m = pulls[i]
+        at = start[m] + min(max(right[i], low[m]), high[m]) - low[m]
+        each[i] = inside[at] if chosen[i] else outside[at]
+    return each
 
 
 @dataclass(frozen=True)
