@@ -72,39 +72,58 @@ def _on_intervals(
     k = int(chosen.sum())
     if not 0 < k < chosen.size:
         return None
-    # Workers of equal tallies on the same side need the same: one column for each such state.
-    key = 2 * (tally.pulls * (tally.pulls + 1) // 2 + tally.right) + chosen
-    _, one, state, count = np.unique(
-        key, return_index=True, return_inverse=True, return_counts=True
-    )
-    pulls, inside = tally.pulls[one], chosen[one]
-    mean = (tally.right[one] + 0.5) / (pulls + 1)
-    most = np.full(one.size, UNLIMITED)
-    np.minimum.at(most, state, reach)
+    mean = (tally.right + 0.5) / (tally.pulls + 1)
     margin = wanted / (2 * min(k, chosen.size - k))
-    low, high = mean[inside].min(), mean[~inside].max()
+    low, high = mean[chosen].min(), mean[~chosen].max()
     cuts = np.linspace(min(low, high) - margin, max(low, high) + margin, CUTS)
-    # (cuts, states): the border that an interval has to keep to, and what its mean is within it.
-    border = np.clip(cuts[:, None] + np.where(inside, -margin, margin), 1e-9, 1 - 1e-9)
-    within = np.where(inside, mean > border, mean < border)
-    level = np.where(inside, certificate.below, certificate.above)
-    with np.errstate(divide="ignore"):
-        apart = np.where(within, divergence(mean, border), 0.0)
-        need = np.full(apart.shape, 100.0)
-        for _ in range(3):
-            grown = 0.5 * np.log(math.pi / 2 * (np.maximum(need, 0.0) + 1))
-            need = (level + grown) / apart
-    lack = np.ceil(np.maximum(need - pulls, 0))
-    total = np.where((lack <= most).all(axis=1), lack @ count, math.inf)
-    best = int(total.argmin())
-    if total[best] in (0, math.inf):
+    total, lack = _cheapest(
+        cuts, margin, chosen, mean, tally.pulls, reach, certificate.below, certificate.above
+    )
+    if total in (0, math.inf):
         return None
-    return LookAhead(None, float(total[best]), 0.0, lack[best].astype(np.int64)[state])
+    return LookAhead(None, total, 0.0, lack.astype(np.int64))
 
 
-def divergence(p: Floats, q: Floats) -> Floats:
+@compiled
+def _cheapest(  # type: ignore[no-untyped-def]
+    cuts, margin, chosen, mean, pulls, reach, below, above
+):
+    """The fewest answers of all by one of the thresholds, and what each worker is to give for it.
+
+    Infinite if somebody is on the wrong side of each, or cannot give so many.
+    """
+    fewest, each, lack = np.inf, np.zeros(mean.size), np.zeros(mean.size)
+    for cut in cuts:
+        total = 0.0
+        for i in range(mean.size):
+            # The border that an interval has to keep to, and whether its mean does.
+            border = min(max(cut - margin if chosen[i] else cut + margin, 1e-9), 1 - 1e-9)
+            within = mean[i] > border if chosen[i] else mean[i] < border
+            level = below if chosen[i] else above
+            lack[i] = _lack(divergence(mean[i], border), level, pulls[i]) if within else np.inf
+            total = total + lack[i] if lack[i] <= reach[i] else np.inf
+            if total >= fewest:
+                break
+        if total < fewest:
+            fewest = total
+            each[:] = lack
+    return fewest, each
+
+
+@compiled
+def _lack(apart, level, pulls):  # type: ignore[no-untyped-def]
+    """Answers until an interval ends at a border so far off: its width shrinks with all of them."""
+    need = 100.0
+    for _ in range(3):
+        grown = 0.5 * np.log(math.pi / 2 * (max(need, 0.0) + 1))
+        need = (level + grown) / apart
+    return np.ceil(max(need - pulls, 0.0))
+
+
+@compiled
+def divergence(p, q):  # type: ignore[no-untyped-def]
     """Of a coin of p from one of q, in nats; both strictly between 0 and 1."""
-    return np.asarray(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
+    return p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
 
 
 def _on_prices(
