@@ -51,6 +51,11 @@ class Draws:
         return weights(self.logs)
 
     @property
+    def two_groups(self) -> float:
+        """The probability of those of two groups, which are known."""
+        return float(self.weight[~self.random].sum())
+
+    @property
     def effective(self) -> float:
         """How many independent draws they are worth; what is known needs none."""
         return float(1 / max((self.weight[self.random] ** 2).sum(), LEAST_VARIANCE))

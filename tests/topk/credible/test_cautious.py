@@ -18,7 +18,7 @@ BELL, SMALL = Problem(100, 20, 0.05, 0.05), Problem(40, 8, 0.06, 0.1)
 
 @pytest.fixture(scope="module")
 def usual():
-    return run(pool(5), SMALL)
+    return run(pool(11), SMALL)
 
 
 # -- populations torn apart
@@ -54,7 +54,7 @@ def test_few_answers_leave_a_gap_possible_and_many_rule_it_out():
 
 
 def test_who_is_cautious_asks_more_and_says_what_for(usual):
-    cautious = run(pool(5), SMALL, cautious=True)
+    cautious = run(pool(11), SMALL, cautious=True)
     assert cautious.state.pulls.sum() > usual.state.pulls.sum()
     said = cautious.promise.sentence(SMALL)
     assert said.startswith("Among pools like this one, also where the best workers stand apart")
