@@ -5,12 +5,16 @@ wrong choice then costs the whole gap, and next to nothing in the whole populati
 hidden gaps of ``groups``, the groups on both sides may be of any number and shape.
 """
 
+from math import sqrt
+
 import numpy as np
 
 from .grid import Floats, Grid
 from .groups import Cells
 
 GAPS = (0.14, 0.18, 0.22)  # wider ones show, and narrower ones do little harm
+MUCH = 1.5  # times delta that a gap must make of the risk to be warned of
+LONG, SAID_BY_ODDS = 0.056, 0.1  # ten answers a worker at n = 100, k = 20, epsilon = .05
 TORN_MASS = 0.9  # prior probability of the torn, for who is cautious; the rest is as ever
 CAUTIOUS_SHARE = 0.85  # of delta: with 1, 11 of 160 pools of 30 good workers and 70 others broke it
 
@@ -25,3 +29,13 @@ def torn(grid: Grid, w: Floats, borders: Cells) -> Floats:
         cells = np.searchsorted(grid.theta, end[:, 0]).clip(max=grid.theta.size - 1)
         result[each, cells] += np.where(inside & side, w, 0).sum(1)
     return result
+
+
+def fits_a_gap(odds: float, asked: float, n: int, k: int, epsilon: float) -> bool:
+    """Whether a run that ended so looks more like those with a gap than like those on bells.
+
+    odds   how many times as likely the answers are with a gap as without
+    asked  answers a worker; bells take fewer, the fewer the more workers and the larger k / n
+    """
+    length = asked * epsilon**2 * n**0.15 / sqrt(1 - k / n)
+    return bool(length * odds**SAID_BY_ODDS >= LONG)

@@ -12,7 +12,7 @@ from math import log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import logsumexp, ndtr
 
 from .grid import Floats, grid_for
 from .groups import SMOOTH_MASS, groups
@@ -49,6 +49,11 @@ class Draws:
     @property
     def weight(self) -> Floats:
         return weights(self.logs)
+
+    @property
+    def two_groups(self) -> float:
+        """The probability of those of two groups, which are known."""
+        return float(self.weight[~self.random].sum())
 
     @property
     def effective(self) -> float:
@@ -206,12 +211,24 @@ class Posterior:
         feared.average = feared.averaged(feared.draws.weight)
         return feared
 
-    def _with_torn(self, whole: Draws) -> Draws:
+    def gap_odds(self) -> float:
+        """How many times as likely the answers are where the smooth are torn as where they are
+        whole; 1 where only populations of two groups are likely."""
+        whole = self.draws.logs[self.draws.random]
+        if not whole.size:
+            return 1.0
+        return float(np.exp(logsumexp(self._torn(self.draws)[1]) - logsumexp(whole)))
+
+    def _torn(self, whole: Draws) -> tuple[Floats, Floats]:
+        """The drawn ones torn, and the logs of their probabilities if they had the same prior."""
         drawn, fit = whole.random, self.population.log_likelihood
         w = torn(self.grid, whole.w[drawn], whole.borders[drawn])
-        logs = whole.logs[drawn] - fit(whole.w[drawn]) + fit(w) + log(TORN_MASS / SMOOTH_MASS)
-        logs = np.r_[whole.logs + log(1 - TORN_MASS), logs]
-        return self._draws(np.vstack([whole.w, w]), logs, int((~drawn).sum()))
+        return w, whole.logs[drawn] - fit(whole.w[drawn]) + fit(w)
+
+    def _with_torn(self, whole: Draws) -> Draws:
+        w, logs = self._torn(whole)
+        logs = np.r_[whole.logs + log(1 - TORN_MASS), logs + log(TORN_MASS / SMOOTH_MASS)]
+        return self._draws(np.vstack([whole.w, w]), logs, int((~whole.random).sum()))
 
     def _drawn(self, number: int) -> tuple[Floats, Floats]:
         w, logs = self.population.draw(luck((self.group.size, self.k, number), self.size))

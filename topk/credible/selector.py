@@ -20,7 +20,7 @@ from topk.selector import Counts, Floats, Selector, Standing
 from topk.water_filling import level
 
 from .goodness_of_fit import GoodnessOfFit
-from .hidden_gaps import CAUTIOUS_SHARE
+from .hidden_gaps import CAUTIOUS_SHARE, MUCH, fits_a_gap
 from .population import prior_from, summary
 from .population_summary import summarised
 from .posterior import Posterior
@@ -32,7 +32,6 @@ ENOUGH = 20  # workers, or half of a smaller pool, must be met before a stop, an
 DRAWS, MOST_ROUNDS = 400, 8
 STRIDE, LARGEST_BATCH = 0.2, 0.5
 BATCH = 0.05  # of the answers so far: smaller batches were measured to save nothing
-MUCH = 1.5  # times delta that a gap must make of the risk to be warned of
 LEVEL = 0.95  # of credible intervals, and of P(above the border) to call a worker settled
 
 WITH_GAPS = "pools like this one, also where the best workers stand apart from the others by a gap"
@@ -181,16 +180,19 @@ class Credible(Selector):
         return tuple(sentence for sentence in (fit, self._unmet(), self._gap_feared()) if sentence)
 
     def _gap_feared(self) -> str:
-        """What a hidden gap would do to a promise that holds; empty where it would do little."""
+        """What a hidden gap would do to a promise that holds; empty where it would do little, and
+        where the run was as short as runs on bells are."""
         if self.options["cautious"] or not self._done():
             return ""
-        feared, delta = self._posterior_risk().fearing_gaps(), self.problem.delta
-        risk = min(1.0, feared.risk(feared.epsilon)[0])
-        if risk <= MUCH * delta:
+        problem, judged = self.problem, self._posterior_risk()
+        feared, asked = judged.fearing_gaps(), float(self.state.pulls.mean())
+        risk, odds = min(1.0, feared.risk(feared.epsilon)[0]), judged.posterior.gap_odds()
+        fits = fits_a_gap(odds, asked, problem.n, problem.k, problem.epsilon)
+        if risk <= MUCH * problem.delta or not fits:
             return ""
         more = ceil((feared.reached / feared.epsilon - 1) * int(self.state.pulls.sum()))
         return GAP.format(
-            kth=ordinal(self.problem.k), risk=100 * risk, delta=100 * delta, more=more
+            kth=ordinal(problem.k), risk=100 * risk, delta=100 * problem.delta, more=more
         )
 
     def _unmet(self) -> str:

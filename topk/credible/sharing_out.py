@@ -13,6 +13,7 @@ FITS = 0.9  # of a batch must find hands that are not full
 EXPLORE = 1e-4  # added to P(on the wrong side), so that no worker is forgotten
 LEAST_KNOWN = 0.1
 POWER = 1.5
+EVEN_FROM, EVENER = 0.35, 1.5  # P(two groups) above which the power falls, and how fast
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,13 @@ class Use:
     noise  variance of an answer
     known  how many answers what is known of the worker is worth
     wrong  P(on the wrong side of the border)
+    power  of the use that questions are in proportion to: the less, the more evenly they spread
     """
 
     noise: Floats
     known: Floats
     wrong: Floats
+    power: float = POWER
 
     @classmethod
     def of(cls, risk: PosteriorRisk) -> "Use":
@@ -35,15 +38,23 @@ class Use:
         known = np.maximum(noise / feared.variance - 1, LEAST_KNOWN)
         above = feared.above(feared.border)
         wrong = np.where(risk.chosen, 1 - above, above) + EXPLORE
-        return cls(noise[group], known[group], wrong)
+        return cls(noise[group], known[group], wrong, power_at(risk.posterior.draws.two_groups))
 
     def after(self, answers: Counts) -> Floats:
-        """(n,) where so many more answers are given: (P(on the wrong side) x variance) ** 1.5.
+        """(n,) where so many more answers are given: (P(on the wrong side) x variance) ** power.
 
         A worker of mean m known as well as after s answers has variance m (1 - m) / (s + 1).
         """
-        result: Floats = (self.wrong * self.noise / (self.known + answers + 1)) ** POWER
+        result: Floats = (self.wrong * self.noise / (self.known + answers + 1)) ** self.power
         return result
+
+
+def power_at(two_groups: float) -> float:
+    """0.5 to 1.5: the likelier two groups (0 to 1), the more evenly the questions are spread.
+
+    Where many are alike, those who were lucky would get nearly all of them.
+    """
+    return POWER - EVENER * max(0.0, two_groups - EVEN_FROM)
 
 
 def share_out(left: int, use: Use, out: Counts, room: Counts, rng: np.random.Generator) -> Counts:

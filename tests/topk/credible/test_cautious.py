@@ -9,16 +9,16 @@ from tests.topk.credible.pools import pool, regret, run, told
 from tests.topk.harness import restored, stored, too_many
 from topk import Problem
 from topk.credible.grid import Grid
-from topk.credible.hidden_gaps import GAPS, torn
+from topk.credible.hidden_gaps import GAPS, MUCH, fits_a_gap, torn
 from topk.credible.population import Prior
-from topk.credible.selector import GAP, MUCH, Credible
+from topk.credible.selector import GAP, Credible
 
 BELL, SMALL = Problem(100, 20, 0.05, 0.05), Problem(40, 8, 0.06, 0.1)
 
 
 @pytest.fixture(scope="module")
 def usual():
-    return run(pool(5), SMALL)
+    return run(pool(11), SMALL)
 
 
 # -- populations torn apart
@@ -54,7 +54,7 @@ def test_few_answers_leave_a_gap_possible_and_many_rule_it_out():
 
 
 def test_who_is_cautious_asks_more_and_says_what_for(usual):
-    cautious = run(pool(5), SMALL, cautious=True)
+    cautious = run(pool(11), SMALL, cautious=True)
     assert cautious.state.pulls.sum() > usual.state.pulls.sum()
     said = cautious.promise.sentence(SMALL)
     assert said.startswith("Among pools like this one, also where the best workers stand apart")
@@ -102,6 +102,51 @@ def test_it_warns_at_the_end_of_what_a_hidden_gap_would_do(usual):
     assert risk > MUCH * 0.1
     assert f"a probability of about {100 * risk:.0f} %, not 10 %" in said
     assert "“cautious” keeps 10 % there too" in said
+
+
+def test_it_warns_oftener_where_there_is_a_gap_than_of_bells_to_which_one_would_do_more():
+    """Eight pools of each. By their risk alone five of each would be warned of."""
+    groups = np.r_[np.full(15, 0.88), np.full(45, 0.72), np.full(40, 0.55)]
+    bells = [pool(seed, 100, 1, 1) for seed in range(8)]
+    warned, feared = {}, {}
+    for kind, k, pools in (("gap", 15, [groups] * 8), ("bell", 20, bells)):
+        ends = [run(truth, Problem(100, k, 0.05, 0.05), 20 + i) for i, truth in enumerate(pools)]
+        risks = [end._posterior_risk().fearing_gaps().risk(0.05)[0] for end in ends]
+        warned[kind] = sum(end._gap_feared() != "" for end in ends)
+        feared[kind] = sum(risk > MUCH * 0.05 for risk in risks)
+    assert feared["bell"] >= feared["gap"]
+    assert warned["gap"] >= 4
+    assert warned["bell"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("least", "odds", "n", "k", "epsilon"),
+    [
+        (10, 1, 100, 20, 0.05),
+        (2.5, 1, 100, 20, 0.1),
+        (7.95, 10, 100, 20, 0.05),
+        (7.1, 1, 1000, 200, 0.05),
+        (8.7, 1, 100, 40, 0.05),
+    ],
+)
+def test_a_run_fits_a_gap_when_it_was_longer_than_those_on_bells(least, odds, n, k, epsilon):
+    """The length grows with 1 / epsilon squared, and falls with the odds, with n and with k / n."""
+    assert fits_a_gap(odds, 1.02 * least, n, k, epsilon)
+    assert not fits_a_gap(odds, 0.98 * least, n, k, epsilon)
+
+
+def test_the_answers_tell_a_gap_from_a_bell_when_there_are_many():
+    bell, gap = pool(1, 100, 12, 3), np.r_[np.full(20, 0.9), np.full(80, 0.7)]
+    odds = [told(truth, 20, BELL)._posterior_risk().posterior.gap_odds() for truth in (bell, gap)]
+    assert odds[0] < 0.5
+    assert odds[1] > 2
+
+
+def test_where_only_two_groups_are_likely_smooth_populations_have_no_say():
+    gap = np.r_[np.full(20, 0.9), np.full(80, 0.7)]
+    posterior = told(gap, 40, BELL)._posterior_risk().posterior
+    assert not posterior.draws.random.any()
+    assert posterior.gap_odds() == 1
 
 
 def test_what_it_says_of_the_price_is_about_what_caution_takes(usual):

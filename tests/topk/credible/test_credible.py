@@ -9,7 +9,7 @@ from tests.topk.credible.pools import pool, regret, run, told
 from tests.topk.harness import FIXED_CONFIDENCE, NAMES, restored, stored, too_many
 from topk import SELECTORS, Problem, ProblemError
 from topk.credible import selector as module
-from topk.credible import summary
+from topk.credible import sharing_out, summary
 from topk.credible.goodness_of_fit import chi_square_tail
 from topk.credible.posterior import Posterior
 from topk.credible.selector import Credible
@@ -106,6 +106,17 @@ def test_it_asks_those_whose_side_is_in_doubt():
     selector = told(truth, 6, Problem(30, 10, 0.02, 0.05))
     asked = selector.ask(200, rng=np.random.default_rng(0))
     assert asked[5:15].sum() > 0.8 * asked.sum() > 0
+
+
+def test_where_two_groups_are_likely_the_questions_spread_more_evenly(monkeypatch):
+    """One star among equals; on a bell nothing changes."""
+    star = told(np.r_[0.99, np.full(49, 0.7)], 20, Problem(50, 5, 0.05, 0.05))
+    bell = told(pool(1, 50), 8, Problem(50, 5, 0.05, 0.05))
+    even, usual = (one.ask(2000, rng=np.random.default_rng(0)) for one in (star, bell))
+    monkeypatch.setattr(sharing_out, "EVENER", 0)
+    uneven = star.ask(2000, rng=np.random.default_rng(0))
+    assert np.sort(even)[-5:].sum() / even.sum() < 0.8 * np.sort(uneven)[-5:].sum() / uneven.sum()
+    assert (bell.ask(2000, rng=np.random.default_rng(0)) == usual).all()
 
 
 def test_what_is_out_counts_as_spent():
