@@ -14,7 +14,7 @@ from .errors import Busy
 from .forecast import orders, outlooks
 from .intake import uploads
 from .models import Creation, Pulse, Run
-from .setup import joining, roster
+from .setup import joining, misgraded, roster
 
 logger = logging.getLogger(__name__)
 
@@ -112,6 +112,7 @@ def expire() -> None:
 
 PARTS: list[Callable[[], object]] = [
     expire,
+    misgraded.sweep,
     wake_all,
     joining.close_due,
     roster.sweep,

@@ -151,6 +151,14 @@ def test_what_can_be_counted_is_mended_and_written_down(broken):
     assert engine.advance(run.pk) is None or laws(run) == set()
 
 
+def test_an_answer_that_is_not_graded_as_its_question_says_is_graded_anew():
+    run = begun()
+    before = Answer.objects.get(pk=of(run)[0].pk)
+    flip_one(run)
+    assert recount.repair(run) == []
+    assert Answer.objects.get(pk=before.pk).right == before.right
+
+
 def test_what_holds_is_left_alone():
     run = begun()
     before = Run.objects.filter(pk=run.pk).values().get()
