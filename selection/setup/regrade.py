@@ -199,10 +199,24 @@ def _in_run(pk: int, question: Question, what: str, who: str, why: str) -> Run |
     verdict = rejudging.rejudge(run)
     mine = list(run.candidates.filter(assignments__question=question).select_related("worker"))
     changes = _who_changed(before, rejudging.tallies(mine))
-    said = f"Question “{question}” {what}. {regraded} graded anew. {changes} {verdict}"
+    said = (
+        f"Question “{question}” {what}. {regraded} graded anew. {changes} {verdict}{_afford(run)}"
+    )
     events.write(run, "regrade", said, who, why)
     wake.request(run.pk)
     return run
+
+
+def _afford(run: Run) -> str:
+    """Answers that count again were given and are paid, whatever others got for the money of a
+    question that was retired: the budget is at least what was handed out. In words, if it is more
+    than it was. One that the algorithm planned with stays."""
+    spent, before = run.count_spent(), run.budget
+    if before is None or run.fixed_budget or spent <= before:
+        return ""
+    run.budget = spent
+    run.save(update_fields=["budget"])
+    return f" The budget is {spent:,} instead of {before:,}: so many were handed out."
 
 
 def _dealt(run: Run, question: Question) -> dict[str, Any]:
