@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from selection import wake
 from selection.errors import Conflict
-from selection.models import Answer, Assignment, Candidate, Run
+from selection.models import Answer, Assignment, Candidate, RecordedAnswer, Run
 
 from . import events, misgraded
 from .rejudging import rejudge
@@ -56,6 +56,7 @@ def repair(run: Run, who: str = "", why: str = "") -> list[Fault]:
     locked = Run.objects.locked(run.pk) or run
     wrong = [fault.words for fault in faults(locked) if fault.mends]
     if wrong:
+        _in_vain(locked).delete()
         for row in _rows(locked):
             if row.asked != row.dealt:
                 Candidate.objects.filter(pk=row.pk).update(asked=row.dealt)
@@ -151,6 +152,9 @@ def _answers(run: Run) -> Iterator[Fault]:
         yield Fault(
             "strays", f"{strays} answers are noted for another run than they were given in."
         )
+    if again := _in_vain(run).count():
+        words = f"{again} answers wait for questions that were asked already: no step can be taken."
+        yield Fault("waiting", words, True)
     late = of_run.filter(applied_in__gt=run.steps).count()
     if late:
         yield Fault("future", f"{late} answers are counted in steps that were not taken.")
@@ -158,6 +162,13 @@ def _answers(run: Run) -> Iterator[Fault]:
     if wrong:
         words = f"Answers to {_some(wrong)} are not graded as the question says."
         yield Fault("grades", words, True)
+
+
+def _in_vain(run: Run) -> QuerySet[RecordedAnswer]:
+    """Recorded answers that wait for what was asked already, and so cannot be asked for."""
+    mine = {"candidate": OuterRef("candidate"), "question": OuterRef("question")}
+    waiting = RecordedAnswer.objects.filter(candidate__run=run).order_by()
+    return waiting.filter(Exists(Assignment.objects.filter(**mine)))
 
 
 def _steps(run: Run, rows: list[_Row]) -> Iterator[Fault]:
