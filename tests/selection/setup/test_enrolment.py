@@ -66,6 +66,22 @@ def test_a_roster_with_too_few_stays_open_at_its_time_and_closes_when_enough_hav
     assert not fresh(run).enrolling
 
 
+def test_a_roster_that_somebody_closes_in_this_moment_keeps_no_other_open(monkeypatch):
+    since = timezone.now() - timedelta(minutes=1)
+    first, second = (make_run(enrolling=True, enrol_until=since) for _ in range(2))
+    close, once = joining.close_roster, []
+
+    def late(run: Run) -> int:
+        if not once:
+            once.append(close(run))  # by somebody else
+        return close(run)
+
+    monkeypatch.setattr(joining, "close_roster", late)
+    joining.close_due()
+    assert not fresh(first).enrolling
+    assert not fresh(second).enrolling
+
+
 def test_a_roster_closes_with_its_number_of_workers():
     run = make_run(n=0, enrolling=True, enrol_most=4)
     arrive(run, 4)
