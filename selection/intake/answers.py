@@ -29,10 +29,14 @@ OTHERWISE = "This question was answered otherwise already: the first answer coun
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a sender is told: never whether the answer was right."""
+    """What a sender is told: never whether the answer was right.
+
+    kept  False where the question was retired before the answer came
+    """
 
     assignment: int
     duplicate: bool
+    kept: bool = True
 
 
 def record(
@@ -115,7 +119,7 @@ def again(assignment_id: int, response: str, expired: bool, first: str | None) -
         raise TooLate(LATE)
     if first and first != response:
         raise Answered(OTHERWISE)
-    return Receipt(assignment_id, duplicate=True)
+    return Receipt(assignment_id, duplicate=True, kept=bool(first))
 
 
 def _insert(slip: Slip, response: str, now: datetime) -> bool:
