@@ -11,6 +11,7 @@ import httpx
 T = TypeVar("T")
 
 BUSY = {429, 503}  # nothing was done: any request may be sent again
+BETWEEN = {502, 504}  # a proxy got no answer: nobody knows whether it was done
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
@@ -98,7 +99,8 @@ class Connection:
             else:
                 if answer.is_success:
                     return answer
-                again, wrong = answer.status_code in BUSY, _told(answer)
+                lost = answer.status_code in BETWEEN
+                again, wrong = (lost and harmless) or answer.status_code in BUSY, _told(answer)
                 pause = _asked_for(answer) or pause
             if not again or number == self.tries:
                 raise wrong
@@ -122,6 +124,8 @@ def _told(answer: httpx.Response) -> ApiError:
         said = answer.json()
         return ApiError(answer.status_code, said["error"], said.get("where", ""))
     except (ValueError, KeyError, TypeError):
+        if answer.status_code in BUSY | BETWEEN:
+            return ApiError(answer.status_code, f"{answer.url.host} does not answer now.")
         sentence = f"This is not what a CrowdSelect API answers: is {answer.url} its address?"
         return ApiError(answer.status_code, sentence)
 

@@ -14,7 +14,7 @@ from .errors import Busy
 from .forecast import orders, outlooks
 from .intake import uploads
 from .models import Creation, Pulse, Run
-from .setup import joining, roster
+from .setup import joining, misgraded, roster
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,8 @@ def retain() -> None:
 def sweep() -> None:
     """Make up for every message that was lost, and close what is overdue.
 
-    A part that the database refuses, as when a run is held for long, is for the next sweep.
+    A part that the database refuses, as when a run is held for long, is for the next sweep. One
+    that fails otherwise is written down; the others go on.
     """
     with acting.by_part("sweep"):
         for part in PARTS:
@@ -87,6 +88,8 @@ def _try(part: Callable[[], object]) -> None:
         part()
     except DatabaseError as error:
         logger.warning("%s is for the next sweep: %s", part.__name__, error)
+    except Exception:
+        logger.exception("%s failed; the next sweep tries again.", part.__name__)
 
 
 def wake_all() -> None:
@@ -112,6 +115,7 @@ def expire() -> None:
 
 PARTS: list[Callable[[], object]] = [
     expire,
+    misgraded.sweep,
     wake_all,
     joining.close_due,
     roster.sweep,

@@ -65,7 +65,7 @@ class FileOut(Schema):
     created: datetime
 
 
-class ColumnsIn(Schema):
+class ColumnsIn(Schema, extra="forbid"):
     """What is left out stays; a column that is not named is what it was recognised as."""
 
     columns: dict[str, str] = Field(
@@ -86,7 +86,7 @@ class OutsideQuery(Page):
     taken: bool = Field(True, description="Those that will be taken, or those that will not.")
 
 
-class TakeIn(Schema):
+class TakeIn(Schema, extra="forbid"):
     outside: Outside = Field(
         "refuse",
         description="What becomes of answers that are none of their question's choices: left out, "

@@ -40,7 +40,7 @@ class WorkersIn(Schema):
     workers: list[WorkerIn] = Field(min_length=1, max_length=MOST_ENTRIES)
 
 
-class WorkerChangeIn(Schema):
+class WorkerChangeIn(Schema, extra="forbid"):
     """What is left out stays."""
 
     name: str | None = Field(None, max_length=LONGEST_KEY, examples=["Ada"])

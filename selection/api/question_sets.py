@@ -42,7 +42,7 @@ class SetIn(Schema):
     )
 
 
-class SetChangeIn(Schema):
+class SetChangeIn(Schema, extra="forbid"):
     """What is left out stays."""
 
     name: Name | None = Field(None, examples=["Sums"])

@@ -22,7 +22,7 @@ from .question_sets import set_of
 from .schemas import WhyIn
 
 
-class Grading(Part):
+class Grading(Part, extra="forbid"):
     """How responses are compared with the accepted answers: as text, capitals and spacing aside,
     where nothing else is said."""
 

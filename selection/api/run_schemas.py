@@ -176,7 +176,7 @@ class RunOut(Schema):
     needs: list[NeedOut] = Field(description="What a person should see to; mostly nothing.")
 
 
-class ChangeIn(Schema):
+class ChangeIn(Schema, extra="forbid"):
     """The settings to change; those that are left out stay."""
 
     name: str | None = None

@@ -32,7 +32,7 @@ class WebhookIn(Schema):
     on: Yes = True
 
 
-class WebhookChangeIn(Schema):
+class WebhookChangeIn(Schema, extra="forbid"):
     url: str | None = Field(None, max_length=500)
     events: list[EventName] | None = Field(None, min_length=1)
     on: Yes | None = None

@@ -100,8 +100,10 @@ def take(run: Run, annotation: Annotation) -> State:
     if run.status not in {Run.Status.RUNNING, Run.Status.PAUSED}:
         raise Conflict(f"The run “{run}” is {run.status}; it takes answers while it goes on.")
     candidate, question = _find(run, annotation)
-    own = {"candidate": candidate, "question": question}
-    slip = Assignment.objects.filter(**own).select_related("answer").first()
+    slip = _slip(candidate, question)
+    if slip is None:
+        Run.objects.locked(run.pk)  # a step that asks for it now would do so again for what waits
+        slip = _slip(candidate, question)
     if slip is None:
         return _keep(run, annotation, candidate, question)
     if (given := _given(slip)) is not None:
@@ -130,6 +132,11 @@ def _find(run: Run, annotation: Annotation) -> tuple[Candidate, Question]:
         raise Refused(f"There is {often} question “{annotation.question}” in this run.")
     skill = sets[questions[0].question_set_id]
     return next(row for row in rows if row.skill == skill), questions[0]
+
+
+def _slip(candidate: Candidate, question: Question) -> Assignment | None:
+    asked = Assignment.objects.filter(candidate=candidate, question=question)
+    return asked.select_related("answer").first()
 
 
 def _given(slip: Assignment) -> Answer | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from django.db import IntegrityError
 from django.utils import timezone
 
 from selection import clock, wake
@@ -28,10 +29,14 @@ OTHERWISE = "This question was answered otherwise already: the first answer coun
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a sender is told: never whether the answer was right."""
+    """What a sender is told: never whether the answer was right.
+
+    kept  False where the question was retired before the answer came
+    """
 
     assignment: int
     duplicate: bool
+    kept: bool = True
 
 
 def record(
@@ -114,7 +119,7 @@ def again(assignment_id: int, response: str, expired: bool, first: str | None) -
         raise TooLate(LATE)
     if first and first != response:
         raise Answered(OTHERWISE)
-    return Receipt(assignment_id, duplicate=True)
+    return Receipt(assignment_id, duplicate=True, kept=bool(first))
 
 
 def _insert(slip: Slip, response: str, now: datetime) -> bool:
@@ -123,7 +128,8 @@ def _insert(slip: Slip, response: str, now: datetime) -> bool:
 
 
 def insert(slips: Mapping[int, Slip], responses: Mapping[int, str], now: datetime) -> int:
-    """Store these responses by assignment, but where one is there; returns how many."""
+    """Store these responses by assignment, but where one is there, or the assignment was taken back
+    in this moment (engine.absence); returns how many."""
     ids = sorted(responses)  # so that two who do this at once never wait for each other in a circle
     own = [slips[pk] for pk in ids]
     graded = zip(ids, own, strict=True)
@@ -134,7 +140,13 @@ def insert(slips: Mapping[int, Slip], responses: Mapping[int, str], now: datetim
         "right": [matches(slip.accepted, responses[pk], slip.grading) for pk, slip in graded],
     }
     same = {"void": False, "expired": False, "at": now, "applied_in": None}
-    return bulk.insert(Answer, columns, same, ignore_conflicts=True)
+    try:
+        return bulk.insert(Answer, columns, same, ignore_conflicts=True)
+    except IntegrityError:
+        there = Assignment.objects.in_bulk(ids)
+        if len(there) == len(ids):
+            raise
+        return insert(slips, {pk: responses[pk] for pk in there}, now)
 
 
 def refuse_response(response: str) -> None:

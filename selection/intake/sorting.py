@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.utils import timezone
 
-from selection import wake
+from selection import clock, wake
 from selection.errors import Conflict, Refused
 from selection.models import Assignment, Candidate, Question, RecordedAnswer, Run
 
@@ -53,13 +52,40 @@ def refuse_ended(run: Run) -> None:
 
 
 def take(run: Run, sorting: Sorting) -> None:
-    """Record what ``sort`` found good, all of it or nothing."""
+    """Record what ``sort`` found good and nobody was quicker with; the sorting says what that is.
+
+    All of it or nothing. The run is held: a step that hands out what waits here would do so twice.
+    Raises Conflict where it has ended since.
+    """
     with transaction.atomic():
+        held = Run.objects.locked(run.pk) or run
+        refuse_ended(held)
+        if held.steps != run.steps:
+            _look_again(run, sorting)
         record_many(run, sorting.answers)
         if sorting.recorded:
             RecordedAnswer.objects.bulk_create(sorting.recorded, CHUNK, ignore_conflicts=True)
             Run.objects.filter(pk=run.pk).update(has_recorded=True)
         wake.request(run.pk)
+
+
+def _look_again(run: Run, sorting: Sorting) -> None:
+    """After a step: what it asked for is answered, what it took back waits, and what has an answer
+    by now keeps that."""
+    given = {(one.candidate_id, one.question_id): said for one, said in sorting.answers}
+    given |= {(one.candidate_id, one.question_id): one.response for one in sorting.recorded}
+    asked = Assignment.objects.filter(candidate__run=run)
+    out = {
+        (one.candidate_id, one.question_id): one for one in asked.open().select_related("question")
+    }
+    closed = asked.exclude(answer=None).values_list("candidate_id", "question_id")
+    later = given.keys() - out.keys() - set(closed)
+    sorting.answers = [(out[pair], said) for pair, said in given.items() if pair in out]
+    sorting.recorded = [
+        RecordedAnswer(candidate_id=pair[0], question_id=pair[1], response=said)
+        for pair, said in given.items()
+        if pair in later
+    ]
 
 
 @dataclass(frozen=True)
@@ -82,7 +108,7 @@ class Sorter:
     """The lookups that sorting a file needs, made once."""
 
     def __init__(self, run: Run, outside: Outside) -> None:
-        self.now, self.refuse_outside = timezone.now(), outside == "refuse"
+        self.refuse_outside = outside == "refuse"
         self.first: dict[tuple[int, int], int] = {}
         self.candidates = {
             (candidate.worker.key, candidate.skill): candidate
@@ -102,6 +128,9 @@ class Sorter:
             (assignment.candidate_id, assignment.question_id): assignment
             for assignment in asked.open().select_related("question")
         }
+        running = run.status == Run.Status.RUNNING  # in a pause nobody's time runs
+        late = asked.overdue(clock.now()) if running else asked.none()
+        self.late = set(late.values_list("pk", flat=True))
         self.waiting = set(
             RecordedAnswer.objects.filter(candidate__run=run).values_list(
                 "candidate_id", "question_id"
@@ -146,8 +175,7 @@ class Sorter:
             raise Refused(f"“{row.worker}” has already answered question “{row.question}”.")
         refuse_response(row.response)
         assignment = self.open.get(pair)
-        due = None if assignment is None else assignment.due
-        if due is not None and due < self.now:
+        if assignment is not None and assignment.pk in self.late:
             raise Refused(f"Too late: “{row.worker}” had to answer “{row.question}” before.")
         return Place(candidate.pk, question, assignment)
 

@@ -216,7 +216,8 @@ def _undo_questions(into: QuestionSet, upload: Upload) -> None:
 
 def _take_answers(run: Run, upload: Upload, outside: Outside) -> int:
     """Those to assignments that are out count now; the others wait until they are asked for."""
-    refuse_ended(run)
+    # Held, because a step that hands out what waits here would do so twice.
+    refuse_ended(Run.objects.locked(run.pk) or run)
     rows = good(upload, outside)
     out = {f"{one.candidate_id}:{one.question_id}": one for one in _open(run)}
     given: list[tuple[Assignment, str]] = []

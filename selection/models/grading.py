@@ -51,7 +51,8 @@ def kind_of(choices: Sequence[str], grading: Grading) -> str:
 
 
 def plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    """ä is ä, whether it was typed as one character or as a letter and its dots."""
+    return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
 
 
 def matches(accepted: Sequence[str], response: str, grading: Grading | None = None) -> bool:

@@ -57,7 +57,7 @@ def progress(run: Run) -> Progress:
         wanted=wanted,
         closed=_closed(run, last),
         spent=spent,
-        left=None if run.budget is None else run.budget - spent,
+        left=None if run.budget is None else max(0, run.budget - spent),
         counted=tally["counted"],
         out=0 if run.status == Run.Status.ENDED else unanswered,
         rate=_rate(run),

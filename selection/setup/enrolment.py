@@ -1,6 +1,7 @@
 """Workers who arrive: by the join link, by a platform's entry, by the API."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,10 @@ from selection.models import Candidate, Run, Worker
 from . import joining
 
 _TASK = re.compile(r"[\w-]{1,100}", re.ASCII)
+# {{%PROLIFIC_PID%}}, ${workerId}: a platform was to put the id in its place. All who come by it
+# would be one worker.
+_PLACE = re.compile(r"\{\{.*\}\}|\$\{.*\}")
+_UNREADABLE = re.compile("[\0\ufffd]")  # ids that were not sent in UTF-8 would be one as well
 
 
 @dataclass(frozen=True)
@@ -46,23 +51,37 @@ def arrive(
     new where the roster is closed.
     """
     key, name = key.strip(), name.strip()
-    if not key or "\0" in key + name or len(key) > LONGEST_KEY or len(name) > LONGEST_KEY:
+    if not is_id(key) or "\0" in name or len(name) > LONGEST_KEY:
         raise Refused(
-            f"A worker's id has 1 to {LONGEST_KEY} characters, and a name at most as many."
+            f"A worker's id has 1 to {LONGEST_KEY} readable characters, and a name at most as many."
         )
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")
-    there = locked.candidates.filter(worker__key=key, skill=0).first()
+    forms = [unicodedata.normalize(form, key) for form in ("NFC", "NFD")]  # one id, if it has an ä
+    there = locked.candidates.filter(worker__key__in=[key, *forms], skill=0).first()
     if there is not None:
         source.note(there)
         return there, False
     refuse_closed(locked)
     known = {"name": name, "attributes": attributes or {}}
-    worker, _ = Worker.objects.get_or_create(pool_id=locked.pool_id, key=key, defaults=known)
+    mine = {"pool_id": locked.pool_id}
+    spelt = Worker.objects.filter(**mine, key__in=[key, *forms]).values_list("key", flat=True)
+    own = spelt.first() or forms[0]
+    worker, _ = Worker.objects.get_or_create(**mine, key=own, defaults=known)
     candidate = joining.join(locked, worker)
     source.note(candidate)
     return candidate, True
+
+
+def is_id(key: str) -> bool:
+    """Whether somebody can be known by this."""
+    told = 0 < len(key) <= LONGEST_KEY and not is_placeholder(key)
+    return told and not _UNREADABLE.search(key)
+
+
+def is_placeholder(key: str) -> bool:
+    return _PLACE.fullmatch(key) is not None
 
 
 def refuse_closed(run: Run) -> None:

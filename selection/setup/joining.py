@@ -1,6 +1,7 @@
 """Joining an open roster, closing and opening it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import count
 
@@ -163,4 +164,8 @@ def refuse_opening(run: Run) -> None:
 def close_due(now: datetime | None = None) -> list[int]:
     """Close the rosters whose time has come and that have enough; returns the runs."""
     due = Run.objects.running().filter(enrolling=True, enrol_until__lte=now or clock.now())
-    return [close_roster(run) for run in due if not too_few(run)]
+    closed = []
+    for run in due:
+        with suppress(Refused):  # too few have come, or somebody has closed it in this moment
+            closed.append(close_roster(run))
+    return closed

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from selection import wake
 from selection.errors import Conflict
-from selection.models import Answer, Assignment, Candidate, Question, Run
+from selection.models import Answer, Assignment, Candidate, RecordedAnswer, Run
 
-from . import events
+from . import events, misgraded
 from .rejudging import rejudge
 
 SHOWN = 5  # of the workers that a sentence names
@@ -56,9 +56,11 @@ def repair(run: Run, who: str = "", why: str = "") -> list[Fault]:
     locked = Run.objects.locked(run.pk) or run
     wrong = [fault.words for fault in faults(locked) if fault.mends]
     if wrong:
+        _in_vain(locked).delete()
         for row in _rows(locked):
             if row.asked != row.dealt:
                 Candidate.objects.filter(pk=row.pk).update(asked=row.dealt)
+        misgraded.grade(locked)
         verdict = rejudge(locked)
         said = f"Counted anew from the answers. {' '.join(wrong)} {verdict}"
         events.write(locked, "recount", said, who, why)
@@ -150,29 +152,23 @@ def _answers(run: Run) -> Iterator[Fault]:
         yield Fault(
             "strays", f"{strays} answers are noted for another run than they were given in."
         )
+    if again := _in_vain(run).count():
+        words = f"{again} answers wait for questions that were asked already: no step can be taken."
+        yield Fault("waiting", words, True)
     late = of_run.filter(applied_in__gt=run.steps).count()
     if late:
         yield Fault("future", f"{late} answers are counted in steps that were not taken.")
-    wrong = _wrongly_graded(run)
+    wrong = [str(question) for question in misgraded.questions(run.pk)]
     if wrong:
-        yield Fault(
-            "grades",
-            f"Answers to {_some(wrong)} are not graded as the question says: correct it again.",
-        )
+        words = f"Answers to {_some(wrong)} are not graded as the question says."
+        yield Fault("grades", words, True)
 
 
-def _wrongly_graded(run: Run) -> list[str]:
-    given = Answer.objects.filter(assignment__candidate__run=run, expired=False, void=False)
-    seen = given.values_list("assignment__question", "response", "right").distinct().order_by()
-    asked = Assignment.objects.filter(candidate__run=run).order_by()
-    questions = Question.objects.in_bulk(set(asked.values_list("question", flat=True)))
-    return sorted(
-        {
-            str(questions[pk])
-            for pk, response, right in seen.iterator(2000)
-            if questions[pk].grade(response) != right
-        }
-    )
+def _in_vain(run: Run) -> QuerySet[RecordedAnswer]:
+    """Recorded answers that wait for what was asked already, and so cannot be asked for."""
+    mine = {"candidate": OuterRef("candidate"), "question": OuterRef("question")}
+    waiting = RecordedAnswer.objects.filter(candidate__run=run).order_by()
+    return waiting.filter(Exists(Assignment.objects.filter(**mine)))
 
 
 def _steps(run: Run, rows: list[_Row]) -> Iterator[Fault]:

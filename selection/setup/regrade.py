@@ -17,7 +17,7 @@ from selection.errors import Conflict, Refused
 from selection.models import Answer, Assignment, Question, RecordedAnswer, Run
 from selection.models.grading import matches, words
 
-from . import events, rejudging
+from . import events, misgraded, rejudging
 from .rejudging import Tally
 
 CHUNK = 2000
@@ -175,8 +175,16 @@ def _everywhere(question: Question, what: str, who: str, why: str) -> list[Run]:
     """Regrade every run that asked it, in order, so that two of these never wait for each other."""
     if not why.strip() and asked(question):
         raise Refused("Give a reason: it is written to the history of the runs.")
-    done = [_in_run(run.pk, question, what, who, why) for run in runs_of(question)]
-    return [run for run in done if run is not None]
+    found = [_in_run(run.pk, question, what, who, why) for run in runs_of(question)]
+    done = [run for run in found if run is not None]
+    transaction.on_commit(lambda: _look_again(done), robust=True)
+    return done
+
+
+def _look_again(runs: Sequence[Run]) -> None:
+    """For what was graded by the old key after the others were graded anew, and before this."""
+    for run in runs:
+        misgraded.mend(run.pk, run.steps)
 
 
 def _in_run(pk: int, question: Question, what: str, who: str, why: str) -> Run | None:
@@ -191,10 +199,24 @@ def _in_run(pk: int, question: Question, what: str, who: str, why: str) -> Run |
     verdict = rejudging.rejudge(run)
     mine = list(run.candidates.filter(assignments__question=question).select_related("worker"))
     changes = _who_changed(before, rejudging.tallies(mine))
-    said = f"Question “{question}” {what}. {regraded} graded anew. {changes} {verdict}"
+    said = (
+        f"Question “{question}” {what}. {regraded} graded anew. {changes} {verdict}{_afford(run)}"
+    )
     events.write(run, "regrade", said, who, why)
     wake.request(run.pk)
     return run
+
+
+def _afford(run: Run) -> str:
+    """Answers that count again were given and are paid, whatever others got for the money of a
+    question that was retired: the budget is at least what was handed out. In words, if it is more
+    than it was. One that the algorithm planned with stays."""
+    spent, before = run.count_spent(), run.budget
+    if before is None or run.fixed_budget or spent <= before:
+        return ""
+    run.budget = spent
+    run.save(update_fields=["budget"])
+    return f" The budget is {spent:,} instead of {before:,}: so many were handed out."
 
 
 def _dealt(run: Run, question: Question) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
     if run is None:
         return lost(request)
-    key = next((request.GET[name] for name in NAMES if request.GET.get(name, "").strip()), "")
+    key = _named(request)
     if key and request.method != "POST" and request.GET.get(PREVIEWED[0]) != PREVIEWED[1]:
         return _arrived(request, run, key)  # who takes part already gets their code also at its end
     if run.status == Run.Status.ENDED:
@@ -52,6 +52,12 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return closed(request, run)
     kept = request.GET.urlencode()
     return render(request, "work/join.html", {"previewed": bool(key), "keep": kept})
+
+
+def _named(request: HttpRequest) -> str:
+    """The id that the link names; empty where the platform has put none in, so that it is asked."""
+    given = (request.GET.get(name, "").strip() for name in NAMES)
+    return next((key for key in given if key and not enrolment.is_placeholder(key)), "")
 
 
 def _arrived(request: HttpRequest, run: Run, key: str) -> HttpResponse:

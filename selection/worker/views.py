@@ -90,7 +90,9 @@ def _refresh(found: page.WorkPage) -> int | None:
 def _take(request: HttpRequest, candidate_id: int) -> str:
     """Which notice comes of the answer. Raises NotFound for a question that is not theirs."""
     receipt, notice = _taken(request, lambda pk, said: intake.record(pk, said, candidate_id))
-    return "again" if receipt is not None and receipt.duplicate else notice
+    if receipt is None or not receipt.duplicate:
+        return notice
+    return "again" if receipt.kept else "retired"
 
 
 def _practise(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:

@@ -9,6 +9,9 @@ NOTICES = {
     "late": gettext_lazy(
         "Too late: the time for that question was up, so it counts as not answered in time."
     ),
+    "retired": gettext_lazy(
+        "That question was withdrawn before your answer came in, so that answer was not kept."
+    ),
     "ended": gettext_lazy(
         "This test ended before your answer came in, so that answer was not kept."
     ),

@@ -62,6 +62,17 @@ def test_it_waits_as_long_as_a_busy_server_says(naps):
     assert len(server.got) == 3
 
 
+@pytest.mark.parametrize("status", [502, 504])
+def test_it_asks_again_where_a_proxy_gets_no_answer_while_the_server_starts_anew(naps, status):
+    page = httpx.Response(status, text="<html>Bad Gateway</html>")
+    server = Server(page, page, done())
+    assert server.client().run(7).show() == {"id": 7}
+    server = Server(page, done())
+    with pytest.raises(ApiError, match="does not answer now") as found:
+        server.client().run(7).stop()  # it may have arrived
+    assert found.value.status == status
+
+
 def test_it_waits_longer_each_time_where_nothing_is_said(naps):
     server = Server(*[busy("soon")] * 4, done())
     server.client().run(7).show()
@@ -117,7 +128,7 @@ def test_a_refusal_has_the_api_s_sentence_and_is_not_sent_again(naps):
 @pytest.mark.parametrize(
     "answer",
     [
-        httpx.Response(502, text="<h1>Bad gateway</h1>"),
+        httpx.Response(500, text="<h1>Server error</h1>"),
         httpx.Response(301, headers={"Location": "https://else.test/"}),
         httpx.Response(404, json=["nothing"]),
         httpx.Response(200, text="<h1>Welcome</h1>"),

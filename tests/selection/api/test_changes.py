@@ -46,6 +46,22 @@ def test_a_preview_changes_nothing(api, run):
     assert run.events.count() == 1
 
 
+@pytest.mark.parametrize("name", ["k", "delta", "budgt"])
+def test_what_is_no_setting_that_can_change_is_refused_and_not_passed_over(api, run, name):
+    """Else who mistypes the budget believes that it holds."""
+    reply = send(api, "patch", f"runs/{run.pk}", {name: 4, "price": 0.2})
+    assert (reply.status_code, reply.json()["where"]) == (422, name)
+    assert Run.objects.get().price is None
+
+
+def test_a_way_of_grading_that_there_is_not_is_refused(api, run):
+    own = {"accepted": ["3"], "prompt": "1 + 2?", "grading": {"toleranz": 1}}
+    path = f"question-sets/{run.question_set_id}/questions"
+    reply = send(api, "put", path, {"questions": [own | {"question": "new"}]})
+    assert reply.status_code == 422
+    assert "toleranz" in reply.json()["where"]
+
+
 def test_all_or_nothing_is_changed(api, run):
     runs.pause(run)
     reply = send(api, "patch", f"runs/{run.pk}", {"budget": 80, "concluded": True})

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from selection import engine
+from selection.intake import annotations
 from selection.models import Answer, ApiToken, RecordedAnswer
 from selection.setup import runs
 from tests.worlds import make_run, open_of
@@ -89,6 +90,16 @@ def test_what_is_not_asked_yet_waits_and_may_be_changed_until_it_is(run, studio)
     assert RecordedAnswer.objects.get().response == "no"
     run.refresh_from_db()
     assert run.has_recorded
+
+
+def test_what_is_asked_in_the_moment_in_which_it_comes_is_answered(run, studio, monkeypatch):
+    """Else it would wait for what was asked already, and every further step would fail."""
+    slip, worker, question = asked(run)
+    find, before = annotations._slip, iter([None])
+    monkeypatch.setattr(annotations, "_slip", lambda *own: next(before, find(*own)))
+    assert state(studio, run, message(worker, question, "yes")) == "answered"
+    assert Answer.objects.get().assignment_id == slip.pk
+    assert not RecordedAnswer.objects.exists()
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,18 @@ def test_what_the_sweep_does_to_a_run_is_its_own(monkeypatch):
     assert "closed" in closed.after["said"]
 
 
+def test_a_part_of_the_sweep_that_fails_keeps_the_others_from_nothing(monkeypatch, caplog):
+    done = []
+
+    def broken() -> None:
+        raise ValueError("odd")
+
+    monkeypatch.setattr(tasks, "PARTS", [broken, lambda: done.append(True)])
+    tasks.sweep()
+    assert done
+    assert "broken failed" in caplog.text
+
+
 @pytest.mark.parametrize(("many", "written"), [(24, 1), (6, 0)])
 def test_many_answers_that_lapse_at_once_are_one_entry_and_a_few_are_none(
     monkeypatch, many, written

@@ -3,10 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from selection import engine, intake
 from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
+from selection.intake import answers, batches
 from selection.intake.files import AnswerRow
 from selection.models import Answer, Assignment, RecordedAnswer, Run
 from selection.setup import runs
@@ -124,3 +126,97 @@ def test_recorded_answers_never_make_a_question_come_twice():
     candidate = run.candidates.get(worker__key="w1")
     asked = list(candidate.assignments.values_list("question__number", flat=True))
     assert sorted(asked) == list(range(30))
+
+
+def everything(run: Run) -> list[AnswerRow]:
+    keys = run.candidates.values_list("worker__key", flat=True)
+    return [AnswerRow(0, key, f"q{i}", "yes") for key in keys for i in range(20)]
+
+
+def test_what_is_sent_twice_at_once_is_taken_once_though_a_step_comes_in_between():
+    """Else it would wait for a question that was asked already, and every further step fail."""
+    run = make_run(questions=20, recorded_only=True, epsilon=0.01)
+    first, second = (intake.sort(run, everything(run)) for _ in range(2))
+    intake.take(run, first)
+    assert engine.advance(run.pk)
+    intake.take(run, second)
+    answered = Answer.objects.filter(run=run).count()
+    assert answered + second.taken == 6 * 20
+    play(run, crowd(1, good=2))
+    assert run.status == "ended"
+
+
+def test_what_a_step_asked_for_since_an_import_was_sorted_is_answered_by_it():
+    run = make_run(questions=20, epsilon=0.01)
+    sorting = intake.sort(run, everything(run))
+    assert engine.advance(run.pk)
+    out = open_of(run)
+    intake.take(run, sorting)
+    assert len(sorting.answers) == len(out) > 0
+    assert sorting.taken == 6 * 20
+    assert not open_of(run)
+
+
+def test_what_was_taken_back_since_an_import_was_sorted_waits(run):
+    out = open_of(run)[-1]
+    worker, question = out.candidate.worker.key, out.question.key
+    sorting = intake.sort(run, [AnswerRow(0, worker, question, "yes")])
+    out.delete()
+    Run.objects.filter(pk=run.pk).update(steps=F("steps") + 1)
+    intake.take(run, sorting)
+    assert (len(sorting.answers), len(sorting.recorded)) == (0, 1)
+
+
+def test_no_import_goes_to_a_run_that_ended_while_it_was_sorted(run):
+    sorting = intake.sort(run, everything(run))
+    runs.stop(run)
+    with pytest.raises(Conflict, match="ended"):
+        intake.take(run, sorting)
+
+
+def test_an_answer_made_elsewhere_is_not_late_in_a_pause(run):
+    out = open_of(run)[0]
+    moment = timezone.now() - timedelta(minutes=5)
+    Assignment.objects.filter(pk=out.pk).update(shown=moment, due=moment)
+    row = AnswerRow(0, out.candidate.worker.key, out.question.key, "yes")
+    assert "Too late" in intake.sort(run, [row]).problems[0].why
+    runs.pause(run)
+    run.refresh_from_db()
+    assert len(intake.sort(run, [row]).answers) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_question_that_is_taken_back_in_this_moment_costs_others_of_its_batch_nothing(
+    monkeypatch,
+):
+    run = make_run(slots=6)
+    engine.advance(run.pk)
+    gone, *others = open_of(run)
+    store = answers.insert
+
+    def late(*arguments: object) -> int:
+        Assignment.objects.filter(pk=gone.pk).delete()
+        return store(*arguments)
+
+    monkeypatch.setattr(answers, "insert", late)
+    monkeypatch.setattr(batches, "insert", late)
+    sent = [(one.pk, "yes") for one in (gone, *others)]
+    first, *rest = intake.record_batch(sent, run.team_id)
+    assert isinstance(first, NotFound)
+    assert not any(isinstance(one, Refused) for one in rest)
+    assert Answer.objects.filter(run=run).count() == len(others) > 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_to_a_question_that_is_taken_back_in_this_moment_finds_none(monkeypatch):
+    run = make_run(slots=6)
+    engine.advance(run.pk)
+    gone, store = open_of(run)[0], answers.insert
+
+    def late(*arguments: object) -> int:
+        Assignment.objects.filter(pk=gone.pk).delete()
+        return store(*arguments)
+
+    monkeypatch.setattr(answers, "insert", late)
+    with pytest.raises(NotFound):
+        intake.record(gone.pk, "yes")

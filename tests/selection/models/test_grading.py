@@ -41,8 +41,10 @@ def test_a_response_is_compared_by_the_question_s_own_way(grading, accepted, rig
     assert not matches([accepted], wrong, grading)
 
 
-def test_a_composed_letter_is_its_parts():
-    assert matches(["caf\u00e9"], "cafe\u0301", {"case": True})
+@pytest.mark.parametrize("grading", [{}, {"case": True}, {"spaces": True}, {"multiple": True}])
+def test_a_composed_letter_is_its_parts(grading):
+    assert matches(["caf\u00e9"], "cafe\u0301", grading)
+    assert allowed(["caf\u00e9", "tea"], "cafe\u0301", grading)
 
 
 @pytest.mark.parametrize("text", ["", "NaN", "inf", "1e9999", "9" * 200, "1-2", "--1", "0x10", "."])

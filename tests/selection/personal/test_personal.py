@@ -30,7 +30,7 @@ from selection.models import (
     Webhook,
     Worker,
 )
-from selection.setup import by_hand, roster, runs
+from selection.setup import by_hand, recount, roster, runs
 from selection.worker import links
 from tests.pages import admin_url, lines_of, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
@@ -365,6 +365,7 @@ def test_responses_go_and_grades_and_promises_stay(days):
     after = reports.dump(run, anonymous=True)
     assert (after["result"], reports.verify(after).same) == (before, True)
     assert "responses were deleted, 30 days after the end" in run.events.first().what
+    assert recount.faults(run) == recount.repair(run) == []
     tasks.retain()
     assert run.events.filter(kind="retention").count() == 1
 

@@ -1,5 +1,6 @@
 """A run that begins with an open roster, and whoever comes to it."""
 
+import unicodedata
 from datetime import timedelta
 
 import pytest
@@ -65,6 +66,22 @@ def test_a_roster_with_too_few_stays_open_at_its_time_and_closes_when_enough_hav
     assert not fresh(run).enrolling
 
 
+def test_a_roster_that_somebody_closes_in_this_moment_keeps_no_other_open(monkeypatch):
+    since = timezone.now() - timedelta(minutes=1)
+    first, second = (make_run(enrolling=True, enrol_until=since) for _ in range(2))
+    close, once = joining.close_roster, []
+
+    def late(run: Run) -> int:
+        if not once:
+            once.append(close(run))  # by somebody else
+        return close(run)
+
+    monkeypatch.setattr(joining, "close_roster", late)
+    joining.close_due()
+    assert not fresh(first).enrolling
+    assert not fresh(second).enrolling
+
+
 def test_a_roster_closes_with_its_number_of_workers():
     run = make_run(n=0, enrolling=True, enrol_most=4)
     arrive(run, 4)
@@ -90,11 +107,32 @@ def test_a_closing_time_may_be_changed_while_it_is_open():
         changes.apply(run, {"enrol_most": 2})
 
 
-@pytest.mark.parametrize("key", ["", "   ", "x" * 201, "a\0b"])
+NO_IDS = ["", "   ", "x" * 201, "a\0b", "J\ufffdger", "{{%PROLIFIC_PID%}}", "${workerId}"]
+
+
+@pytest.mark.parametrize("key", NO_IDS)
 def test_what_is_no_id_is_refused(key):
     run = make_run(enrolling=True)
-    with pytest.raises(Refused, match="1 to 200 characters"):
+    with pytest.raises(Refused, match="1 to 200 readable characters"):
         enrolment.arrive(run, key)
+
+
+@pytest.mark.parametrize(("first", "then"), [("NFC", "NFD"), ("NFD", "NFC"), ("NFD", "NFD")])
+def test_a_worker_is_one_however_their_accents_are_written(first, then):
+    run = make_run(n=0, enrolling=True)
+    key = "Jäger"
+    own, new = enrolment.arrive(run, unicodedata.normalize(first, key))
+    assert new
+    assert own.worker.key == unicodedata.normalize("NFC", key)
+    assert enrolment.arrive(run, unicodedata.normalize(then, key)) == (own, False)
+
+
+def test_who_is_in_the_pool_already_keeps_the_id_as_it_is_written_there():
+    run = make_run(n=0, enrolling=True)
+    apart = unicodedata.normalize("NFD", "Jäger")
+    known = run.pool.workers.create(key=apart)
+    own, _ = enrolment.arrive(run, "Jäger")
+    assert own.worker == known
 
 
 def test_nobody_joins_a_draft_or_a_run_that_is_over():

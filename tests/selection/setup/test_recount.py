@@ -10,7 +10,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from selection import engine
-from selection.models import Answer, Assignment, Candidate, Event, Run, Skill, Step
+from selection.models import Answer, Assignment, Candidate, Event, RecordedAnswer, Run, Skill, Step
 from selection.setup import recount, regrade, roster, runs
 from tests.worlds import answer_all, crowd, make_questions, make_run
 
@@ -76,6 +76,13 @@ def overspend(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(budget=3)
 
 
+def wait_in_vain(run: Run) -> None:
+    asked = of(run)[0].assignment
+    RecordedAnswer.objects.create(
+        candidate=asked.candidate, question=asked.question, response="yes"
+    )
+
+
 BREAKS: dict[str, tuple[Callable[[Run], object], set[str]]] = {
     "asked": (lambda run: count(run, asked=F("asked") + 1), {"asked"}),
     "pulls": (lambda run: count(run, pulls=F("pulls") - 1), {"pulls"}),
@@ -85,6 +92,7 @@ BREAKS: dict[str, tuple[Callable[[Run], object], set[str]]] = {
     "gaps": (lose_one, {"asked", "pulls", "gaps", "order"}),
     "grades": (flip_one, {"rewards", "grades"}),
     "strays": (stray, {"strays"}),
+    "waiting": (wait_in_vain, {"waiting"}),
     "future": (hasten, {"future"}),
     "unseen": (hide_one, {"unseen"}),
     "steps": (lambda run: Step.objects.filter(run=run, number=2).delete(), {"steps"}),
@@ -149,6 +157,23 @@ def test_what_can_be_counted_is_mended_and_written_down(broken):
     assert event.who == "eve"
     assert first(run).worker.key in event.what
     assert engine.advance(run.pk) is None or laws(run) == set()
+
+
+def test_an_answer_that_is_not_graded_as_its_question_says_is_graded_anew():
+    run = begun()
+    before = Answer.objects.get(pk=of(run)[0].pk)
+    flip_one(run)
+    assert recount.repair(run) == []
+    assert Answer.objects.get(pk=before.pk).right == before.right
+
+
+def test_a_run_that_an_answer_waits_in_vain_in_takes_steps_again():
+    run = begun()
+    wait_in_vain(run)
+    Run.objects.filter(pk=run.pk).update(has_recorded=True)
+    assert recount.repair(run) == []
+    answer_all(run, crowd(2, good=2))
+    assert engine.advance(run.pk)
 
 
 def test_what_holds_is_left_alone():

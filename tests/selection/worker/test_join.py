@@ -44,6 +44,13 @@ def test_without_an_id_it_asks_for_one(client, run):
     assert joined.url == f"/work/{links.token(own.pk)}/"
 
 
+def test_an_id_that_the_platform_did_not_put_in_is_asked_for(client, run):
+    """All who came by it would be one worker, and answer each other's questions."""
+    response = client.get(link(run), {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"})
+    assert "What are you known by?" in text(response)
+    assert not run.candidates.exists()
+
+
 def test_a_typed_id_never_leads_to_somebody_elses_page(client, run):
     client.post(link(run), {"worker": "anna"})
     again = client.post(link(run), {"worker": "anna"})
