@@ -22,10 +22,18 @@ class File:
         return self._to.ask(FileState, "GET", self._path)
 
     def name(
-        self, columns: Mapping[str, str], encoding: str = "", headed: bool = True
+        self,
+        columns: Mapping[str, str],
+        encoding: str = "",
+        headed: bool = True,
+        questions: Mapping[str, str] | None = None,
     ) -> FileState:
-        """Say what its columns are: a field, "attribute", or "" for nothing."""
+        """Say what its columns are: a field, "attribute", or "" for nothing.
+
+        questions  of a survey, columns and the question that each has the answers to
+        """
         body = {"columns": dict(columns), "encoding": encoding, "headed": headed}
+        body["questions"] = dict(questions or {})
         return self._to.ask(FileState, "PATCH", self._path, json=body)
 
     def wait(self, every: float = 1, at_most: float | None = None) -> FileState:

@@ -164,6 +164,7 @@ class FileState(TypedDict):
     looks_like: str
     what: str
     columns: dict[str, str]
+    questions: dict[str, str]
     remembered: bool
     headed: bool
     percent: int

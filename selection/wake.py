@@ -33,6 +33,13 @@ def request(run_id: int) -> None:
     transaction.on_commit(lambda: _send_once(run_id), robust=True)
 
 
+def later(run_id: int, seconds: float) -> None:
+    """Advance this run after so many seconds, once; where that is after the next sweep, it does."""
+    if _asleep.get() or seconds >= settings.SWEEP_SECONDS:
+        return
+    transaction.on_commit(lambda: _send_later(run_id, seconds), robust=True)
+
+
 @contextmanager
 def silence() -> Iterator[None]:
     """Send nothing in this block: for those who advance a run themselves, without Redis."""
@@ -63,6 +70,15 @@ def _send_once(run_id: int) -> None:
         # Redis may be away: the answer is safe in the database and the next sweep finds it.
         _rests_until = time.monotonic() + REST_SECONDS
         logger.warning("Could not ask for run %s to advance; the sweep will.", run_id)
+
+
+def _send_later(run_id: int, seconds: float) -> None:
+    try:
+        # A moment more, for clocks that differ: too early would be for nothing.
+        if cache.add(f"later:{run_id}", True, seconds):
+            send(run_id, seconds + settings.ADVANCE_DELAY_SECONDS)
+    except Exception:
+        logger.warning("Could not ask for run %s to advance later; the sweep will.", run_id)
 
 
 def send(run_id: int, delay: float | None = None) -> None:

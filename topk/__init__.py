@@ -21,6 +21,7 @@ from .published.multi import MultiProblem
 from .registry import MULTI_SELECTORS, SELECTORS, build
 from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
 from .state import Memory, State, Verdict, pack
+from .version import __version__
 
 __all__ = [
     "ASSUMPTIONS",
@@ -45,6 +46,7 @@ __all__ = [
     "Standing",
     "State",
     "Verdict",
+    "__version__",
     "build",
     "early",
     "pack",

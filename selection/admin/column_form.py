@@ -1,18 +1,27 @@
 """Which column of a file is what."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
+from django.forms import BoundField
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
+)
 
+from selection.errors import Refused
+from selection.intake import surveys
 from selection.intake.layouts import FIELDS, WORKERS, Plan
 from selection.intake.uploads import Head
 from selection.models import Upload
 from selection.reading import ENCODINGS
 
 SURVEY = "survey"
+OTHER = "other-"  # before the place of a column that names no question
 
 
 class ColumnForm(forms.Form):
@@ -27,18 +36,19 @@ class ColumnForm(forms.Form):
         columns = [(str(place), name) for place, name in enumerate(head.header) if name]
         self.columns = dict(columns)
         self.places = {name: place for place, name in columns}
+        fields = (head.survey.fields if head.survey else {}) | self.known.fields
         for field in FIELDS[upload.kind]:
             self.fields[field.name] = forms.ChoiceField(
                 label=field.words.capitalize(),
                 choices=[("", "choose a column" if field.needed else "in no column"), *columns],
                 required=field.needed,
-                initial=self.places.get(self.known.fields.get(field.name, ""), ""),
+                initial=self.places.get(fields.get(field.name, ""), ""),
                 widget=UnfoldAdminSelectWidget,
                 error_messages={"required": "Choose the column that has this."},
             )
         if upload.kind == WORKERS:
             self._add_attributes(columns)
-        self.survey = head.survey
+        self.survey, self.asked = head.survey, head.asked
         if head.survey:
             self._add_survey(head.survey)
         if len(columns) == 1:
@@ -74,13 +84,33 @@ class ColumnForm(forms.Form):
             widget=UnfoldAdminSelectWidget,
         )
         ticked = self.known.questions or survey.questions
-        self.fields["questions"] = forms.MultipleChoiceField(
-            label="Then these columns are answers to the questions that they name",
-            choices=[(str(self.places[c]), _pair(c, key)) for c, key in survey.questions.items()],
-            required=False,
-            initial=[self.places[column] for column in ticked],
-            widget=forms.CheckboxSelectMultiple,
-        )
+        if survey.questions:
+            named = survey.questions.items()
+            self.fields["questions"] = forms.MultipleChoiceField(
+                label="Then these columns are answers to the questions that they name",
+                choices=[(str(self.places[column]), _pair(column, key)) for column, key in named],
+                required=False,
+                initial=[self.places[column] for column in ticked],
+                widget=forms.CheckboxSelectMultiple,
+            )
+        for place, column in self.columns.items():
+            if column not in survey.questions and column != survey.fields.get("worker"):
+                self.fields[OTHER + place] = forms.CharField(
+                    label=column,
+                    required=False,
+                    initial=self.known.questions.get(column, ""),
+                    widget=UnfoldAdminTextInputWidget(
+                        {"list": "questions-asked", "placeholder": "left out"}
+                    ),
+                )
+
+    def usual(self) -> Iterator[BoundField]:
+        """All fields but ``others``."""
+        return (self[name] for name in self.fields if not name.startswith(OTHER))
+
+    def others(self) -> Iterator[BoundField]:
+        """A field for each column that names no question: which one it has the answers to."""
+        return (self[name] for name in self.fields if name.startswith(OTHER))
 
     def _add_encoding(self, upload: Upload, head: Head) -> None:
         found = ENCODINGS.get(head.encoding, head.encoding.upper())
@@ -96,9 +126,11 @@ class ColumnForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        names = self._fields_of(cleaned)
         if self.survey:
+            if self._said(cleaned) and not (cleaned.get("question") or cleaned.get("response")):
+                cleaned["shape"] = SURVEY
             self._refuse_neither(cleaned)
+        names = self._fields_of(cleaned)
         chosen = [cleaned[name] for name in names if cleaned.get(name)]
         # A question may be called by what it asks.
         several = [place for place in set(chosen) if chosen.count(place) > 1]
@@ -117,19 +149,23 @@ class ColumnForm(forms.Form):
             for name in ("question", "response"):
                 if not cleaned.get(name):
                     self.add_error(name, "Choose the column that has this.")
-        elif not cleaned.get("questions"):
-            self.add_error("questions", "Tick the columns that have answers.")
-        elif cleaned.get("worker") in cleaned["questions"]:
-            self.add_error("questions", "The column with the worker's id has no answers.")
+        else:
+            self._refuse_survey(cleaned)
+
+    def _refuse_survey(self, cleaned: dict[str, Any]) -> None:
+        try:
+            plan = self._survey(cleaned)
+        except Refused as refusal:
+            raise ValidationError(str(refusal)) from refusal
+        if not plan.questions:
+            raise ValidationError("Tick the columns that have answers, or say of which question.")
 
     def plan(self) -> Plan:
         cleaned = self.cleaned_data
         names = self._fields_of(cleaned)
         fields = {name: self.columns[cleaned[name]] for name in names if cleaned.get(name)}
         if self.survey and cleaned["shape"] == SURVEY:
-            ticked = {self.columns[place] for place in cleaned["questions"]}
-            of_these = {c: key for c, key in self.survey.questions.items() if c in ticked}
-            return replace(self.survey, fields=fields, questions=of_these)
+            return self._survey(cleaned)
         kept = [self.columns[place] for place in cleaned.get("attributes", [])]
         return Plan(
             self.known.kind,
@@ -140,6 +176,24 @@ class ColumnForm(forms.Form):
             only=self.known.only,
             repeats=self.known.repeats,
         )
+
+    def _survey(self, cleaned: dict[str, Any]) -> Plan:
+        """What was ticked, and what was said of other columns. Raises Refused."""
+        assert self.survey is not None
+        place = cleaned.get("worker")
+        fields = {"worker": self.columns[place]} if place else {}
+        ticked = {self.columns[place] for place in cleaned.get("questions", ())}
+        named = {c: key for c, key in self.survey.questions.items() if c in ticked}
+        if fields.get("worker") in named:
+            raise Refused("The column with the worker's id has no answers.")
+        plan = replace(self.survey, fields=fields, questions=named)
+        columns, names = list(self.columns.values()), surveys.names(self.asked)
+        return surveys.assigned(plan, columns, self._said(cleaned), names)
+
+    def _said(self, cleaned: dict[str, Any]) -> list[tuple[str, str]]:
+        """(column, question) of those that name none by themselves."""
+        said = [(column, cleaned.get(OTHER + place)) for place, column in self.columns.items()]
+        return [(column, name) for column, name in said if name]
 
 
 def _pair(column: str, key: str) -> str:

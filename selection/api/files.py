@@ -54,6 +54,10 @@ class FileOut(Schema):
         description="Each column, and what it is: a field, attribute, or “” for nothing.",
         examples=[{"Worker ID": "worker", "Country": "attribute"}],
     )
+    questions: dict[str, str] = Field(
+        description="Of a survey: each column that has the answers to a question, and its key.",
+        examples=[{"Is it a gull?": "gull"}],
+    )
     remembered: bool = Field(description="Whether the columns are read as in an earlier file.")
     headed: bool = Field(description="Whether the first line names the columns.")
     percent: int = Field(description="About how much of it is read.")
@@ -74,6 +78,13 @@ class ColumnsIn(Schema, extra="forbid"):
         description="Columns, and what each is: a field of the kind (docs/files.md), attribute, "
         "or “” for nothing.",
         examples=[{"Arbeiter": "worker", "Land": "attribute"}],
+    )
+    questions: dict[str, str] = Field(
+        {},
+        max_length=1000,
+        description="Of a survey, columns and the question that each has the answers to, by its "
+        "key or its text; “” leaves a column out.",
+        examples=[{"Frage 7": "gull"}],
     )
     encoding: str = Field(
         "", pattern=f"^({KNOWN})?$", description="Of its letters; “”: by what they look like."
@@ -120,6 +131,7 @@ def _out(upload: Upload) -> dict[str, Any]:
         "into": upload.target,
         "looks_like": plan.title,
         "columns": known,
+        "questions": plan.questions,
         "remembered": plan.remembered,
         "headed": plan.headed,
         "percent": upload.percent if upload.state == State.READING else 100,
@@ -216,6 +228,8 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
         raise Conflict("This file is taken already.")
     plan = layouts.named(layouts.Plan(**upload.plan), upload.header, list(payload.columns.items()))
     plan.headed = payload.headed
+    if payload.questions:
+        plan = uploads.assigned(upload, plan, list(payload.questions.items()))
     uploads.name_columns(upload, plan, payload.encoding)
     return show_file(request, file_id)
 

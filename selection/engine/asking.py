@@ -3,11 +3,12 @@
 import numpy as np
 from django.db.models import Count
 
+from selection import wake
 from selection.models import RecordedAnswer, Run
 
+from . import patience
 from .absence import take_back
 from .arrays import Counts, Flags, StepArrays
-from .patience import worn
 
 FIRST = 3  # questions for each of those who come before there are enough to choose from
 
@@ -31,8 +32,8 @@ def ask(arrays: StepArrays) -> None:
     free -= int(arrays.counts.sum() + unseen.sum())
     if not there.all() and free > 0:
         arrays.counts = arrays.counts + _asked(arrays, ~there & ~arrays.gone, left, free)
-    if _all_wait(arrays, free) and worn(arrays.run):
-        arrays.counts = _asked(arrays, there & (arrays.held == 0), left, free, alone=True)
+    if _all_wait(arrays, free):
+        arrays.counts = _past_the_silent(arrays, there, left, free)
     if arrays.rations:
         arrays.counts = arrays.rations.share(arrays.skill, arrays.counts)
     if not arrays.counts.any() and not arrays.run.enrolling and _stuck(arrays, left):
@@ -45,6 +46,15 @@ def _all_wait(arrays: StepArrays, free: int) -> bool:
     if arrays.run.recorded_only or arrays.counts.any():
         return False
     return free > 0 and bool(arrays.out.any())
+
+
+def _past_the_silent(arrays: StepArrays, there: Flags, left: Counts, free: int) -> Counts:
+    """What the others get as if nothing were out with those who hold questions, once these were
+    waited for long enough; until then a message comes when it will be."""
+    if (seconds := patience.left(arrays.run)) > 0:
+        wake.later(arrays.run.pk, seconds)
+        return arrays.counts
+    return _asked(arrays, there & (arrays.held == 0), left, free, alone=True)
 
 
 def _asked(

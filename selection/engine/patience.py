@@ -7,20 +7,24 @@ from django.db.models import F, Max
 from selection import clock
 from selection.models import Answer, Assignment, Run
 
-LEAST = timedelta(minutes=1)
+LEAST = timedelta(seconds=10)  # a page that loads slowly, a look aside
 SLOW = 5  # times as long as the crowd usually takes
 RECENT = 50  # answers that tell what is usual
 
 
-def worn(run: Run) -> bool:
-    """Whether those who hold questions are waited for no longer, as far as others can be asked.
+def left(run: Run) -> float:
+    """For how many seconds those who hold questions are still waited for; 0: no longer, as far as
+    others can be asked.
 
     An algorithm may want answers of nobody else: without this, one who has left without a word
     would hold all up until the time to answer is over.
     """
-    since = _since(run)
+    since, patience = _since(run), _patience(run)
+    if since is None:
+        return patience.total_seconds()
     # What lies ahead was before a clock was put back.
-    return since is not None and abs(clock.now() - since) > _patience(run)
+    waited = abs(clock.now() - since)
+    return max(patience - waited, timedelta()).total_seconds()
 
 
 def _since(run: Run) -> datetime | None:

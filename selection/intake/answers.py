@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Literal
 
 from django.db import IntegrityError
-from django.utils import timezone
 
 from selection import clock, wake
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
@@ -54,9 +53,9 @@ def record(
     response or one that is none of the choices, TooLate when time was up, Answered where another
     response was first, Conflict when the run has ended.
     """
-    found, now = _slip(assignment_id, candidate_id, team_id), timezone.now()
-    refusal = refusal_of(found, response, now)
-    if refusal is not None or not _insert(found, response, now):
+    found = _slip(assignment_id, candidate_id, team_id)
+    refusal = refusal_of(found, response)
+    if refusal is not None or not _insert(found, response):
         return _closed(assignment_id, response, refusal)
     wake.request(found.run_id)
     return Receipt(assignment_id, duplicate=False)
@@ -81,10 +80,10 @@ def _same(one: int | None, other: int) -> bool:
     return len(workers) == 2 and workers[0] == workers[1]
 
 
-def refusal_of(slip: Slip, response: str, now: datetime) -> Refused | None:
+def refusal_of(slip: Slip, response: str) -> Refused | None:
     """Why this cannot be the answer to an open assignment."""
     running = slip.status == Run.Status.RUNNING
-    if running and slip.due is not None and slip.due < now and overdue(slip):
+    if running and slip.due is not None and slip.due < slip.at and overdue(slip):
         return TooLate(LATE)
     if slip.status == Run.Status.ENDED:
         return Conflict("This run has ended; no more answers are needed.")
@@ -122,12 +121,12 @@ def again(assignment_id: int, response: str, expired: bool, first: str | None) -
     return Receipt(assignment_id, duplicate=True, kept=bool(first))
 
 
-def _insert(slip: Slip, response: str, now: datetime) -> bool:
+def _insert(slip: Slip, response: str) -> bool:
     """Whether this answer is the assignment's first."""
-    return insert({slip.assignment_id: slip}, {slip.assignment_id: response}, now) == 1
+    return insert({slip.assignment_id: slip}, {slip.assignment_id: response}) == 1
 
 
-def insert(slips: Mapping[int, Slip], responses: Mapping[int, str], now: datetime) -> int:
+def insert(slips: Mapping[int, Slip], responses: Mapping[int, str]) -> int:
     """Store these responses by assignment, but where one is there, or the assignment was taken back
     in this moment (engine.absence); returns how many."""
     ids = sorted(responses)  # so that two who do this at once never wait for each other in a circle
@@ -139,14 +138,16 @@ def insert(slips: Mapping[int, Slip], responses: Mapping[int, str], now: datetim
         "response": [responses[pk] for pk in ids],
         "right": [matches(slip.accepted, responses[pk], slip.grading) for pk, slip in graded],
     }
-    same = {"void": False, "expired": False, "at": now, "applied_in": None}
+    # When they were looked up, a moment ago: by the clock that their time to answer is taken by.
+    at = max((slip.at for slip in own), default=None)
+    same = {"void": False, "expired": False, "at": at, "applied_in": None}
     try:
         return bulk.insert(Answer, columns, same, ignore_conflicts=True)
     except IntegrityError:
         there = Assignment.objects.in_bulk(ids)
         if len(there) == len(ids):
             raise
-        return insert(slips, {pk: responses[pk] for pk in there}, now)
+        return insert(slips, {pk: responses[pk] for pk in there})
 
 
 def refuse_response(response: str) -> None:
@@ -193,7 +194,7 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
         same={
             "run_id": run.pk,
             "expired": False,
-            "at": timezone.now(),
+            "at": clock.now(),
             "applied_in": None,
         },
         ignore_conflicts=True,

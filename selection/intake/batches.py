@@ -1,9 +1,6 @@
 """Responses to many assignments at once, each with a result of its own."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-
-from django.utils import timezone
 
 from selection import wake
 from selection.errors import NotFound, Refused
@@ -22,14 +19,14 @@ def record_batch(responses: Sequence[tuple[int, str]], team_id: int) -> list[Res
     Nothing is locked but the new rows: two batches never wait for each other, because all insert in
     order of assignment.
     """
-    now, found = timezone.now(), slips([assignment for assignment, _ in responses])
+    found = slips([assignment for assignment, _ in responses])
     own = {pk: slip for pk, slip in found.items() if slip.team_id == team_id}
-    refusals = [_refusal(own, *each, now) for each in responses]
+    refusals = [_refusal(own, *each) for each in responses]
     new: dict[int, str] = {}
     for (assignment, response), refusal in zip(responses, refusals, strict=True):
         if refusal is None and own[assignment].expired is None:
             new.setdefault(assignment, response)
-    closed = _closed(own, new, insert(own, new, now))
+    closed = _closed(own, new, insert(own, new))
     for run in sorted({own[assignment].run_id for assignment in new}):
         wake.request(run)
     return [
@@ -38,13 +35,11 @@ def record_batch(responses: Sequence[tuple[int, str]], team_id: int) -> list[Res
     ]
 
 
-def _refusal(
-    slips: Mapping[int, Slip], assignment: int, response: str, now: datetime
-) -> Refused | None:
+def _refusal(slips: Mapping[int, Slip], assignment: int, response: str) -> Refused | None:
     slip = slips.get(assignment)
     if slip is None:
         return NotFound(NONE)
-    return None if slip.expired is not None else refusal_of(slip, response, now)
+    return None if slip.expired is not None else refusal_of(slip, response)
 
 
 def _closed(

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple
 
+from django.db.models.functions import Now
+
 from selection.models import Assignment
 
 from .prepared import executed
@@ -23,6 +25,7 @@ COLUMNS = (
     "question__accepted",
     "question__choices",
     "question__grading",
+    "at",
 )
 ANSWERED = ("answer__expired", "answer__response")
 UNASKED = (None, None)
@@ -30,8 +33,8 @@ MANY = 1024  # ids in one statement; some databases take no more than a few thou
 
 
 class Slip(NamedTuple):
-    """An assignment, its run and its question; expired and response are None while it is open, or
-    where that was not asked."""
+    """An assignment, its run and its question, and when it was read, by the database's clock;
+    expired and response are None while it is open, or where that was not asked."""
 
     assignment_id: int
     candidate_id: int
@@ -42,6 +45,7 @@ class Slip(NamedTuple):
     accepted: list[str]
     choices: list[str]
     grading: dict[str, Any]
+    at: datetime
     expired: bool | None
     response: str | None
 
@@ -69,16 +73,24 @@ def _read(assignments: list[int], columns: tuple[str, ...]) -> list[Slip]:
 
 def _slip(*row: Any) -> Slip:
     return Slip._make(
-        [*row[:5], _moment(row[5]), *map(json.loads, row[6:9]), *(row[9:] or UNASKED)]
+        [
+            *row[:5],
+            _moment(row[5]),
+            *map(json.loads, row[6:9]),
+            _moment(row[9]),
+            *(row[10:] or UNASKED),
+        ]
     )
 
 
 @cache
 def _sql(columns: tuple[str, ...], many: int) -> str:
-    rows = Assignment.objects.filter(pk__in=range(many)).order_by()
+    rows = Assignment.objects.filter(pk__in=range(many)).order_by().annotate(at=Now())
     return rows.values_list(*columns).query.sql_with_params()[0]
 
 
-def _moment(stored: datetime | None) -> datetime | None:
-    """SQLite gives moments without their zone, which is UTC."""
+def _moment(stored: datetime | str | None) -> datetime | None:
+    """SQLite gives moments without their zone, which is UTC, and as text what it worked out."""
+    if isinstance(stored, str):
+        stored = datetime.fromisoformat(stored)
     return stored if stored is None or stored.tzinfo else stored.replace(tzinfo=UTC)

@@ -1,12 +1,14 @@
 """Files of surveys: a row for each worker, a column for each question.
 
 A column is of the question that it names, by its key or by its text, as forms write them: with a
-number before it, or as the row of a grid in brackets.
+number before it, or as the row of a grid in brackets; or of the one that a person says.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from selection.errors import Refused
 from selection.models import Question, Run, grading
 
 from . import layouts
@@ -30,11 +32,16 @@ _WORKER = (
 _IMPORT_ID = '{"ImportId":'
 
 
-def names_of(run: Run) -> dict[str, str]:
-    """By what the run's questions may be called. What two of them are called says nothing."""
+def questions_of(run: Run) -> list[tuple[str, str]]:
+    """(key, prompt) of each question of the run."""
     sets = {skill.question_set.pk for skill in run.skills}
     rows = Question.objects.filter(question_set__in=sets).values_list("key", "prompt")
-    return names(rows.order_by("question_set", "number"))
+    return list(rows.order_by("question_set", "number"))
+
+
+def names_of(run: Run) -> dict[str, str]:
+    """By what the run's questions may be called. What two of them are called says nothing."""
+    return names(questions_of(run))
 
 
 def names(questions: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -51,14 +58,12 @@ def recognise(columns: Sequence[str], names: Names, first: Sequence[Sequence[str
     """The likeliest plan for a file of answers with these columns; else see ``survey``."""
     usual, found = layouts.recognise(ANSWERS, columns), survey(columns, names, first)
     # One column may be called as a question by chance.
-    fewest = 1 if usual.missing() and found and not found.missing() else 2
-    return found if found and len(found.questions) >= fewest else usual
+    fewest = 1 if usual.missing() and not found.missing() else 2
+    return found if len(found.questions) >= fewest else usual
 
 
-def survey(
-    columns: Sequence[str], names: Names, first: Sequence[Sequence[str]] = ()
-) -> Plan | None:
-    """The plan by which it is a survey; None where no column names a question.
+def survey(columns: Sequence[str], names: Names, first: Sequence[Sequence[str]] = ()) -> Plan:
+    """The plan by which it is a survey; without questions where no column names one.
 
     names  of the questions that it may be about
     first  its first rows: Qualtrics has two further lines of names there
@@ -68,7 +73,40 @@ def survey(
     worker = layouts.recognise(ANSWERS, columns).fields.get("worker") or _worker(columns, said)
     found = _matching([column if column != worker else "" for column in columns], names, said)
     fields = {"worker": worker} if worker else {}
-    return Plan(ANSWERS, TITLE, fields, questions=found, skipped=skipped) if found else None
+    return Plan(ANSWERS, TITLE, fields, questions=found, skipped=skipped)
+
+
+def assigned(
+    plan: Plan, columns: Sequence[str], pairs: Iterable[tuple[str, str]], names: Names
+) -> Plan:
+    """This plan of a survey with these columns as the answers to these questions.
+
+    pairs  (column, question by its key or its text); "" leaves a column out
+
+    Raises Refused for a column or question that there is none of, and for a question with two.
+    """
+    said = dict(pairs)
+    if missing := [column for column in said if not column or column not in columns]:
+        raise Refused(f"There is no column “{missing[0]}” in this file.")
+    if plan.fields.get("worker") in {column for column, name in said.items() if name}:
+        raise Refused("The column with the worker's id has no answers.")
+    found = {column: key for column, key in plan.questions.items() if column not in said}
+    for column, name in said.items():
+        key = key_of(name, names) if name else ""
+        if key in found.values():
+            raise Refused(f"Two columns would have the answers to “{key}”; leave one of them out.")
+        if key:
+            found[column] = key
+    worker = {name: column for name, column in plan.fields.items() if name == "worker"}
+    return replace(plan, title=TITLE, fields=worker, questions=found, remembered=False)
+
+
+def key_of(name: str, names: Names) -> str:
+    """The key of the question that a person calls so. Raises Refused."""
+    key = names.get(name) or names.get(_plain(name), "")
+    if not key:
+        raise Refused(f"There is no question “{name[:80]}” in this run; write its key or its text.")
+    return key
 
 
 def _matching(columns: Sequence[str], names: Names, said: Sequence[str]) -> dict[str, str]:

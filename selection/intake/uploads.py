@@ -5,7 +5,8 @@ is work for Celery; what was lost on the way the sweep hands out again.
 """
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import islice
 from time import monotonic
@@ -215,12 +216,14 @@ class Head:
     """header  empty names stand for columns without one
     rows    the first ones as they are in the file
     survey  the plan for it as a survey, where it may be one
+    asked   (key, prompt) of each question that it may have the answers to
     """
 
     header: list[str]
     rows: list[list[str]]
     encoding: str
     survey: Plan | None = None
+    asked: Sequence[tuple[str, str]] = ()
 
 
 def head(upload: Upload, count: int = 10) -> Head:
@@ -228,9 +231,26 @@ def head(upload: Upload, count: int = 10) -> Head:
     table = read_table(bytes(upload.content), upload.name, upload.encoding)
     found: list[Row] = list(islice(table.rows, count))
     rows = [cells for _, cells in found]
+    begun = Head(table.header, rows, table.encoding)
     target = staging.target_of(upload) if upload.kind == Upload.Kind.ANSWERS else None
-    names = surveys.names_of(target) if target else {}
-    return Head(table.header, rows, table.encoding, surveys.survey(table.header, names, rows))
+    if target is None:
+        return begun
+    asked, plan = surveys.questions_of(target), Plan(**upload.plan)
+    survey = surveys.survey(table.header, surveys.names(asked), rows)
+    likely = survey.questions or plan.questions or plan.missing()
+    return replace(begun, survey=survey if likely else None, asked=asked)
+
+
+def assigned(upload: Upload, plan: Plan, pairs: Sequence[tuple[str, str]]) -> Plan:
+    """This plan as that of a survey, with these (column, question): ``surveys.assigned``."""
+    target = staging.target_of(upload)
+    if not isinstance(target, Run):
+        raise Refused("Only a file of answers has columns with the answers to a question.")
+    names = surveys.names_of(target)
+    if not plan.questions:
+        found = surveys.survey(upload.header, names, head(upload).rows)
+        plan = replace(found, fields=found.fields | plan.fields)
+    return surveys.assigned(plan, upload.header, pairs, names)
 
 
 def last_taken(kind: str, target: Model) -> Upload | None:

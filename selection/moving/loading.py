@@ -13,14 +13,14 @@ from selection.models import Event, Run, Skill, Step, Team
 from selection.reports.dump import LIFE, RUN
 from selection.setup import events, recount
 from topk import THIS_SET
-from topk.verify import DumpError, digest_of, read
+from topk.verify import DumpError, digest_of, read, written_by
 from topk.verify.reading import SPOILT, said
 
 from . import rows, surroundings
 from .columns import of
 
-# What a server works out anew; another version may say it in other words.
-WORKED_OUT = ("result", "digest")
+# What a server says by itself; another version may do so in other words.
+WORKED_OUT = ("result", "digest", "software")
 
 
 class Loaded(NamedTuple):
@@ -55,7 +55,8 @@ def _refuse(document: Any) -> None:
         raise Refused("This dump is anonymous: it has neither workers nor questions to load.")
     if missing := [name for name in LIFE if name not in document["run"]]:
         raise Refused(
-            f"This dump was written by an older version and lacks “{missing[0]}”; write it anew."
+            f"This dump was written by {written_by(document)} and lacks “{missing[0]}”; "
+            "write it anew."
         )
 
 
@@ -74,7 +75,10 @@ def _load(document: dict[str, Any], team: Team) -> Loaded:
     run = _run(document, team)
     rows.take(document, run, surroundings.workers(document, run.pool))
     if differs := _differs(document, run):
-        raise Refused(f"This dump does not fit together: its {differs} would not be the same here.")
+        raise Refused(
+            f"This dump does not fit together: its {differs} would not be the same here. "
+            f"{reports.origin(document)}"
+        )
     for fault in recount.faults(run):
         raise Refused(f"This dump's figures are not those of its answers: {fault.words}")
     audit.note("loaded", run, after={"digest": document["digest"]})

@@ -24,7 +24,8 @@ from selection.models import (
     Worker,
 )
 from selection.setup import choices
-from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of, told
+from topk import __version__
+from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of, told, written_by
 from topk.verify import verify as recompute
 
 from .named import named
@@ -85,6 +86,7 @@ def frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
+        "software": __version__,
         "anonymous": anonymous,
         "run": _columns(run, RUN) | _settings(run) | life,
         "kinds": [_kind(skill, anonymous, media) for skill in run.skills],
@@ -120,6 +122,11 @@ def verify(document: Any) -> Verification:
         return recompute(document)
     except DumpError as error:
         raise Refused(str(error)) from error
+
+
+def origin(document: dict[str, Any]) -> str:
+    """Which versions wrote this dump and read it, in a sentence."""
+    return f"It was written by {written_by(document)}; this is CrowdSelect {__version__}."
 
 
 def _columns(item: Model, names: Iterable[str]) -> dict[str, Any]:
@@ -229,4 +236,4 @@ def _result(run: Run) -> dict[str, Any]:
     }
 
 
-__all__ = ["Verification", "dump", "told", "verify"]
+__all__ = ["Verification", "dump", "origin", "told", "verify"]

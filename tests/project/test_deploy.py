@@ -52,6 +52,22 @@ def test_the_compose_file_gives_settings_that_there_are():
     assert "8000/readyz" in str(document["services"]["web"]["healthcheck"])
 
 
+def test_what_is_compiled_is_kept_where_each_part_may_write():
+    """All else is read-only to them, and numba starts nothing that it has no folder for."""
+    kept = "/opt/crowdselect/var/compiled"
+    for unit in UNITS:
+        words = unit.read_text()
+        assert f"Environment=NUMBA_CACHE_DIR={kept}\n" in words
+        assert f"ReadWritePaths=-{Path(kept).parent}\n" in words
+    stages = (DEPLOY / "Containerfile").read_text().split("\nFROM ")[1:]
+    assert [stage.count(f"NUMBA_CACHE_DIR={kept}\n") for stage in stages] == [1, 1]
+    document = of("compose.yaml")
+    for name, service in document["services"].items():
+        volumes = dict(volume.split(":") for volume in service.get("volumes", ()))
+        assert set(volumes) <= set(document["volumes"]), name
+        assert not service.get("read_only") or volumes == {"compiled": kept}
+
+
 def test_the_image_is_made_of_files_that_there_are():
     lines = (DEPLOY / "Containerfile").read_text().splitlines()
     copied = [

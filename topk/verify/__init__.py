@@ -1,7 +1,17 @@
 """Recompute a run from its dump: the selection, its promise and its ε, or where they differ."""
 
 from .finding import Finding
-from .reading import ANSWER, FORMAT, VERSION, DumpError, Record, canonical, digest_of, read
+from .reading import (
+    ANSWER,
+    FORMAT,
+    VERSION,
+    DumpError,
+    Record,
+    canonical,
+    digest_of,
+    read,
+    written_by,
+)
 from .replaying import Replayed, replay
 from .telling import told
 from .verdict import Verification, verify
@@ -21,4 +31,5 @@ __all__ = [
     "replay",
     "told",
     "verify",
+    "written_by",
 ]

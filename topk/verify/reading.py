@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from topk.registry import MULTI_SELECTORS, SELECTORS
 from topk.selector import Counts, Floats, Selector
+from topk.version import __version__
 
 FORMAT, VERSION = "crowdselect-run", 1
 # Steps at which the roster of such a run changed, or its grading: all was told anew.
@@ -136,12 +137,20 @@ def read(document: Any) -> Record:
         raise DumpError("This is no dump of a run: it does not begin with its format.")
     if document.get("version") != VERSION:
         raise DumpError(
-            f"This dump is of version {document.get('version')!r}, and {VERSION} is known here."
+            f"This dump was written by {written_by(document)} in version "
+            f"{document.get('version')!r} of its format; CrowdSelect {__version__}, which this is, "
+            f"reads version {VERSION}."
         )
     try:
         return _record(document)
     except SPOILT as error:
         raise DumpError(f"This dump cannot be read: {said(error)}.") from error
+
+
+def written_by(document: dict[str, Any]) -> str:
+    """The program and its version; the first ones did not say theirs."""
+    said = document.get("software")
+    return f"CrowdSelect {said}" if isinstance(said, str) else "an older CrowdSelect"
 
 
 def said(error: Exception) -> str:

@@ -1,5 +1,7 @@
 """A verification in lines for people."""
 
+from topk.version import __version__
+
 from .verdict import Verification
 
 MOST_SELECTED = 50
@@ -12,4 +14,5 @@ def told(found: Verification) -> list[str]:
     lines.append(found.promise or "Nothing is promised of them.")
     if found.same:
         return [*lines, "All that the dump says was recomputed and is the same."]
-    return [*lines, "The dump says otherwise:", *(f"- {one}" for one in found.findings)]
+    written = f"It was written by {found.written_by}, and recomputed by CrowdSelect {__version__}."
+    return [*lines, written, "The dump says otherwise:", *(f"- {one}" for one in found.findings)]

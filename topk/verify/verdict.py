@@ -11,7 +11,7 @@ from topk.selector import Counts
 from . import answers, judging
 from .finding import MOST_NAMED, Finding
 from .judging import CLOSE
-from .reading import SPOILT, DumpError, Record, digest_of, read, said
+from .reading import SPOILT, DumpError, Record, digest_of, read, said, written_by
 from .replaying import Replayed, replay
 
 FILE = Finding("File", "its digest is not of what it says: it was changed after it was made")
@@ -22,12 +22,14 @@ class Verification:
     """selection  whom the answers select, as people call them, kind by kind
     promise    what holds of them, in words; empty where nothing is promised
     epsilon    of that; None without
+    written_by the program that wrote the dump, with its version
     findings   where the dump says otherwise; none: all of it holds
     """
 
     selection: tuple[str, ...]
     promise: str
     epsilon: float | None
+    written_by: str
     findings: tuple[Finding, ...]
 
     @property
@@ -54,12 +56,12 @@ def _verified(document: dict[str, Any], record: Record) -> Verification:
         if not findings:
             raise
         unknown = Finding("Answers", f"the algorithm does not take them: {said(error)}")
-        return Verification((), "", None, (*findings, unknown))
+        return Verification((), "", None, written_by(document), (*findings, unknown))
     named, promise, epsilon = _end(record, found)
     findings += judging.check(record, found)
     findings += _named(record, named) + _promised(record, promise, epsilon)
     keys = tuple(record.who(arm) for arm in named.arms.tolist())
-    return Verification(keys, promise, epsilon, tuple(findings))
+    return Verification(keys, promise, epsilon, written_by(document), tuple(findings))
 
 
 def _end(record: Record, found: Replayed) -> tuple[Named, str, float | None]:

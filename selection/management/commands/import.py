@@ -39,6 +39,14 @@ class Command(BaseCommand):
             )
             + ". For workers also attribute; nothing leaves a column out",
         )
+        add(
+            "--question",
+            action="append",
+            default=[],
+            metavar="COLUMN=QUESTION",
+            help="of a survey, the question that a column has the answers to, by its key or text; "
+            "may be given again; nothing leaves a column out",
+        )
         add("--encoding", default="", choices=["", *ENCODINGS], help="default: as it looks")
         wrong = "count answers that are none of the choices as wrong (default: leave them out)"
         add("--outside-wrong", action="store_true", help=wrong)
@@ -63,9 +71,12 @@ class Command(BaseCommand):
             uploads.put_aside(upload)
 
     def _take(self, upload: Upload, target: Any, options: dict[str, Any]) -> None:
-        if options["map"] or options["encoding"]:
-            pairs = [pair_of(text) for text in options["map"]]
+        asked = [pair_of(text, "--question 'Frage 7=gull'") for text in options["question"]]
+        if options["map"] or options["encoding"] or asked:
+            pairs = [pair_of(text, "--map 'Worker ID=worker'") for text in options["map"]]
             plan = layouts.named(layouts.Plan(**upload.plan), upload.header, pairs)
+            if asked:
+                plan = uploads.assigned(upload, plan, asked)
             uploads.name_columns(upload, plan, options["encoding"], at_once=False)
         layouts.refuse_missing(layouts.Plan(**upload.plan), upload.header, upload.name)
         uploads.finish(upload)
@@ -112,9 +123,9 @@ def find(kind: str, name: str, team: str) -> Any:
     return them[0]
 
 
-def pair_of(text: str) -> tuple[str, str]:
+def pair_of(text: str, example: str) -> tuple[str, str]:
     """COLUMN=FIELD; a column may have = in its name."""
     column, sign, field = text.rpartition("=")
     if not sign or not column:
-        raise Refused(f"“{text}” says nothing of a column; write it as --map 'Worker ID=worker'.")
+        raise Refused(f"“{text}” says nothing of a column; write it as {example}.")
     return column.strip(), field.strip()

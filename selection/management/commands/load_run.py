@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandParser
 
-from selection import moving
+from selection import moving, reports
 from selection.errors import NotFound, Refused
 from selection.management.finding import refusals_said
 from selection.models import Answer, Run, Team
@@ -21,7 +21,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with refusals_said():
-            run, fresh = moving.load(_read(options["dump"]), _team(options["team"]))
+            document = _read(options["dump"])
+            run, fresh = moving.load(document, _team(options["team"]))
+        self.stdout.write(reports.origin(document))
         if not fresh:
             self.stdout.write(f"Run {run.pk} “{run}” is there already, the same.")
             return

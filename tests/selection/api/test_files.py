@@ -95,6 +95,27 @@ def test_questions_and_answers_come_by_files_as_well(manager):
     assert RecordedAnswer.objects.get().response == "perhaps"
 
 
+def test_a_survey_s_columns_are_given_questions_and_their_answers_taken(manager):
+    run = make_run(pool=make_pool(3))
+    worker = run.pool.workers.order_by("pk")[0].key
+    text = f"Kennung,Zeit,Frage 7,Say yes to 1.\n{worker},3,yes,no\n"
+    file = send(manager, f"runs/{run.pk}", text).json()
+    assert (file["state"], file["questions"]) == ("open", {})
+    at, kennung = f"files/{file['id']}", {"Kennung": "worker"}
+    for wrong, told in (("q777", "no question “q777”"), ("q1", "Two columns")):
+        refused = manager.patch(at, {"columns": kennung, "questions": {"Frage 7": wrong}})
+        assert (refused.status_code, told in refused.json()["error"]) == (422, True)
+    asked = {"Frage 7": "Say yes to 7."}
+    named = manager.patch(at, {"columns": kennung, "questions": asked}).json()
+    assert named["questions"] == {"Frage 7": "q7", "Say yes to 1.": "q1"}
+    asked = {"Say yes to 1.": ""}
+    named = manager.patch(at, {"columns": kennung, "questions": asked}).json()
+    assert (named["state"], named["questions"], named["fine"]) == ("ready", {"Frage 7": "q7"}, 1)
+    manager.post(f"{at}/take")
+    kept = RecordedAnswer.objects.get()
+    assert (kept.question.key, kept.response) == ("q7", "yes")
+
+
 def test_the_same_file_under_the_same_key_comes_once(manager):
     pool = make_pool(1)
     first = send(manager, f"pools/{pool.pk}", GERMAN, Idempotency_Key="one")

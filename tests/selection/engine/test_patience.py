@@ -3,10 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
-from selection import engine, intake
+from selection import engine, intake, wake
 from selection.intake import presence
 from selection.models import Answer, Assignment, Run, Step
 from tests.worlds import crowd, make_run, open_of
@@ -53,14 +54,43 @@ def small_run(**fields: object) -> Run:
 def test_others_are_asked_when_nothing_came_for_five_times_the_usual_time():
     run = small_run()
     held_up(run)
+    let_pass(run, seconds=8)
     assert engine.advance(run.pk) is None
-    let_pass(run, seconds=61)
+    let_pass(run, seconds=3)
     step = engine.advance(run.pk)
     assert step is not None
     assert step.dealt > 0
     new = {one.candidate.worker.key for one in open_of(run) if one.shown is None}
     assert new
     assert not new & SILENT
+
+
+def test_the_run_is_looked_at_again_when_the_silent_were_waited_for_long_enough(
+    monkeypatch, django_capture_on_commit_callbacks
+):
+    run, sent = small_run(), []
+    held_up(run)
+    monkeypatch.setattr(wake, "send", lambda run_id, delay: sent.append((run_id, delay)))
+    for _ in range(2):  # a message is on its way already
+        with django_capture_on_commit_callbacks(execute=True):
+            assert engine.advance(run.pk) is None
+    ((number, delay),) = sent
+    assert number == run.pk
+    assert 5 < delay <= 10 + settings.ADVANCE_DELAY_SECONDS
+    let_pass(run, seconds=delay)
+    assert engine.advance(run.pk) is not None
+
+
+def test_no_message_is_sent_for_what_a_sweep_is_in_time_for(
+    settings, monkeypatch, django_capture_on_commit_callbacks
+):
+    settings.SWEEP_SECONDS = 5
+    run, sent = small_run(), []
+    held_up(run)
+    monkeypatch.setattr(wake, "send", lambda *told: sent.append(told))
+    with django_capture_on_commit_callbacks(execute=True):
+        assert engine.advance(run.pk) is None
+    assert not sent
 
 
 def test_whoever_was_passed_over_holds_nobody_up_a_second_time():

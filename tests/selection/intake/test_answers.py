@@ -6,13 +6,15 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from selection import engine, intake
+from selection import clock, engine, intake
 from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
 from selection.intake import answers, batches
 from selection.intake.files import AnswerRow
 from selection.models import Answer, Assignment, RecordedAnswer, Run
 from selection.setup import runs
 from tests.worlds import answer_all, crowd, make_run, open_of, play
+
+SHORT = timedelta(milliseconds=1)  # SQLite's own time has no shorter ones
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +44,19 @@ def test_a_late_response_is_told_so_before_and_after_the_sweep(run):
     with pytest.raises(TooLate):
         intake.record(assignment.pk, "yes")
     assert not Answer.objects.get(pk=assignment.pk).right
+
+
+def test_an_answer_has_the_database_s_time_whatever_the_host_s_clock_says(run, monkeypatch):
+    before, real = clock.now(), timezone.now
+    one, two, three = open_of(run)[:3]
+    for ahead in (timedelta(hours=1), timedelta(hours=-1)):
+        monkeypatch.setattr(timezone, "now", lambda ahead=ahead: real() + ahead)
+        intake.record(one.pk, "yes")
+        intake.record_batch([(two.pk, "yes"), (three.pk, "no")], run.team_id)
+        given = Answer.objects.filter(run=run).values_list("at", flat=True)
+        assert len(given) == 3
+        assert all(timedelta(0) <= at - before + SHORT < timedelta(minutes=10) for at in given)
+        Answer.objects.filter(run=run).delete()
 
 
 def test_an_empty_or_endless_response_is_refused(run):

@@ -1,6 +1,10 @@
 """Surveys: a row for each worker and a column for each question, from file to answers."""
 
+import html
+from io import StringIO
+
 import pytest
+from django.core.management import CommandError, call_command
 
 from selection import engine, exports
 from selection.errors import Refused
@@ -173,11 +177,86 @@ def test_the_preview_shows_which_column_is_which_question_and_lets_her_choose(re
     assert "6 rows to import" in again
     assert "“Say yes to 3.”" in again
     nothing = requester.post(page.request["PATH_INFO"], chosen | {"questions": []}, follow=True)
-    assert "Tick the columns that have answers." in text_of(nothing)
+    assert "Tick the columns that have answers, or say" in text_of(nothing)
     one = chosen | {"shape": "", "question": "", "response": "2"}
     assert "Choose the column that has this." in text_of(
         requester.post(page.request["PATH_INFO"], one, follow=True)
     )
+
+
+# -- columns that name no question
+
+STRANGE = ["Prolific ID", "Zeit", "Frage 7", "Say yes to 1.", "Frage 9"]
+
+
+def strange(named: bool = True) -> bytes:
+    header = STRANGE if named else [one.replace("Say yes to", "Nr.") for one in STRANGE]
+    return workbook([header, *([f"w{i}", 12, "yes", "no", "yes"] for i in range(3))])
+
+
+def stored(run: Run) -> set[tuple[str, str, str]]:
+    kept = RecordedAnswer.objects.filter(candidate__run=run)
+    return {(one.candidate.worker.key, one.question.key, one.response) for one in kept}
+
+
+def expected(*questions: str) -> set[tuple[str, str, str]]:
+    return {(f"w{i}", key, "no" if key == "q1" else "yes") for i in range(3) for key in questions}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("named", [True, False])
+def test_a_column_that_names_no_question_is_given_one_on_the_page(requester, named):
+    """By the question's key or its text; also where none of the columns names any."""
+    run = make_run(pool=make_pool(3))
+    page = upload(requester, admin_url("run_import", run.pk), strange(named))
+    assert b'<option value="q7">Say yes to 7.</option>' in page.content
+    assert "Frage 7" in text_of(page)
+    ticked = {"questions": ["3"]} if named else {}
+    said = {"columns": "1", "worker": "0", "other-2": "q7", "other-4": "say yes to 9", **ticked}
+    again = requester.post(page.request["PATH_INFO"], said, follow=True)
+    assert b'value="q9"' in again.content
+    requester.post(page.request["PATH_INFO"])
+    assert stored(run) == expected("q7", "q9", *(["q1"] if named else []))
+
+
+@pytest.mark.django_db
+def test_what_cannot_be_is_said_on_the_page_and_nothing_is_read_otherwise(requester):
+    run = make_run(pool=make_pool(3))
+    page = upload(requester, admin_url("run_import", run.pk), strange())
+    before = Upload.objects.get().plan
+    for said, told in [
+        ({"other-2": "q777"}, "There is no question “q777” in this run"),
+        ({"other-2": "q1"}, "Two columns would have the answers to “q1”"),
+        ({"other-2": "q5", "other-4": "Say yes to 5."}, "Two columns would have the answers to"),
+        ({"other-2": "q5", "worker": "2"}, "The column with the worker's id has no answers."),
+        ({"questions": []}, "Tick the columns that have answers, or say of which question."),
+    ]:
+        given = {"columns": "1", "worker": "0", "shape": "survey", "questions": ["3"]} | said
+        answer = requester.post(page.request["PATH_INFO"], given, follow=True)
+        assert told in html.unescape(text_of(answer))
+        assert Upload.objects.get().plan == before
+
+
+@pytest.mark.django_db
+def test_a_file_with_an_answer_a_row_is_not_asked_for_questions(requester):
+    run, raw = make_run(pool=make_pool(3)), b"worker,question,response\nw1,q1,yes\n"
+    page = upload(requester, admin_url("run_import", run.pk), raw)
+    assert b"questions-asked" not in page.content
+
+
+@pytest.mark.django_db
+def test_the_command_gives_columns_their_questions(tmp_path):
+    run, path = make_run(pool=make_pool(3)), tmp_path / "survey.xlsx"
+    path.write_bytes(strange(named=False))
+    asked = ["Frage 7=q7", "Frage 9=Say yes to 9."]
+    with pytest.raises(CommandError, match="no question “q777”"):
+        call_command("import", "answers", path, into=run.name, question=["Frage 7=q777"])
+    with pytest.raises(CommandError, match="no column “Frage 8”"):
+        call_command("import", "answers", path, into=run.name, question=["Frage 8=q7"])
+    call_command("import", "answers", path, into=run.name, question=asked, stdout=StringIO())
+    assert stored(run) == expected("q7", "q9")
+    with pytest.raises(CommandError, match="Only a file of answers"):
+        call_command("import", "workers", path, into=run.pool.name, question=asked)
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+import topk
 from selection import engine, intake, moving, reports
 from selection.errors import Conflict, Refused
 from selection.intake import media
@@ -200,12 +201,25 @@ def test_a_dump_that_was_changed_or_says_too_little_is_refused(elsewhere):
         moving.load(written(run, anonymous=True), elsewhere)
 
 
+def test_one_of_another_version_is_taken_where_its_format_is_the_same(tmp_path, elsewhere):
+    run, path, out = play(make_run(), GOOD), tmp_path / "run.json", StringIO()
+    document = written(run) | {"software": "9.1"}
+    path.write_text(json.dumps(document | {"digest": digest_of(document)}))
+    call_command("load_run", path, team="Elsewhere", stdout=out)
+    assert "written by CrowdSelect 9.1; this is" in out.getvalue()
+    assert same(run, Run.objects.get(team=elsewhere))
+    document |= {"version": 2}
+    path.write_text(json.dumps(document | {"digest": digest_of(document)}))
+    with pytest.raises(CommandError, match=r"by CrowdSelect 9\.1 in version 2 of its format"):
+        call_command("load_run", path, team="Elsewhere", stdout=out)
+
+
 SPOILT = [
     (lambda one: one["candidates"][0].update(pulls=99), "figures|together"),
     (lambda one: one["run"].update(status="over"), "none of those"),
     (lambda one: one["run"].update(started="yesterday"), "cannot be taken"),
     (lambda one: one["run"].update(epsilon="much"), "cannot be (read|taken)"),
-    (lambda one: one["run"].pop("page"), "older version"),
+    (lambda one: one["run"].pop("page"), "lacks “page”"),
     (lambda one: one["candidates"][0]["answers"][0].pop(), "cannot be (read|taken)"),
     (lambda one: one["candidates"][0]["answers"][0].__setitem__(0, 10**6), "cannot be taken"),
     (lambda one: one["workers"][0].update(worker="x" * 300), "cannot be taken"),
@@ -237,6 +251,8 @@ def test_the_command_loads_it_and_says_what_comes_next(tmp_path, elsewhere):
         call_command("load_run", path, stdout=out)
     call_command("load_run", path, team="Elsewhere", stdout=out)
     loaded = Run.objects.get(team=elsewhere)
+    version = f"CrowdSelect {topk.__version__}"
+    assert f"It was written by {version}; this is {version}." in out.getvalue()
     assert f"manage.py run resume {loaded.pk}" in out.getvalue()
     with pytest.raises(CommandError, match="no team"):
         call_command("load_run", path, team="Nobody")

@@ -203,7 +203,7 @@ def test_an_answer_in_the_moment_in_which_time_is_given_back_is_taken(run, monke
     assert one is not None
     monkeypatch.setattr(clock, "now", lambda: at(75))
     outages.web_is_up()
-    assert answers.refusal_of(one, "yes", at(75)) is None
+    assert answers.refusal_of(one._replace(at=at(75)), "yes") is None
 
 
 def test_an_install_whose_web_says_nothing_goes_by_the_clock(run):

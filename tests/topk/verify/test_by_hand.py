@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import topk
 from topk import Problem, build, deck
 from topk.verify import FORMAT, VERSION, DumpError, digest_of, read, told, verify
 
@@ -124,5 +125,10 @@ def test_what_leads_nowhere_is_refused_in_a_sentence(part, name, value, said):
 
 
 def test_an_unknown_version_is_refused():
-    with pytest.raises(DumpError, match="version 2, and 1 is known"):
-        read(played() | {"version": 2})
+    """In a sentence that says which program would read it."""
+    said = f"by CrowdSelect 9.1 in version 2 of its format; CrowdSelect {topk.__version__}, which"
+    with pytest.raises(DumpError, match=said):
+        read(played() | {"version": 2, "software": "9.1"})
+    for unsaid in ({}, {"software": None}):
+        with pytest.raises(DumpError, match="by an older CrowdSelect in version 0 of"):
+            read(played() | {"version": 0} | unsaid)
