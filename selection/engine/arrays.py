@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from selection import clock
 from selection.intake.columns import table
-from selection.models import Answer, Assignment, Run
+from selection.models import Answer, Assignment, Candidate, Run
 from selection.models.roster import Roster
 from topk import Selector
 
@@ -222,10 +222,11 @@ def _noted(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:
 
     Where everybody is waited for, only of those who answered: the rest is not looked at.
     """
-    known = run.candidates.order_by()
     answered = np.unique(answers.arms)
     if run.hours_to_come is None and answered.size < MANY:
-        known = known.filter(pk__among=ids[answered])
+        known = Candidate.objects.filter(pk__among=ids[answered]).order_by()
+    else:
+        known = run.candidates.order_by()
     noted = np.full(ids.size, -np.inf)
     for arm, at in known.values_list("arm", "seen"):
         noted[arm] = at.timestamp() if at else -np.inf
