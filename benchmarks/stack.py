@@ -4,7 +4,6 @@ import http.client
 import json
 import multiprocessing
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ from django.db import connection
 from crowdselect.redis_server import command
 from selection import engine
 from selection.models import ApiToken, Assignment, Run
-from tests.processes import wait_until
+from tests.processes import answers, free_port, wait_until
 from tests.worlds import make_run
 
 from . import spent
@@ -48,9 +47,7 @@ def stack(children: int = 1, processes: int = 2) -> Iterator[Stack]:
     """Redis, web processes and a Celery worker of so many children."""
     token = ApiToken.issue("bench")
     connection.close()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
         "PYTHONWARNINGS": "ignore",
@@ -74,14 +71,6 @@ def stack(children: int = 1, processes: int = 2) -> Iterator[Stack]:
         for process in reversed(running.values()):
             process.terminate()
             process.wait()
-
-
-def answers(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except OSError:
-        return False
-    return True
 
 
 # -- runs with much to answer

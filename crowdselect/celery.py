@@ -7,12 +7,15 @@ import threading
 from celery import Celery
 from celery.signals import beat_init, worker_init, worker_process_init, worker_shutting_down
 from django.conf import settings
+from django.core.checks import Tags
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
 from . import broker, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
+# Celery would run every check of Django's, pages and all, and not look at what they find.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 broker.install()
 app = Celery("crowdselect", include=["research.tasks"])
@@ -22,9 +25,12 @@ app.autodiscover_tasks()
 
 @worker_init.connect
 def refuse_bad_settings(**signal: object) -> None:
-    """As every command does. Only this ends a worker: other errors in a signal are passed over."""
+    """As every command does. Only this ends a worker: other errors in a signal are passed over.
+
+    The checks of pages are left to those who serve them.
+    """
     try:
-        call_command("check")
+        call_command("check", tags=[Tags.compatibility])
     except SystemCheckError as error:
         sys.exit(str(error))
 

@@ -36,7 +36,7 @@ USER_HEADER = USER_HEADER and f"HTTP_{USER_HEADER}"
 INSTALLED_APPS = [
     "unfold",
     "unfold.contrib.forms",
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # crowdselect.urls looks for the pages
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -9,6 +9,8 @@ from selection.worker import join, media, mturk, views
 
 from . import watching
 
+admin.autodiscover()  # here, because whoever serves no pages starts in half the time without them
+
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", include("selection.signin.urls")),  # its login takes the place of Django's

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import betaincinv, stdtrit
 
 LEVEL = 0.99
 
@@ -16,8 +16,8 @@ LEVEL = 0.99
 def of_share(successes: int, runs: int) -> tuple[float, float]:
     """The exact binomial interval of Clopper and Pearson; nothing is known from no runs."""
     tail = (1 - LEVEL) / 2
-    low = stats.beta.ppf(tail, successes, runs - successes + 1) if successes else 0.0
-    high = stats.beta.ppf(1 - tail, successes + 1, runs - successes) if successes < runs else 1.0
+    low = betaincinv(successes, runs - successes + 1, tail) if successes else 0.0
+    high = betaincinv(successes + 1, runs - successes, 1 - tail) if successes < runs else 1.0
     return float(low), float(high)
 
 
@@ -28,5 +28,5 @@ def of_mean(values: ArrayLike) -> tuple[float, float, float, float]:
         mean = float(sample.mean()) if sample.size else math.nan
         return mean, math.nan, -math.inf, math.inf
     mean, error = float(sample.mean()), float(sample.std(ddof=1) / math.sqrt(sample.size))
-    reach = error * float(stats.t.ppf((1 + LEVEL) / 2, sample.size - 1))
+    reach = error * float(stdtrit(sample.size - 1, (1 + LEVEL) / 2))
     return mean, error, mean - reach, mean + reach

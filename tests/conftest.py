@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.test import Client
 from hypothesis import HealthCheck, settings
 
+import crowdselect.urls  # noqa: F401  (finds all pages, of which a test may ask for any)
 from crowdselect.redis_server import command
 from selection import wake
 from selection.intake import uploads

@@ -1,6 +1,7 @@
 """Real processes for tests and benchmarks, and waiting for them."""
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,20 @@ def wait_until(true: Callable[[], bool], what: str, seconds: float = 300) -> Non
     while not true():
         assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
         time.sleep(0.05)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def answers(port: int) -> bool:
+    """Whether anybody of this host takes connections at this port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
 
 
 def database_url() -> str:

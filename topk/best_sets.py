@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
+import scipy  # which loads optimize when it is first asked for: few runs match, all processes start
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from .options import Option
 from .problem import ProblemError
@@ -154,7 +154,7 @@ def assign(values: Floats, workers: Counts, tasks: Counts, wanted: Counts) -> ND
     worth[tasks[arms], column] = values[arms]
     arm_at[tasks[arms], column] = arms
     places = np.repeat(np.arange(wanted.size), wanted)
-    filled, columns = linear_sum_assignment(worth[places], maximize=True)
+    filled, columns = scipy.optimize.linear_sum_assignment(worth[places], maximize=True)
     found = arm_at[places[filled], columns]
     chosen = np.zeros(values.size, bool)
     chosen[found[found >= 0]] = True

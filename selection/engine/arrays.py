@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from django.db import connection
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 from numpy.typing import NDArray
 
 from selection import clock
-from selection.models import Answer, Assignment, Run
+from selection.intake.columns import table
+from selection.models import Answer, Assignment, Candidate, Run
 from selection.models.roster import Roster
 from topk import Selector
 
@@ -174,15 +174,15 @@ class StepArrays:
         return np.isin(self.workers, self.workers[there]) & ~self.gone
 
 
-COLUMNS = ("arm", "id", "worker_id", "asked", "pulls", "rewards", "verdict")
+COLUMNS = ("arm", "id", "worker_id", "asked", "pulls", "void", "verdict", "skipped", "left")
 
 
 def load(run: Run) -> StepArrays:
-    table = _table(run.candidates.order_by(), COLUMNS)
-    table = table[:, table[0].argsort()]  # quicker than by the database, from all over the disk
-    ids, workers, asked, pulls = table[1:5].astype(np.int64)
-    rewards, verdict = table[5], table[6].astype(np.int64)
-    skill, (void, gone, skipped) = _skills(run, ids.size), _exceptions(run, ids.size)
+    rows = run.candidates.order_by().annotate(left=~Q(gone=""))
+    columns = table(rows, (*COLUMNS, "rewards"))
+    columns[:, columns[0].astype(np.int64)] = columns.copy()  # quicker than in order from the disk
+    ids, workers, asked, pulls, void, verdict, skipped, left = columns[1:-1].astype(np.int64)
+    skill, gone, rewards = _skills(run, ids.size), left > 0, columns[-1]
     roster = Roster.of(run, skill, gone, pulls)
     state = roster.state(pulls, rewards, verdict, run.memory)
     answers = _answers(run, ids, pulls + void)
@@ -210,14 +210,6 @@ def load(run: Run) -> StepArrays:
     )
 
 
-def _table(rows: QuerySet[Any], columns: tuple[str, ...]) -> NDArray[np.float64]:
-    """(columns, rows) these numbers, without an object for any of them."""
-    sql, params = rows.values_list(*columns).query.sql_with_params()
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        return np.array(cursor.fetchall(), np.float64).reshape(-1, len(columns)).T
-
-
 def _skills(run: Run, n: int) -> Counts:
     """(n,) the skill of each arm: read only where there are several."""
     if not run.several:
@@ -225,27 +217,16 @@ def _skills(run: Run, n: int) -> Counts:
     return np.array(run.candidates.order_by("arm").values_list("skill", flat=True), np.int64)
 
 
-def _exceptions(run: Run, n: int) -> tuple[Counts, Flags, Counts]:
-    """(n,) void answers, (n,) who is gone, (n,) how many questions are passed over.
-
-    In one read of the few that have any of it, however large the pool.
-    """
-    void, gone, skipped = np.zeros(n, np.int64), np.zeros(n, bool), np.zeros(n, np.int64)
-    rows = run.candidates.filter(Q(void__gt=0) | ~Q(gone="") | Q(skipped__gt=0)).order_by()
-    for arm, passed_over, left, known in rows.values_list("arm", "void", "gone", "skipped"):
-        void[arm], gone[arm], skipped[arm] = passed_over, bool(left), known
-    return void, gone, skipped
-
-
 def _noted(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:
     """(n,) seconds at which each was last noted to be there.
 
     Where everybody is waited for, only of those who answered: the rest is not looked at.
     """
-    known = run.candidates.order_by()
     answered = np.unique(answers.arms)
     if run.hours_to_come is None and answered.size < MANY:
-        known = known.filter(pk__in=ids[answered].tolist())
+        known = Candidate.objects.filter(pk__among=ids[answered]).order_by()
+    else:
+        known = run.candidates.order_by()
     noted = np.full(ids.size, -np.inf)
     for arm, at in known.values_list("arm", "seen"):
         noted[arm] = at.timestamp() if at else -np.inf
@@ -264,13 +245,13 @@ def _answers(run: Run, candidates: Counts, closed: Counts) -> Answers:
     found = rows.values_list("assignment_id", "right", "void", "expired", "at")
     # Whoever let their time run out was not there.
     flat = [(*row[:3], -np.inf if row[3] else row[4].timestamp()) for row in found]
-    table = np.array(sorted(flat), np.float64).reshape(-1, 4).T
-    owners, positions = _places(table[0].astype(np.int64))
+    waiting = np.array(sorted(flat), np.float64).reshape(-1, 4).T
+    owners, positions = _places(waiting[0].astype(np.int64))
     by_id = candidates.argsort()
     arms = by_id[np.searchsorted(candidates, owners, sorter=by_id)]
     order = np.lexsort((positions, arms))
-    arms, positions, at = arms[order], positions[order], table[3, order]
-    ids, right, void = table[:3, order].astype(np.int64)
+    arms, positions, at = arms[order], positions[order], waiting[3, order]
+    ids, right, void = waiting[:3, order].astype(np.int64)
     # (a,) the index of the arm's first answer: the j-th of an arm is ripe when its position is
     # j places behind those that are closed already, for then none is missing between.
     first = np.searchsorted(arms, arms)
@@ -281,15 +262,12 @@ def _answers(run: Run, candidates: Counts, closed: Counts) -> Answers:
 def _places(assignments: Counts) -> tuple[Counts, Counts]:
     """(a,) candidate and position of each, which are in order.
 
-    By their ids, so many at a time: joined to the answers that wait, the database sometimes reads
-    all that ever were, because of how many waited when it last looked.
+    By their ids: joined to the answers that wait, the database sometimes reads all that ever were,
+    because of how many waited when it last looked.
     """
-    parts = [assignments[start : start + MANY] for start in range(0, assignments.size, MANY)]
-    columns = ("id", "candidate_id", "position")
-    rows = (Assignment.objects.filter(pk__in=part.tolist()).order_by() for part in parts)
-    tables = [np.zeros((3, 0)), *(_table(each, columns) for each in rows)]
-    table = np.concatenate(tables, axis=1).astype(np.int64)
-    return table[1:, table[0].argsort()]  # type: ignore[return-value]
+    rows = Assignment.objects.filter(pk__among=assignments).order_by()
+    found = table(rows, ("id", "candidate_id", "position")).astype(np.int64)
+    return found[1:, found[0].argsort()]  # type: ignore[return-value]
 
 
 def _out(run: Run, gone: Flags) -> tuple[Counts, Counts]:

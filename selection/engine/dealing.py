@@ -185,7 +185,5 @@ def _ids(arrays: StepArrays, arms: Counts, numbers: Counts) -> Counts:
 
 
 def _ids_of(skill: Skill, wanted: Counts) -> dict[int, int]:
-    questions = Question.objects.filter(question_set=skill.question_set_id)
-    if wanted.size < CHUNK:
-        questions = questions.filter(number__in=wanted.tolist())
+    questions = Question.objects.filter(question_set=skill.question_set_id, number__among=wanted)
     return dict(questions.values_list("number", "id"))

@@ -21,6 +21,7 @@ from .dealing import deal
 
 def save(arrays: StepArrays) -> Step:
     run, selector, roster = arrays.run, arrays.selector, arrays.roster
+    proof = run.proof
     run.steps += 1
     standing = None
     if selector is not None:
@@ -32,7 +33,8 @@ def save(arrays: StepArrays) -> Step:
         after = {"status": run.status, "ending": run.ending, "step": run.steps}
         audit.note("ended", run, who="engine", before={"status": "running"}, after=after)
     verdict = _verdicts(arrays, standing)
-    run.save(update_fields=["steps", "memory", "proof", "status", "ending", "ended"])
+    fields = ["steps", "memory", "status", "ending", "ended"]
+    run.save(update_fields=fields if run.proof is proof else [*fields, "proof"])
     _count_answers(arrays)
     take_back(arrays, in_the_way(arrays))
     _save_candidates(arrays, verdict, standing)

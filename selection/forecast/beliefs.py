@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+import scipy
 from django.db.models import QuerySet
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 from scipy.special import betainc, expit, logit
 
 from selection.errors import Refused
@@ -80,7 +80,7 @@ class Range:
         middle = (self.low + self.high) / 2
         spread = (self.high - self.low) / 2.56
         guess = [logit(middle), np.log(max(middle * (1 - middle) / spread**2 - 1, 0.5))]
-        bell: Floats = least_squares(off, guess).x
+        bell: Floats = scipy.optimize.least_squares(off, guess).x
         return bell
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:

@@ -13,13 +13,16 @@ from django.db import connection
 
 
 @contextmanager
-def executed(sql: str, params: Sequence[Any]) -> Iterator[Any]:
-    """The cursor of this statement. On other databases it is one like any other."""
+def executed(sql: str, params: Sequence[Any], **how: bool) -> Iterator[Any]:
+    """The cursor of this statement. On other databases it is one like any other.
+
+    how  binary: whether values come as PostgreSQL has them. prepare: False plans it anew
+    """
     if connection.vendor == "postgresql":
         server: Any = connection
         server.ensure_connection()
         with server.wrap_database_errors, server.Database.Cursor(server.connection) as cursor:
-            yield cursor.execute(sql, params)
+            yield cursor.execute(sql, params, **how)
     else:
         with connection.cursor() as cursor:
             cursor.execute(sql, params)

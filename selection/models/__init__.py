@@ -1,5 +1,6 @@
 """The tables. Each query set method names a read that more than one module needs."""
 
+from . import among as among  # registers the lookup
 from . import exposure
 from .answers import Answer, Assignment, Candidate, RecordedAnswer
 from .audit import AuditEntry

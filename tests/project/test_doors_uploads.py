@@ -16,7 +16,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from selection.models import Upload
 from tests.pages import admin_url
-from tests.processes import wait_until
+from tests.processes import answers, free_port, wait_until
 from tests.worlds import make_pool
 
 MEGABYTE = 1024 * 1024
@@ -95,9 +95,7 @@ def test_files_never_lie_on_the_disk(requester, tmp_path, monkeypatch):
 @contextmanager
 def serving(folder: Path, **environment: str) -> Iterator[tuple[int, int]]:
     """The web server as `make run` starts it, in one process; gives its port and process id."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     own = {
         "DATABASE_URL": f"sqlite:///{folder / 'web.sqlite3'}",
         "REDIS_URL": settings.REDIS_URL,
@@ -107,7 +105,7 @@ def serving(folder: Path, **environment: str) -> Iterator[tuple[int, int]]:
     command = [sys.executable, "-m", "crowdselect.web_server", f"127.0.0.1:{port}"]
     running = subprocess.Popen([*command, "--processes", "1"], env=os.environ | own | environment)
     try:
-        wait_until(lambda: _answers(port), "the web server")
+        wait_until(lambda: answers(port), "the web server")
         yield port, running.pid
     finally:
         running.terminate()
@@ -123,14 +121,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(folder: Path) -> Iterator[tuple[int, int]]:
     with serving(folder) as found:
         yield found
-
-
-def _answers(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except OSError:
-        return False
-    return True
 
 
 def sent(port: int, raw: bytes) -> socket.socket:

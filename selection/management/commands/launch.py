@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
+from django.core.checks import Tags
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 
 from selection import wake
@@ -21,6 +22,7 @@ LOGIN = settings.VAR_DIR / "first-login"
 
 class Command(BaseCommand):
     help = "Prepare the database, make a first login and sample data, and start all processes."
+    requires_system_checks = [Tags.compatibility]  # of settings; the web server makes all others
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")

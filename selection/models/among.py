@@ -1,0 +1,37 @@
+"""``pk__among=ids``: one of these whole numbers, of which there may be many thousands."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from django.core.exceptions import EmptyResultSet
+from django.db.models import Field, Lookup
+
+
+@Field.register_lookup
+class Among(Lookup):
+    """As ``in``, but all of them are one value of the statement, a list or an array of numpy's.
+
+    Written out one by one they take longer than what is looked up by them: to put them into the
+    text, to read it, and to plan for it.
+    """
+
+    lookup_name = "among"
+    prepare_rhs = False
+    rhs: Iterable[int]
+
+    def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        column, params = self.process_lhs(compiler, connection)
+        return f"{column} = ANY(%s::bigint[])", (*params, f"{{{self._listed()}}}")
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        column, params = self.process_lhs(compiler, connection)
+        listed = f"[{self._listed()}]"
+        sql = f"{column} IN (SELECT value FROM json_each(%s))"  # nosec B608  # noqa: S608
+        return sql, (*params, listed)
+
+    def _listed(self) -> str:
+        numbers = np.asarray(self.rhs, np.int64).tolist()
+        if not numbers:
+            raise EmptyResultSet
+        return str(numbers)[1:-1]

@@ -1,0 +1,38 @@
+"""What a process loads that serves no pages."""
+
+import json
+import os
+import subprocess
+import sys
+
+from django.conf import settings
+
+LOADS = """
+import json, sys
+import django
+django.setup()
+from django.db.models.signals import post_delete, pre_save
+from allauth.mfa.models import Authenticator
+from selection.models import Run
+heard = [pre_save.has_listeners(Run), post_delete.has_listeners(Authenticator)]
+from crowdselect.celery import app
+app.loader.import_default_modules()
+print(json.dumps([heard, sorted(app.tasks), sorted(sys.modules)]))
+"""
+PAGES = {"crowdselect.urls", "selection.admin", "selection.api"}
+LARGE = {"scipy.optimize", "scipy.stats"}
+
+
+def test_a_celery_worker_loads_no_pages_but_all_tasks_and_what_it_does_is_recorded():
+    own = os.environ | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"}
+    said = subprocess.run(
+        [sys.executable, "-c", LOADS],
+        cwd=settings.BASE_DIR,
+        env=own,
+        check=True,
+        capture_output=True,
+    )
+    heard, tasks, modules = json.loads(said.stdout.splitlines()[-1])
+    assert heard == [True, True]
+    assert {"selection.tasks.advance", "selection.tasks.sweep", "research.play"} <= set(tasks)
+    assert not (PAGES | LARGE) & set(modules)

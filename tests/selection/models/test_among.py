@@ -1,0 +1,23 @@
+"""Rows by thousands of numbers at once."""
+
+import numpy as np
+import pytest
+
+from selection.models import Worker
+from tests.worlds import make_pool
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_finds_as_many_as_there_are_whatever_else_is_asked_for():
+    pool = make_pool(5)
+    ids = list(pool.workers.order_by("id").values_list("id", flat=True))
+    wanted = np.array([*ids[1:4], *range(10**6, 10**6 + 70_000)])  # more than one by one would go
+    found = Worker.objects.filter(pk__among=wanted).order_by("id").values_list("id", flat=True)
+    assert list(found) == ids[1:4]
+
+
+def test_it_finds_none_among_none():
+    pool = make_pool(2)
+    assert not pool.workers.filter(pk__among=[]).exists()
+    assert pool.workers.exclude(pk__among=[]).count() == 2
