@@ -25,6 +25,8 @@ from .designs import threshold
 from .look_ahead import LookAhead, gain, look_ahead
 from .plan import WARM, Plan, plan_for
 from .settled import settled_by
+from .swap_asking import lacking, share_out
+from .swaps import Swaps, swaps_pay
 
 LIKE_THESE, THIS_SET = "on questions like these", "on this question set"
 MOST_QUESTIONS = 1000
@@ -99,7 +101,9 @@ class Certified(Selector):
         super().__init__(problem, state, **options)
         tuned = problem.epsilon if self.options["tuned_for"] is None else self.options["tuned_for"]
         weighed = replace(problem, epsilon=tuned)
-        self.certificate = Certificate(weighed, self.quotas, self.questions)
+        by_swaps = self.options["quotas"] is None and swaps_pay(weighed)
+        self.swaps = Swaps(weighed, self.questions) if by_swaps else None
+        self.certificate = Certificate(weighed, self.quotas, self.questions, by_swaps=by_swaps)
         self.promise = self._promise()
         self._judged: tuple[float, Chosen] | None = None
         self._spread: tuple[Floats, Floats] | None = None
@@ -165,6 +169,8 @@ class Certified(Selector):
         """
         means = np.nan_to_num(self.means, nan=0.5)
         total = worst_swap(self.quotas, chosen, *self._bounds())
+        if self.swaps is not None:
+            return max(0.0, min(total, self.swaps.worst(chosen, tally).total))
         i = self.certificate.first(tally.asked)
         if i is not None and self.certificate.least(i, chosen, means) < total:
             total = min(total, self.certificate.bound(i, chosen, means, tally).total)
@@ -179,10 +185,10 @@ class Certified(Selector):
         return min(1.0, self._certified(chosen, self._with_out) / self.problem.k)
 
     def design(self) -> tuple[int, float] | None:
-        """Horizon and threshold that certify now; None where the intervals do."""
+        """Horizon and threshold that certify now; None where intervals or swaps do."""
         tally, (total, chosen) = self._with_out, self._judgement()
         i = self.certificate.first(tally.asked)
-        if i is None:
+        if i is None or self.swaps is not None:
             return None
         bound = self.certificate.bound(i, chosen, np.nan_to_num(self.means, nan=0.5), tally)
         h = self.certificate.horizons[i]
@@ -236,6 +242,8 @@ class Certified(Selector):
         """Outstanding answers count as made, with the means as they are."""
         made, reach = self.state.pulls + pending, self._reach(pending, room)
         room, left = np.minimum(room, reach), self._batch()
+        if self.swaps is not None:
+            return self._ask_for_swaps(self.swaps, slots, pending, reach, room)
         plan = self._plan(made, reach)
         if pending.any() and self.held_up():
             left = 0  # section 3: the end is waited for
@@ -259,6 +267,20 @@ class Certified(Selector):
             way[arms] -= 1
             left -= arms.size
         return counts
+
+    def _ask_for_swaps(
+        self, swaps: Swaps, slots: int | None, pending: Counts, reach: Counts, room: Counts
+    ) -> Counts:
+        tally, means = self._foreseen(self.state.pulls + pending)
+        chosen, left = self._chosen(means, tally), self._batch()
+        if pending.any() and self.held_up():
+            return np.zeros_like(pending)
+        if slots is not None:
+            aim = AIM * self.problem.epsilon * self.problem.k
+            known = self.state.pulls.min() >= WARM
+            needed = lacking(swaps, chosen, self._tally, aim) if known else UNLIMITED
+            left = min(slots, max(left, needed) - int(pending.sum()))
+        return share_out(swaps, chosen, tally, reach, room, left)
 
     def _reach(self, pending: Counts, room: Counts) -> Counts:
         """(n,) answers to plan with: hands that are full now will be empty again."""
