@@ -17,7 +17,8 @@ from topk.simulate import play
 SEQUENTIAL = ("lucb", "kl-lucb", "ugape-c", "lil-rand-lucb")
 SIZES = (100, 1_000, 10_000, 100_000)
 SLOTS = 1_000
-RUNS = {10: 40, 100: 40, 1_000: 4}  # of `credible` to its end, by the size of the pool
+# Runs to their end, by the size of the pool.
+RUNS = {"credible": {10: 40, 100: 40, 1_000: 4}, "certified": {10: 12, 100: 12, 1_000: 2}}
 
 
 def simulate() -> None:
@@ -95,17 +96,25 @@ def rounds() -> None:
 
 
 def whole() -> None:
-    """Whole runs of `credible` on pools drawn from Beta(6, 2), by processor time."""
-    print("| n | K | answers of a run | runs per minute | answers per second |")
-    print("|--:|--:|--:|--:|--:|")
-    for n, runs in RUNS.items():
-        play("credible", pool(n, 0), k=n // 5, epsilon=0.05)  # tables of the grid
-        start, asked = time.process_time(), 0
-        for seed in range(1, runs + 1):
-            asked += play("credible", pool(n, seed), k=n // 5, epsilon=0.05, seed=seed).pulls
-        took = time.process_time() - start
-        many, speed = asked / runs, 60 * runs / took
-        print(f"| {n:,} | {n // 5} | {many:,.0f} | {speed:,.0f} | {asked / took:,.0f} |")
+    """Whole runs on pools drawn from Beta(6, 2), by processor time; tables of `certified` count."""
+    print("| algorithm | n | K | answers of a run | runs per minute | answers per second |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, sizes in RUNS.items():
+        play(name, [0.6, 0.5], k=1, epsilon=0.3, max_pulls=50)  # compile
+        for n, runs in sizes.items():
+            asked, took = played(name, n, runs)
+            many, speed = asked / runs, 60 * runs / took
+            print(
+                f"| {name} | {n:,} | {n // 5} | {many:,.0f} | {speed:,.0f} | {asked / took:,.0f} |"
+            )
+
+
+def played(name: str, n: int, runs: int) -> tuple[int, float]:
+    """How many answers so many runs took, and how many seconds."""
+    start, asked = time.process_time(), 0
+    for seed in range(1, runs + 1):
+        asked += play(name, pool(n, seed), k=n // 5, epsilon=0.05, seed=seed).pulls
+    return asked, time.process_time() - start
 
 
 def pool(n: int, seed: int) -> np.ndarray:

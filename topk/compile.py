@@ -14,7 +14,9 @@ def compile_all() -> None:
         budget = 9 if "budget" in selector.needs else None
         for slots in (None, 2):
             play(name, [0.6, 0.5], k=1, slots=slots, epsilon=0.1, max_pulls=9, budget=budget)
-    fates(horizon=12, number=5, kind=0, questions=0, each=0.01, warm=1)  # of large pools alone
+    fates(
+        horizon=12, number=5, kind=0, questions=0, each=0.01, warm=1, level=0
+    )  # of large pools alone
 
 
 if __name__ == "__main__":

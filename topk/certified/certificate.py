@@ -93,7 +93,11 @@ class Certificate:
         self.below, self.above = _levels(problem, problem.delta * part)
         self.answers_by_prices = USED * problem.n * guess
         chosen_free = math.log(1 / (problem.delta * (1 - part)))
-        self._weight = chosen_free - _log_weights(guess, self.horizons)
+        weights = chosen_free - _log_weights(guess, self.horizons)
+        self._penalties = [
+            float(weight) + self._choices(h)
+            for weight, h in zip(weights, self.horizons, strict=True)
+        ]
 
     def first(self, pulls: Counts) -> int | None:
         """The shortest horizon that no worker has passed; None beyond the last."""
@@ -102,9 +106,11 @@ class Certificate:
 
     def penalty(self, i: int) -> float:
         """L: ln(1 / (delta w)); kind, thresholds of each group and the scale's paid for (7.2)."""
+        return self._penalties[i]
+
+    def _choices(self, horizon: int) -> float:
         choices = 1 if self.groups == 1 else self.groups + 1
-        count = choices * math.log(thresholds(self.horizons[i])) + math.log(len(self.kinds))
-        return float(self._weight[i] + count)
+        return choices * math.log(thresholds(horizon)) + math.log(len(self.kinds))
 
     def bound(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> Bound:
         """The best bound found on this horizon; every one looked at is valid (3.2).
@@ -161,8 +167,10 @@ class Certificate:
     ) -> Bound:
         each = self._prices(i, numbers, reference, kind, chosen, tally)
         h = self.horizons[i]
-        cs = np.array([threshold(h, number) for number in numbers])
-        moved = _most_moved(self.quotas, cs, chosen)
+        moved = 0.0
+        if self.groups > 1:
+            cs = np.array([threshold(h, number) for number in numbers])
+            moved = _most_moved(self.quotas, cs, chosen)
         total = float(each.sum()) + moved + self.penalty(i) / scale_of(h, reference, kind)
         return Bound(total, each, i, numbers, reference, kind)
 
@@ -183,11 +191,14 @@ class Certificate:
     ) -> Floats:
         """(n,) of each worker, in the selection or outside."""
         h = self.horizons[i]
+        if self.groups == 1:
+            table = prices(h, numbers[0], reference, kind, self.questions)
+            return table.of(chosen, tally.pulls, tally.right, tally.out)
         each = np.empty(chosen.size)
         for group, number in enumerate(numbers):
             table = prices(h, number, reference, kind, self.questions)
             mine = self.quotas.groups == group
-            part = tally if self.groups == 1 else tally.part(mine)
+            part = tally.part(mine)
             each[mine] = table.of(chosen[mine], part.pulls, part.right, part.out)
         return each
 
@@ -228,6 +239,8 @@ def _borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
 
     A group that could give a place to another, or take one, has the common threshold.
     """
+    if quotas.sizes.size == 1:
+        return np.array([_between(means[chosen], means[~chosen])])
     counts = np.bincount(quotas.groups[chosen], minlength=quotas.sizes.size)
     gives, takes = counts > quotas.at_least, counts < quotas.at_most
     common = _between(means[chosen & gives[quotas.groups]], means[~chosen & takes[quotas.groups]])
@@ -249,8 +262,6 @@ def _between(above: Floats, below: Floats) -> float:
 
 def _most_moved(quotas: Quotas, cs: Floats, chosen: Chosen) -> float:
     """The most that other numbers of each group gain, a place being worth its threshold (7.1)."""
-    if cs.size == 1:
-        return 0.0
     counts = np.bincount(quotas.groups[chosen], minlength=cs.size)
     # A linear gain over sizes that add up to k: the least of each group, then the dearest first.
     best = quotas.at_least.copy()

@@ -4,7 +4,7 @@ None of these numbers matters for the promise; they decide what is paid.
 """
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,11 @@ def angle(p: Floats) -> Floats:
     return 2 * np.arcsin(np.sqrt(np.clip(p, 0, 1)))
 
 
+@lru_cache(1000)  # at one look the same border is asked for on every horizon
+def _angle_of(accuracy: float) -> float:
+    return float(angle(np.array(accuracy)))
+
+
 @cache
 def thresholds(horizon: int) -> int:
     """How many thresholds a horizon has."""
@@ -49,7 +54,7 @@ def nearest(horizon: int, accuracy: float) -> int:
     Those two could lie in an end cell, where section 4 needs the threshold outside.
     """
     count = thresholds(horizon)
-    place = int(angle(np.array(accuracy)) / math.pi * count)
+    place = int(_angle_of(accuracy) / math.pi * count)
     return min(max(place, 1), count - 2)
 
 

@@ -14,19 +14,20 @@ from scipy.special import ndtr
 from .crowd import ACCURACIES
 from .designs import Floats, threshold
 from .payoffs import places
+from .states import States
 from .supermartingales import Prices, prices
 
 LEVELS = np.array([0.02, 0.04, 0.08, 0.16, 0.33, 0.7, 1.4, 2.8, 5.6])  # times K epsilon / n
 SURE = 0.3  # so many deviations from the threshold nobody knows the side
 RARE = 1e-7  # a state that is reached less often counts as not reached
-KEPT = 3000  # 20 kB each
+KEPT = 20_000  # 2 kB each
 
 compiled = njit(cache=True, error_model="numpy")
 
 
 @dataclass(frozen=True)
 class Fates:
-    """Of a worker of each of ACCURACIES who is left at each of LEVELS; arrays are (levels, cells).
+    """Of a worker of each of ACCURACIES who is left at a level; arrays are (cells,).
 
     answers       that it gives, on average
     price         that it has at its end, on average
@@ -42,12 +43,25 @@ def fee(table: Prices) -> tuple[float, float]:
 
 
 @lru_cache(KEPT)
-def fates(horizon: int, number: int, kind: int, questions: int, each: float, warm: int) -> Fates:
+def fates(
+    horizon: int, number: int, kind: int, questions: int, each: float, warm: int, level: int
+) -> Fates:
     """Of a design, as in ``prices``; its own threshold sets the scale.
 
-    each  K epsilon / n, the unit of LEVELS
-    warm  answers before that nobody is left
+    each   K epsilon / n, the unit of LEVELS
+    warm   answers before that nobody is left
+    level  number of the level
     """
+    kept, above, price = _course(horizon, number, kind, questions)
+    leaves = above <= LEVELS[level] * each
+    leaves[: kept.start[min(warm, horizon)]] = False
+    leaves[kept.start[horizon] :] = True
+    return Fates(*_followed(kept.low, kept.high, kept.start, leaves, price, ACCURACIES, questions))
+
+
+@lru_cache(2)  # one after another, the levels of a design are asked for
+def _course(horizon: int, number: int, kind: int, questions: int) -> tuple[States, Floats, Floats]:
+    """The states of a design, (states,) how far each is above the fee, and what it costs."""
     table = prices(horizon, number, number, kind, questions)
     kept = table.states
     place = places(*kept.pairs(), threshold(horizon, number))
@@ -55,44 +69,36 @@ def fates(horizon: int, number: int, kind: int, questions: int, each: float, war
     above = np.where(place >= 0, table.inside - least_in, table.outside - least_out)
     inside = ndtr(place / SURE)
     price = inside * table.inside + (1 - inside) * table.outside
-    return Fates(
-        *_followed(
-            kept.low, kept.high, kept.start, above.astype(np.float64), price,
-            LEVELS * each, ACCURACIES, questions, warm,
-        )
-    )  # fmt: skip
+    return kept, above.astype(np.float64), price
 
 
 @compiled
-def _followed(  # type: ignore[no-untyped-def]
-    low, high, start, above, price, levels, accuracies, questions, warm
-):
-    """Forward from no answer, for every level and accuracy."""
-    answers, ends = np.zeros((2, levels.size, accuracies.size))
+def _followed(low, high, start, leaves, price, accuracies, questions):  # type: ignore[no-untyped-def]
+    """Forward from no answer, for every accuracy."""
+    answers, ends = np.zeros((2, accuracies.size))
     now, after = np.zeros((2, low.size + 1))
-    for level in range(levels.size):
-        for cell in range(accuracies.size):
-            now[:] = 0.0
-            now[0], first, last = 1.0, 0, 0
-            for m in range(low.size):
-                if last < first:
-                    break
-                begin, end = first, last
-                first, last = low.size, -1
-                for s in range(begin, end + 1):
-                    chance, now[s] = now[s], 0.0
-                    if chance < RARE:
-                        continue
-                    at = start[m] + min(max(s, low[m]), high[m]) - low[m]
-                    if m == low.size - 1 or (m >= warm and above[at] <= levels[level]):
-                        answers[level, cell] += chance * m
-                        ends[level, cell] += chance * price[at]
-                        continue
-                    right = accuracies[cell]
-                    if questions:
-                        right = min(max((right * questions - s) / (questions - m), 0.0), 1.0)
-                    after[s] += chance * (1 - right)
-                    after[s + 1] += chance * right
-                    first, last = min(first, s), s + 1
-                now, after = after, now
+    for cell in range(accuracies.size):
+        now[:] = 0.0
+        now[0], first, last = 1.0, 0, 0
+        for m in range(low.size):
+            if last < first:
+                break
+            begin, end = first, last
+            first, last = low.size, -1
+            for s in range(begin, end + 1):
+                chance, now[s] = now[s], 0.0
+                if chance < RARE:
+                    continue
+                at = start[m] + min(max(s, low[m]), high[m]) - low[m]
+                if leaves[at]:
+                    answers[cell] += chance * m
+                    ends[cell] += chance * price[at]
+                    continue
+                right = accuracies[cell]
+                if questions:
+                    right = min(max((right * questions - s) / (questions - m), 0.0), 1.0)
+                after[s] += chance * (1 - right)
+                after[s + 1] += chance * right
+                first, last = min(first, s), s + 1
+            now, after = after, now
     return answers, ends

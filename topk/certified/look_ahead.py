@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numba import njit
 
 from topk.selector import UNLIMITED
 
@@ -16,6 +17,8 @@ from .plan import Plan, above_fee
 WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
 CUTS = 24  # thresholds looked at between the intervals of those chosen and of the others
 AHEAD = 1.6  # look up to the next horizon beyond this times the answers that workers have
+
+compiled = njit(cache=True, error_model="numpy")
 
 
 @dataclass(frozen=True)
@@ -69,39 +72,58 @@ def _on_intervals(
     k = int(chosen.sum())
     if not 0 < k < chosen.size:
         return None
-    # Workers of equal tallies on the same side need the same: one column for each such state.
-    key = 2 * (tally.pulls * (tally.pulls + 1) // 2 + tally.right) + chosen
-    _, one, state, count = np.unique(
-        key, return_index=True, return_inverse=True, return_counts=True
-    )
-    pulls, inside = tally.pulls[one], chosen[one]
-    mean = (tally.right[one] + 0.5) / (pulls + 1)
-    most = np.full(one.size, UNLIMITED)
-    np.minimum.at(most, state, reach)
+    mean = (tally.right + 0.5) / (tally.pulls + 1)
     margin = wanted / (2 * min(k, chosen.size - k))
-    low, high = mean[inside].min(), mean[~inside].max()
+    low, high = mean[chosen].min(), mean[~chosen].max()
     cuts = np.linspace(min(low, high) - margin, max(low, high) + margin, CUTS)
-    # (cuts, states): the border that an interval has to keep to, and what its mean is within it.
-    border = np.clip(cuts[:, None] + np.where(inside, -margin, margin), 1e-9, 1 - 1e-9)
-    within = np.where(inside, mean > border, mean < border)
-    level = np.where(inside, certificate.below, certificate.above)
-    with np.errstate(divide="ignore"):
-        apart = np.where(within, divergence(mean, border), 0.0)
-        need = np.full(apart.shape, 100.0)
-        for _ in range(3):
-            grown = 0.5 * np.log(math.pi / 2 * (np.maximum(need, 0.0) + 1))
-            need = (level + grown) / apart
-    lack = np.ceil(np.maximum(need - pulls, 0))
-    total = np.where((lack <= most).all(axis=1), lack @ count, math.inf)
-    best = int(total.argmin())
-    if total[best] in (0, math.inf):
+    total, lack = _cheapest(
+        cuts, margin, chosen, mean, tally.pulls, reach, certificate.below, certificate.above
+    )
+    if total in (0, math.inf):
         return None
-    return LookAhead(None, float(total[best]), 0.0, lack[best].astype(np.int64)[state])
+    return LookAhead(None, total, 0.0, lack.astype(np.int64))
 
 
-def divergence(p: Floats, q: Floats) -> Floats:
+@compiled
+def _cheapest(  # type: ignore[no-untyped-def]
+    cuts, margin, chosen, mean, pulls, reach, below, above
+):
+    """The fewest answers of all by one of the thresholds, and what each worker is to give for it.
+
+    Infinite if somebody is on the wrong side of each, or cannot give so many.
+    """
+    fewest, each, lack = np.inf, np.zeros(mean.size), np.zeros(mean.size)
+    for cut in cuts:
+        total = 0.0
+        for i in range(mean.size):
+            # The border that an interval has to keep to, and whether its mean does.
+            border = min(max(cut - margin if chosen[i] else cut + margin, 1e-9), 1 - 1e-9)
+            within = mean[i] > border if chosen[i] else mean[i] < border
+            level = below if chosen[i] else above
+            lack[i] = _lack(divergence(mean[i], border), level, pulls[i]) if within else np.inf
+            total = total + lack[i] if lack[i] <= reach[i] else np.inf
+            if total >= fewest:
+                break
+        if total < fewest:
+            fewest = total
+            each[:] = lack
+    return fewest, each
+
+
+@compiled
+def _lack(apart, level, pulls):  # type: ignore[no-untyped-def]
+    """Answers until an interval ends at a border so far off: its width shrinks with all of them."""
+    need = 100.0
+    for _ in range(3):
+        grown = 0.5 * np.log(math.pi / 2 * (max(need, 0.0) + 1))
+        need = (level + grown) / apart
+    return np.ceil(max(need - pulls, 0.0))
+
+
+@compiled
+def divergence(p, q):  # type: ignore[no-untyped-def]
     """Of a coin of p from one of q, in nats; both strictly between 0 and 1."""
-    return np.asarray(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
+    return p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
 
 
 def _on_prices(
@@ -120,8 +142,9 @@ def _on_prices(
     if certificate.least(len(certificate.horizons) - 1, chosen, means) >= wanted:
         return None
     for i in _horizons(certificate, tally, reach):
+        end = _end(certificate.horizons[i], tally, reach)
         ways = (
-            _way(certificate, design, chosen, tally, reach, wanted)
+            _way(certificate, design, chosen, end, wanted)
             for design in certificate.designs(i, chosen, means, tally)
         )
         best = min(ways, key=lambda way: (way.lacking, way.end))
@@ -143,7 +166,8 @@ def _as_planned(
         return None
     design = certificate.again(plan.design, chosen, tally)
     asked = above_fee(certificate, design, chosen, tally, reach) > plan.level
-    way = _way(certificate, design, chosen, tally, reach, wanted)
+    end = _end(certificate.horizons[design.horizon], tally, reach)
+    way = _way(certificate, design, chosen, end, wanted)
     return replace(way, ahead=asked.astype(np.int64), planned=True)
 
 
@@ -152,51 +176,62 @@ def _horizons(certificate: Certificate, tally: Tally, reach: Counts) -> list[int
     first = certificate.first(tally.pulls)
     if first is None:
         return []
-    usable = [
-        i
-        for i in range(first, len(certificate.horizons))
-        if (np.minimum(reach, certificate.horizons[i] - tally.pulls) > 0).any()
-    ]
+    least = tally.pulls[reach > 0].min(initial=UNLIMITED)
+    usable = [i for i in range(first, len(certificate.horizons)) if certificate.horizons[i] > least]
     far = AHEAD * tally.pulls.mean()
     near = sum(certificate.horizons[i] <= far for i in usable)
     return usable[: near + 1]
 
 
+@dataclass(frozen=True)
+class End:
+    """ahead  (n,) answers up to a horizon
+    tally  what is foreseen there, with the means as they are
+    """
+
+    ahead: Counts
+    tally: Tally
+
+
+def _end(horizon: int, tally: Tally, reach: Counts) -> End:
+    ahead = np.minimum(np.maximum(horizon - tally.pulls, 0), reach)
+    mean = (tally.right + 0.5) / (tally.pulls + 1)
+    right = tally.right + np.rint(ahead * mean).astype(np.int64)
+    return End(ahead, Tally(tally.pulls + ahead, right))
+
+
 def _way(
-    certificate: Certificate,
-    design: Bound,
-    chosen: Chosen,
-    tally: Tally,
-    reach: Counts,
-    wanted: float,
+    certificate: Certificate, design: Bound, chosen: Chosen, end: End, wanted: float
 ) -> LookAhead:
     """Whoever gives most for an answer goes to the horizon first."""
-    ahead, then = _end(certificate, design, chosen, tally, reach)
-    fall = design.each - then
+    then = certificate.again(design, chosen, end.tally).each
+    lacking, left, ahead = _given(design.each - then, end.ahead, design.total, wanted)
+    return LookAhead(design, lacking, left, ahead)
+
+
+@compiled
+def _given(fall, ahead, total, wanted):  # type: ignore[no-untyped-def]
+    """How many answers are lacking, the bound at the end, and (n,) the answers worth asking for.
+
+    fall   (n,) what each takes of the bound
+    ahead  (n,) with so many answers
+    """
     use = np.where(ahead > 0, fall / np.maximum(ahead, 1), -np.inf)
-    order = np.argsort(-use, kind="stable")
+    order = np.argsort(-use, kind="mergesort")
     fallen = np.cumsum(np.maximum(fall[order], 0))
-    enough = int(np.searchsorted(fallen, design.total - wanted)) + 1
-    needed = min(enough, int(np.searchsorted(fallen, WORTH_ASKING * fallen[-1])) + 1)
-    lacking = float(ahead[order[:enough]].sum()) if enough <= fallen.size else math.inf
-    ahead[order[needed:]] = 0
-    return LookAhead(design, lacking, float(design.total - fallen[-1]), ahead)
+    enough = np.searchsorted(fallen, total - wanted) + 1
+    needed = min(enough, np.searchsorted(fallen, WORTH_ASKING * fallen[-1]) + 1)
+    lacking = float(ahead[order[:enough]].sum()) if enough <= fallen.size else np.inf
+    given = np.zeros_like(ahead)
+    given[order[:needed]] = ahead[order[:needed]]
+    return lacking, total - fallen[-1], given
 
 
 def gain(
     certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
 ) -> Floats:
     """(n,) how much of the bound an answer takes away, on the way to the horizon (8.3)."""
-    ahead, then = _end(certificate, design, chosen, tally, reach)
+    end = _end(certificate.horizons[design.horizon], tally, reach)
+    then = certificate.again(design, chosen, end.tally).each
     now = certificate.again(design, chosen, tally).each
-    return np.asarray((now - then) / np.maximum(ahead, 1))
-
-
-def _end(
-    certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
-) -> tuple[Counts, Floats]:
-    """(n,) answers up to the horizon, and the prices foreseen there with the means as they are."""
-    ahead = np.clip(certificate.horizons[design.horizon] - tally.pulls, 0, reach)
-    mean = (tally.right + 0.5) / (tally.pulls + 1)
-    right = tally.right + np.rint(ahead * mean).astype(np.int64)
-    return ahead, certificate.again(design, chosen, Tally(tally.pulls + ahead, right)).each
+    return np.asarray((now - then) / np.maximum(end.ahead, 1))

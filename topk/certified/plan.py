@@ -1,8 +1,9 @@
 """A plan for a pool whose workers mostly lie apart: docs/certified.md, (8.6). It proves nothing."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
 from .crowd import ACCURACIES, border
 from .designs import LARGE_POOL, nearest, scale_of, threshold, thresholds
-from .fates import LEVELS, fates, fee
+from .fates import LEVELS, Fates, fates, fee
 from .supermartingales import prices
 
 WARM = 4  # answers of everybody before any is compared
@@ -101,20 +102,40 @@ def _plans(
             cost = certificate.penalty(i) / scale_of(h, number, kind) + astray
             if cost >= wanted:
                 continue
+            table = prices(h, number, number, kind, certificate.questions)
             if gone.size:
-                table = prices(h, number, number, kind, certificate.questions)
                 cost += table.of(chosen[gone], tally.pulls[gone], tally.right[gone]).sum()
-            fate = fates(h, number, kind, certificate.questions, each, WARM)
-            totals = (n - gone.size) * (fate.price @ share) + cost
-            if (at := _highest(totals, wanted)) is not None:
+            if (n - gone.size) * min(fee(table)) + cost > wanted:
+                continue  # whatever becomes of them
+            fate = partial(fates, h, number, kind, certificate.questions, each, WARM)
+            totals = _Totals(fate, share, n - gone.size, cost)
+            if (found := _highest(totals, wanted)) is not None:
+                low, high, part = found
                 none = Bound(math.inf, np.zeros(0), i, (number,), number, kind)
-                level = math.exp(_at(at, np.log(LEVELS * each)))
-                yield Plan(none, level, _at(at, fate.answers @ share))
+                levels, answers = np.log(LEVELS * each), [totals.answers(at) for at in (low, high)]
+                level = math.exp(levels[low] + part * (levels[high] - levels[low]))
+                yield Plan(none, level, answers[0] + part * (answers[1] - answers[0]))
 
 
-def _at(place: float, values: Floats) -> float:
-    """Between two of the (levels,) values."""
-    return float(np.interp(place, np.arange(values.size), values))
+@dataclass(frozen=True)
+class _Totals:
+    """What is foreseen of a design at a level, by its number.
+
+    fate   of each of ACCURACIES, of which ``share`` (CELLS,) are there
+    who    so many workers can be asked; all else comes to ``cost``
+    """
+
+    fate: Callable[[int], Fates]
+    share: Floats
+    who: int
+    cost: float
+
+    def bound(self, level: int) -> float:
+        return float(self.who * (self.fate(level).price @ self.share) + self.cost)
+
+    def answers(self, level: int) -> float:
+        """Of a worker, on average."""
+        return float(self.fate(level).answers @ self.share)
 
 
 def _astray(at: float, cut: float) -> Floats:
@@ -124,15 +145,22 @@ def _astray(at: float, cut: float) -> Floats:
     return np.asarray(np.where(between, np.abs(ACCURACIES - at), 0.0))
 
 
-def _highest(totals: Floats, wanted: float) -> float | None:
-    """The highest level, interpolated, at which the bound suffices; None where it never does."""
-    enough = np.flatnonzero(totals <= wanted)
-    if not enough.size:
-        return None
-    last = int(enough[-1])
-    if last + 1 == totals.size:
-        return float(last)
-    return last + float((wanted - totals[last]) / (totals[last + 1] - totals[last]))
+def _highest(totals: _Totals, wanted: float) -> tuple[int, int, float] | None:
+    """The highest level at which the bound suffices: two levels, and how far between them it is.
+
+    None where it never does. The bound grows with the level, so that few need to be followed.
+    """
+    low, high = -1, LEVELS.size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if totals.bound(middle) <= wanted:
+            low = middle
+        else:
+            high = middle
+    if low < 0 or high == LEVELS.size:
+        return None if low < 0 else (low, low, 0.0)
+    lower, upper = totals.bound(low), totals.bound(high)
+    return low, high, (wanted - lower) / (upper - lower)
 
 
 def above_fee(

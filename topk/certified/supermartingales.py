@@ -9,14 +9,16 @@ Where the price of (m, S) is in a table, ``states.py`` says.
 """
 
 import math
+from collections import OrderedDict
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from .designs import Counts, Floats, angle, scale_of, threshold
+from .envelopes import search
 from .payoffs import payoffs
 from .states import States, states
 
@@ -27,12 +29,10 @@ NEAR, WIDE = 0.1, 0.5  # least and most distance of accuracies, in deviations
 SPREAD = 0.04  # what it is in between, of the distance from the threshold
 ENDS = (0.05, 0.1, 0.2, 0.4, 0.6)  # distances from an accuracy of 0 or 1 at which there is one too
 
-FLOOR = 1e-140  # least payoff
-# A run uses some hundreds of short tables, and the next one much the same. A pair of them takes at
-# most .2 MB, one of the longest horizon 4 MB.
-SHORT, SHORT_KEPT, LONG_KEPT = 213, 1200, 72
+# A run uses some hundreds of tables, and the next one much the same. A pair of them takes 8 bytes a
+# state: .2 MB at most up to 213 answers, .8 MB at 813, and 12 MB at the longest horizon.
+STATES_KEPT = 30_000_000
 
-# As in kernels: dividing by zero gives infinity.
 compiled = njit(cache=True, error_model="numpy")
 
 
@@ -55,8 +55,13 @@ class Prices:
         out  (n,) answers that are still to come: the largest price that they may lead to (3.3)
         """
         if out is None or not out.any():
-            at = self.states.place(pulls, right)
-            return np.where(chosen, self.inside[at], self.outside[at]).astype(np.float64)
+            kept = self.states
+            return np.asarray(
+                _looked_up(
+                    *(self.inside, self.outside, kept.low, kept.high, kept.start),
+                    *(chosen, pulls, right),
+                )
+            )
         # For each worker as many entries as there are numbers of right ones among those out.
         ways = out + 1
         first = np.cumsum(ways) - ways
@@ -64,6 +69,19 @@ class Prices:
         at = self.states.place(np.repeat(pulls + out, ways), np.repeat(right, ways) + more)
         each = np.where(np.repeat(chosen, ways), self.inside[at], self.outside[at])
         return np.maximum.reduceat(each, first).astype(np.float64)
+
+
+@compiled
+def _looked_up(  # type: ignore[no-untyped-def]
+    inside, outside, low, high, start, chosen, pulls, right
+):
+    """What ``States.place`` finds, in one go: a look at a pool asks for some dozens of such."""
+    each = np.empty(pulls.size)
+    for i in range(pulls.size):
+        m = pulls[i]
+        at = start[m] + min(max(right[i], low[m]), high[m]) - low[m]
+        each[i] = inside[at] if chosen[i] else outside[at]
+    return each
 
 
 @dataclass(frozen=True)
@@ -93,8 +111,37 @@ def prices(horizon: int, number: int, reference: int, kind: int, questions: int)
     kind       number of the kind
     questions  0, or how many there are in the set that accuracy means (section 6)
     """
-    kept = _short if horizon <= SHORT else _long
-    return kept(horizon, number, reference, kind, questions)
+    return _kept.prices(horizon, number, reference, kind, questions)
+
+
+class Kept:
+    """The tables that were used last, of so many states in all."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._held = most, 0
+        self._tables: OrderedDict[tuple[int, ...], Prices] = OrderedDict()
+        self._lock = Lock()
+
+    def prices(self, *design: int) -> Prices:
+        with self._lock:
+            if design in self._tables:
+                self._tables.move_to_end(design)
+                return self._tables[design]
+        return self._put(design, _built(*design))
+
+    def _put(self, design: tuple[int, ...], table: Prices) -> Prices:
+        """Another thread may have built it meanwhile; the newest stays, however large."""
+        with self._lock:
+            if design not in self._tables:
+                self._held += table.inside.size
+            self._tables[design] = table
+            while self._held > self._most and len(self._tables) > 1:
+                _, oldest = self._tables.popitem(last=False)
+                self._held -= oldest.inside.size
+        return table
+
+
+_kept = Kept(STATES_KEPT)
 
 
 def _built(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
@@ -102,14 +149,11 @@ def _built(horizon: int, number: int, reference: int, kind: int, questions: int)
     cells = _set_cells(questions, c, t) if questions else _cells(horizon, c, t)
     pay_in, pay_out = payoffs(horizon, number, t, kind, questions)
     kept = states(horizon, number, questions)
-    inside, outside = _search(
+    inside, outside = search(
         questions, kept.low, kept.start, *(cells.low, cells.high, cells.inner, cells.outer),
         *(cells.bent_in, cells.bent_out, cells.bend), pay_in, pay_out,
     )  # fmt: skip
     return Prices(_rounded_up(np.log(inside) / t), _rounded_up(np.log(outside) / t), t, kept)
-
-
-_short, _long = lru_cache(SHORT_KEPT)(_built), lru_cache(LONG_KEPT)(_built)
 
 
 def _rounded_up(values: Floats) -> Singles:
@@ -167,106 +211,3 @@ def _set_cells(questions: int, c: float, t: float) -> Cells:
     exact = np.arange(questions + 1) / questions
     inner, outer = t * np.maximum(c - exact, 0), t * np.maximum(exact - c, 0)
     return Cells(exact, exact, inner, outer, *np.zeros((3, exact.size)))
-
-
-@compiled
-def _search(  # type: ignore[no-untyped-def]
-    questions, least, start, low, high, inner, outer, bent_in, bent_out, bend, pay_in, pay_out
-):
-    """e^(t price) of every state, inside and outside: the largest over all cells (3.1)."""
-    inside, outside = np.zeros(pay_in.size), np.zeros(pay_in.size)
-    value = np.empty(pay_in.size)
-    for cell in range(low.size):
-        # Values are divided by the e^(t loss) of the cell, which their ratio does not see.
-        shift = max(inner[cell], outer[cell])
-        as_in, as_out = np.exp(inner[cell] - shift), np.exp(outer[cell] - shift)
-        if questions:
-            _envelope_of_set(start, questions, cell, as_in, as_out, pay_in, pay_out, value)
-        else:
-            ends = (low[cell], high[cell])
-            _envelope(least, start, ends, as_in, as_out, pay_in, pay_out, value)
-        from_in = value[0] * np.exp(inner[cell] + bent_in[cell])
-        from_out = value[0] * np.exp(outer[cell] + bent_out[cell])
-        for m in range(least.size):
-            slack = np.exp(m * bend[cell])
-            if_in, if_out = from_in * slack, from_out * slack
-            begin, end = start[m], start[m + 1]
-            if questions:
-                # On a set, so many right answers are possible with ``cell`` right ones in all.
-                begin, end = begin + max(0, m - questions + cell), begin + min(m, cell) + 1
-            _raise(inside[begin:end], outside[begin:end], value[begin:end], if_in, if_out)
-    return inside, outside
-
-
-@compiled
-def _raise(inside, outside, values, if_in, if_out):  # type: ignore[no-untyped-def]
-    """Both tables, or the start over the value where that is more. No branch, as below."""
-    for i in range(values.size):
-        part = 1.0 / values[i]
-        inner, outer = if_in * part, if_out * part
-        inside[i] = inner if inner > inside[i] else inside[i]
-        outside[i] = outer if outer > outside[i] else outside[i]
-
-
-@compiled
-def _last(start, as_in, as_out, pay_in, pay_out, value):  # type: ignore[no-untyped-def]
-    """At the horizon the payoff is all there is; above FLOOR, and so everywhere."""
-    for i in range(start[-2], start[-1]):
-        value[i] = max(as_in * pay_in[i], as_out * pay_out[i], FLOOR)
-
-
-@compiled
-def _envelope(  # type: ignore[no-untyped-def]
-    least, start, ends, as_in, as_out, pay_in, pay_out, value
-):
-    """The least supermartingale above the payoff, from the horizon back to no answer (4.2).
-
-    Whoever is beyond the edge of the band counts as at it: the value there is at least what may
-    come from any of them (4.6).
-    """
-    low, high = ends
-    _last(start, as_in, as_out, pay_in, pay_out, value)
-    for m in range(least.size - 2, -1, -1):
-        begin, end, stop = start[m], start[m + 1], start[m + 2]
-        row, after = value[begin:end], value[end:stop]
-        ins, outs = pay_in[begin:end], pay_out[begin:end]
-        moved = least[m + 1] - least[m]
-        for s in range(moved, min(row.size, after.size - 1 + moved)):
-            step = after[s - moved + 1] - after[s - moved]
-            one, other = after[s - moved] + low * step, after[s - moved] + high * step
-            mean = one if one > other else other
-            inner, outer = as_in * ins[s], as_out * outs[s]
-            pay = inner if inner > outer else outer
-            row[s] = mean if mean > pay else pay
-        if least[m + 1] > 0:
-            row[0] = _edge(row[0], moved, as_in * ins[0], as_out * outs[0], after[0])
-        if least[m + 1] + after.size - 1 < m + 1:
-            fixed = after.size - 1 + moved < row.size
-            row[-1] = _edge(row[-1], fixed, as_in * ins[-1], as_out * outs[-1], after[-1])
-
-
-@compiled
-def _edge(inner_value, fixed, inner, outer, beyond):  # type: ignore[no-untyped-def]
-    """At the edge: what was found from within, if anything was, what pays, what is beyond."""
-    found = 0.0 if fixed else inner_value
-    return max(found, inner, outer, beyond)
-
-
-@compiled
-def _envelope_of_set(  # type: ignore[no-untyped-def]
-    start, questions, right, as_in, as_out, pay_in, pay_out, value
-):
-    """The same for ``right`` right answers on the whole set: drawn without returning (6.1)."""
-    _last(start, as_in, as_out, pay_in, pay_out, value)
-    for m in range(start.size - 3, -1, -1):
-        begin, end, left = start[m], start[m + 1], 1.0 / (questions - m)
-        row, after = value[begin:end], value[end : start[m + 2]]
-        ins, outs = pay_in[begin:end], pay_out[begin:end]
-        for s in range(m + 1):
-            chance = (right - s) * left
-            chance = chance if chance > 0.0 else 0.0
-            chance = chance if chance < 1.0 else 1.0
-            mean = after[s] + chance * (after[s + 1] - after[s])
-            inner, outer = as_in * ins[s], as_out * outs[s]
-            pay = inner if inner > outer else outer
-            row[s] = mean if mean > pay else pay

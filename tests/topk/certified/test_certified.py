@@ -21,17 +21,17 @@ from topk.certified.certificate import (
 from topk.certified.confidence_sequences import TABLED, intervals
 from topk.certified.designs import (
     KINDS,
-    LAST_HORIZON,
     angle,
     nearest,
     scale_of,
     threshold,
     thresholds,
 )
+from topk.certified.envelopes import envelope
 from topk.certified.payoffs import payoffs
 from topk.certified.selector import LIKE_THESE, THIS_SET, Certified
 from topk.certified.states import states
-from topk.certified.supermartingales import SHORT, _envelope, _grid, _long, _short, prices
+from topk.certified.supermartingales import Kept, _grid, prices
 from topk.instances import two_group, uniform
 from topk.simulate import play
 
@@ -143,7 +143,7 @@ def test_the_table_of_an_end_cell_is_fair_for_every_accuracy_in_it():
     rng, whole = np.random.default_rng(9), states(H, 3, 0)
     value, ends = np.zeros(whole.start[-1]), (0.0, 0.02)
     pay = rng.random(value.size)
-    _envelope(whole.low, whole.start, ends, 1.0, 0.1, pay, pay[::-1].copy(), value)
+    envelope(whole.low, whole.start, ends, 1.0, 0.1, pay, pay[::-1].copy(), value)
     value = rows(value)
     m, s = np.tril_indices(H)
     for q in (0.0, 0.007, 0.02):
@@ -179,12 +179,23 @@ def test_on_a_set_a_price_is_the_largest_over_all_possible_accuracies(questions)
     np.testing.assert_allclose([table.inside, table.outside], largest, rtol=1e-5, atol=1e-6)
 
 
-def test_tables_are_shared_and_bounded():
+def test_tables_are_shared():
     number, _, _ = design()
     assert prices(H, number, number, 0, 0) is prices(H, number, number, 0, 0)
-    for kept, longest in ((_short, SHORT), (_long, LAST_HORIZON)):
-        pairs = kept.cache_info().maxsize
-        assert pairs * (longest + 1) * (longest + 2) / 2 * 2 * 4 < 3e8  # bytes
+
+
+def test_the_tables_used_last_are_kept():
+    """A horizon of 6 has 28 states, so that two of its tables are within 60."""
+    kept = Kept(60)
+    first, second = kept.prices(6, 3, 3, 0, 0), kept.prices(6, 4, 4, 0, 0)
+    assert kept.prices(6, 3, 3, 0, 0) is first
+    third = kept.prices(6, 5, 5, 0, 0)
+    assert kept.prices(6, 3, 3, 0, 0) is first
+    assert kept.prices(6, 5, 5, 0, 0) is third
+    assert kept.prices(6, 4, 4, 0, 0) is not second
+    large = kept.prices(12, 5, 5, 0, 0)
+    assert kept.prices(12, 5, 5, 0, 0) is large  # larger than all that is kept
+    assert kept.prices(6, 5, 5, 0, 0) is not third
 
 
 @pytest.mark.parametrize("h", [6, 30, 416, 776, 970])

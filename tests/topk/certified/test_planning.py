@@ -53,7 +53,7 @@ def test_what_becomes_of_a_worker_is_the_mean_over_all_its_answers(questions, le
     """Written out once more, state by state."""
     number, theta = nearest(H, 0.6), float(ACCURACIES[cell])
     table = prices(H, number, number, 0, questions)
-    all_of_them = fates(H, number, 0, questions, EACH, 4)
+    one = fates(H, number, 0, questions, EACH, 4, level)
     (least_in, least_out), c = fee(table), threshold(H, number)
 
     @cache
@@ -74,8 +74,8 @@ def test_what_becomes_of_a_worker_is_the_mean_over_all_its_answers(questions, le
         )
 
     answers, price = to_the_end(0, 0)
-    assert all_of_them.answers[level, cell] == pytest.approx(answers, abs=1e-3)
-    assert all_of_them.price[level, cell] == pytest.approx(price, abs=1e-4)
+    assert one.answers[cell] == pytest.approx(answers, abs=1e-3)
+    assert one.price[cell] == pytest.approx(price, abs=1e-4)
 
 
 def test_the_spread_of_accuracies_is_found_again():
