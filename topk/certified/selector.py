@@ -21,7 +21,7 @@ from topk.state import State, Verdict
 from .certificate import Certificate, Chosen, Tally, worst_swap
 from .confidence_sequences import intervals
 from .crowd import spread
-from .designs import threshold
+from .designs import LARGE_POOL, threshold
 from .look_ahead import LookAhead, gain, look_ahead
 from .plan import WARM, Plan, plan_for
 from .settled import settled_by
@@ -150,6 +150,12 @@ class Certified(Selector):
 
     # -- judging
 
+    @property
+    def _known_means(self) -> Floats:
+        """(n,) means; 0.5 where nothing is known."""
+        pulls = self.state.pulls
+        return np.where(pulls > 0, self.state.rewards / np.maximum(pulls, 1), 0.5)
+
     def _chosen(self, means: Floats, tally: Tally) -> Chosen:
         """(n,) the best means; among equal ones those that more answers speak for."""
         shrunk = (tally.right + 0.5) / (tally.pulls + 1)
@@ -158,7 +164,7 @@ class Certified(Selector):
     def _judgement(self) -> tuple[float, Chosen]:
         """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
         if self._judged is None:
-            chosen = self._chosen(np.nan_to_num(self.means, nan=0.5), self._tally)
+            chosen = self._chosen(self._known_means, self._tally)
             self._judged = self._certified(chosen, self._with_out), chosen
         return self._judged
 
@@ -167,7 +173,7 @@ class Certified(Selector):
 
         Intervals hold at every prefix of a worker's answers at once, whatever is out.
         """
-        means = np.nan_to_num(self.means, nan=0.5)
+        means = self._known_means
         total = worst_swap(self.quotas, chosen, *self._bounds())
         if self.swaps is not None:
             return max(0.0, min(total, self.swaps.worst(chosen, tally).total))
@@ -190,7 +196,7 @@ class Certified(Selector):
         i = self.certificate.first(tally.asked)
         if i is None or self.swaps is not None:
             return None
-        bound = self.certificate.bound(i, chosen, np.nan_to_num(self.means, nan=0.5), tally)
+        bound = self.certificate.bound(i, chosen, self._known_means, tally)
         h = self.certificate.horizons[i]
         return (h, threshold(h, bound.reference)) if bound.total <= total + ROUNDING else None
 
@@ -295,7 +301,7 @@ class Certified(Selector):
 
     def _plan(self, made: Counts, reach: Counts) -> Plan | None:
         """By which to go on, once all have had the first answers, if there is one (8.6)."""
-        if ((made < WARM) & (reach > 0)).any():
+        if self.problem.n < LARGE_POOL or ((made < WARM) & (reach > 0)).any():
             return None
         if self._crowd is None:
             self._crowd = spread(self._tally)
@@ -317,7 +323,7 @@ class Certified(Selector):
 
     def _foreseen(self, pulls: Counts) -> tuple[Tally, Floats]:
         """Outstanding answers count as made, with the means as they are."""
-        means = np.nan_to_num(self.means, nan=0.5)
+        means = self._known_means
         return Tally(pulls, np.rint(np.minimum(means, 1) * pulls).astype(np.int64)), means
 
     def _next(self, found: LookAhead | None, pulls: Counts, reach: Counts, free: Chosen) -> Counts:

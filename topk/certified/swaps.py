@@ -20,7 +20,7 @@ NARROWEST, WIDEST = 0.07, 0.3  # whatever epsilon is
 AHEAD = 4  # what answers are good for is foreseen for so many more: a fourth of those there are
 CLOSE = 0.45  # accuracies at the border are about so far apart, times 1 / n
 VARIANCE = 0.12  # of one answer
-DEAR = 1.1  # so much more swaps may be foreseen to cost than prices
+DEAR = 1.5  # swaps are used where they are foreseen to need up to so many times what prices do
 
 
 @dataclass(frozen=True)
