@@ -86,13 +86,17 @@ class Quotas:
     def best(self, values: Floats) -> NDArray[np.bool_]:
         """(n,) the feasible set of largest total: the least numbers first, then greedily."""
         order = ranking(values)
+        if self.sizes.size == 1:
+            chosen = np.zeros(order.size, bool)
+            chosen[order[: self.k]] = True
+            return chosen
         # place (n,): rank of each arm within its group, 0 the best. Sorting the ranking by group,
         # stably, lays the groups one after another, each from best to worst.
         place = np.empty(order.size, np.int64)
         in_group = np.argsort(self.groups[order], kind="stable")
         starts = np.cumsum(self.sizes) - self.sizes
         place[order[in_group]] = np.arange(order.size) - starts[self.groups[order[in_group]]]
-        chosen: NDArray[np.bool_] = place < self.at_least[self.groups]
+        chosen = place < self.at_least[self.groups]
         # The least numbers are in; of those within the greatest, the best fill the places left.
         # Greedy is right, as the sets that keep to quotas are the bases of a matroid.
         free = ~chosen & (place < self.at_most[self.groups])

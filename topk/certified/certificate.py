@@ -72,6 +72,7 @@ class Certificate:
     questions  0, or how many there are in the set that accuracy means (section 6)
     below, above  levels at which an accuracy is excluded below an interval, and above it (5.2)
     kinds      numbers of the kinds of design that are used
+    by_swaps   whether swaps have the part of delta that is not for intervals (section 10)
 
     answers_by_prices  about so many are needed where nothing better is known
     """
@@ -82,12 +83,13 @@ class Certificate:
         quotas: Quotas,
         questions: int,
         kinds: Sequence[int] = range(len(KINDS)),
+        by_swaps: bool = False,
     ) -> None:
         self.quotas, self.questions, self.kinds = quotas, questions, kinds
         self.horizons = horizons(problem.n, questions)
         self.groups = quotas.sizes.size
-        guess = _suggested(problem)
-        part = FOR_MOSTLY_INTERVALS if guess > FAR else FOR_INTERVALS
+        guess = suggested_horizon(problem)
+        part = FOR_MOSTLY_INTERVALS if guess > FAR and not by_swaps else FOR_INTERVALS
         self.below, self.above = _levels(problem, problem.delta * part)
         self.answers_by_prices = USED * problem.n * guess
         chosen_free = math.log(1 / (problem.delta * (1 - part)))
@@ -208,7 +210,7 @@ def _coarse(horizon: int, number: int) -> int:
     return min(max(round(number / step) * step, 1), count - 2)
 
 
-def _suggested(problem: Problem) -> float:
+def suggested_horizon(problem: Problem) -> float:
     """The horizon that n, K and epsilon suggest (4.4)."""
     n, wanted = problem.n, problem.epsilon * problem.k
     deviation = (math.sqrt(49 + 8 * n * wanted) - 7) / (4 * n)  # 2 n s^2 + 7 s = K epsilon

@@ -21,10 +21,12 @@ from topk.state import State, Verdict
 from .certificate import Certificate, Chosen, Tally, worst_swap
 from .confidence_sequences import intervals
 from .crowd import spread
-from .designs import threshold
+from .designs import LARGE_POOL, threshold
 from .look_ahead import LookAhead, gain, look_ahead
 from .plan import WARM, Plan, plan_for
 from .settled import settled_by
+from .swap_asking import lacking, share_out
+from .swaps import Swaps, swaps_pay
 
 LIKE_THESE, THIS_SET = "on questions like these", "on this question set"
 MOST_QUESTIONS = 1000
@@ -99,7 +101,9 @@ class Certified(Selector):
         super().__init__(problem, state, **options)
         tuned = problem.epsilon if self.options["tuned_for"] is None else self.options["tuned_for"]
         weighed = replace(problem, epsilon=tuned)
-        self.certificate = Certificate(weighed, self.quotas, self.questions)
+        by_swaps = self.options["quotas"] is None and swaps_pay(weighed)
+        self.swaps = Swaps(weighed, self.questions) if by_swaps else None
+        self.certificate = Certificate(weighed, self.quotas, self.questions, by_swaps=by_swaps)
         self.promise = self._promise()
         self._judged: tuple[float, Chosen] | None = None
         self._spread: tuple[Floats, Floats] | None = None
@@ -146,6 +150,12 @@ class Certified(Selector):
 
     # -- judging
 
+    @property
+    def _known_means(self) -> Floats:
+        """(n,) means; 0.5 where nothing is known."""
+        pulls = self.state.pulls
+        return np.where(pulls > 0, self.state.rewards / np.maximum(pulls, 1), 0.5)
+
     def _chosen(self, means: Floats, tally: Tally) -> Chosen:
         """(n,) the best means; among equal ones those that more answers speak for."""
         shrunk = (tally.right + 0.5) / (tally.pulls + 1)
@@ -154,7 +164,7 @@ class Certified(Selector):
     def _judgement(self) -> tuple[float, Chosen]:
         """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
         if self._judged is None:
-            chosen = self._chosen(np.nan_to_num(self.means, nan=0.5), self._tally)
+            chosen = self._chosen(self._known_means, self._tally)
             self._judged = self._certified(chosen, self._with_out), chosen
         return self._judged
 
@@ -163,8 +173,10 @@ class Certified(Selector):
 
         Intervals hold at every prefix of a worker's answers at once, whatever is out.
         """
-        means = np.nan_to_num(self.means, nan=0.5)
+        means = self._known_means
         total = worst_swap(self.quotas, chosen, *self._bounds())
+        if self.swaps is not None:
+            return max(0.0, min(total, self.swaps.worst(chosen, tally).total))
         i = self.certificate.first(tally.asked)
         if i is not None and self.certificate.least(i, chosen, means) < total:
             total = min(total, self.certificate.bound(i, chosen, means, tally).total)
@@ -179,12 +191,12 @@ class Certified(Selector):
         return min(1.0, self._certified(chosen, self._with_out) / self.problem.k)
 
     def design(self) -> tuple[int, float] | None:
-        """Horizon and threshold that certify now; None where the intervals do."""
+        """Horizon and threshold that certify now; None where intervals or swaps do."""
         tally, (total, chosen) = self._with_out, self._judgement()
         i = self.certificate.first(tally.asked)
-        if i is None:
+        if i is None or self.swaps is not None:
             return None
-        bound = self.certificate.bound(i, chosen, np.nan_to_num(self.means, nan=0.5), tally)
+        bound = self.certificate.bound(i, chosen, self._known_means, tally)
         h = self.certificate.horizons[i]
         return (h, threshold(h, bound.reference)) if bound.total <= total + ROUNDING else None
 
@@ -236,6 +248,8 @@ class Certified(Selector):
         """Outstanding answers count as made, with the means as they are."""
         made, reach = self.state.pulls + pending, self._reach(pending, room)
         room, left = np.minimum(room, reach), self._batch()
+        if self.swaps is not None:
+            return self._ask_for_swaps(self.swaps, slots, pending, reach, room)
         plan = self._plan(made, reach)
         if pending.any() and self.held_up():
             left = 0  # section 3: the end is waited for
@@ -260,6 +274,20 @@ class Certified(Selector):
             left -= arms.size
         return counts
 
+    def _ask_for_swaps(
+        self, swaps: Swaps, slots: int | None, pending: Counts, reach: Counts, room: Counts
+    ) -> Counts:
+        tally, means = self._foreseen(self.state.pulls + pending)
+        chosen, left = self._chosen(means, tally), self._batch()
+        if pending.any() and self.held_up():
+            return np.zeros_like(pending)
+        if slots is not None:
+            aim = AIM * self.problem.epsilon * self.problem.k
+            known = self.state.pulls.min() >= WARM
+            needed = lacking(swaps, chosen, self._tally, aim) if known else UNLIMITED
+            left = min(slots, max(left, needed) - int(pending.sum()))
+        return share_out(swaps, chosen, tally, reach, room, left)
+
     def _reach(self, pending: Counts, room: Counts) -> Counts:
         """(n,) answers to plan with: hands that are full now will be empty again."""
         willing = (room > 0) | (pending > 0)
@@ -273,7 +301,7 @@ class Certified(Selector):
 
     def _plan(self, made: Counts, reach: Counts) -> Plan | None:
         """By which to go on, once all have had the first answers, if there is one (8.6)."""
-        if ((made < WARM) & (reach > 0)).any():
+        if self.problem.n < LARGE_POOL or ((made < WARM) & (reach > 0)).any():
             return None
         if self._crowd is None:
             self._crowd = spread(self._tally)
@@ -295,7 +323,7 @@ class Certified(Selector):
 
     def _foreseen(self, pulls: Counts) -> tuple[Tally, Floats]:
         """Outstanding answers count as made, with the means as they are."""
-        means = np.nan_to_num(self.means, nan=0.5)
+        means = self._known_means
         return Tally(pulls, np.rint(np.minimum(means, 1) * pulls).astype(np.int64)), means
 
     def _next(self, found: LookAhead | None, pulls: Counts, reach: Counts, free: Chosen) -> Counts:

@@ -15,7 +15,7 @@ from topk.certified.certificate import (
     FOR_MOSTLY_INTERVALS,
     Certificate,
     Tally,
-    _suggested,
+    suggested_horizon,
     worst_swap,
 )
 from topk.certified.confidence_sequences import TABLED, intervals
@@ -375,7 +375,7 @@ def test_upper_bounds_of_the_best_and_lower_ones_of_the_others_fail_within_their
     """(5.2): whoever is chosen or not, no other bounds are needed."""
     problem = Problem(n, k, 0.1, 0.05)
     certificate = Certificate(problem, Quotas(n, k, everyone(n, k)), 0)
-    far = _suggested(problem) > FAR
+    far = suggested_horizon(problem) > FAR
     part = problem.delta * (FOR_MOSTLY_INTERVALS if far else FOR_INTERVALS)
     fail = k * math.exp(-certificate.above) + (n - k) * math.exp(-certificate.below)
     assert fail == pytest.approx(part)

@@ -1,0 +1,76 @@
+"""Whom to ask where swaps certify: docs/certified.md, section 10.
+
+Nothing here touches the promise.
+"""
+
+import math
+
+import numpy as np
+
+from topk.selector import UNLIMITED
+
+from .certificate import Chosen, Tally
+from .designs import Counts, Floats
+from .plan import WARM
+from .swaps import Swaps
+
+LOOK_OF_POOL = 10  # this part of the pool is asked between two looks
+
+
+def share_out(
+    swaps: Swaps, chosen: Chosen, tally: Tally, reach: Counts, room: Counts, slots: int
+) -> Counts:
+    """(n,) so many answers more, of those who make the worst swap so bad; less if hands are full.
+
+    tally  what is in, with all that is out as if it had been given with the means as they are
+    reach  (n,) answers that each may still give, those whose hands are full now included
+    """
+    counts = _first_answers(tally.pulls, reach, room, slots)
+    slots -= int(counts.sum())
+    if ((tally.pulls + counts < WARM) & (reach > counts)).any():
+        return counts
+    share = tally.right / np.maximum(tally.pulls, 1)
+    while slots > 0:
+        pulls = tally.pulls + counts
+        then = Tally(pulls, np.rint(share * pulls).astype(np.int64))
+        swap = swaps.worst(chosen, then, reach > counts)
+        free = room[swap.arms] > counts[swap.arms]
+        if not free.any():
+            break  # the hands of all who are needed are full
+        arms, gain = swap.arms[free], swaps.gain(swap, chosen, then)[free]
+        look = min(slots, max(1, pulls.size // LOOK_OF_POOL))
+        given = np.minimum(_in_turn(gain, pulls[arms], look), room[arms] - counts[arms])
+        counts[arms] += given
+        slots -= int(given.sum())
+    return counts
+
+
+def _first_answers(pulls: Counts, reach: Counts, room: Counts, slots: int) -> Counts:
+    """(n,) some of everybody before anything is foreseen, the fewest first (8.1)."""
+    counts = np.zeros_like(pulls)
+    for made in range(WARM):
+        arms = np.flatnonzero((pulls + counts == made) & (reach > counts) & (room > counts))
+        counts[arms[: slots - int(counts.sum())]] += 1
+    return counts
+
+
+def _in_turn(gain: Floats, pulls: Counts, answers: int) -> Counts:
+    """Each answer to whom it takes most from; with more of them it takes less."""
+    more = np.zeros(gain.size, np.int64)
+    for _ in range(answers):
+        more[np.argmax(gain * ((pulls + 1) / (pulls + more + 1)) ** 1.5)] += 1
+    return more
+
+
+def lacking(swaps: Swaps, chosen: Chosen, tally: Tally, wanted: float) -> int:
+    """Answers foreseen until the bound is ``wanted``.
+
+    What of it is beyond the means of those swapped falls with the root of the answers.
+    """
+    swap = swaps.worst(chosen, tally)
+    if swap.total <= wanted:
+        return 0
+    if wanted + swap.apart <= 0:
+        return UNLIMITED
+    fall = (swap.total + swap.apart) / (wanted + swap.apart)
+    return int(min(math.ceil(float(tally.pulls.sum()) * (fall**2 - 1)), UNLIMITED))

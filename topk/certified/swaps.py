@@ -1,0 +1,146 @@
+"""The worst swap, bounded for all who are swapped at once: docs/certified.md, section 10.
+
+In a small pool few can be swapped, and what all others could cost need not be paid for.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from topk.problem import Problem
+
+from .certificate import FAR, FOR_INTERVALS, Chosen, Tally, suggested_horizon
+from .designs import LARGE_POOL, Counts, Floats
+from .swap_prices import RATES, swap_prices
+
+# Section 10: none of these numbers matters for the promise.
+SCALE, SCALE_FOR = 0.15, 0.05  # distance of the accuracies compared, in angle, at this epsilon
+NARROWEST, WIDEST = 0.07, 0.3  # whatever epsilon is
+AHEAD = 4  # what answers are good for is foreseen for so many more: a fourth of those there are
+CLOSE = 0.45  # accuracies at the border are about so far apart, times 1 / n
+VARIANCE = 0.12  # of one answer
+DEAR = 1.5  # swaps are used where they are foreseen to need up to so many times what prices do
+
+
+@dataclass(frozen=True)
+class Swap:
+    """total    the bound on K times the regret
+    arms     those who are swapped in the worst case, or nearly
+    apart    by how much those inside answered better, in all, than those outside
+    rates    where it is least, and next to that
+    """
+
+    total: float
+    arms: Counts
+    apart: float
+    rates: slice
+
+
+class Swaps:
+    """What is certified of the worst swap of so many for so many (10.3).
+
+    questions  0, or how many there are in the set that accuracy means
+    """
+
+    def __init__(self, problem: Problem, questions: int) -> None:
+        best, others = problem.k, problem.n - problem.k
+        sizes = range(1, min(best, others) + 1)
+        delta = problem.delta * (1 - FOR_INTERVALS)
+        weights = np.array([1 / m for m in sizes])
+        ways = np.array([_log_ways(best, m) + _log_ways(others, m) for m in sizes])
+        self.levels: Floats = ways - np.log(weights / weights.sum() * delta)
+        scale = SCALE * math.sqrt(problem.epsilon / SCALE_FOR)
+        self._prices = swap_prices(min(max(scale, NARROWEST), WIDEST), questions)
+
+    def worst(self, chosen: Chosen, tally: Tally, open_to: Chosen | None = None) -> Swap:
+        """Of all numbers that may be swapped.
+
+        open_to  (n,) who can still answer: arms are of the worst swap that one of these is in, and
+                 none if there is no such
+        """
+        sides = self._sides(chosen, tally)
+        bounds = sum(side.sums for side in sides) + self.levels[:, None] * RATES
+        rates, totals = bounds.argmin(axis=1), bounds.min(axis=1)
+        share = (tally.right + 0.5) / (tally.pulls + 1)
+        total = float(totals.max())
+        for i in np.argsort(-totals, kind="stable"):
+            arms = np.concatenate([side.near(i, rates[i]) for side in sides])
+            if open_to is None or open_to[arms].any():
+                swapped = np.concatenate([side.dearest(i, rates[i]) for side in sides])
+                apart = float(np.where(chosen, share, -share)[swapped].sum())
+                return Swap(total, arms, apart, _next_to(rates[i]))
+        return Swap(total, np.empty(0, np.int64), 0.0, slice(0, 0))
+
+    def gain(self, swap: Swap, chosen: Chosen, tally: Tally) -> Floats:
+        """(arms,) what an answer more of each takes away, with the means as they are."""
+        pulls, inside = tally.pulls[swap.arms], chosen[swap.arms]
+        good = np.where(inside, pulls - tally.right[swap.arms], tally.right[swap.arms])
+        more = 1 + pulls // AHEAD
+        if self._prices.questions:
+            more = np.clip(self._prices.questions - pulls, 0, more)
+        expected = more * (good + 0.5) / (pulls + 1)
+        least = np.minimum(np.floor(expected), np.maximum(more - 1, 0)).astype(np.int64)
+        part = (expected - least)[:, None]
+        then = (1 - part) * self._prices.of(pulls + more, good + least)
+        then += part * self._prices.of(pulls + more, good + np.minimum(least + 1, more))
+        fall = self._prices.of(pulls, good) - then
+        return np.asarray(fall[:, swap.rates].mean(axis=1) / np.maximum(more, 1))
+
+    def _sides(self, chosen: Chosen, tally: Tally) -> tuple["_Side", "_Side"]:
+        """Those outside, who may be better, and those inside, who may be worse.
+
+        What is out is at its worst: all right outside, all wrong inside (Lemma 3).
+        """
+        asked, most = tally.asked, self.levels.size
+        out, wrong = asked - tally.pulls, tally.pulls - tally.right
+        better = self._prices.of(asked[~chosen], (tally.right + out)[~chosen])
+        worse = self._prices.of(asked[chosen], (wrong + out)[chosen]) - 1  # of 1 - accuracy
+        return _Side(~chosen, better, most), _Side(chosen, worse, most)
+
+
+class _Side:
+    """Who is outside the selection, or inside, the dearest first at each rate.
+
+    sums  (most, RATES) of the 1, 2, ... dearest
+    """
+
+    def __init__(self, mine: Chosen, prices: Floats, most: int) -> None:
+        self._arms = np.flatnonzero(mine)
+        self._order = np.argsort(-prices, axis=0, kind="stable")[:most]
+        self.sums = np.cumsum(np.take_along_axis(prices, self._order, axis=0), axis=0)
+
+    def dearest(self, i: int, rate: int) -> Counts:
+        return self._arms[self._order[: i + 1, rate]]
+
+    def near(self, i: int, rate: int) -> Counts:
+        """The i + 1 dearest at this rate and at those next to it: at the least bound over all rates
+        two sets are often as dear.
+        """
+        return self._arms[np.unique(self._order[: i + 1, _next_to(rate)])]
+
+
+def _next_to(rate: int) -> slice:
+    return slice(max(0, rate - 1), rate + 2)
+
+
+def swaps_pay(problem: Problem) -> bool:
+    """Whether the swaps are foreseen to need fewer answers than the prices of everybody.
+
+    By n, K, epsilon and delta alone. It is foreseen for accuracies at the border that lie ``CLOSE``
+    / n apart; the most is wanted of a swap of such a number that what they lie apart is a part of
+    what may be lost.
+    """
+    n, k, suggested = problem.n, problem.k, suggested_horizon(problem)
+    if n >= LARGE_POOL and suggested <= FAR:
+        return False
+    wanted, apart = problem.epsilon * k, CLOSE / n
+    m = min(max(round(math.sqrt(wanted / apart / 3)), 1), k, n - k)
+    level = math.log(1 / problem.delta) + _log_ways(k, m) + _log_ways(n - k, m) + 2.4 * m
+    needed = 4 * m * VARIANCE * level / (wanted + apart * m**2) ** 2
+    return needed < DEAR * suggested
+
+
+def _log_ways(n: int, m: int) -> float:
+    """ln of the number of sets of m among n."""
+    return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
