@@ -257,7 +257,7 @@ def send(client: Client, method: str, path: str, theirs: Camp):
         "{question}": theirs.question_set.questions.first().key,
     }
     content = BODIES.get(f"{method} {named(path)}", {})
-    if path in ("/api/runs", "/api/runs/{run_id}"):
+    if method != "patch" and path in ("/api/runs", "/api/runs/{run_id}"):
         content = content | {"pool": theirs.pool.pk, "question_set": theirs.question_set.pk}
     for name, value in values.items():
         path = path.replace(name, str(value))

@@ -27,7 +27,7 @@ def play_but_for(run: Run, left: str, shown: bool) -> None:
 
 
 def certified(**fields) -> Run:
-    return make_run(algorithm="certified", slots=18, epsilon=0.25, delta=0.1, **fields)
+    return make_run(algorithm="certified", slots=18, epsilon=0.15, delta=0.1, **fields)
 
 
 def test_questions_that_nobody_has_seen_go_back_and_it_ends_at_once():

@@ -115,7 +115,7 @@ def test_so_is_one_that_workers_left(name):
 
 @pytest.mark.parametrize("name", ["certified", "adaptive-top-k", "ugape-b"])
 def test_so_is_one_whose_worker_did_not_pass_the_practice(name):
-    run = play(run_of(name, slots=30, slots_per_worker=5, budget=600), crowd(1, good=2), most=3)
+    run = play(run_of(name, slots=30, slots_per_worker=5, budget=600), crowd(1, good=2), most=2)
     roster.screen(run, run.candidates.get(worker__key="w5").worker_id)
     check(play(run, crowd(1, good=2), most=30))
 
@@ -170,7 +170,7 @@ def test_so_is_one_that_workers_joined_while_it_ran():
 
 @pytest.mark.parametrize("name", ["lucb", "certified", "adaptive-top-k"])
 def test_so_is_one_whose_epsilon_was_changed(name):
-    run = play(run_of(name, epsilon=0.2, slots=30, slots_per_worker=5), crowd(1, good=2), most=5)
+    run = play(run_of(name, epsilon=0.05, slots=30, slots_per_worker=5), crowd(1, good=2), most=5)
     changes.apply(run, {"epsilon": 0.5})
     check(play(run, crowd(1, good=2)))
 

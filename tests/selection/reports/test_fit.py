@@ -33,7 +33,8 @@ def test_workers_who_are_right_on_the_same_questions_are_warned_of(requester):
         return "no" if assignment.question.number % 3 == 0 else "yes"
 
     for accuracy, warned in ((LIKE_THESE, True), (THIS_SET, False)):
-        run = make_run(algorithm="certified", options={"accuracy": accuracy}, n=12, k=3, slots=60)
+        options = {"accuracy": accuracy}
+        run = make_run(algorithm="certified", options=options, n=12, k=3, slots=60, epsilon=0.02)
         play(run, hard_for_all, most=20)
         assert ("on the same questions" in words_of(requester, run)) is warned
         assert any("on the same questions" in x for x in reports.export(run)["warnings"]) is warned
