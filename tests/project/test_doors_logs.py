@@ -12,10 +12,10 @@ from selection import engine
 from selection.models import ApiToken, Question, Run
 from selection.setup import runs
 from selection.worker import links
-from tests.processes import wait_until
+from tests.processes import free_port, wait_until
 from tests.worlds import make_run, open_of
 
-from .test_supervision import answers, free_port, supervised
+from .test_supervision import supervised, web_answers
 
 PASSWORD, MISTYPED, KEY = "a mellow harpsichord", "a yellow harpsichord", "xylophone-37"
 
@@ -42,7 +42,7 @@ def test_the_logs_of_a_full_run_have_no_secret(tmp_path, monkeypatch, settings):
     join = links.join_address(run).split("/")[-2]
     port = free_port()
     with supervised(tmp_path, port):
-        wait_until(answers(port), "the web server")
+        wait_until(web_answers(port), "the web server")
         with httpx.Client(base_url=f"http://127.0.0.1:{port}") as browser:
             assert sign_in(browser, MISTYPED).status_code == 200
             assert sign_in(browser, PASSWORD).status_code == 302

@@ -4,14 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from django.conf import settings
 
-from tests.processes import answers, celery_worker, database_url, free_port, wait_until
+from tests.processes import celery_worker, database_url, free_port, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
@@ -76,10 +77,20 @@ def of(part: str, running: subprocess.Popen[bytes]) -> set[int]:
     return {pid for pid, words in children(running.pid).items() if PARTS[part] in words}
 
 
+def web_answers(port: int) -> Callable[[], bool]:
+    def look() -> bool:
+        try:
+            return httpx.get(f"http://127.0.0.1:{port}/admin/login/").status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    return look
+
+
 def test_what_dies_is_started_again_and_told_and_all_end_together(tmp_path):
     port = free_port()
     with supervised(tmp_path, port) as running:
-        wait_until(lambda: answers(port), "the web server")
+        wait_until(web_answers(port), "the web server")
         for part in ("beat", "web"):
             wait_until(lambda part=part: len(of(part, running)) == 1, part)
             (first,) = of(part, running)
@@ -90,7 +101,7 @@ def test_what_dies_is_started_again_and_told_and_all_end_together(tmp_path):
                 lambda orphans=orphans: not any(Path(f"/proc/{pid}").exists() for pid in orphans),
                 "what the dead one left behind",
             )
-        wait_until(lambda: answers(port), "the new web server")
+        wait_until(web_answers(port), "the new web server")
         left = {pid for part in PARTS for pid in of(part, running)}
     said = (tmp_path / "said").read_text()
     assert "exited: beat (terminated by SIGKILL; not expected)" in said
