@@ -20,6 +20,7 @@ NARROWEST, WIDEST = 0.07, 0.3  # whatever epsilon is
 AHEAD = 4  # what answers are good for is foreseen for so many more: a fourth of those there are
 CLOSE = 0.45  # accuracies at the border are about so far apart, times 1 / n
 VARIANCE = 0.12  # of one answer
+LARGEST = 2000  # in a larger pool a look at all workers, at each rate, would take too long
 DEAR = 1.5  # swaps are used where they are foreseen to need up to so many times what prices do
 
 
@@ -132,7 +133,7 @@ def swaps_pay(problem: Problem) -> bool:
     what may be lost.
     """
     n, k, suggested = problem.n, problem.k, suggested_horizon(problem)
-    if n >= LARGE_POOL and suggested <= FAR:
+    if n > LARGEST or (n >= LARGE_POOL and suggested <= FAR):
         return False
     wanted, apart = problem.epsilon * k, CLOSE / n
     m = min(max(round(math.sqrt(wanted / apart / 3)), 1), k, n - k)

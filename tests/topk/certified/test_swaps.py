@@ -134,6 +134,8 @@ def test_which_pools_are_certified_by_swaps_hangs_on_the_problem_alone():
     assert swaps_pay(Problem(8, 3, 0.0, 0.05))
     assert not swaps_pay(Problem(100, 20, 0.1, 0.01))
     assert not swaps_pay(Problem(1000, 100, 0.01, 0.01))
+    assert swaps_pay(Problem(1000, 1, 0.05, 0.05))
+    assert not swaps_pay(Problem(5000, 1, 0.05, 0.05))
     quotas = {"groups": [0, 1] * 6, "at_least": [1, 1], "at_most": [2, 2]}
     assert Certified(Problem(12, 3, 0.05, 0.05), quotas=quotas).swaps is None
     # The weights may not follow the answers, so neither may the way.
