@@ -76,6 +76,7 @@ class RunPage(Page):
             "doubt": priors.doubt(run),
             "kept_out": run.pool.workers.count() - workers,
             "met": eligible.touched(run),
+            "strangers": eligible.strangers(run),
             **expected.facts(run),
         }
 

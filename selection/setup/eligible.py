@@ -33,6 +33,16 @@ def of(run: Run) -> QuerySet[Worker]:
     return rows
 
 
+def strangers(run: Run) -> list[str]:
+    """The ids that the run names, to be asked or left out, of nobody in its pool: mistyped, mostly.
+
+    Whoever comes into the pool later may have one.
+    """
+    named = dict.fromkeys([*run.only, *run.left_out])
+    there = set(run.pool.workers.filter(key__in=list(named)).values_list("key", flat=True))
+    return [key for key in named if key not in there]
+
+
 def count(run: Run) -> int:
     return of(run).count()
 

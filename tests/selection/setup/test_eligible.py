@@ -215,3 +215,21 @@ def test_the_api_says_who_is_in(token):
     api = Client(headers={"authorization": f"Bearer {token}"})
     shown = api.get(f"/api/runs/{run.pk}").json()
     assert (shown["met"], shown["only"], shown["left_out"]) == ("skip", [], ["w4"])
+
+
+def test_the_draft_names_ids_that_nobody_in_the_pool_has(requester):
+    run = make_run(n=4, questions=40, start=False, left_out=["w1", "w17"], only=["w0", "w1", "w2"])
+    page = admin_url("run_page", run.pk)
+    assert eligible.strangers(run) == ["w17"]
+    assert (
+        "Nobody in the pool has the id “w17”, which this run names. "
+        "As long as that is so, it changes nothing." in text_of(requester.get(page))
+    )
+    run.left_out = [f"typo-{i}" for i in range(7)]
+    run.save()
+    said = text_of(requester.get(page))
+    assert "has the ids “typo-0”, “typo-1”, “typo-2”, “typo-3”, “typo-4” and 2 more, which" in said
+    assert "they change nothing." in said
+    run.left_out = ["w1"]
+    run.save()
+    assert "Nobody in the pool has" not in text_of(requester.get(page))
