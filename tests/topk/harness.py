@@ -101,3 +101,14 @@ def too_many(failures, runs, rate, level=1e-4):
         comb(runs, f) * rate**f * (1 - rate) ** (runs - f) for f in range(failures, runs + 1)
     )
     return tail < level
+
+
+def answer_from(decks, selector, slots):
+    """Give (n, questions) decks of answers in order, asked by so many slots, until it stops."""
+    while not selector.stop():
+        pulls = selector.state.pulls.copy()
+        asked = selector.ask(slots)
+        assert asked.sum() > 0
+        for arm in np.repeat(np.arange(asked.size), asked):
+            selector.tell([arm], [decks[arm, pulls[arm]]])
+            pulls[arm] += 1

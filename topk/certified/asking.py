@@ -12,14 +12,13 @@ from .crowd import spread
 from .designs import LARGE_POOL
 from .look_ahead import LookAhead, gain, look_ahead
 from .plan import WARM, Plan, plan_for
-from .swap_asking import lacking, share_out
+from .swap_asking import LOOK_OF_POOL, lacking, share_out
 from .swaps import Swaps
 
 ROUNDING = 1e-9
 
 # Section 8: none of these numbers matters for the promise.
 AIM = 0.9  # plan for this part of what is wanted
-LOOK_OF_POOL = 10  # this part of the pool is asked between two looks
 BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.015  # of its own accord it asks so many at once
 
 

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tests.topk.harness import again, too_many
+from tests.topk.harness import again, answer_from, too_many
 from topk import SELECTORS, Problem, ProblemError, Verdict
 from topk.best_sets import Quotas
 from topk.certified.certificate import (
@@ -413,13 +413,7 @@ def test_on_a_set_everything_is_known_at_its_end():
     decks = rng.permuted(np.arange(questions) < right[:, None], axis=1)
     problem = Problem(4, 1, 0.0, 0.05)
     selector = Certified(problem, accuracy=THIS_SET, questions=questions)
-    while not selector.stop():
-        pulls = selector.state.pulls.copy()
-        asked = selector.ask(3)
-        assert asked.sum() > 0
-        for arm in np.repeat(np.arange(4), asked):
-            selector.tell([arm], [decks[arm, pulls[arm]]])
-            pulls[arm] += 1
+    answer_from(decks, selector, slots=3)
     assert selector.selection().tolist() == [0]
     assert selector.state.pulls.max() <= questions
     assert selector.standing().gap == 0

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tests.topk.harness import too_many
+from tests.topk.harness import answer_from, too_many
 from topk import Problem
 from topk.certified.certificate import FOR_INTERVALS, Tally
 from topk.certified.selector import THIS_SET, Certified
@@ -164,13 +164,7 @@ def test_on_a_set_swaps_end_with_all_questions_at_the_latest():
     problem = Problem(10, 3, 0.02, 0.05)
     selector = Certified(problem, accuracy=THIS_SET, questions=questions)
     assert selector.swaps is not None
-    while not selector.stop():
-        pulls = selector.state.pulls.copy()
-        asked = selector.ask(4)
-        assert asked.sum() > 0
-        for arm in np.repeat(np.arange(10), asked):
-            selector.tell([arm], [decks[arm, pulls[arm]]])
-            pulls[arm] += 1
+    answer_from(decks, selector, slots=4)
     named = right[selector.selection()].sum()
     assert (np.sort(right)[-3:].sum() - named) / questions <= 0.02 * 3 + ROUNDING
     assert selector.state.pulls.sum() < 300
