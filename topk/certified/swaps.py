@@ -28,13 +28,13 @@ DEAR = 1.5  # swaps are used where they are foreseen to need up to so many times
 class Swap:
     """total    the bound on K times the regret
     arms     those who are swapped in the worst case, or nearly
-    apart    by how much those inside answered better, in all, than those outside
+    swapped  those who are swapped in the worst case
     rates    where it is least, and next to that
     """
 
     total: float
     arms: Counts
-    apart: float
+    swapped: Counts
     rates: slice
 
 
@@ -63,15 +63,14 @@ class Swaps:
         sides = self._sides(chosen, tally)
         bounds = sum(side.sums for side in sides) + self.levels[:, None] * RATES
         rates, totals = bounds.argmin(axis=1), bounds.min(axis=1)
-        share = (tally.right + 0.5) / (tally.pulls + 1)
         total = float(totals.max())
         for i in np.argsort(-totals, kind="stable"):
             arms = np.concatenate([side.near(i, rates[i]) for side in sides])
             if open_to is None or open_to[arms].any():
                 swapped = np.concatenate([side.dearest(i, rates[i]) for side in sides])
-                apart = float(np.where(chosen, share, -share)[swapped].sum())
-                return Swap(total, arms, apart, _next_to(rates[i]))
-        return Swap(total, np.empty(0, np.int64), 0.0, slice(0, 0))
+                return Swap(total, arms, swapped, _next_to(rates[i]))
+        nobody = np.empty(0, np.int64)
+        return Swap(total, nobody, nobody, slice(0, 0))
 
     def gain(self, swap: Swap, chosen: Chosen, tally: Tally) -> Floats:
         """(arms,) what an answer more of each takes away, with the means as they are."""
@@ -83,10 +82,12 @@ class Swaps:
         expected = more * (good + 0.5) / (pulls + 1)
         least = np.minimum(np.floor(expected), np.maximum(more - 1, 0)).astype(np.int64)
         part = (expected - least)[:, None]
-        then = (1 - part) * self._prices.of(pulls + more, good + least)
-        then += part * self._prices.of(pulls + more, good + np.minimum(least + 1, more))
-        fall = self._prices.of(pulls, good) - then
-        return np.asarray(fall[:, swap.rates].mean(axis=1) / np.maximum(more, 1))
+        one_more = np.minimum(least + 1, more)
+        states = np.concatenate([pulls, pulls + more, pulls + more])
+        goods = np.concatenate([good, good + least, good + one_more])
+        now, then, better = np.split(self._prices.of(states, goods)[:, swap.rates], 3)
+        fall = now - ((1 - part) * then + part * better)
+        return np.asarray(fall.mean(axis=1) / np.maximum(more, 1))
 
     def _sides(self, chosen: Chosen, tally: Tally) -> tuple["_Side", "_Side"]:
         """Those outside, who may be better, and those inside, who may be worse.
@@ -95,8 +96,8 @@ class Swaps:
         """
         asked, most = tally.asked, self.levels.size
         out, wrong = asked - tally.pulls, tally.pulls - tally.right
-        better = self._prices.of(asked[~chosen], (tally.right + out)[~chosen])
-        worse = self._prices.of(asked[chosen], (wrong + out)[chosen]) - 1  # of 1 - accuracy
+        prices = self._prices.of(asked, np.where(chosen, wrong, tally.right) + out)
+        better, worse = prices[~chosen], prices[chosen] - 1  # of 1 - accuracy
         return _Side(~chosen, better, most), _Side(chosen, worse, most)
 
 
@@ -109,7 +110,7 @@ class _Side:
     def __init__(self, mine: Chosen, prices: Floats, most: int) -> None:
         self._arms = np.flatnonzero(mine)
         self._order = np.argsort(-prices, axis=0, kind="stable")[:most]
-        self.sums = np.cumsum(np.take_along_axis(prices, self._order, axis=0), axis=0)
+        self.sums = np.cumsum(prices[self._order, np.arange(RATES.size)], axis=0)
 
     def dearest(self, i: int, rate: int) -> Counts:
         return self._arms[self._order[: i + 1, rate]]
@@ -118,7 +119,9 @@ class _Side:
         """The i + 1 dearest at this rate and at those next to it: at the least bound over all rates
         two sets are often as dear.
         """
-        return self._arms[np.unique(self._order[: i + 1, _next_to(rate)])]
+        named = np.zeros(self._arms.size, bool)
+        named[self._order[: i + 1, _next_to(rate)]] = True
+        return self._arms[named]
 
 
 def _next_to(rate: int) -> slice:
