@@ -60,7 +60,8 @@ class SwapPrices:
         pulls, right = (np.array(x, np.float64)[:, None] for x in zip(*states, strict=True))
         evidence = self._evidence_on_set if self.questions else self._evidence
         against, reach = evidence(pulls, right)
-        return np.asarray((reach - RATES[:, None] * against[:, None, :]).max(axis=-1))
+        losses = RATES[:, None] * against[:, None, :]
+        return np.asarray((reach[..., None, :] - losses).max(axis=-1))
 
     # -- accuracy on questions like these
 
@@ -117,6 +118,11 @@ class SwapPrices:
 def swap_prices(scale: float, questions: int) -> SwapPrices:
     """The prices of a mixture, which runs in one process share."""
     return SwapPrices(scale, questions)
+
+
+def next_to(rate: int) -> slice:
+    """The rates by this one, and itself: at the least bound over all two sets are often as dear."""
+    return slice(max(0, rate - 1), rate + 2)
 
 
 def _accuracy(angles: Floats) -> Floats:
