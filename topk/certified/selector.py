@@ -93,8 +93,8 @@ class Certified(Asking):
         super().__init__(problem, state, **options)
         tuned = problem.epsilon if self.options["tuned_for"] is None else self.options["tuned_for"]
         weighed = replace(problem, epsilon=tuned)
-        by_swaps = self.options["quotas"] is None and swaps_pay(weighed)
-        self.swaps = Swaps(weighed, self.questions) if by_swaps else None
+        by_swaps = swaps_pay(weighed)
+        self.swaps = Swaps(weighed, self.quotas, self.questions) if by_swaps else None
         self.certificate = Certificate(weighed, self.quotas, self.questions, by_swaps=by_swaps)
         self.promise = self._promise()
         self._judged: tuple[float, Chosen] | None = None

@@ -70,7 +70,9 @@ def lacking(swaps: Swaps, chosen: Chosen, tally: Tally, wanted: float) -> int:
     swap = swaps.worst(chosen, tally)
     if swap.total <= wanted:
         return 0
-    if wanted + swap.apart <= 0:
+    share = (tally.right + 0.5) / (tally.pulls + 1)
+    apart = float(np.where(chosen, share, -share)[swap.swapped].sum())
+    if wanted + apart <= 0:
         return UNLIMITED
-    fall = (swap.total + swap.apart) / (wanted + swap.apart)
+    fall = (swap.total + apart) / (wanted + apart)
     return int(min(math.ceil(float(tally.pulls.sum()) * (fall**2 - 1)), UNLIMITED))

@@ -21,7 +21,7 @@ GRID = 500  # accuracies, evenly spread in angle
 END = 0.01  # angle from an accuracy of 0 or 1 of the first and the last
 # Accuracy that one nat of evidence counts for: (RATES,), a bound holds for each.
 RATES = np.geomspace(2e-5, 0.2, 40)
-TOGETHER = 64  # states whose prices are found at once
+TOGETHER = 8  # states whose prices are found at once
 KEPT = 50_000  # states whose prices are kept: 16 MB
 
 
@@ -60,10 +60,8 @@ class SwapPrices:
         pulls, right = (np.array(x, np.float64)[:, None] for x in zip(*states, strict=True))
         evidence = self._evidence_on_set if self.questions else self._evidence
         against, reach = evidence(pulls, right)
-        most = np.full((pulls.size, RATES.size), -np.inf)
-        for i, rate in enumerate(RATES):
-            most[:, i] = (reach - rate * against).max(axis=1)
-        return most
+        losses = RATES[:, None] * against[:, None, :]
+        return np.asarray((reach[..., None, :] - losses).max(axis=-1))
 
     # -- accuracy on questions like these
 
@@ -120,6 +118,11 @@ class SwapPrices:
 def swap_prices(scale: float, questions: int) -> SwapPrices:
     """The prices of a mixture, which runs in one process share."""
     return SwapPrices(scale, questions)
+
+
+def next_to(rate: int) -> slice:
+    """The rates by this one, and itself: at the least bound over all two sets are often as dear."""
+    return slice(max(0, rate - 1), rate + 2)
 
 
 def _accuracy(angles: Floats) -> Floats:

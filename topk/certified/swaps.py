@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topk.best_sets import Quotas
 from topk.problem import Problem
 
 from .certificate import FAR, FOR_INTERVALS, Chosen, Tally, suggested_horizon
 from .designs import LARGE_POOL, Counts, Floats
-from .swap_prices import RATES, swap_prices
+from .quota_swaps import QuotaSwaps
+from .swap_prices import RATES, next_to, swap_prices
 
 # Section 10: none of these numbers matters for the promise.
 SCALE, SCALE_FOR = 0.15, 0.05  # distance of the accuracies compared, in angle, at this epsilon
@@ -23,28 +25,31 @@ VARIANCE = 0.12  # of one answer
 LARGEST = 2000  # in a larger pool a look at all workers, at each rate, would take too long
 DEAR = 1.5  # swaps are used where they are foreseen to need up to so many times what prices do
 
+NOBODY: Counts = np.empty(0, np.int64)
+
 
 @dataclass(frozen=True)
 class Swap:
     """total    the bound on K times the regret
     arms     those who are swapped in the worst case, or nearly
-    apart    by how much those inside answered better, in all, than those outside
+    swapped  those who are swapped in the worst case
     rates    where it is least, and next to that
     """
 
     total: float
     arms: Counts
-    apart: float
+    swapped: Counts
     rates: slice
 
 
 class Swaps:
     """What is certified of the worst swap of so many for so many (10.3).
 
+    quotas     which selections are allowed
     questions  0, or how many there are in the set that accuracy means
     """
 
-    def __init__(self, problem: Problem, questions: int) -> None:
+    def __init__(self, problem: Problem, quotas: Quotas, questions: int) -> None:
         best, others = problem.k, problem.n - problem.k
         sizes = range(1, min(best, others) + 1)
         delta = problem.delta * (1 - FOR_INTERVALS)
@@ -53,6 +58,7 @@ class Swaps:
         self.levels: Floats = ways - np.log(weights / weights.sum() * delta)
         scale = SCALE * math.sqrt(problem.epsilon / SCALE_FOR)
         self._prices = swap_prices(min(max(scale, NARROWEST), WIDEST), questions)
+        self._within = QuotaSwaps(quotas, self.levels) if quotas.sizes.size > 1 else None
 
     def worst(self, chosen: Chosen, tally: Tally, open_to: Chosen | None = None) -> Swap:
         """Of all numbers that may be swapped.
@@ -60,18 +66,19 @@ class Swaps:
         open_to  (n,) who can still answer: arms are of the worst swap that one of these is in, and
                  none if there is no such
         """
-        sides = self._sides(chosen, tally)
+        gains = self._gains(chosen, tally)
+        if self._within is not None:
+            return _worst_within(self._within, gains, chosen, open_to)
+        sides = [_Side(mine, gains[mine], self.levels.size) for mine in (~chosen, chosen)]
         bounds = sum(side.sums for side in sides) + self.levels[:, None] * RATES
         rates, totals = bounds.argmin(axis=1), bounds.min(axis=1)
-        share = (tally.right + 0.5) / (tally.pulls + 1)
         total = float(totals.max())
         for i in np.argsort(-totals, kind="stable"):
             arms = np.concatenate([side.near(i, rates[i]) for side in sides])
             if open_to is None or open_to[arms].any():
                 swapped = np.concatenate([side.dearest(i, rates[i]) for side in sides])
-                apart = float(np.where(chosen, share, -share)[swapped].sum())
-                return Swap(total, arms, apart, _next_to(rates[i]))
-        return Swap(total, np.empty(0, np.int64), 0.0, slice(0, 0))
+                return Swap(total, arms, swapped, next_to(rates[i]))
+        return Swap(total, NOBODY, NOBODY, slice(0, 0))
 
     def gain(self, swap: Swap, chosen: Chosen, tally: Tally) -> Floats:
         """(arms,) what an answer more of each takes away, with the means as they are."""
@@ -83,21 +90,37 @@ class Swaps:
         expected = more * (good + 0.5) / (pulls + 1)
         least = np.minimum(np.floor(expected), np.maximum(more - 1, 0)).astype(np.int64)
         part = (expected - least)[:, None]
-        then = (1 - part) * self._prices.of(pulls + more, good + least)
-        then += part * self._prices.of(pulls + more, good + np.minimum(least + 1, more))
-        fall = self._prices.of(pulls, good) - then
-        return np.asarray(fall[:, swap.rates].mean(axis=1) / np.maximum(more, 1))
+        one_more = np.minimum(least + 1, more)
+        states = np.concatenate([pulls, pulls + more, pulls + more])
+        goods = np.concatenate([good, good + least, good + one_more])
+        now, then, better = np.split(self._prices.of(states, goods)[:, swap.rates], 3)
+        fall = now - ((1 - part) * then + part * better)
+        return np.asarray(fall.mean(axis=1) / np.maximum(more, 1))
 
-    def _sides(self, chosen: Chosen, tally: Tally) -> tuple["_Side", "_Side"]:
-        """Those outside, who may be better, and those inside, who may be worse.
+    def _gains(self, chosen: Chosen, tally: Tally) -> Floats:
+        """(n, RATES) what each adds to a swap: those outside may be better, those inside worse.
 
         What is out is at its worst: all right outside, all wrong inside (Lemma 3).
         """
-        asked, most = tally.asked, self.levels.size
-        out, wrong = asked - tally.pulls, tally.pulls - tally.right
-        better = self._prices.of(asked[~chosen], (tally.right + out)[~chosen])
-        worse = self._prices.of(asked[chosen], (wrong + out)[chosen]) - 1  # of 1 - accuracy
-        return _Side(~chosen, better, most), _Side(chosen, worse, most)
+        out, wrong = tally.asked - tally.pulls, tally.pulls - tally.right
+        gains = self._prices.of(tally.asked, np.where(chosen, wrong, tally.right) + out)
+        gains[chosen] -= 1  # a price inside is of 1 - accuracy
+        return gains
+
+
+def _worst_within(
+    within: QuotaSwaps, gains: Floats, chosen: Chosen, open_to: Chosen | None
+) -> Swap:
+    """Where nobody in the worst swap can answer any more, a swap of another size is looked for."""
+    found = within.worst(gains, chosen)
+    total, sizes = found.total, [size for size in within.sizes if size != found.size]
+    for other in [None, *sizes]:
+        if other is not None:
+            found = within.of(other, found.rate, gains, chosen)
+        arms = within.near(found, gains, chosen)
+        if open_to is None or open_to[arms].any():
+            return Swap(total, arms, np.flatnonzero(found.swapped), next_to(found.rate))
+    return Swap(total, NOBODY, NOBODY, slice(0, 0))
 
 
 class _Side:
@@ -109,7 +132,7 @@ class _Side:
     def __init__(self, mine: Chosen, prices: Floats, most: int) -> None:
         self._arms = np.flatnonzero(mine)
         self._order = np.argsort(-prices, axis=0, kind="stable")[:most]
-        self.sums = np.cumsum(np.take_along_axis(prices, self._order, axis=0), axis=0)
+        self.sums = np.cumsum(prices[self._order, np.arange(RATES.size)], axis=0)
 
     def dearest(self, i: int, rate: int) -> Counts:
         return self._arms[self._order[: i + 1, rate]]
@@ -118,11 +141,9 @@ class _Side:
         """The i + 1 dearest at this rate and at those next to it: at the least bound over all rates
         two sets are often as dear.
         """
-        return self._arms[np.unique(self._order[: i + 1, _next_to(rate)])]
-
-
-def _next_to(rate: int) -> slice:
-    return slice(max(0, rate - 1), rate + 2)
+        named = np.zeros(self._arms.size, bool)
+        named[self._order[: i + 1, next_to(rate)]] = True
+        return self._arms[named]
 
 
 def swaps_pay(problem: Problem) -> bool:

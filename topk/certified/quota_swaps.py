@@ -1,0 +1,102 @@
+"""The worst of all swaps that keep to quotas: docs/certified.md, section 10."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topk.best_sets import Quotas
+
+from .certificate import Chosen
+from .designs import Counts, Floats
+from .swap_prices import RATES, next_to
+
+
+@dataclass(frozen=True)
+class Found:
+    """A bound that holds for swaps of any number, and the swap that is worst by it.
+
+    size     of the number of workers that it is closest for
+    rate     number of the rate
+    swapped  (n,) whether in that swap
+    """
+
+    total: float
+    size: int
+    rate: int
+    swapped: Chosen
+
+
+class QuotaSwaps:
+    """What so many who are swapped for so many cost at most, the quotas kept (10.4).
+
+    levels  (most,) of swaps of 1, 2, ... for as many: a concave row, below all its tangents
+    """
+
+    def __init__(self, quotas: Quotas, levels: Floats) -> None:
+        self._quotas, self._levels = quotas, levels
+        self.sizes = range(1, levels.size + 1)
+        rises = np.diff(levels)
+        self._slopes: Floats = np.append(rises, rises[-1:] if rises.size else 0.0)
+
+    def worst(self, gains: Floats, chosen: Chosen) -> Found:
+        """gains  (n, RATES) what each adds who is swapped, at each rate.
+
+        At one size the bound is convex in the rate, so that the least is found by halving.
+        """
+        low, high, known = 0, RATES.size - 1, dict[int, Found]()
+        while low < high:
+            rate = (low + high) // 2
+            here, there = (self._at(r, gains, chosen, known) for r in (rate, rate + 1))
+            if here.total <= there.total:
+                high = rate
+            else:
+                low = rate + 1
+        self._at(low, gains, chosen, known)
+        return min(known.values(), key=lambda found: found.total)
+
+    def _at(self, rate: int, gains: Floats, chosen: Chosen, known: dict[int, Found]) -> Found:
+        """The least found at one rate: at the size that its own worst swap has, again and again."""
+        if rate not in known:
+            size, best = 1, self.of(1, rate, gains, chosen)
+            while (then := int(best.swapped.sum()) // 2 or 1) != size:
+                size, other = then, self.of(then, rate, gains, chosen)
+                if other.total >= best.total:
+                    break
+                best = other
+            known[rate] = best
+        return known[rate]
+
+    def of(self, size: int, rate: int, gains: Floats, chosen: Chosen) -> Found:
+        """By the tangent of the levels at one size, which is above them at every other.
+
+        At size 1 it may be as steep as one likes: so steep that not to swap is worth no more.
+        """
+        mine, slope = gains[:, rate], RATES[rate] * self._slopes[size - 1]
+        if size == 1:
+            slope = max(slope, -self._first(mine, chosen))
+        worth = np.where(chosen, -mine, mine + slope)
+        others = self._quotas.best(worth)
+        total = worth[others].sum() - worth[chosen].sum()
+        total += RATES[rate] * self._levels[size - 1] - slope * size
+        return Found(float(total), size, rate, others != chosen)
+
+    def _first(self, gains: Floats, chosen: Chosen) -> float:
+        """The most that one gains who is swapped for one."""
+        coming, going = (self._dearest(gains, mine) for mine in (~chosen, chosen))
+        quotas = self._quotas
+        counts = np.bincount(quotas.groups[chosen], minlength=quotas.sizes.size)
+        takes, gives = counts < quotas.at_most, counts > quotas.at_least
+        across = coming[takes].max(initial=-np.inf) + going[gives].max(initial=-np.inf)
+        return float(max(across, (coming + going).max()))
+
+    def _dearest(self, gains: Floats, mine: Chosen) -> Floats:
+        """(groups,) the largest gain of each, -inf where there is nobody."""
+        dearest = np.full(self._quotas.sizes.size, -np.inf)
+        np.maximum.at(dearest, self._quotas.groups[mine], gains[mine])
+        return dearest
+
+    def near(self, found: Found, gains: Floats, chosen: Chosen) -> Counts:
+        """Who is in the worst swap, at this rate or one of those next to it."""
+        rates = np.arange(RATES.size)[next_to(found.rate)]
+        swaps = [self.of(found.size, rate, gains, chosen).swapped for rate in rates]
+        return np.flatnonzero(np.any(swaps, axis=0))
