@@ -47,27 +47,29 @@ def look_ahead(
     plan: Plan | None = None,
 ) -> LookAhead | None:
     """On prices or on intervals, whichever is foreseen to need fewer answers (8.2, 8.5, 8.6)."""
-    intervals = _on_intervals(certificate, chosen, tally, reach, wanted)
     prices = None
     if plan is not None:
         prices = _as_planned(certificate, plan, chosen, tally, reach, wanted)
     if prices is None:
         prices = _on_prices(certificate, chosen, means, tally, reach, wanted)
-    if intervals is None or prices is None:
-        return prices or intervals
-    foreseen = prices.lacking
-    if foreseen == math.inf:
+    foreseen = math.inf if prices is None else prices.lacking
+    if prices is not None and foreseen == math.inf:
         foreseen = certificate.answers_by_prices - float(tally.pulls.sum())
-    return intervals if intervals.lacking < foreseen else prices
+    return _on_intervals(certificate, chosen, tally, reach, wanted, foreseen) or prices
 
 
 def _on_intervals(
-    certificate: Certificate, chosen: Chosen, tally: Tally, reach: Counts, wanted: float
+    certificate: Certificate,
+    chosen: Chosen,
+    tally: Tally,
+    reach: Counts,
+    wanted: float,
+    foreseen: float,
 ) -> LookAhead | None:
     """All intervals on their side of a threshold but for a margin, so that no swap gains more.
 
-    None where some worker cannot give so many answers. The threshold is the one that needs the
-    fewest.
+    None where some worker cannot give so many answers, or as many as prices are foreseen to need
+    would be needed. The threshold is the one that needs the fewest.
     """
     k = int(chosen.sum())
     if not 0 < k < chosen.size:
@@ -77,22 +79,24 @@ def _on_intervals(
     low, high = mean[chosen].min(), mean[~chosen].max()
     cuts = np.linspace(min(low, high) - margin, max(low, high) + margin, CUTS)
     total, lack = _cheapest(
-        cuts, margin, chosen, mean, tally.pulls, reach, certificate.below, certificate.above
+        *(cuts, margin, chosen, mean, tally.pulls, reach, certificate.below, certificate.above),
+        foreseen,
     )
-    if total in (0, math.inf):
+    if not 0 < total < foreseen:
         return None
     return LookAhead(None, total, 0.0, lack.astype(np.int64))
 
 
 @compiled
 def _cheapest(  # type: ignore[no-untyped-def]
-    cuts, margin, chosen, mean, pulls, reach, below, above
+    cuts, margin, chosen, mean, pulls, reach, below, above, foreseen
 ):
     """The fewest answers of all by one of the thresholds, and what each worker is to give for it.
 
-    Infinite if somebody is on the wrong side of each, or cannot give so many.
+    No fewer than foreseen if each needs as many, or has somebody on the wrong side of it or who
+    cannot give so many.
     """
-    fewest, each, lack = np.inf, np.zeros(mean.size), np.zeros(mean.size)
+    fewest, each, lack = foreseen, np.zeros(mean.size), np.zeros(mean.size)
     for cut in cuts:
         total = 0.0
         for i in range(mean.size):
