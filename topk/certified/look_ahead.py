@@ -13,6 +13,7 @@ from topk.selector import UNLIMITED
 
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
 from .plan import Plan, above_fee
+from .supermartingales import prices
 
 WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
 CUTS = 24  # thresholds looked at between the intervals of those chosen and of the others
@@ -235,7 +236,11 @@ def gain(
     certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
 ) -> Floats:
     """(n,) how much of the bound an answer takes away, on the way to the horizon (8.3)."""
-    end = _end(certificate.horizons[design.horizon], tally, reach)
-    then = certificate.again(design, chosen, end.tally).each
-    now = certificate.again(design, chosen, tally).each
-    return np.asarray((now - then) / np.maximum(end.ahead, 1))
+    h = certificate.horizons[design.horizon]
+    ahead = np.minimum(np.maximum(h - tally.pulls, 0), reach)
+    each = np.empty(chosen.size)
+    for group, number in enumerate(design.thresholds):
+        mine = slice(None) if certificate.groups == 1 else certificate.quotas.groups == group
+        table = prices(h, number, design.reference, design.kind, certificate.questions)
+        each[mine] = table.gains(chosen[mine], tally.pulls[mine], tally.right[mine], ahead[mine])
+    return each
