@@ -3,9 +3,11 @@
 import json
 import math
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from django.conf import settings
 
 from research import tables
 from research.__main__ import main
@@ -17,6 +19,7 @@ from research.promises.habits import Chosen
 from research.promises.measure import Effort
 from topk import SELECTORS
 
+DOCS = Path(settings.BASE_DIR) / "docs" / "validation" / "compared"
 SURE = cases.fixed("sure", "Sure", np.repeat([1.0, 0.0], [2, 4]), 2)
 TIED = cases.fixed("tied", "Tied", np.full(40, 0.5), 20)
 EFFORT = Effort(runs=2, seconds=math.inf, cap=60_000)
@@ -134,3 +137,12 @@ def test_the_command_writes_the_table_of_the_pools_that_are_named(tmp_path, caps
     rows = tables.read(tmp_path / "compared" / "results.csv", Row)
     assert [(each.rule, each.runs) for each in rows] == [(rule, 2) for rule in RULES]
     assert "| Accuracies from Beta(6,2) | 12, 3, 0.05, 0.05 |" in said
+
+
+def test_the_committed_table_is_what_its_page_says(tmp_path):
+    """A line a pool of ours, and no other pools; the page is made of the same figures."""
+    rows = tables.read(DOCS / "results.csv", Row)
+    assert {each.case for each in rows} == {case.name for case in pools.every()}
+    assert (DOCS / "README.md").read_text(encoding="utf-8").endswith(compared.markdown(rows))
+    tables.keep(tmp_path / "results.csv", rows, Row)
+    assert (tmp_path / "results.csv").read_bytes() == (DOCS / "results.csv").read_bytes()
