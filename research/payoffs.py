@@ -7,12 +7,13 @@ envelope, and a convex problem in ln b. A correction of (4.5) is fitted for desi
 horizons and thresholds at once, so that it serves all others too; both maxima are a little
 smoothed, for their gradient.
 
-It takes about three minutes and writes topk/certified/learned.npz. Pools and seeds are its own.
+It takes about a minute and writes topk/certified/learned.npz. The ends are in research/ends.npz;
+with ``--play`` they are played anew, and kept there, first. Pools and seeds are their own.
 """
 
 import argparse
 import math
-from collections.abc import Callable, Iterable
+import sys
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,31 +25,17 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.special import ndtr
 
-from topk import Problem
+from research import ends as ends_of_runs
+from research.ends import SEED, End
 from topk.certified import payoffs
-from topk.certified.certificate import Certificate
-from topk.certified.designs import KINDS, angle, nearest, threshold
-from topk.certified.selector import Certified
+from topk.certified.designs import angle, nearest, threshold
 from topk.certified.states import states
-from topk.selector import drive
 
 Floats = NDArray[np.float64]
 Random = np.random.Generator
 
 SCALES = (1.2,)
-# Runs to learn from are of the other kinds, so that what is learned does not depend on itself.
-NOT_LEARNED = [number for number, (_, gate) in enumerate(KINDS) if gate is not None]
 DESIGNS = ((70, 0.88), (87, 0.76), (107, 0.92), (136, 0.66), (36, 0.75), (170, 0.86))
-POOLS: tuple[tuple[Callable[[Random], Floats], int, float, float, int], ...] = (
-    (lambda rng: rng.beta(6, 2, 100), 20, 0.05, 0.05, 14),
-    (lambda rng: rng.beta(4, 2, 100), 20, 0.05, 0.05, 6),
-    (lambda rng: rng.beta(2, 2, 60), 15, 0.06, 0.05, 6),
-    (lambda rng: rng.beta(16, 4, 100), 20, 0.05, 0.05, 6),
-    (lambda rng: rng.beta(6, 2, 30), 8, 0.05, 0.05, 8),
-    (lambda rng: rng.beta(9, 3, 200), 60, 0.04, 0.05, 4),
-    (lambda rng: rng.random(100), 30, 0.08, 0.01, 6),
-)
-SEED = 77
 ANYWHERE = 0.1  # part of q that is spread over all states, against what no run has shown
 COPIES = 8  # of each end state, moved a little
 SIDES_MIX = 0.35  # deviations from c within which a worker may end on either side
@@ -57,17 +44,6 @@ STEPS = 400
 SOFT, SOFT_PEAK = 40.0, 200.0  # powers of the means that stand for the two maxima
 SMOOTH = 1e-4
 CORRECTIONS = (2, payoffs.TIMES.size + 1, payoffs.PLACES.size)
-
-
-@dataclass(frozen=True)
-class End:
-    """Where a run ended: (n,) answers, right ones, who was chosen; horizon and threshold used."""
-
-    pulls: NDArray[np.int64]
-    right: NDArray[np.int64]
-    chosen: NDArray[np.bool_]
-    horizon: int
-    c: float
 
 
 @dataclass
@@ -94,41 +70,33 @@ class Design:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--to", default=str(payoffs.LEARNED))
-    ends = list(_ends())
+    parser.add_argument("--play", action="store_true", help="play the runs to learn from anew")
+    asked = parser.parse_args()
+    if asked.play:
+        ends_of_runs.keep(ends_of_runs.KEPT, list(ends_of_runs.play()))
     learned: dict[str, NDArray[Any]] = {}
     for tau in SCALES:
-        corrections, cap = learn(tau, ends)
+        designs = designs_for(tau, ends_of_runs.kept())
+        before = _objective(designs, payoffs.corrections(tau)[0].ravel())[0]
+        corrections, cap, nats = learn(designs)
         learned |= {f"{tau:g}": corrections, f"{tau:g} cap": np.array(cap)}
-    np.savez_compressed(parser.parse_args().to, allow_pickle=False, **learned)
+        sys.stdout.write(f"Scale {tau:g}: {nats:.4f} nats are paid, {before:.4f} before.\n")
+    np.savez_compressed(asked.to, allow_pickle=False, **learned)
 
 
-def _ends() -> Iterable[End]:
-    for number, (pool, k, epsilon, delta, runs) in enumerate(POOLS):
-        for run in range(runs):
-            rng = np.random.default_rng([SEED, number, run])
-            truth = pool(rng)
-            selector = Certified(Problem(truth.size, k, epsilon, delta))
-            selector.certificate = Certificate(
-                selector.problem, selector.quotas, selector.questions, NOT_LEARNED
-            )
-            drive(selector, truth, None, 200_000, False, rng)
-            if (found := selector.design()) is not None:
-                h, c = found
-                chosen = np.isin(np.arange(truth.size), selector.selection())
-                right = selector.state.rewards.astype(np.int64)
-                yield End(selector.state.pulls, right, chosen, h, c)
+def designs_for(tau: float, ends: list[End]) -> list[Design]:
+    return [_design(h, c, tau, ends) for h, c in DESIGNS]
 
 
-def learn(tau: float, ends: list[End]) -> tuple[NDArray[np.float32], float]:
-    """The corrections, and ln of the largest start: no payoff far off need be higher."""
-    designs = [_design(h, c, tau, ends) for h, c in DESIGNS]
+def learn(designs: list[Design]) -> tuple[NDArray[np.float32], float, float]:
+    """The corrections, ln of the largest start (no payoff far off need be higher), what is paid."""
     begin = np.zeros(CORRECTIONS).ravel()
     options = {"maxiter": STEPS, "maxcor": 30}
     found = minimize(
         partial(_objective, designs), begin, jac=True, method="L-BFGS-B", options=options
     )
     cap = math.log(max(design.starts.max() for design in designs))
-    return np.asarray(found.x, np.float32).reshape(CORRECTIONS), cap
+    return np.asarray(found.x, np.float32).reshape(CORRECTIONS), cap, float(found.fun)
 
 
 def _design(h: int, near: float, tau: float, ends: list[End]) -> Design:

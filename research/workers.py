@@ -16,9 +16,10 @@ HOW = f"celery -A crowdselect worker -Q {QUEUE}"
 
 
 def by_celery(cells: Sequence[Cell[R]]) -> Finished[R]:
-    """As they come in. Raises Refused if no worker takes such cells."""
+    """As they come in. Raises Refused if no worker takes such cells, or cannot."""
     if not cells:
         return
+    _check_rooms(cells)
     _check_workers()
     sent = {result.id: (result, cell) for cell in cells for result in [_send(cell)]}
     try:
@@ -36,6 +37,11 @@ def _send(cell: Cell[R]) -> AsyncResult:
 
 def _room(cell: Cell[R]) -> str:
     return next(room for room, kind in CELLS.items() if isinstance(cell, kind))
+
+
+def _check_rooms(cells: Sequence[Cell[R]]) -> None:
+    if not all(isinstance(cell, tuple(CELLS.values())) for cell in cells):
+        raise Refused("Celery workers do not play this: leave out --celery.")
 
 
 def _check_workers() -> None:

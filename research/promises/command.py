@@ -8,7 +8,7 @@ from typing import Any
 from research.cells import Study
 from research.options import ROOT, above_zero, at_least_one
 
-from . import cases, chart, crowds, delays, forecasts, lives, practice, suite
+from . import cases, chart, compared, crowds, delays, forecasts, lives, pools, practice, suite
 from .measure import FULL, QUICK
 
 HELP = "measure promise and cost of every algorithm: a table and plots"
@@ -45,15 +45,23 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     today = "what people do today instead, beside ours: what it costs, how often it is off"
     kind.add_argument("--practice", dest="kind", action="store_const", const=practice, help=today)
+    table = (
+        "ours, kl-lucb and what people do today in one table instead, on pools of its own; without "
+        "end a cell, slow rules a fifth of the runs where there are more than 30 workers: hours"
+    )
+    kind.add_argument("--compare", dest="kind", action="store_const", const=compared, help=table)
 
 
 def study(options: argparse.Namespace) -> Study[Any]:
     """What was asked for. Raises Refused."""
-    base, out = (QUICK, QUICK_OUT) if options.quick else (FULL, DOCS)
+    in_one = options.kind is compared
+    full = (compared.EFFORT if in_one else FULL), DOCS
+    base, out = (QUICK, QUICK_OUT) if options.quick else full
     given = {"runs": options.runs, "seconds": options.seconds}
     effort = replace(base, **{name: value for name, value in given.items() if value is not None})
     recorded = crowds.recorded_crowds(options.crowds) if options.crowds else []
-    known = [case for case in [*cases.suite(), *recorded] if not options.quick or case.n < BIG]
-    pools, names = cases.named(known, options.cases), suite.algorithms(options.only)
-    made: Study[Any] = options.kind.study(suite.Wanted(pools, names, effort, options.out or out))
+    usual = pools.every() if in_one else cases.suite()
+    known = [case for case in [*usual, *recorded] if not options.quick or case.n < BIG]
+    asked, names = cases.named(known, options.cases), suite.algorithms(options.only)
+    made: Study[Any] = options.kind.study(suite.Wanted(asked, names, effort, options.out or out))
     return made

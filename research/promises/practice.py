@@ -111,22 +111,11 @@ class Cell:
         runs = []
         for number in range(self.effort.runs):
             means = case.means(number)
-            chosen = self._chosen(means, number)
+            chosen = choose(case, self.rule, number, self.effort.cap)
             runs.append((chosen.answers, *judged(means, case.k, chosen.arms)))
             if over() and number + 1 >= LEAST_RUNS:
                 break
         return [self._row(np.array(runs))]
-
-    def _chosen(self, means: Floats, number: int) -> Chosen:
-        case = self.case
-        if self.rule in HABITS:
-            rng = np.random.default_rng([zlib.crc32(self.rule.encode()), number])
-            return HABITS[self.rule].play(means, case.k, case.epsilon, rng)
-        cap = self.effort.cap_for(self.rule)
-        outcome = simulate.play(
-            self.rule, means, seed=number, max_pulls=cap, **asked(case, self.rule)
-        )
-        return Chosen(outcome.selection, outcome.pulls)
 
     def _row(self, runs: Floats) -> Row:
         """runs  (r, 4) answers, loss, taken and deserving of each"""
@@ -147,6 +136,16 @@ class Cell:
             taken=float(taken.mean()),
             deserving=float(deserving.sum() / taken.sum()) if anybody.any() else float("nan"),
         )
+
+
+def choose(case: Case, rule: str, number: int, cap: int) -> Chosen:
+    """Who is taken in this run, by a habit or by an algorithm, which is given up at the cap."""
+    means = case.means(number)
+    if rule in HABITS:
+        rng = np.random.default_rng([zlib.crc32(rule.encode()), number])
+        return HABITS[rule].play(means, case.k, case.epsilon, rng)
+    outcome = simulate.play(rule, means, seed=number, max_pulls=cap, **asked(case, rule))
+    return Chosen(outcome.selection, outcome.pulls)
 
 
 def judged(means: Floats, k: int, arms: Any) -> tuple[float, int, int]:

@@ -1,11 +1,14 @@
 """Cells are played by processes and by Celery workers, and an interrupt leaves nothing behind."""
 
+import json
+import math
 import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
+import numpy as np
 import pytest
 
 from research import workers
@@ -14,6 +17,11 @@ from research.cells import carry_out
 from research.papers import lil_rand_lucb, studies
 from research.papers.cells import Cell
 from research.processes import here, player
+from research.promises import compared, forecasts, life, lives, practice
+from research.promises.cases import fixed
+from research.promises.measure import Effort
+from research.tasks import ROWS, play
+from selection.errors import Refused
 from tests.processes import celery_worker, wait_until
 
 CELLS = [
@@ -104,6 +112,28 @@ def test_celery_workers_find_what_processes_do(tmp_path):
     assert files(handed / "promises") == files(alone / "promises")
     for path in alone.glob("*.*"):
         assert (handed / path.name).read_bytes() == path.read_bytes()
+
+
+SMALL = fixed("small", "Small", np.array([1.0, 1.0, 0.0, 0.0]), 2)
+EFFORT = Effort(runs=2, seconds=math.inf, cap=2_000)
+PLAYED = [
+    practice.Cell(SMALL, "best-10", EFFORT),
+    compared.Cell(SMALL, "credible", EFFORT),
+    lives.Cell("credible", SMALL, life.LIVES[0], EFFORT),
+]
+
+
+@pytest.mark.parametrize("cell", PLAYED, ids=lambda cell: type(cell).__module__)
+def test_a_worker_plays_every_kind_of_cell(cell):
+    room = workers._room(cell)
+    sent = json.loads(json.dumps(asdict(cell)))
+    assert [ROWS[room](**row) for row in play(room, sent)] == cell.play()
+
+
+def test_what_no_worker_can_play_is_refused_in_words():
+    cell = forecasts.Cell(SMALL, "credible", 0.6, 0.9, 1)
+    with pytest.raises(Refused, match="leave out --celery"):
+        list(workers.by_celery([cell]))
 
 
 @pytest.mark.usefixtures("few")

@@ -13,6 +13,7 @@ from topk.selector import UNLIMITED
 
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
 from .plan import Plan, above_fee
+from .supermartingales import prices
 
 WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
 CUTS = 24  # thresholds looked at between the intervals of those chosen and of the others
@@ -47,27 +48,29 @@ def look_ahead(
     plan: Plan | None = None,
 ) -> LookAhead | None:
     """On prices or on intervals, whichever is foreseen to need fewer answers (8.2, 8.5, 8.6)."""
-    intervals = _on_intervals(certificate, chosen, tally, reach, wanted)
     prices = None
     if plan is not None:
         prices = _as_planned(certificate, plan, chosen, tally, reach, wanted)
     if prices is None:
         prices = _on_prices(certificate, chosen, means, tally, reach, wanted)
-    if intervals is None or prices is None:
-        return prices or intervals
-    foreseen = prices.lacking
-    if foreseen == math.inf:
+    foreseen = math.inf if prices is None else prices.lacking
+    if prices is not None and foreseen == math.inf:
         foreseen = certificate.answers_by_prices - float(tally.pulls.sum())
-    return intervals if intervals.lacking < foreseen else prices
+    return _on_intervals(certificate, chosen, tally, reach, wanted, foreseen) or prices
 
 
 def _on_intervals(
-    certificate: Certificate, chosen: Chosen, tally: Tally, reach: Counts, wanted: float
+    certificate: Certificate,
+    chosen: Chosen,
+    tally: Tally,
+    reach: Counts,
+    wanted: float,
+    foreseen: float,
 ) -> LookAhead | None:
     """All intervals on their side of a threshold but for a margin, so that no swap gains more.
 
-    None where some worker cannot give so many answers. The threshold is the one that needs the
-    fewest.
+    None where some worker cannot give so many answers, or as many as prices are foreseen to need
+    would be needed. The threshold is the one that needs the fewest.
     """
     k = int(chosen.sum())
     if not 0 < k < chosen.size:
@@ -77,22 +80,24 @@ def _on_intervals(
     low, high = mean[chosen].min(), mean[~chosen].max()
     cuts = np.linspace(min(low, high) - margin, max(low, high) + margin, CUTS)
     total, lack = _cheapest(
-        cuts, margin, chosen, mean, tally.pulls, reach, certificate.below, certificate.above
+        *(cuts, margin, chosen, mean, tally.pulls, reach, certificate.below, certificate.above),
+        foreseen,
     )
-    if total in (0, math.inf):
+    if not 0 < total < foreseen:
         return None
     return LookAhead(None, total, 0.0, lack.astype(np.int64))
 
 
 @compiled
 def _cheapest(  # type: ignore[no-untyped-def]
-    cuts, margin, chosen, mean, pulls, reach, below, above
+    cuts, margin, chosen, mean, pulls, reach, below, above, foreseen
 ):
     """The fewest answers of all by one of the thresholds, and what each worker is to give for it.
 
-    Infinite if somebody is on the wrong side of each, or cannot give so many.
+    No fewer than foreseen if each needs as many, or has somebody on the wrong side of it or who
+    cannot give so many.
     """
-    fewest, each, lack = np.inf, np.zeros(mean.size), np.zeros(mean.size)
+    fewest, each, lack = foreseen, np.zeros(mean.size), np.zeros(mean.size)
     for cut in cuts:
         total = 0.0
         for i in range(mean.size):
@@ -231,7 +236,11 @@ def gain(
     certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
 ) -> Floats:
     """(n,) how much of the bound an answer takes away, on the way to the horizon (8.3)."""
-    end = _end(certificate.horizons[design.horizon], tally, reach)
-    then = certificate.again(design, chosen, end.tally).each
-    now = certificate.again(design, chosen, tally).each
-    return np.asarray((now - then) / np.maximum(end.ahead, 1))
+    h = certificate.horizons[design.horizon]
+    ahead = np.minimum(np.maximum(h - tally.pulls, 0), reach)
+    each = np.empty(chosen.size)
+    for group, number in enumerate(design.thresholds):
+        mine = slice(None) if certificate.groups == 1 else certificate.quotas.groups == group
+        table = prices(h, number, design.reference, design.kind, certificate.questions)
+        each[mine] = table.gains(chosen[mine], tally.pulls[mine], tally.right[mine], ahead[mine])
+    return each

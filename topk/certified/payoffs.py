@@ -79,7 +79,7 @@ def _by_posterior(
 
 
 @cache
-def _corrections(tau: float) -> tuple[Floats, float]:
+def corrections(tau: float) -> tuple[Floats, float]:
     """What is learned for a scale (``python -m research.payoffs``), and the cap; all logarithms.
 
     (2, TIMES + 1, PLACES): by side, time (the last row is the horizon itself) and place.
@@ -92,12 +92,12 @@ def _learned(
     kept: States, horizon: int, c: float, t: float, place: Floats, tau: float
 ) -> tuple[Floats, Floats]:
     """The mean by the posterior, times a correction that depends on time and place only (4.5)."""
-    corrections, cap = _corrections(tau)
+    learned, cap = corrections(tau)
     corners, weights = interpolation(kept.pairs()[0] / horizon, place)
     pay = []
     for side, base in enumerate(basis(kept, horizon, c, t)):
         # log: (states,), the correction between the four points of the grid around each state.
-        log = base + (weights * corrections[side].ravel()[corners]).sum(axis=0)
+        log = base + (weights * learned[side].ravel()[corners]).sum(axis=0)
         log = np.where(np.abs(place) > WELL_AWAY, np.minimum(log, cap), log)
         pay.append(np.where(base > NEVER, np.exp(log), 0.0))
     return pay[0], pay[1]

@@ -70,6 +70,29 @@ class Prices:
         each = np.where(np.repeat(chosen, ways), self.inside[at], self.outside[at])
         return np.maximum.reduceat(each, first).astype(np.float64)
 
+    def gains(
+        self, chosen: NDArray[np.bool_], pulls: Counts, right: Counts, ahead: Counts
+    ) -> Floats:
+        """(n,) by how much each price is foreseen to fall, for an answer, with so many ahead."""
+        kept = self.states
+        return np.asarray(
+            _gains(
+                *(self.inside, self.outside, kept.low, kept.high, kept.start),
+                *(chosen, pulls, right, ahead),
+            )
+        )
+
+
+@compiled
+def _gains(  # type: ignore[no-untyped-def]
+    inside, outside, low, high, start, chosen, pulls, right, ahead
+):
+    """In one go, as a look at a pool asks for several of such."""
+    then = right + np.rint(ahead * ((right + 0.5) / (pulls + 1))).astype(np.int64)
+    before = _looked_up(inside, outside, low, high, start, chosen, pulls, right)
+    after = _looked_up(inside, outside, low, high, start, chosen, pulls + ahead, then)
+    return (before - after) / np.maximum(ahead, 1)
+
 
 @compiled
 def _looked_up(  # type: ignore[no-untyped-def]

@@ -197,3 +197,17 @@ def test_with_bounds_much_too_low_the_worst_rule_is_found():
     last = 14
     bounds = bounds_of_two(Problem(2, 1, 0.3, 0.5), last)
     assert worst_chance(last, 0.7, 0.3, 0.3 * bounds < 0.4) > 0.5
+
+
+@pytest.mark.parametrize(("h", "kind"), [(55, 2), (260, 0)])
+def test_a_price_is_foreseen_to_fall_by_what_lies_between_two_looks(h, kind):
+    rng, number = np.random.default_rng(h), nearest(h, 0.8)
+    table = prices(h, number, number, kind, 0)
+    pulls = rng.integers(0, h + 1, 200)
+    right = rng.binomial(pulls, rng.beta(6, 2, 200))
+    chosen, ahead = rng.random(200) < 0.3, np.minimum(h - pulls, rng.integers(0, 40, 200))
+    then = right + np.rint(ahead * ((right + 0.5) / (pulls + 1))).astype(np.int64)
+    fall = table.of(chosen, pulls, right) - table.of(chosen, pulls + ahead, then)
+    wanted = fall / np.maximum(ahead, 1)
+    assert (table.gains(chosen, pulls, right, ahead) == wanted).all()
+    assert np.ptp(wanted) > 0.001

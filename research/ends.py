@@ -1,0 +1,93 @@
+"""Where runs of ``certified`` end, for its payoffs to be learned from.
+
+They are kept, so that what is learned can be found again after the rule of asking has changed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topk import Problem
+from topk.certified.certificate import Certificate
+from topk.certified.designs import KINDS
+from topk.certified.selector import Certified
+from topk.selector import drive
+
+Floats = NDArray[np.float64]
+Random = np.random.Generator
+
+KEPT = Path(__file__).with_name("ends.npz")
+# Runs to learn from are of the other kinds, so that what is learned does not depend on itself.
+NOT_LEARNED = [number for number, (_, gate) in enumerate(KINDS) if gate is not None]
+POOLS: tuple[tuple[Callable[[Random], Floats], int, float, float, int], ...] = (
+    (lambda rng: rng.beta(6, 2, 100), 20, 0.05, 0.05, 14),
+    (lambda rng: rng.beta(4, 2, 100), 20, 0.05, 0.05, 6),
+    (lambda rng: rng.beta(2, 2, 60), 15, 0.06, 0.05, 6),
+    (lambda rng: rng.beta(16, 4, 100), 20, 0.05, 0.05, 6),
+    (lambda rng: rng.beta(6, 2, 30), 8, 0.05, 0.05, 8),
+    (lambda rng: rng.beta(9, 3, 200), 60, 0.04, 0.05, 4),
+    (lambda rng: rng.random(100), 30, 0.08, 0.01, 6),
+)
+SEED = 77
+
+
+@dataclass(frozen=True)
+class End:
+    """Where a run ended: (n,) answers, right ones, who was chosen; horizon and threshold used."""
+
+    pulls: NDArray[np.int64]
+    right: NDArray[np.int64]
+    chosen: NDArray[np.bool_]
+    horizon: int
+    c: float
+
+
+def play() -> Iterator[End]:
+    """Of all pools; a run that ends by intervals says nothing of payoffs."""
+    for number, (pool, k, epsilon, delta, runs) in enumerate(POOLS):
+        for run in range(runs):
+            rng = np.random.default_rng([SEED, number, run])
+            truth = pool(rng)
+            selector = by_prices(Problem(truth.size, k, epsilon, delta))
+            drive(selector, truth, None, 200_000, False, rng)
+            if (found := selector.design()) is not None:
+                h, c = found
+                chosen = np.isin(np.arange(truth.size), selector.selection())
+                right = selector.state.rewards.astype(np.int64)
+                yield End(selector.state.pulls, right, chosen, h, c)
+
+
+def by_prices(problem: Problem) -> Certified:
+    """Small pools too, which certify by swaps otherwise."""
+    selector = Certified(problem)
+    selector.swaps = None
+    selector.certificate = Certificate(problem, selector.quotas, selector.questions, NOT_LEARNED)
+    return selector
+
+
+def keep(path: Path, ends: Sequence[End]) -> None:
+    """One after the other in long columns."""
+    np.savez_compressed(
+        path,
+        allow_pickle=False,
+        n=np.array([end.pulls.size for end in ends], np.int16),
+        horizon=np.array([end.horizon for end in ends], np.int16),
+        c=np.array([end.c for end in ends]),
+        pulls=np.concatenate([end.pulls for end in ends]).astype(np.int16),
+        right=np.concatenate([end.right for end in ends]).astype(np.int16),
+        chosen=np.concatenate([end.chosen for end in ends]),
+    )
+
+
+def kept(path: Path = KEPT) -> list[End]:
+    """As they were played."""
+    with np.load(path) as stored:
+        at = np.cumsum(stored["n"].astype(np.int64))[:-1]
+        columns = [np.split(stored[name].astype(np.int64), at) for name in ("pulls", "right")]
+        chosen = np.split(stored["chosen"], at)
+        pairs = zip(stored["horizon"].tolist(), stored["c"].tolist(), strict=True)
+        rows = zip(*columns, chosen, pairs, strict=True)
+        return [End(pulls, right, took, h, c) for pulls, right, took, (h, c) in rows]

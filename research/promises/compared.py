@@ -1,0 +1,194 @@
+"""Ours, the best of others that promises, and what people do today: a pool a line, in one table."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from research import tables
+from research.cells import Floats, Study
+from research.intervals import of_share
+
+from . import report
+from .cases import Case
+from .measure import LEAST_RUNS, Effort, clock
+from .practice import choose, judged
+from .rows import ROUNDING
+from .suite import TABLE, UNFINISHED, Wanted
+
+PROMISED = {"certified": "`certified`", "credible": "`credible`", "kl-lucb": "`kl-lucb`"}
+TODAY = {
+    "best-10": "10 each, best K",
+    "best-20": "20 each, best K",
+    "best-50": "50 each, best K",
+    "pass-10": "10 each, pass mark 80 %",
+    "stop-and-drop": "drop by Wilson",
+}
+RULES = {**PROMISED, **TODAY}
+EFFORT = Effort(runs=200, seconds=math.inf, cap=3_000_000)
+# These take a fifth of the runs in pools that are not small: a run of them takes seconds there.
+SLOW, FIFTH, SMALL = ("certified", "kl-lucb", "stop-and-drop"), 5, 30
+FOLDER = "compared"
+FIRST_RUN = 1_000_000  # no seed of it was looked at when anything was chosen
+
+ABOUT = f"""# Ours beside others, in one table
+
+Made by `python -m research validate --compare`; [results.csv](results.csv) has the same figures.
+
+Each field says how many answers are paid on average (± its standard error), then in how many runs
+those taken were **off**: their mean accuracy lay more than ε below that of the best K, or nobody
+was taken; and the exact 99 % interval of that rate. **Bold**: the whole interval lies above δ. All
+rules meet the same pools, on seeds that nothing was tuned on.
+
+- `certified` promises δ for every pool, `credible` on average over pools like these. `kl-lucb` is
+  the best of public algorithms that promise anything like it: it promises that *everybody* taken is
+  within ε of the K-th best, for every pool, which is more.
+- **Each, best K**: everybody answers so many gold questions, and the K with the most right are
+  taken. **Pass mark**: whoever has eight of ten right is taken, however many they are. **Drop by
+  Wilson**: who is surely in or out by 95 % intervals is not asked any more, and all is over when
+  the worst swaps within them lose no more than ε; nothing is proved of it.
+- The price of a fixed number is known beforehand, and what it is worth is not; with a promise it is
+  the other way round. [More rules of today](../practice/README.md).
+- *over*: at least one run was given up at {EFFORT.cap:,} answers (in all, if it says so), which
+  promises nothing and counts neither as kept nor as off. An empty field was not measured.
+
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A field of the table: a rule on a case.
+
+    capped   runs that were given up at the cap
+    off      of the others, in which the loss was above epsilon, or nobody was taken; low and high:
+             the exact 99 % interval of their rate
+    answers  mean of all runs; error is its standard error
+    """
+
+    case: str
+    title: str
+    n: int
+    k: int
+    epsilon: float
+    delta: float
+    rule: str
+    runs: int
+    capped: int
+    answers: float
+    error: float
+    off: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    case: Case
+    rule: str
+    effort: Effort
+
+    @classmethod
+    def read(cls, sent: Mapping[str, Any]) -> Self:
+        """From what ``asdict`` made of it, and JSON of that."""
+        return cls(Case(**sent["case"]), sent["rule"], Effort(**sent["effort"]))
+
+    @property
+    def title(self) -> str:
+        return f"{self.rule} on {self.case.name}"
+
+    @property
+    def key(self) -> str:
+        return f"compared: {self.title}, {self.effort}"
+
+    def play(self) -> list[Row]:
+        """One row. Where the first runs are all given up, the others would be too."""
+        over, runs = clock(self.effort.seconds), []
+        for number in range(self.effort.runs):
+            runs.append(self._played(FIRST_RUN + number))
+            hopeless = all(capped for _, _, capped in runs)
+            if number + 1 >= LEAST_RUNS and (over() or hopeless):
+                break
+        return [self._row(*np.array(runs, float).T)]
+
+    def _played(self, number: int) -> tuple[int, float, bool]:
+        """Answers, loss (nan if nobody is taken), and whether it was given up."""
+        means, cap = self.case.means(number), self.effort.cap
+        chosen = choose(self.case, self.rule, number, cap)
+        given_up = self.rule in PROMISED and chosen.answers >= cap
+        return chosen.answers, judged(means, self.case.k, chosen.arms)[0], given_up
+
+    def _row(self, answers: Floats, loss: Floats, capped: Floats) -> Row:
+        """All (r,)."""
+        case, ended = self.case, capped == 0
+        off = int((~(loss[ended] <= case.epsilon + ROUNDING)).sum())
+        low, high = of_share(off, int(ended.sum()))
+        error = answers.std(ddof=1) / math.sqrt(answers.size) if answers.size > 1 else math.nan
+        return Row(
+            *(case.name, case.title, case.n, case.k, case.epsilon, case.delta),
+            rule=self.rule,
+            runs=answers.size,
+            capped=int(capped.sum()),
+            answers=float(answers.mean()),
+            error=float(error),
+            off=off,
+            low=low,
+            high=high,
+        )
+
+
+def study(wanted: Wanted) -> Study[Row]:
+    """All rules on these pools; where only some algorithms are wanted, those alone."""
+    ours = [rule for rule in PROMISED if rule in wanted.algorithms]
+    rules = [*RULES] if len(ours) == len(PROMISED) else ours
+    cells = [
+        Cell(case, rule, _effort(case, rule, wanted)) for case in wanted.cases for rule in rules
+    ]
+    folder = wanted.out / FOLDER
+    return Study(cells, Row, folder / UNFINISHED, partial(_write, folder))
+
+
+def _effort(case: Case, rule: str, wanted: Wanted) -> Effort:
+    few = rule in SLOW and case.n > SMALL
+    return replace(wanted.effort, runs=-(-wanted.effort.runs // FIFTH)) if few else wanted.effort
+
+
+def _write(folder: Path, new: Sequence[Row]) -> list[str]:
+    """Rows that the folder's table has of other pools and rules stay."""
+    replaced = {(row.case, row.rule) for row in new}
+    old = tables.read(folder / TABLE, Row)
+    kept = [row for row in old if (row.case, row.rule) not in replaced]
+    places = {case: i for i, case in enumerate(dict.fromkeys(row.case for row in [*old, *new]))}
+    rules = {rule: i for i, rule in enumerate(RULES)}
+    together = sorted([*kept, *new], key=lambda row: (places[row.case], rules[row.rule]))
+    table = markdown(tables.keep(folder / TABLE, together, Row))
+    report.write(folder, ABOUT + table)
+    return [*table.splitlines(), f"Written to {folder}."]
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """A line a pool, a column a rule."""
+    head = tables.line(["pool", "n, K, ε, δ", *RULES.values()])
+    line = "|---|---|" + "---|" * len(RULES) + "\n"
+    pools = [list(group) for _, group in groupby(rows, lambda row: row.case)]
+    return head + line + "".join(map(_line, pools))
+
+
+def _line(pool: Sequence[Row]) -> str:
+    one, known = pool[0], {row.rule: field(row) for row in pool}
+    asked = f"{one.n}, {one.k}, {one.epsilon:g}, {one.delta:g}"
+    return tables.line([one.title, asked, *(known.get(rule, "") for rule in RULES)])
+
+
+def field(row: Row) -> str:
+    ended = row.runs - row.capped
+    about = f" ± {row.error:,.0f}" if row.error > 0 else ""
+    paid = f"{'over ' if row.capped else ''}{row.answers:,.0f}{about}"
+    if not ended:
+        return f"{paid}<br>all {row.runs} given up"
+    off = f"{row.off} of {ended}: {row.low:.1%} to {row.high:.1%}".replace("%", " %")
+    return f"{paid}<br>{f'**{off}**' if row.low > row.delta else off}"

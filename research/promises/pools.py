@@ -1,0 +1,79 @@
+"""Pools to compare rules on: usual ones, and those on which one or another of them is poor."""
+
+import numpy as np
+
+from topk.instances import synthetic, two_group, uniform
+
+from .cases import CHANCE, Case, beta, fixed
+
+
+def every() -> list[Case]:
+    """Small ones first."""
+    return [*small(), *groups(), *bells(), *large()]
+
+
+def small() -> list[Case]:
+    """Of up to 50 workers; half of them stars, or evenly spaced."""
+    return [
+        fixed("even-n8", "Evenly spaced from .9 to .55", np.linspace(0.9, 0.55, 8), 1),
+        beta(6, 2, 10, 2, 0.05, 0.05),
+        beta(6, 2, 12, 3, 0.05, 0.05),
+        fixed("even-n20", "Evenly spaced from .95 to .4", np.linspace(0.95, 0.4, 20), 1),
+        beta(6, 2, 30, 6, 0.05, 0.05),
+        beta(12, 3, 30, 6, 0.05, 0.05),
+        half_spammers(),
+        beta(6, 2, 50, 5, 0.05, 0.1),
+        groups_of(1, (1, 0.9), (49, 0.7)),
+        groups_of(5, (1, 0.99), (49, 0.7)),
+    ]
+
+
+def half_spammers() -> Case:
+    """Every second worker answers by chance."""
+    return Case(
+        *("half-spammers-n30", "Half of Beta(6,2) and half at .5", 30, 6, 0.05, 0.05),
+        fixed=(CHANCE,) * 15,
+        a=6,
+        b=2,
+    )
+
+
+def groups() -> list[Case]:
+    """With a gap just at K, or none at all: where a bell deceives."""
+    apart = np.r_[np.linspace(0.95, 0.85, 20), np.linspace(0.75, 0.6, 80)]
+    return [
+        groups_of(10, (10, 0.8), (40, 0.65)),
+        groups_of(5, (5, 0.95), (45, 0.8)),
+        groups_of(20, (20, 0.9), (80, 0.7)),
+        groups_of(30, (30, 0.85), (70, 0.68)),
+        groups_of(20, (20, 0.9), (40, 0.75), (40, 0.6)),
+        groups_of(15, (15, 0.88), (45, 0.72), (40, 0.55)),
+        fixed("apart-n100", "20 from .95 to .85, 80 from .75 to .6", apart, 20),
+        fixed("alike-n100", "All at .8", np.full(100, 0.8), 20),
+        fixed("two-group-n100", "TwoGroup, .7 and .3", two_group(100, 20), 20, 0.1, 0.01),
+    ]
+
+
+def groups_of(k: int, *groups: tuple[int, float]) -> Case:
+    """So many workers at each accuracy."""
+    means = np.concatenate([np.full(many, accuracy) for many, accuracy in groups])
+    title = ", ".join(f"{many} at {accuracy:g}".replace("0.", ".") for many, accuracy in groups)
+    name = "-".join(f"{many}-at-{accuracy:g}" for many, accuracy in groups)
+    return fixed(f"{name}-k{k}", title, means, k)
+
+
+def bells() -> list[Case]:
+    """A hundred workers of one population."""
+    shapes = ((6, 2), (12, 3), (2, 2), (1, 1), (20, 5))
+    evenly = fixed("uniform-n100", "UNIFORM, evenly from 0 to .99", uniform(100), 20, 0.1, 0.01)
+    return [*(beta(a, b, 100, 20, 0.05, 0.05) for a, b in shapes), evenly]
+
+
+def large() -> list[Case]:
+    """The instances of Chen, Chen, Zhang, Zhou 2017 for which thousands of answers are saved."""
+    evenly, near = "UNIFORM, evenly from 0 to .999", "SYNTHETIC-6, most near the border"
+    return [
+        fixed("uniform-n1000-k100", evenly, uniform(1000), 100, 0.01, 0.01),
+        fixed("uniform-n1000-k250", evenly, uniform(1000), 250, 0.01, 0.01),
+        fixed("synthetic-6-n1000", near, synthetic(1000, 500, 6), 500, 0.01, 0.01),
+    ]
