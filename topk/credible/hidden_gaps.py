@@ -18,6 +18,8 @@ LONG, SAID_BY_ODDS = 0.056, 0.1  # ten answers a worker at n = 100, k = 20, epsi
 TORN_MASS = 0.9  # prior probability of the torn, for who is cautious; the rest is as ever
 CAUTIOUS_SHARE = 0.85  # of delta: with 1, 11 of 160 pools of 30 good workers and 70 others broke it
 
+LARGE = 300  # workers from which on every run is cautious: so many leave little to luck
+
 
 def torn(grid: Grid, w: Floats, borders: Cells) -> Floats:
     """(R, M) these populations (R, M), torn at their borders (R,), the gaps taken in turn."""

@@ -20,7 +20,7 @@ from topk.selector import Counts, Floats, Selector, Standing
 from topk.water_filling import level
 
 from .goodness_of_fit import GoodnessOfFit
-from .hidden_gaps import CAUTIOUS_SHARE, MUCH, fits_a_gap
+from .hidden_gaps import CAUTIOUS_SHARE, LARGE, MUCH, fits_a_gap
 from .population import prior_from, summary
 from .population_summary import summarised
 from .posterior import Posterior
@@ -88,8 +88,8 @@ class Credible(Selector):
             "cautious",
             False,
             "Keep δ also among crowds whose best workers stand apart from the others by a gap, "
-            "which few answers do not show; costs a tenth to two fifths more answers. Advised from "
-            "several hundred workers on, where three groups break δ without it in most runs.",
+            "which few answers do not show; costs a tenth to two fifths more answers. Every run "
+            f"of {LARGE} workers or more does so: without, three groups break δ far too often.",
             "flag",
         ),
     )
@@ -103,7 +103,7 @@ class Credible(Selector):
         if self.problem.epsilon <= 0:
             raise ProblemError(f"{self.title} needs an epsilon above 0.")
         self._prior = prior_from(self.options["prior"])
-        if self.options["cautious"]:
+        if self._cautious:
             self.promise = replace(self.promise, among=WITH_GAPS)
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
@@ -126,12 +126,16 @@ class Credible(Selector):
         problem, state = self.problem, self.state
         posterior = Posterior(state.rewards, state.pulls, self._prior, problem.k, DRAWS)
         delta = problem.delta * self.options["share"]
-        if self.options["cautious"]:
+        if self._cautious:
             posterior, delta = posterior.fearing_gaps(), delta * CAUTIOUS_SHARE
         risk = PosteriorRisk.of(posterior, self._met, problem.epsilon, delta)
         while self._enough and risk.unsure and risk.bound.rounds < MOST_ROUNDS:
             risk = risk.with_more()
         return risk
+
+    @property
+    def _cautious(self) -> bool:
+        return bool(self.options["cautious"]) or self.problem.n >= LARGE
 
     def _rng(self) -> np.random.Generator:
         """The same for equal tallies, whoever has them: renumbering workers changes nothing."""
@@ -183,7 +187,7 @@ class Credible(Selector):
     def _gap_feared(self) -> str:
         """What a hidden gap would do to a promise that holds; empty where it would do little, and
         where the run was as short as runs on bells are."""
-        if self.options["cautious"] or not self._done():
+        if self._cautious or not self._done():
             return ""
         problem, judged = self.problem, self._posterior_risk()
         feared, asked = judged.fearing_gaps(), float(self.state.pulls.mean())
