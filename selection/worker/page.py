@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from selection import clock
 from selection.intake import practice, presence
 from selection.models import Answer, Assignment, Candidate, Practice, Question, Run, exposure
+from selection.models.answers import given
 from selection.models.gradable import Gradable
 from selection.models.grading import kind_of
 
@@ -160,9 +161,8 @@ def _in_all_skills(own: Candidate) -> list[Candidate]:
 
 
 def _answered(candidates: list[Candidate]) -> int:
-    """Without a response are those that lapsed, and those of retired questions."""
-    given = Answer.objects.filter(assignment__candidate__in=candidates).exclude(response="")
-    return given.count()
+    """What is paid: not those that lapsed. Responses may have been deleted since."""
+    return Answer.objects.filter(given(), assignment__candidate__in=candidates).count()
 
 
 def _asked(run: Run, candidates: list[Candidate]) -> list[Candidate]:
