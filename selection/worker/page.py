@@ -54,6 +54,7 @@ class OpenQuestion:
     """assignment  its id, or that of the practice question
     kind        one of grading.KINDS
     due         None for practice, which takes as long as it takes
+    said        what was sent and could not be taken, so that nobody has to write it again
     """
 
     assignment: int
@@ -62,6 +63,7 @@ class OpenQuestion:
     due: datetime | None
     kind: str
     texts: Texts = Texts.NONE
+    said: tuple[str, ...] = ()
 
     @cached_property
     def seconds_left(self) -> int | None:
@@ -75,9 +77,15 @@ class OpenQuestion:
         return self.texts.html(self.prompt)
 
     @property
-    def choosing(self) -> list[tuple[str, SafeString]]:
-        """Each choice, and how it is shown."""
-        return [(choice, self.texts.choice(choice)) for choice in self.choices]
+    def choosing(self) -> list[tuple[str, SafeString, bool]]:
+        """Each choice, how it is shown, and whether it was said."""
+        return [(one, self.texts.choice(one), one in self.said) for one in self.choices]
+
+    @property
+    def places(self) -> list[tuple[int, str]]:
+        """Of what is to be put in order: each place, and what was said to come there."""
+        count = len(self.choices)
+        return list(enumerate([*self.said, *[""] * count][:count], 1))
 
     @property
     def typed_at_once(self) -> bool:
