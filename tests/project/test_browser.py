@@ -57,6 +57,20 @@ def test_a_requester_goes_from_nothing_to_a_running_run(desktop: Page):
     assert Run.objects.get().status == "running"
 
 
+def test_the_keyboard_begins_at_signing_in_and_then_at_what_is_wrong(
+    browser: Browser, desktop: Page
+):
+    pool = make_pool(1)
+    desktop.goto("/admin/selection/pool/add/")
+    desktop.get_by_label("Name").fill(pool.name)
+    desktop.keyboard.press("Enter")
+    expect(desktop.get_by_text("There is one of this name already")).to_be_visible()
+    expect(desktop.get_by_label("Name")).to_be_focused()
+    stranger = browser.new_page()
+    stranger.goto(desktop.url)
+    expect(stranger.get_by_label("Username")).to_be_focused()
+
+
 def test_a_worker_answers_on_a_phone_without_javascript(browser: Browser, live_server):
     run = make_run()
     QuestionSet.objects.update(instructions="Say what you see.")
