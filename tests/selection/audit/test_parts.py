@@ -188,6 +188,8 @@ def test_the_log_comes_as_json_lines_and_the_command_takes_a_part_of_it(client: 
         told(team="Bees")
     with pytest.raises(CommandError, match="as in run:12"):
         told(of="12")
+    with pytest.raises(CommandError, match="nothing of the kind “pol”, but: pool"):
+        told(of="pol:1")
 
 
 def told(**options: object) -> str:
