@@ -27,7 +27,10 @@ UNFOLD = {
         {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("selection/icon.svg")},
     ],
     "STYLES": [lambda _: static("selection/admin.css")],
-    "SCRIPTS": [lambda _: static("selection/named.js")],
+    "SCRIPTS": [
+        lambda _: static("selection/named.js"),
+        lambda _: static("selection/focus.js"),
+    ],
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,
     "DASHBOARD_CALLBACK": "selection.admin.home.dashboard",

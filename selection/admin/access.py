@@ -115,9 +115,27 @@ class MembershipForm(forms.ModelForm):
         return given
 
 
+class MembersFormSet(forms.BaseInlineFormSet):
+    def clean(self) -> None:
+        """Nobody stands there twice, and who owned the team does not leave it to nobody."""
+        super().clean()
+        staying = [form for form in self.forms if form not in self.deleted_forms]
+        seen = set()
+        for form in staying:
+            user = form.instance.user_id
+            if user in seen:
+                form.add_error("username", "They stand here twice.")
+            seen.update({user} - {None})
+        owner = Membership.Role.OWNER
+        owned = any(form.initial.get("role") == owner for form in self.initial_forms)
+        if owned and not any(form.instance.role == owner for form in staying):
+            raise ValidationError("Nobody would own the team: make somebody else an owner first.")
+
+
 class Members(Told, TabularInline):
     model = Membership
     form = MembershipForm
+    formset = MembersFormSet
     fields = ["username", "role"]
     extra = 1
     hide_title = True
@@ -137,6 +155,11 @@ class TeamAdmin(Admin):
 
     def get_inlines(self, request: HttpRequest, obj: Team | None) -> list[Any]:
         return list(self.inlines) if obj else []
+
+    def response_post_save_change(self, request: HttpRequest, obj: Team) -> HttpResponse:
+        """Whoever gave away their own role may not see the list of teams any more."""
+        request.user = User.objects.get(username=request.user.get_username())
+        return super().response_post_save_change(request, obj)
 
 
 # -- programs

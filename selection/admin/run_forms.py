@@ -110,7 +110,9 @@ class RunForm(QuotaFields, LearnField, KindsField, WhoFields, OptionFields, form
         run = Run(pk=self.instance.pk, **_given(cleaned), options=self.instance.options)
         if asked := cleaned.get("question_set"):
             run.deck_size = asked.questions.count()
-        for field, why in refusals.of(run, _workers(run, cleaned, pool)).items():
+        found = refusals.of(run, _workers(run, cleaned, pool))
+        found |= refusals.of_closing(run, cleaned.get("enrol_until"))
+        for field, why in found.items():
             if field == "pool" or field in cleaned:
                 self.add_error(field, why)
         self._check_quotas(pool)

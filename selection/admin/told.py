@@ -49,8 +49,8 @@ class ToldForm(forms.Form):
         self.initial |= {f"code_{outcome}": one for outcome, one in facts.codes.items()}
         price = "" if run.price is None else f" An answer costs you {money.of(run, 1)} in all."
         self.fields["pay"].help_text = (
-            f"In {run.currency or 'the run’s currency'}, with what they have earned so far. Empty: "
-            f"nothing is said about pay.{price}"
+            f"In {run.currency or 'the run’s currency'}, with what they have earned so far; the "
+            f"payment list goes by it. Empty: nothing is said about pay.{price}"
         )
         for outcome, when in OUTCOMES.items():
             self.fields[f"code_{outcome}"] = forms.CharField(

@@ -91,7 +91,9 @@ class RunIn(Schema, extra="forbid"):
     )
     recorded_only: Yes = Field(False, description="Ask nobody: use imported answers only.")
     enrolling: Yes = Field(False, description="Workers may join until the roster is closed.")
-    enrol_until: datetime | None = Field(None, description="When the roster closes by itself.")
+    enrol_until: datetime | None = Field(
+        None, description="When the roster closes by itself, with the zone."
+    )
     enrol_most: int | None = Field(
         None, ge=2, le=2**31 - 1, description="With how many workers it closes by itself."
     )

@@ -32,8 +32,8 @@ class ExportIn(Schema):
         "Read by mturk, mturk-revoke and toloka.",
     )
     pay: Decimal | None = price(
-        "What a worker is paid for an answer; else the run's price. Read by payment and "
-        "prolific-bonus."
+        "What a worker is paid for an answer; else what workers were told, else the run's price. "
+        "Read by payment and the bonuses."
     )
 
 

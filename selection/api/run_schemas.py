@@ -188,7 +188,7 @@ class ChangeIn(Schema, extra="forbid"):
     minutes: int | None = None
     hours_to_come: float | None = Field(None, description="null: everybody is waited for.")
     epsilon: float | None = None
-    enrol_until: datetime | None = None
+    enrol_until: datetime | None = Field(None, description="With its zone.")
     enrol_most: int | None = None
     enrolling: Yes | None = Field(None, description="Open or close the roster.")
     concluded: Yes | None = Field(None, description="Put an ended run aside, or take it up.")

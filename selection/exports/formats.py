@@ -219,7 +219,8 @@ FORMATS = {
         Format(
             "payment",
             "Payment list, CSV",
-            "Everybody tested, selected or not: shown, answered, what is due at the run's price.",
+            "Everybody tested, selected or not: shown, answered, what is due: by what workers "
+            "were told, else the run's price.",
             PAYING,
             "csv",
             payment.payment,

@@ -3,12 +3,11 @@
 from statistics import median
 
 from selection.models import Run
-from selection.reports import ended_early
+from selection.reports import count_given, ended_early
 from selection.reports.words import many
 from selection.setup import choices, money
 
 from .papers import bibtex
-from .payment import count_given
 from .wanted import Wanted
 
 

@@ -8,6 +8,8 @@ from django.db.models import Count, Max, Q
 
 from selection.errors import Refused
 from selection.models import Assignment, Candidate, Run
+from selection.models.answers import given
+from selection.setup.page_facts import PageFacts
 
 from .wanted import Wanted
 from .writing import Table, csv_file, plain_lines, program_csv
@@ -18,8 +20,7 @@ COLUMNS = [
 ]
 CENT = Decimal("0.01")
 MOST_REASON = 200
-# An answer that a worker gave: not one that closed a question which was out when it was retired.
-GIVEN = Q(answer__isnull=False, answer__expired=False) & ~Q(answer__response="", answer__void=True)
+GIVEN = given("answer__")
 LATE = Q(answer__expired=True)
 
 
@@ -27,8 +28,8 @@ def payment(wanted: Wanted) -> Iterator[bytes]:
     """For people: what each was shown, answered and is due."""
     pay, currency = _pay(wanted), wanted.run.currency
     rows = (
-        [worker, name, shown, given, late, pay, due(pay, given), currency, platform, task]
-        for worker, name, shown, given, late, platform, task in _tested(wanted.run)
+        [worker, name, shown, answered, late, pay, due(pay, answered), currency, platform, task]
+        for worker, name, shown, answered, late, platform, task in _tested(wanted.run)
     )
     return csv_file(Table(COLUMNS, rows))
 
@@ -61,8 +62,8 @@ def _bonuses(wanted: Wanted) -> Iterator[tuple[str, Decimal, str]]:
         )
     return (
         (worker, amount, task if platform == Candidate.Platform.MTURK else "")
-        for worker, _, _, given, _, platform, task in _tested(wanted.run)
-        if (amount := due(pay, given))
+        for worker, _, _, answered, _, platform, task in _tested(wanted.run)
+        if (amount := due(pay, answered))
     )
 
 
@@ -71,18 +72,16 @@ def due(pay: Decimal | None, answered: int) -> Decimal | None:
     return None if pay is None else (pay * answered).quantize(CENT, ROUND_HALF_UP)
 
 
-def count_given(run: Run) -> int:
-    """Answers that somebody gave, also to questions that were retired since, and wrong ones."""
-    return Assignment.objects.filter(GIVEN, candidate__run=run).count()
-
-
 def _pay(wanted: Wanted) -> Decimal | None:
-    pay = wanted.run.price if wanted.pay is None else wanted.pay
+    """As said for this file; else what the workers were told, for that is what they expect; else
+    the price."""
+    told = PageFacts.of(wanted.run).pay
+    pay = next((one for one in (wanted.pay, told, wanted.run.price) if one is not None), None)
     return None if pay is None else pay.normalize() + 0
 
 
 def _tested(run: Run) -> Iterator[tuple[Any, ...]]:
-    """(worker, name, shown, given, too late, platform, task) of whoever was shown a question, or
+    """(worker, name, shown, answered, too late, platform, task) of whoever was shown a question, or
     answered one.
 
     Answers that came by file or API were shown elsewhere, and count as shown.
@@ -93,7 +92,7 @@ def _tested(run: Run) -> Iterator[tuple[Any, ...]]:
         .values_list("candidate__worker__key", "candidate__worker__name")
         .annotate(
             shown=Count("pk", filter=Q(shown__isnull=False) | GIVEN | LATE),
-            given=Count("pk", filter=GIVEN),
+            answered=Count("pk", filter=GIVEN),
             late=Count("pk", filter=LATE),
             platform=Max("candidate__platform"),
             task=Max("candidate__task"),

@@ -16,7 +16,6 @@ from selection.models import Candidate, Run
 from selection.setup import choices, money
 
 from . import drawings, methods
-from .payment import count_given
 from .wanted import Wanted
 
 MOST_NAMED, MOST_EVENTS = 50, 200
@@ -96,7 +95,7 @@ def facts(wanted: Wanted) -> dict[str, Any]:
 
 
 def _begun(wanted: Wanted) -> dict[str, Any]:
-    run, progress, given = wanted.run, reports.progress(wanted.run), count_given(wanted.run)
+    run, progress, given = wanted.run, reports.progress(wanted.run), reports.count_given(wanted.run)
     events = run.events.order_by("at", "id")
     tested = sum(any(line.answers for line in lines) for lines in wanted.people.values())
     end = run.ended or timezone.now()

@@ -12,7 +12,7 @@ from selection.reports import Line, Look, PromiseStatus
 @dataclass(frozen=True)
 class Wanted:
     """named  what the qualification or the skill is called on the platform; empty: as the run
-    pay    what a worker is paid for an answer; None: the run's price
+    pay    what a worker is paid for an answer; None: as workers were told, or the run's price
     """
 
     run: Run

@@ -136,6 +136,16 @@ class Assignment(models.Model):
         return f"{self.candidate}: {self.question}"
 
 
+def given(answer: str = "") -> Q:
+    """That somebody gave it in time, right or not, also to a question that was retired since: this
+    is the work that is paid. What closed a question that was out when it was retired is none.
+
+    answer  what the names of an answer's fields begin with: "answer__" from its assignment
+    """
+    closed = {f"{answer}response": "", f"{answer}void": True}
+    return Q(**{f"{answer}expired": False}) & ~Q(**closed)
+
+
 class Answer(models.Model):
     """What closed an assignment: a response, or that time was up. Not right if it was.
 

@@ -25,7 +25,7 @@ from .named import ended_early
 from .needs import Need, needs
 from .outlook import Ahead, Everybody, ahead, in_short
 from .pace import Pace, pace
-from .progress import Progress, history, progress, with_counts
+from .progress import Progress, count_given, history, progress, with_counts
 from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
 from .signs import Sign, Signs, signs
 from .system import Load, Part, celery_workers, load, parts
@@ -80,6 +80,7 @@ __all__ = [
     "celery_workers",
     "columns",
     "compare",
+    "count_given",
     "dump",
     "dump_text",
     "duration",

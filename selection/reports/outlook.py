@@ -9,7 +9,7 @@ from django.utils import timezone
 from selection.models import Outlook, Run
 from selection.setup import money
 
-from .progress import Progress, progress
+from .progress import Progress, count_given, progress
 from .words import many
 
 ENOUGH = 20  # answers, to speak of a speed
@@ -52,7 +52,7 @@ class Ahead:
     answers    still to be paid, of those that are out and those that are not handed out yet
     cost       the same in money; None where no price is known
     total      answers at the end, in all
-    paid, committed   answers: given so far; out with the crowd
+    paid, committed   answers: given so far, as in the payment list; out with the crowd
     paid_cost, committed_cost   the same in money
     kept       share of the simulated runs in which the promise is kept; runs, how many they are
     epsilon    what holds in the middle of those that are cut short; None if none was
@@ -84,7 +84,7 @@ def ahead(run: Run, now: Progress | None = None, at: datetime | None = None) -> 
     if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
         return None
     now = now or progress(run)
-    paid = now.spent - now.out
+    paid = count_given(run)
     spent = {
         "paid": paid,
         "committed": now.out,
@@ -94,7 +94,7 @@ def ahead(run: Run, now: Progress | None = None, at: datetime | None = None) -> 
     made = Outlook.objects.filter(run=run).first()
     if made is None or made.why:
         return Ahead(why=made.why if made else UNSEEN, **spent)  # type: ignore[arg-type]
-    left = to_go(made, paid)
+    left = to_go(made, now.spent - now.out)
     low, median, high = left
     hours, time = _time(run, high, at or timezone.now())
     return Ahead(
@@ -113,9 +113,10 @@ def ahead(run: Run, now: Progress | None = None, at: datetime | None = None) -> 
     )
 
 
-def to_go(made: Outlook, paid: int) -> tuple[int, int, int]:
-    """Answers still to come when so many are paid: what was forecast, less what came since."""
-    low, median, high = (max(0, total - paid) for total in (made.low, made.median, made.high))
+def to_go(made: Outlook, closed: int) -> tuple[int, int, int]:
+    """Answers still to come when so many of those asked for came or lapsed: what was forecast, less
+    these."""
+    low, median, high = (max(0, total - closed) for total in (made.low, made.median, made.high))
     return low, median, high
 
 
@@ -170,11 +171,11 @@ def _an_hour(run: Run, now: datetime) -> float | None:
 # -- in words
 
 
-def in_short(run: Run, made: Outlook | None, paid: int) -> str:
+def in_short(run: Run, made: Outlook | None, closed: int) -> str:
     """For a line of a list: "80 – 190 answers, 4.00 – 9.50 €"."""
     if made is None or made.why:
         return "too early to say"
-    low, _, high = to_go(made, paid)
+    low, _, high = to_go(made, closed)
     answers = many(high, "answer") if low == high else f"{low:,} – {high:,} answers"
     if run.price is None:
         return answers

@@ -8,6 +8,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from selection.models import Assignment, Run, Step
+from selection.models.answers import given
 from topk import rounded_up
 
 
@@ -62,6 +63,11 @@ def progress(run: Run) -> Progress:
         out=0 if run.status == Run.Status.ENDED else unanswered,
         rate=_rate(run),
     )
+
+
+def count_given(run: Run) -> int:
+    """Answers that are to be paid: wrong ones, too, and those of questions retired since."""
+    return run.answers.filter(given()).count()
 
 
 def _wanted(run: Run) -> float:

@@ -231,8 +231,11 @@ def _enrol_until(run: Run, value: datetime | None) -> str:
     _refuse_unless_open(run)
     if value is None:
         return "The roster does not close by the clock any more. The promise stays as it is."
+    for refusal in refusals.of_closing(run, value).values():
+        raise Refused(refusal)
+    at = f"{timezone.localtime(value):%d %b %Y, %H:%M %Z}"
     return (
-        f"The roster closes {value:%d %b %Y, %H:%M %Z}, or as soon after as enough have joined. "
+        f"The roster closes {at}, or as soon after as enough have joined. "
         "The promise is about those who are on it then."
     )
 

@@ -1,9 +1,12 @@
 """What stands in the way of a run, one sentence for each setting, by the field it is about."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
-from selection import algorithms
+from django.utils import timezone
+
+from selection import algorithms, clock
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Pool, Run, Skill
@@ -46,6 +49,16 @@ def _bad_enrolment(run: Run) -> dict[str, str]:
         why = "Nobody can join a run that asks nobody: give it a closed roster."
         return {"enrolling": why}
     return {}
+
+
+def of_closing(run: Run, at: datetime | None) -> dict[str, str]:
+    """Of a roster that is to close at this time: a year that was mistyped closes it at once."""
+    if at is not None and timezone.is_naive(at):  # whose ten o'clock it is would be guessed
+        return {"enrol_until": "Say the time with its zone, as in 2030-12-31T18:00:00Z."}
+    if not run.enrolling or at is None or at > clock.now():
+        return {}
+    said = f"{timezone.localtime(at):%d %b %Y, %H:%M %Z}"
+    return {"enrol_until": f"The roster cannot close at {said}: that is over already."}
 
 
 def out_of_range(run: Run, workers: int) -> dict[str, str]:
@@ -125,7 +138,7 @@ def _refusal(run: Run, workers: int) -> str:
 
 def of_stored(run: Run, workers: int) -> dict[str, str]:
     """All that stands in the way of a stored run."""
-    found = of(run, workers) | of_quotas(run, run.pool)
+    found = of(run, workers) | of_quotas(run, run.pool) | of_closing(run, run.enrol_until)
     found |= of_skills(run, run.further.count()) | eligible.of_run(run)
     for skill in run.skills:
         if not skill.question_set.questions.exists():

@@ -63,6 +63,7 @@ def _refuse(run: Run, further: Sequence[Skill]) -> None:
     found = refusals.of(run, workers) | refusals.of_quotas(run, run.pool)
     found |= refusals.of_skills(run, len(further))
     found |= refusals.of_team(run, further) | refusals.of_name(run)
+    found |= refusals.of_closing(run, run.enrol_until)
     for why in found.values():
         raise Refused(why)
 

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from selection import clock
 from selection.intake import practice, presence
 from selection.models import Answer, Assignment, Candidate, Practice, Question, Run, exposure
+from selection.models.answers import given
 from selection.models.gradable import Gradable
 from selection.models.grading import kind_of
 
@@ -53,6 +54,7 @@ class OpenQuestion:
     """assignment  its id, or that of the practice question
     kind        one of grading.KINDS
     due         None for practice, which takes as long as it takes
+    said        what was sent and could not be taken, so that nobody has to write it again
     """
 
     assignment: int
@@ -61,6 +63,7 @@ class OpenQuestion:
     due: datetime | None
     kind: str
     texts: Texts = Texts.NONE
+    said: tuple[str, ...] = ()
 
     @cached_property
     def seconds_left(self) -> int | None:
@@ -74,9 +77,15 @@ class OpenQuestion:
         return self.texts.html(self.prompt)
 
     @property
-    def choosing(self) -> list[tuple[str, SafeString]]:
-        """Each choice, and how it is shown."""
-        return [(choice, self.texts.choice(choice)) for choice in self.choices]
+    def choosing(self) -> list[tuple[str, SafeString, bool]]:
+        """Each choice, how it is shown, and whether it was said."""
+        return [(one, self.texts.choice(one), one in self.said) for one in self.choices]
+
+    @property
+    def places(self) -> list[tuple[int, str]]:
+        """Of what is to be put in order: each place, and what was said to come there."""
+        count = len(self.choices)
+        return list(enumerate([*self.said, *[""] * count][:count], 1))
 
     @property
     def typed_at_once(self) -> bool:
@@ -160,9 +169,8 @@ def _in_all_skills(own: Candidate) -> list[Candidate]:
 
 
 def _answered(candidates: list[Candidate]) -> int:
-    """Without a response are those that lapsed, and those of retired questions."""
-    given = Answer.objects.filter(assignment__candidate__in=candidates).exclude(response="")
-    return given.count()
+    """What is paid: not those that lapsed. Responses may have been deleted since."""
+    return Answer.objects.filter(given(), assignment__candidate__in=candidates).count()
 
 
 def _asked(run: Run, candidates: list[Candidate]) -> list[Candidate]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeVar
 
 from django.http import HttpRequest, HttpResponse
@@ -61,6 +62,8 @@ def _show(request: HttpRequest, token: str, notice: str = "") -> HttpResponse:
     found = page.visit(*named) if named else None
     if found is None:
         return lost(request)
+    if notice in words.REFUSED:
+        found = _with_said(request, found)
     if "leave" in request.GET and found.may_leave:
         return render(request, "work/leave.html")
     context = {
@@ -75,6 +78,15 @@ def _show(request: HttpRequest, token: str, notice: str = "") -> HttpResponse:
     if refresh is not None and not context["still"]:
         response.headers["Refresh"] = f"{refresh}; url={request.path}"
     return response
+
+
+def _with_said(request: HttpRequest, found: page.WorkPage) -> page.WorkPage:
+    """The question that is still shown keeps what was sent to it."""
+    named = request.POST.get("practice") or request.POST.get("assignment")
+    if found.question is None or named != str(found.question.assignment):
+        return found
+    said = tuple(request.POST.getlist("response"))
+    return replace(found, question=replace(found.question, said=said))
 
 
 def _refresh(found: page.WorkPage) -> int | None:

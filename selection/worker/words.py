@@ -30,6 +30,8 @@ NOTICES = {
     "practice": gettext_lazy("That is not right. Read the instructions again, and try once more."),
     "wordless": gettext_lazy("Please say what is wrong, in at most 2,000 characters."),
 }
+# Of these: what was answered could not be taken, and may be put right.
+REFUSED = ("choices", "order", "number", "empty")
 
 
 def notice(name: str) -> str:

@@ -2,12 +2,14 @@
 "use strict";
 
 const EVERY = 15000;
+const SILENT = 15000; // a server that stands still does not even break off
 const home = document.getElementById("home");
 
 async function look() {
   try {
     if (!document.hidden && !home.contains(document.activeElement) && !home.matches(":active")) {
-      const response = await fetch(location.href, { redirect: "error" });
+      const asking = { redirect: "error", signal: AbortSignal.timeout(SILENT) };
+      const response = await fetch(location.href, asking);
       const fresh = new DOMParser()
         .parseFromString(await response.text(), "text/html")
         .getElementById("home");

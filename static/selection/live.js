@@ -2,13 +2,16 @@
 "use strict";
 
 const EVERY = 2000;
+// A server that stands still neither answers nor breaks off: what is shown would look as of now.
+const SILENT = 15000;
 const live = document.getElementById("live");
 let tag = live?.dataset.live;
 
 // Null when nothing changed.
 async function fetchChanges() {
   const headers = { "If-None-Match": `"${tag}"` };
-  const response = await fetch(live.dataset.url + location.search, { headers, redirect: "error" });
+  const asking = { headers, redirect: "error", signal: AbortSignal.timeout(SILENT) };
+  const response = await fetch(live.dataset.url + location.search, asking);
   if (response.status === 304) return null;
   if (!response.ok) throw new Error(response.status);
   const changes = await response.json();

@@ -57,6 +57,39 @@ def test_a_requester_goes_from_nothing_to_a_running_run(desktop: Page):
     assert Run.objects.get().status == "running"
 
 
+# A tenth of a second is fifteen.
+HURRY = """AbortSignal.timeout = (span) => {
+  const quick = new AbortController();
+  setTimeout(() => quick.abort(), span / 150);
+  return quick.signal;
+}"""
+
+
+def test_a_server_that_stands_still_is_not_shown_as_a_run_that_goes_on(desktop: Page):
+    run = make_run()
+    desktop.add_init_script(HURRY)
+    url = f"/admin/selection/run/{run.pk}/"
+    desktop.route(f"**{url}live/**", lambda route: None)  # nothing comes, and nothing breaks off
+    desktop.goto(url)
+    expect(desktop.locator("body.cs-lost")).to_be_visible()
+    desktop.unroute(f"**{url}live/**")
+    expect(desktop.locator("body.cs-lost")).to_have_count(0)
+
+
+def test_the_keyboard_begins_at_signing_in_and_then_at_what_is_wrong(
+    browser: Browser, desktop: Page
+):
+    pool = make_pool(1)
+    desktop.goto("/admin/selection/pool/add/")
+    desktop.get_by_label("Name").fill(pool.name)
+    desktop.keyboard.press("Enter")
+    expect(desktop.get_by_text("There is one of this name already")).to_be_visible()
+    expect(desktop.get_by_label("Name")).to_be_focused()
+    stranger = browser.new_page()
+    stranger.goto(desktop.url)
+    expect(stranger.get_by_label("Username")).to_be_focused()
+
+
 def test_a_worker_answers_on_a_phone_without_javascript(browser: Browser, live_server):
     run = make_run()
     QuestionSet.objects.update(instructions="Say what you see.")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,21 +14,28 @@ from selection import audit
 from selection.intake import files
 from selection.models import AuditEntry, Team
 
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
 
 class Command(BaseCommand):
     help = "Print the audit log, an entry a line; or check that nothing in it was changed."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--verify", action="store_true", help="check the chain")
-        parser.add_argument("--known", default="", help="a digest noted earlier, to be found in it")
+        parser.add_argument(
+            "--known", metavar="DIGEST", help="a digest noted earlier, to be found in it"
+        )
         parser.add_argument("--csv", action="store_true", help="as CSV instead of JSON lines")
         parser.add_argument("--team", default="", help="only what was done to this team's things")
         parser.add_argument("--of", default="", metavar="KIND:ID", help="one thing, as in run:12")
 
     def handle(self, *args: Any, **options: Any) -> None:
         audit.seal()
-        if options["verify"] or options["known"]:
-            self._verify(options["known"])
+        known = options["known"]
+        if known is not None and not DIGEST.fullmatch(known):
+            raise CommandError(f"“{known}” is no digest: --verify prints one, of 64 characters.")
+        if options["verify"] or known:
+            self._verify(known or "")
             return
         lines = audit.lines(_chosen(options["team"], options["of"]))
         if options["csv"]:
@@ -63,5 +71,10 @@ def _chosen(team: str, of: str) -> QuerySet[AuditEntry]:
         kind, colon, number = of.partition(":")
         if not (kind and colon and number):
             raise CommandError(f"--of is a kind and an id, as in run:12, not “{of}”.")
+        kinds = AuditEntry.objects.order_by("model").values_list("model", flat=True).distinct()
+        if kind not in kinds:
+            raise CommandError(
+                f"The log has nothing of the kind “{kind}”, but: {', '.join(kinds)}."
+            )
         entries = entries.filter(model=kind, item=number)
     return entries

@@ -53,8 +53,8 @@ class Command(BaseCommand):
         add(
             "--pay",
             metavar="AMOUNT",
-            help="what a worker is paid for an answer; for payment and prolific-bonus (default: "
-            "the run's price)",
+            help="what a worker is paid for an answer; for payment and the bonuses (default: "
+            "what workers were told, else the run's price)",
         )
         add("--team", default="", help="whose run it is, where several have one of this name")
 

@@ -63,9 +63,10 @@ def refuse_taken(host: str, port: int) -> None:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError as error:
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or "a port is a number from 1 to 65535"
             raise CommandError(
-                f"{host}:{port} cannot be used ({(error.strerror or '').lower()}); "
+                f"{host}:{port} cannot be used ({why.lower()}); "
                 "choose another port: make run PORT=8001."
             ) from error
 

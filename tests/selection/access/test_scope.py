@@ -356,6 +356,7 @@ MAY = {
     "Team.objects": "its number, or for a superuser",
     "Membership.objects": "whether a login is in the team that the page is about",
     "User.objects.filter(username=given)": "one, by its whole name",
+    "User.objects.get(username=request.user.get_username())": "whoever asks",
     "Creation.objects.get_or_create(token=token": "what this very token created",
     "ApiToken.objects.get(team=obj.team": "the one that was just made",
     "AuditEntry.objects.filter(model=name, item=": "of an object that may be looked at",

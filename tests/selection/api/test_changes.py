@@ -46,6 +46,18 @@ def test_a_preview_changes_nothing(api, run):
     assert run.events.count() == 1
 
 
+def test_a_time_without_its_zone_is_not_guessed(api, settings):
+    settings.TIME_ZONE = "Europe/Berlin"
+    run = make_run(enrolling=True)
+    given = send(api, "patch", f"runs/{run.pk}", {"enrol_until": "2090-03-01T10:00:00"})
+    assert (given.status_code, "with its zone" in given.json()["error"]) == (422, True)
+    reply = send(
+        api, "patch", f"runs/{run.pk}", {"enrol_until": "2090-03-01T10:00:00-05:00"}
+    ).json()
+    assert reply["run"]["enrol_until"] == "2090-03-01T15:00:00Z"
+    assert "01 Mar 2090, 16:00 CET" in reply["changed"]["enrol_until"]
+
+
 @pytest.mark.parametrize("name", ["k", "delta", "budgt"])
 def test_what_is_no_setting_that_can_change_is_refused_and_not_passed_over(api, run, name):
     """Else who mistypes the budget believes that it holds."""

@@ -257,6 +257,14 @@ def test_the_command_prints_an_entry_a_line_and_checks_the_chain(three):
         told("--verify")
 
 
+@pytest.mark.parametrize("known", ["", "deadbeef"])
+def test_a_digest_that_is_none_is_not_taken_for_a_log_that_was_cut_off_nor_for_no_question(
+    three, known
+):
+    with pytest.raises(CommandError, match="is no digest"):
+        told("--known", known)
+
+
 def test_the_exported_lines_are_enough_to_check_the_chain(three):
     before = ""
     for line in audit.lines(AuditEntry.objects.all()):

@@ -68,9 +68,8 @@ def test_the_end_of_a_run_is_the_engine_s():
 def test_what_the_sweep_does_to_a_run_is_its_own(monkeypatch):
     monkeypatch.setattr(tasks.wake, "send", lambda *args, **kwargs: None)
     run = make_run(start=False, enrolling=True)
-    run.enrol_until = timezone.now() - timedelta(minutes=1)
-    run.save()
     runs.start(run)
+    type(run).objects.update(enrol_until=timezone.now() - timedelta(minutes=1))
     assert entries() == []
     tasks.sweep()
     (closed,) = entries(model="run")
@@ -188,6 +187,8 @@ def test_the_log_comes_as_json_lines_and_the_command_takes_a_part_of_it(client: 
         told(team="Bees")
     with pytest.raises(CommandError, match="as in run:12"):
         told(of="12")
+    with pytest.raises(CommandError, match="nothing of the kind “pol”, but: pool"):
+        told(of="pol:1")
 
 
 def told(**options: object) -> str:

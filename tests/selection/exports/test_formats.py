@@ -15,7 +15,8 @@ from selection.intake import catalog, files, layouts
 from selection.intake.files import QuestionRow, WorkerRow
 from selection.models import Pool, QuestionSet, Run, Skill
 from selection.reading import read_table
-from selection.setup import by_hand, regrade, roster, runs
+from selection.setup import by_hand, page_facts, regrade, roster, runs
+from selection.setup.page_facts import PageFacts
 from tests.worlds import Crowd, answer_all, crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -323,6 +324,19 @@ def test_an_answer_to_a_question_that_was_retired_is_paid():
     before = table(run, "payment")
     regrade.retire(run.question_set.questions.first(), "ada", "ambiguous")
     assert table(run, "payment").equals(before)
+
+
+def test_workers_are_due_what_they_were_told_not_the_price_with_its_fees():
+    run = going()
+    page_facts.change(run, PageFacts(Decimal("0.04")))
+    run.refresh_from_db()
+    found = table(run, "payment")
+    assert set(found["pay_per_answer"]) == {0.04}
+    assert list(found["due"]) == pytest.approx(list(0.04 * found["answered"]), abs=0.0001)
+    assert set(table(run, "payment", pay=Decimal("0.03"))["pay_per_answer"]) == {0.03}
+    page_facts.change(run, PageFacts())
+    run.refresh_from_db()
+    assert set(table(run, "payment")["pay_per_answer"]) == {0.05}
 
 
 def test_nobody_is_paid_for_what_they_were_never_shown():

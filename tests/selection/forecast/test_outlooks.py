@@ -11,6 +11,7 @@ from selection.forecast import outlooks
 from selection.forecast.fitted import Fitted
 from selection.models import Outlook, Run
 from selection.reports import outlook
+from selection.setup import regrade
 from tests import worlds
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +47,20 @@ def test_it_says_what_is_still_to_come_in_answers_and_money():
     assert found.paid + found.committed == reports.progress(run).spent
     assert found.everybody.answers == 10 * found.everybody.questions
     assert 0 <= found.everybody.epsilon < 0.5
+
+
+def test_what_was_given_so_far_is_what_the_payment_list_has():
+    """Not what lapsed, which nobody is paid for; but answers to a question that was retired."""
+    run = begun()
+    outlooks.refresh(run.pk)
+    before, handed_out = reports.ahead(run), reports.progress(run).spent
+    late = run.answers.filter(assignment__candidate__arm=0)
+    lapsed = late.update(expired=True, right=False, response="")
+    regrade.retire(late[0].assignment.question, "ada", "a misprint")
+    given = reports.ahead(Run.objects.get(pk=run.pk))
+    assert given.paid == run.answers.filter(expired=False).exclude(response="").count()
+    assert given.paid == before.paid - lapsed == handed_out - before.committed - lapsed
+    assert given.paid_cost == pytest.approx(0.05 * given.paid)
 
 
 def test_the_end_of_the_run_is_not_far_from_what_was_foreseen():

@@ -57,8 +57,15 @@ def test_a_roster_is_not_closed_by_hand_with_too_few():
     assert fresh(run).enrolling
 
 
+def over(*rosters: Run) -> None:
+    """Their time to close has come."""
+    since = timezone.now() - timedelta(minutes=1)
+    Run.objects.filter(pk__in=[run.pk for run in rosters]).update(enrol_until=since)
+
+
 def test_a_roster_with_too_few_stays_open_at_its_time_and_closes_when_enough_have_come():
-    run = make_run(n=2, enrolling=True, enrol_until=timezone.now() - timedelta(minutes=1))
+    run = make_run(n=2, enrolling=True)
+    over(run)
     joining.close_due()
     assert fresh(run).enrolling
     arrive(run, 1)
@@ -67,8 +74,8 @@ def test_a_roster_with_too_few_stays_open_at_its_time_and_closes_when_enough_hav
 
 
 def test_a_roster_that_somebody_closes_in_this_moment_keeps_no_other_open(monkeypatch):
-    since = timezone.now() - timedelta(minutes=1)
-    first, second = (make_run(enrolling=True, enrol_until=since) for _ in range(2))
+    first, second = (make_run(enrolling=True) for _ in range(2))
+    over(first, second)
     close, once = joining.close_roster, []
 
     def late(run: Run) -> int:
@@ -97,12 +104,18 @@ def test_a_roster_that_could_never_be_chosen_from_is_refused():
         "more than the 2 wanted"
         in refusals.of(Run(k=2, enrolling=True, enrol_most=2), 0)["enrol_most"]
     )
+    with pytest.raises(Refused, match="over already"):
+        make_run(enrolling=True, enrol_until=timezone.now() - timedelta(days=365))
 
 
 def test_a_closing_time_may_be_changed_while_it_is_open():
     run = make_run(enrolling=True)
-    changes.apply(run, {"enrol_most": 30, "enrol_until": timezone.now()}, "ann")
-    assert fresh(run).enrol_most == 30
+    soon = timezone.now() + timedelta(hours=1)
+    changes.apply(run, {"enrol_most": 30, "enrol_until": soon}, "ann")
+    assert (fresh(run).enrol_most, fresh(run).enrol_until) == (30, soon)
+    with pytest.raises(Refused, match="over already"):
+        changes.apply(run, {"enrol_until": timezone.now() - timedelta(days=365)})
+    assert fresh(run).enrol_until == soon
     with pytest.raises(Refused, match="more than the 2 wanted"):
         changes.apply(run, {"enrol_most": 2})
 

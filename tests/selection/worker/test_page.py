@@ -83,20 +83,21 @@ def test_each_kind_of_question_has_its_own_fields(
 
 
 @pytest.mark.parametrize(
-    ("kind", "choices", "sent", "said"),
+    ("kind", "choices", "sent", "said", "kept"),
     [
-        ("multiple", ["a", "b"], [], "Please give an answer first"),
-        ("multiple", ["a", "b"], ["a", "d"], "none of the answers to choose from"),
-        ("order", ["a", "b"], ["a", "a"], "Please put them in order"),
-        ("number", [], ["many"], "That is not a number"),
+        ("multiple", ["a", "b"], [], "Please give an answer first", {"checked": 0}),
+        ("multiple", ["a", "b"], ["b", "d"], "none of the answers", {'value="b" checked': 1}),
+        ("order", ["a", "b"], ["b", "b"], "Please put them", {"<option selected>b": 2}),
+        ("number", [], ["many <"], "That is not a number", {'value="many &lt;"': 1}),
     ],
 )
-def test_what_cannot_be_an_answer_is_asked_again_and_tells_nothing(
-    client, run, worker, kind, choices, sent, said
+def test_what_cannot_be_an_answer_is_asked_again_tells_nothing_and_keeps_what_was_written(
+    client, run, worker, kind, choices, sent, said, kept
 ):
     run.question_set.questions.update(choices=choices, grading={kind: True})
     shown = send(client, worker, question_of(client, worker).assignment, sent)
     assert said in shown.content.decode()
+    assert {words: shown.content.decode().count(words) for words in kept} == kept
     assert not Answer.objects.exists()
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from selection import engine, reports
 from selection.errors import Refused
 from selection.intake import complaints
-from selection.models import Assignment, Candidate, Complaint, Run
+from selection.models import Answer, Assignment, Candidate, Complaint, Run
 from selection.setup import copies, page_facts, regrade, roster, runs
 from selection.setup.page_facts import PageFacts
 from selection.worker import links
@@ -52,6 +52,15 @@ def test_pay_is_told_for_an_answer_and_so_far(client, run, worker):
     assert "0.125 € for each answer, 0.125 € so far" in page(client, worker)
     page_facts.change(run, PageFacts())
     assert "for each answer" not in page(client, worker)
+
+
+def test_what_was_earned_and_the_code_stay_when_responses_are_deleted(client, run, worker):
+    answer(client, worker)
+    runs.stop(run)
+    before = page(client, worker)
+    Answer.objects.update(response="")  # as the retention does, long after the end
+    assert "C1DONE" in before
+    assert page(client, worker) == before
 
 
 def test_every_ending_has_its_code(client, run, worker):

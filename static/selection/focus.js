@@ -1,0 +1,13 @@
+// The keyboard begins at what is wrong in a form, else where the page says. (Browsers do the second
+// by themselves, but not on pages that are hidden until their scripts have run.)
+"use strict";
+
+function beginning() {
+  const wrong = document.querySelector("main [aria-invalid=true]:not([type=hidden])");
+  const chosen = wrong?.nextElementSibling?.querySelector(".select2-selection");
+  return chosen ?? wrong ?? document.querySelector("[autofocus]");
+}
+
+addEventListener("load", () => {
+  if (document.activeElement === document.body && !location.hash) beginning()?.focus();
+});
