@@ -65,7 +65,7 @@ def _said(held: Held, wait: Wait, now: datetime, nobody: bool) -> str:
     words = f"It waits for {held.who}, {asked} {_tens(wait.lasted)} ago"
     if not nobody:
         then = f"in {_tens(wait.left)}" if wait.left else "in a moment"
-        return f"{words}: others are asked {then}, if they can give what is wanted."
+        return f"{words}: others are asked {then}, if answers of theirs are of use."
     words += ", and there is nobody else to ask."
     if held.due is None:
         return f"{words} None of them has looked at it: withdraw whoever will not come."

@@ -63,8 +63,8 @@ def test_it_says_for_whom_it_waits_and_when_others_are_asked(run):
     assert said(run) == ""
     let_pass(run, seconds=12)
     assert said(run) == (
-        "It waits for w0, asked 30 seconds ago: others are asked in 20 seconds, if they can give "
-        "what is wanted."
+        "It waits for w0, asked 30 seconds ago: others are asked in 20 seconds, if answers of "
+        "theirs are of use."
     )
     let_pass(run, seconds=30)
     assert "others are asked in a moment" in said(run)
@@ -120,7 +120,7 @@ def test_a_run_whose_slots_are_all_out_waits_for_nobody_in_particular(run):
 def test_the_page_and_the_api_say_so(run, admin_client, client):
     let_pass(run, minutes=110)
     page = admin_client.get(admin_url("run_page", run.pk))
-    assert "It waits. It waits for w0, asked 110 minutes ago" in text_of(page)
+    assert "Held up. It waits for w0, asked 110 minutes ago" in text_of(page)
     token = {"authorization": f"Bearer {ApiToken.issue('reader')}"}
     needs = client.get(f"/api/runs/{run.pk}", headers=token).json()["needs"]
     [words] = [need["words"] for need in needs if need["kind"] == "waits"]
