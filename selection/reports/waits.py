@@ -51,7 +51,8 @@ def waits(run: Run, moved: timedelta, now: datetime) -> str:
         return ""
     # By then the next sweep, at the latest, has asked whom there is to ask.
     nobody = wait.lasted > wait.most + timedelta(seconds=settings.SWEEP_SECONDS) or _spent(run)
-    return _said(_held(out), wait, now, nobody)
+    held = _held(out)  # by now they may have answered
+    return _said(held, wait, now, nobody) if held.names else ""
 
 
 def _held(out: QuerySet[Assignment]) -> Held:

@@ -7,7 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from selection import engine, intake, reports, webhooks
-from selection.intake import presence
+from selection.intake import patience, presence
 from selection.models import Answer, ApiToken, Assignment, Pulse, Run, Step, Webhook
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_run, open_of
@@ -108,6 +108,17 @@ def test_few_are_named_and_the_others_counted(run):
     run.refresh_from_db()
     let_pass(run, minutes=70)
     assert "for w0, w1, w2, w3, w4 and 1 other worker, the last of whom was asked" in said(run)
+
+
+def test_it_says_nothing_of_who_answers_in_that_moment(run, monkeypatch):
+    let_pass(run, minutes=110)
+
+    def answered(run: Run, now: object) -> patience.Wait:
+        Assignment.objects.open().delete()
+        return patience.Wait(timedelta(minutes=5), timedelta(minutes=1))
+
+    monkeypatch.setattr(patience, "wait", answered)
+    assert said(run) == ""
 
 
 def test_a_run_whose_slots_are_all_out_waits_for_nobody_in_particular(run):
