@@ -64,7 +64,7 @@ def main() -> None:
         memory = list(of_processes(running, large))
     show(
         f"{LARGE:,} workers and {EACH * LARGE:,} answers on {connection.vendor}; {spent.busy()}",
-        ["process", "what it did", "seconds", "MB at most"],
+        ["process", "what it did", "seconds", "of processors", "MB at most"],
         [*memory, *(of_command(large, words) for words in COMMANDS)],
     )
 
@@ -114,8 +114,8 @@ def cost(to: Stack, run: Run, post: Post) -> float:
 
 def of_processes(to: Stack, run: Run) -> Iterator[list[object]]:
     web, worker = spent.children(to.pids["web"])[-1], spent.children(to.pids["celery"])[-1]
-    yield ["Celery", "steps of such a run, until now", "", spent.peak(worker)]
-    yield ["web", "took these answers", "", spent.peak(web)]
+    yield ["Celery", "steps of such a run, until now", "", "", spent.peak(worker)]
+    yield ["web", "took these answers", "", "", spent.peak(web)]
     put_aside(run)
     signed_in = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={session()}"}
     page = f"/admin/selection/run/{run.pk}/"
@@ -136,16 +136,17 @@ def session() -> str:
     return str(store.session_key)
 
 
-def of_request(to: Stack, web: int, path: str, headers: dict[str, str]) -> tuple[float, float]:
-    """Seconds, and the peak of the process that answers."""
+def of_request(to: Stack, web: int, path: str, headers: dict[str, str]) -> list[float]:
+    """Seconds by the clock, of processors, and the peak of the process that answers."""
     spent.forget_peak(web)
+    before = to.processors()
     client, start = http.client.HTTPConnection("127.0.0.1", to.port), time.perf_counter()
     client.request("GET", path, headers=headers)
     reply = client.getresponse()
     while reply.read(1 << 20):
         pass
     assert reply.status == 200, (path, reply.status)
-    return time.perf_counter() - start, spent.peak(web)
+    return [time.perf_counter() - start, to.processors() - before, spent.peak(web)]
 
 
 def of_command(run: Run, words: tuple[str, ...]) -> list[object]:
@@ -157,4 +158,4 @@ def of_command(run: Run, words: tuple[str, ...]) -> list[object]:
         start = time.perf_counter()
         said = subprocess.run([sys.executable, *call], capture_output=True, text=True, check=True)
     took = time.perf_counter() - start
-    return ["manage.py", " ".join(words), took, float(said.stdout.split()[-1])]
+    return ["manage.py", " ".join(words), took, "", float(said.stdout.split()[-1])]

@@ -20,7 +20,7 @@ from .promise import ASSUMPTIONS, Goal, Promise, rounded_up
 from .published.multi import MultiProblem
 from .registry import MULTI_SELECTORS, SELECTORS, build
 from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
-from .state import Memory, State, Verdict, pack
+from .state import Memory, State, Verdict, compact, expand, pack
 from .version import __version__
 
 __all__ = [
@@ -48,7 +48,9 @@ __all__ = [
     "Verdict",
     "__version__",
     "build",
+    "compact",
     "early",
+    "expand",
     "pack",
     "rounded_up",
     "simulate",

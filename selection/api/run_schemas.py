@@ -18,7 +18,7 @@ class SkillOut(Schema):
 
 
 class NeedOut(Schema):
-    """kind: stuck, gold, quiet, joins, paused, fit or review."""
+    """kind: stuck, waits, gold, quiet, joins, paused, broken, fit, sharing or review."""
 
     kind: str
     words: str

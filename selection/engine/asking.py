@@ -4,9 +4,9 @@ import numpy as np
 from django.db.models import Count
 
 from selection import wake
+from selection.intake import patience
 from selection.models import RecordedAnswer, Run
 
-from . import patience
 from .absence import take_back
 from .arrays import Counts, Flags, StepArrays
 

@@ -11,7 +11,7 @@ from selection.intake.presence import NOTED_EVERY
 from selection.models import Answer, Candidate, Run, Step
 from selection.setup import runs
 from selection.setup.proofs import remember
-from topk import Standing, Verdict, pack
+from topk import Standing, Verdict, compact
 
 from . import news
 from .absence import in_the_way, take_back
@@ -26,7 +26,7 @@ def save(arrays: StepArrays) -> Step:
     standing = None
     if selector is not None:
         standing = selector.standing()
-        run.memory = pack(selector.state.memory)
+        run.memory = compact(selector.state.memory)
         remember(run, selector, standing, roster)
     if arrays.ending:
         runs.end(run, arrays.ending)

@@ -105,9 +105,13 @@ def update(model: type[Model], ids: Sequence[int], columns: dict[str, Sequence[A
     table, where, given = _table(model), _name(key), {**columns, key.attname: ids}
     if _by_arrays(given):
         new = ", ".join(f"{_name(field)} = given.{_name(field)}" for field in fields)
-        arrays = _unnested([*fields, key])
-        sql = f"UPDATE {table} SET {new} FROM {arrays} WHERE {table}.{where} = given.{where}"  # nosec B608
-        _at_once(sql, given, [])
+        arrays, theirs = _unnested([*fields, key]), f"{table}.{where}"
+        # Said twice, because joined to an array the database may well read the whole table.
+        sql = (
+            f"UPDATE {table} SET {new} FROM {arrays} WHERE {theirs} = given.{where} "  # nosec B608
+            f"AND {theirs} = ANY(%s::{_type(key)}[])"
+        )
+        _at_once(sql, {**given, "among": ids}, [])
         return
     # Only moments are written differently by each database; asking each field takes long.
     moments = {

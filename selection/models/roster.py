@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topk import Memory, Selector, State, build
+from topk import Memory, Selector, State, build, expand
 from topk.roster import among, enough, here, share_left
 
 from .runs import Run
@@ -74,7 +74,7 @@ class Roster:
             pulls[self.arms].astype(np.int64),
             np.asarray(rewards[self.arms], float),
             verdict[self.arms].astype(np.int8),
-            dict(memory),
+            expand(memory),
             nothing if out is None else np.asarray(out[self.arms], np.int64),
         )
 

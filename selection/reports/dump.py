@@ -24,7 +24,7 @@ from selection.models import (
     Worker,
 )
 from selection.setup import choices
-from topk import __version__
+from topk import __version__, expand, pack
 from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of, told, written_by
 from topk.verify import verify as recompute
 
@@ -95,7 +95,7 @@ def frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
         "candidates": [],
         "steps": [_columns(step, STEP) for step in run.history.order_by("number")],
         "events": [_event(one, anonymous) for one in run.events.order_by("id")],
-        "memory": run.memory,
+        "memory": pack(expand(run.memory)),
         "proof": run.proof,
         "result": _result(run),
     }

@@ -12,6 +12,7 @@ from selection.models import Assignment, Candidate, Pulse, Run, exposure
 from .fit import Fit
 from .signs import Signs
 from .system import redis_answers, unswept
+from .waits import waits
 from .words import duration, many
 
 # Nothing out and no step for so long: nobody can answer, and nothing hands out.
@@ -27,7 +28,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Need:
-    """kind   stuck, gold, quiet, joins, paused, broken, fit, sharing or review: for programs
+    """kind   stuck, waits, gold, quiet, joins, paused, broken, fit, sharing or review: for programs
     words  what is the matter, for people
     """
 
@@ -120,7 +121,10 @@ def _still(run: Run, now: datetime) -> list[Need]:
                 "part that works in the background is up.",
             )
         ]
-    return _quiet(run, now - _last_seen(run))
+    if found := _quiet(run, now - _last_seen(run)):
+        return found
+    held = waits(run, moved, now)
+    return [Need("waits", held)] if held else []
 
 
 def _background(run: Run, now: datetime) -> str:

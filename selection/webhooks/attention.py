@@ -11,8 +11,8 @@ from selection.models import Run, Webhook
 from .outbox import Message, write
 
 Kind = Webhook.Event
-# That a run has ended is a message of its own.
-TOLD_ELSEWHERE = "review"
+# That a run has ended is a message of its own; that it waits for somebody comes and goes.
+NOT_TOLD = ("review", "waits")
 
 
 class Need(Protocol):
@@ -33,7 +33,7 @@ def attention(needs: Callable[[Run], Iterable[Need]]) -> None:
     going = [Run.Status.RUNNING, Run.Status.PAUSED]
     hooks = Webhook.objects.filter(team=OuterRef("team"), on=True)
     for run in Run.objects.filter(Exists(hooks), status__in=going):
-        found = [need for need in needs(run) if need.kind != TOLD_ELSEWHERE]
+        found = [need for need in needs(run) if need.kind not in NOT_TOLD]
         kinds = sorted({need.kind for need in found})
         if kinds != run.told:
             _tell(run, found, kinds)

@@ -79,9 +79,10 @@ def _on_intervals(
     margin = wanted / (2 * min(k, chosen.size - k))
     low, high = mean[chosen].min(), mean[~chosen].max()
     cuts = np.linspace(min(low, high) - margin, max(low, high) + margin, CUTS)
+    order = np.lexsort((chosen, tally.pulls, mean))
     total, lack = _cheapest(
         *(cuts, margin, chosen, mean, tally.pulls, reach, certificate.below, certificate.above),
-        foreseen,
+        *(order, foreseen),
     )
     if not 0 < total < foreseen:
         return None
@@ -90,22 +91,30 @@ def _on_intervals(
 
 @compiled
 def _cheapest(  # type: ignore[no-untyped-def]
-    cuts, margin, chosen, mean, pulls, reach, below, above, foreseen
+    cuts, margin, chosen, mean, pulls, reach, below, above, order, foreseen
 ):
     """The fewest answers of all by one of the thresholds, and what each worker is to give for it.
+
+    order  (n,) all of them, those who are alike one behind the other: they need as many
 
     No fewer than foreseen if each needs as many, or has somebody on the wrong side of it or who
     cannot give so many.
     """
     fewest, each, lack = foreseen, np.zeros(mean.size), np.zeros(mean.size)
     for cut in cuts:
-        total = 0.0
-        for i in range(mean.size):
-            # The border that an interval has to keep to, and whether its mean does.
-            border = min(max(cut - margin if chosen[i] else cut + margin, 1e-9), 1 - 1e-9)
-            within = mean[i] > border if chosen[i] else mean[i] < border
-            level = below if chosen[i] else above
-            lack[i] = _lack(divergence(mean[i], border), level, pulls[i]) if within else np.inf
+        total, last = 0.0, order[0]
+        for place in range(order.size):
+            i = order[place]
+            same = mean[i] == mean[last] and pulls[i] == pulls[last] and chosen[i] == chosen[last]
+            if place and same:
+                lack[i] = lack[last]
+            else:
+                # The border that an interval has to keep to, and whether its mean does.
+                border = min(max(cut - margin if chosen[i] else cut + margin, 1e-9), 1 - 1e-9)
+                within = mean[i] > border if chosen[i] else mean[i] < border
+                level = below if chosen[i] else above
+                lack[i] = _lack(divergence(mean[i], border), level, pulls[i]) if within else np.inf
+            last = i
             total = total + lack[i] if lack[i] <= reach[i] else np.inf
             if total >= fewest:
                 break

@@ -1,5 +1,6 @@
 """Workers who were shown questions and do not answer: how long the others wait for them."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import F, Max
@@ -12,6 +13,19 @@ SLOW = 5  # times as long as the crowd usually takes
 RECENT = 50  # answers that tell what is usual
 
 
+@dataclass(frozen=True)
+class Wait:
+    """How long those who hold questions have been waited for, and are in all, as far as others can
+    be asked."""
+
+    lasted: timedelta
+    most: timedelta
+
+    @property
+    def left(self) -> timedelta:
+        return max(self.most - self.lasted, timedelta())
+
+
 def left(run: Run) -> float:
     """For how many seconds those who hold questions are still waited for; 0: no longer, as far as
     others can be asked.
@@ -19,12 +33,13 @@ def left(run: Run) -> float:
     An algorithm may want answers of nobody else: without this, one who has left without a word
     would hold all up until the time to answer is over.
     """
-    since, patience = _since(run), _patience(run)
-    if since is None:
-        return patience.total_seconds()
+    return wait(run, clock.now()).left.total_seconds()
+
+
+def wait(run: Run, now: datetime) -> Wait:
+    since, most = _since(run), _patience(run)
     # What lies ahead was before a clock was put back.
-    waited = abs(clock.now() - since)
-    return max(patience - waited, timedelta()).total_seconds()
+    return Wait(timedelta() if since is None else abs(now - since), most)
 
 
 def _since(run: Run) -> datetime | None:
