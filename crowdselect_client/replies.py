@@ -254,6 +254,12 @@ class Progress(TypedDict):
     rate: float
 
 
+class Wasted(TypedDict):
+    answers: int
+    budget: int | None
+    words: str
+
+
 class RunState(RunRow, _Terms):
     slots: int
     slots_per_worker: int
@@ -270,6 +276,7 @@ class RunState(RunRow, _Terms):
     quotas: dict[str, Any] | None
     skills: list[dict[str, Any]]
     progress: Progress
+    wasted: Wasted | None
     forecast: dict[str, Any] | None
     needs: list[dict[str, str]]
 

@@ -2,7 +2,7 @@
 
 from . import among as among  # registers the lookup
 from . import exposure
-from .answers import Answer, Assignment, Candidate, RecordedAnswer
+from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .audit import AuditEntry
 from .creations import Creation
 from .crowd import Pool, Worker
@@ -22,6 +22,7 @@ from .visits import Complaint, Practice, PracticeAnswer
 from .webhooks import Delivery, Webhook
 
 __all__ = [
+    "DELETED",
     "Answer",
     "ApiToken",
     "Assignment",

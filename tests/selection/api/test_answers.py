@@ -123,6 +123,13 @@ def test_it_moves_a_run(api, run):
     assert post(api, f"runs/{run.pk}/moves/stop", {}).json()["ending"] == "stopped"
 
 
+def test_the_reason_of_a_move_is_kept_in_the_history(api, run):
+    for move, why in (("pause", "the weekend"), ("resume", "Monday"), ("stop", "enough")):
+        assert post(api, f"runs/{run.pk}/moves/{move}", {"why": why}).status_code == 200
+    assert [event.why for event in run.events.all()][:3] == ["enough", "Monday", "the weekend"]
+    assert post(api, f"runs/{run.pk}/moves/stop", {"reason": "enough"}).status_code == 422
+
+
 def test_the_api_documents_itself(client):
     assert client.get("/api/docs").status_code == 200
     paths = client.get("/api/openapi.json").json()["paths"]
