@@ -26,13 +26,14 @@ class File:
         columns: Mapping[str, str],
         encoding: str = "",
         headed: bool = True,
+        header: int | None = None,
         questions: Mapping[str, str] | None = None,
     ) -> FileState:
         """Say what its columns are: a field, "attribute", or "" for nothing.
 
         questions  of a survey, columns and the question that each has the answers to
         """
-        body = {"columns": dict(columns), "encoding": encoding, "headed": headed}
+        body = {"columns": dict(columns), "encoding": encoding, "headed": headed, "header": header}
         body["questions"] = dict(questions or {})
         return self._to.ask(FileState, "PATCH", self._path, json=body)
 

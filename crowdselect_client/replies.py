@@ -166,6 +166,7 @@ class FileState(TypedDict):
     columns: dict[str, str]
     questions: dict[str, str]
     remembered: bool
+    header: int
     headed: bool
     percent: int
     fine: int

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -238,7 +238,8 @@ class Plan:
     repeats     whether further rows of a worker are expected
     remembered  whether it is how such a file was read before
     questions   of a survey, by column the key of the question that it has the answers to
-    skipped     rows below the first that name columns again
+    skipped     rows below the header that name columns again
+    header      line of the header where something stands above it; 0: it is the first
     """
 
     kind: str
@@ -251,6 +252,7 @@ class Plan:
     remembered: bool = False
     questions: dict[str, str] = field(default_factory=dict)
     skipped: int = 0
+    header: int = 0
 
     def missing(self) -> list[Field]:
         needed = [one for one in FIELDS[self.kind] if one.needed]
@@ -322,6 +324,11 @@ def _plan(kind: str, layout: Layout, columns: Sequence[str]) -> Plan:
     )
 
 
+def fits(kind: str) -> Callable[[list[str], Sequence[list[str]]], bool]:
+    """Whether a row names all columns that a file of this kind needs."""
+    return lambda columns, later: not recognise(kind, columns).missing()
+
+
 def elsewhere(kind: str, columns: Sequence[str]) -> str:
     """Where such a file belongs if it is of another kind, in a sentence; else empty."""
     if kind not in ABOUT:
@@ -371,5 +378,6 @@ def refuse_missing(plan: Plan, header: Sequence[str], name: str, line: int = 1) 
     wanted = ", ".join(one.name for one in FIELDS[plan.kind] if one.needed)
     raise Refused(
         f"{name}, line {line}: there is no column “{missing[0].name}”; the file must have "
-        f"{wanted}, and it has {', '.join(filter(None, header))}."
+        f"{wanted}, and it has {', '.join(filter(None, header))}. If another row names the "
+        "columns, say which."
     )

@@ -15,6 +15,7 @@ from .pulses import Pulse
 from .questions import Question, QuestionSet
 from .runs import Run
 from .skills import Skill
+from .spelling import as_stored, plain_key, spellings
 from .teams import Membership, Team, default_team
 from .tokens import ApiToken
 from .uploads import ColumnNames, Upload, UploadedRow
@@ -53,7 +54,10 @@ __all__ = [
     "UploadedRow",
     "Webhook",
     "Worker",
+    "as_stored",
     "default_team",
     "exposure",
     "plain",
+    "plain_key",
+    "spellings",
 ]
