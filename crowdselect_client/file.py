@@ -26,12 +26,13 @@ class File:
         columns: Mapping[str, str],
         encoding: str = "",
         headed: bool = True,
-        header: int | None = None,
         questions: Mapping[str, str] | None = None,
+        header: int | None = None,
     ) -> FileState:
         """Say what its columns are: a field, "attribute", or "" for nothing.
 
         questions  of a survey, columns and the question that each has the answers to
+        header     the line that names the columns
         """
         body = {"columns": dict(columns), "encoding": encoding, "headed": headed, "header": header}
         body["questions"] = dict(questions or {})

@@ -226,6 +226,14 @@ ABOUT = {
 }
 
 
+# A survey as well has a column of workers, and others.
+NO_QUESTION = (
+    "No column is called as a question of this run. If its columns are questions, say which; if "
+    "each row is one answer, choose the columns with the question and the answer. A file of "
+    "workers belongs into a pool."
+)
+
+
 @dataclass
 class Plan:
     """How a table is read.
@@ -339,8 +347,16 @@ def elsewhere(kind: str, columns: Sequence[str]) -> str:
         fits = any(_fits(layout, columns) for layout in LAYOUTS[other])
         if other != kind and fits and not recognise(other, columns).missing():
             words, remedy = ABOUT[other]
+            if (kind, other) == (ANSWERS, WORKERS) and _is_bare(columns):
+                return NO_QUESTION
             return f"This looks like {words}, not like {ABOUT[kind][0]}: {remedy}."
     return ""
+
+
+def _is_bare(columns: Sequence[str]) -> bool:
+    """Whether nothing but a column with ids tells of workers."""
+    plan = recognise(WORKERS, columns)
+    return plan.title == LAYOUTS[WORKERS][-1].title and set(plan.fields) == {"worker"}
 
 
 def named(plan: Plan, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Plan:

@@ -29,11 +29,15 @@ def of(run: Run) -> Wasted | None:
     """What a run whose budget matters still lacks; None for nearly all."""
     if run.budget is None or not _lacks(run) or not (answers := _since_changed(run)):
         return None
-    gone = "1 answer of the budget is" if answers == 1 else f"{answers:,} answers of the budget are"
     said = (
-        f"{gone} to questions that were retired since: paid, so that they stay in it, and they "
-        "count for nothing."
+        f"{answers:,} answers of the budget are to questions that were retired since: they are "
+        "paid, so they stay in it, and they count for nothing."
     )
+    if answers == 1:
+        said = (
+            "One answer of the budget is to a question that was retired since: it is paid, so it "
+            "stays in it, and it counts for nothing."
+        )
     if run.fixed_budget:
         plan = f"Of the {run.budget:,} answers that {run.selector_class.title} planned with, at "
         return Wasted(answers, None, f"{said} {plan}most {run.budget - answers:,} can count.")
