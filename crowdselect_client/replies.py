@@ -307,6 +307,7 @@ class Claim(TypedDict):
 class BatchRow(TypedDict):
     assignment: int
     status: int
+    kept: bool
     error: str
 
 

@@ -103,7 +103,8 @@ def _claimed(run: Run, worker: str, each: int) -> dict[str, Any]:
 )
 def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Status[Any]:
     """Record a worker's response. Sending it again changes nothing and answers 200; a second and
-    different one is 409, as is one that is too late.
+    different one is 409, as is one that is too late. One to a question that was retired meanwhile
+    is 200 and not kept.
 
     A response that is none of the choices is refused with 422 and the list of them.
     """
@@ -129,7 +130,8 @@ def answer_many(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
 def _result(assignment: int, result: intake.Receipt | Refused) -> dict[str, Any]:
     if isinstance(result, Refused):
         return {"assignment": assignment, "status": result.status, "error": str(result)}
-    return {"assignment": assignment, "status": 200 if result.duplicate else 201}
+    status = 200 if result.duplicate else 201
+    return {"assignment": assignment, "status": status, "kept": result.kept}
 
 
 @api.post("/runs/{run_id}/answers", response={200: TakenOut, **ERRORS}, tags=["answers"])
