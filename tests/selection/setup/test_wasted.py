@@ -1,7 +1,10 @@
 """Money: what was handed out stays in the budget, also where its question is retired since."""
 
+from io import StringIO
+
 import numpy as np
 import pytest
+from django.core.management import call_command
 from django.db.models import Count
 from django.utils import timezone
 
@@ -44,6 +47,9 @@ def test_as_many_others_are_asked_when_the_budget_is_raised_by_what_became_void(
     run, _, given = retired_on_the_way()
     lacks = wasted.of(run)
     assert (lacks.answers, lacks.budget) == (given, 60 + given)
+    out = StringIO()
+    call_command("run", "status", str(run.pk), stdout=out)
+    assert lacks.words in out.getvalue()
     wasted.make_up(run, "ada", "they were paid in vain")
     run.refresh_from_db()
     assert (run.status, run.budget, wasted.of(run)) == ("running", 60 + given, None)
