@@ -27,12 +27,14 @@ class File:
         encoding: str = "",
         headed: bool = True,
         questions: Mapping[str, str] | None = None,
+        header: int | None = None,
     ) -> FileState:
         """Say what its columns are: a field, "attribute", or "" for nothing.
 
         questions  of a survey, columns and the question that each has the answers to
+        header     the line that names the columns
         """
-        body = {"columns": dict(columns), "encoding": encoding, "headed": headed}
+        body = {"columns": dict(columns), "encoding": encoding, "headed": headed, "header": header}
         body["questions"] = dict(questions or {})
         return self._to.ask(FileState, "PATCH", self._path, json=body)
 

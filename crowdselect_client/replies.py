@@ -166,6 +166,7 @@ class FileState(TypedDict):
     columns: dict[str, str]
     questions: dict[str, str]
     remembered: bool
+    header: int
     headed: bool
     percent: int
     fine: int
@@ -254,6 +255,12 @@ class Progress(TypedDict):
     rate: float
 
 
+class Wasted(TypedDict):
+    answers: int
+    budget: int | None
+    words: str
+
+
 class RunState(RunRow, _Terms):
     slots: int
     slots_per_worker: int
@@ -270,6 +277,7 @@ class RunState(RunRow, _Terms):
     quotas: dict[str, Any] | None
     skills: list[dict[str, Any]]
     progress: Progress
+    wasted: Wasted | None
     forecast: dict[str, Any] | None
     needs: list[dict[str, str]]
 
@@ -299,6 +307,7 @@ class Claim(TypedDict):
 class BatchRow(TypedDict):
     assignment: int
     status: int
+    kept: bool
     error: str
 
 

@@ -41,21 +41,23 @@ class Run:
         """How it stands now."""
         return self._to.ask(RunState, "GET", self._path)
 
-    def start(self) -> RunState:
-        return self._move("start")
+    def start(self, why: str = "") -> RunState:
+        return self._move("start", why)
 
-    def pause(self) -> RunState:
-        return self._move("pause")
+    def pause(self, why: str = "") -> RunState:
+        return self._move("pause", why)
 
-    def resume(self) -> RunState:
-        return self._move("resume")
+    def resume(self, why: str = "") -> RunState:
+        return self._move("resume", why)
 
-    def stop(self) -> RunState:
+    def stop(self, why: str = "") -> RunState:
         """End it early, with what it can promise by then."""
-        return self._move("stop")
+        return self._move("stop", why)
 
-    def _move(self, name: str) -> RunState:
-        return self._to.ask(RunState, "POST", f"{self._path}/moves/{name}", harmless=False)
+    def _move(self, name: str, why: str) -> RunState:
+        """why  kept in the run's history"""
+        path, said = f"{self._path}/moves/{name}", {"why": why} if why else None
+        return self._to.ask(RunState, "POST", path, json=said, harmless=False)
 
     def replace(self, **settings: Unpack[Settings]) -> RunState:
         """Give a draft all its settings anew."""

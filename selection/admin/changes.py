@@ -24,7 +24,7 @@ from unfold.widgets import (
 from selection import reports
 from selection.errors import Refused
 from selection.models import Candidate, Run
-from selection.setup import by_hand, changes, joining, previews, relinking, roster
+from selection.setup import by_hand, changes, joining, previews, relinking, roster, wasted
 from selection.worker import links
 
 from .page import Page, object_url
@@ -59,6 +59,7 @@ def facts(run: Run, may_change: bool) -> dict[str, Any]:
         "mturk_link": links.mturk_address(run) if run.enrolling and may_change else "",
         "not_closed": joining.too_few(run) if run.enrolling else "",
         "may_raise": run.may_be_raised,
+        "wasted": wasted.of(run),
     }
 
 
@@ -200,14 +201,15 @@ class ChangePage(ChangeView):
             "close": joining.close_roster,
             "join": joining.join_others,
             "links": relinking.everyone,
+            "make-up": wasted.make_up,
         }
         if do not in verbs:
             raise Http404
         try:
-            verbs[do](self.object, self.who, why)
+            said = verbs[do](self.object, self.who, why)
         except Refused as refusal:
             return self.again(refusal)
-        return self.done()
+        return self.done(*(said.values() if isinstance(said, dict) else ()))
 
 
 VERDICTS = {"accept": 1, "reject": -1, "no-verdict": None}

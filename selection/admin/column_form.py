@@ -8,6 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms import BoundField
 from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
     UnfoldBooleanWidget,
@@ -60,6 +61,21 @@ class ColumnForm(forms.Form):
             )
         if head.encoding:
             self._add_encoding(upload, head)
+        self.line = head.line
+        self.fields["header"] = forms.IntegerField(
+            label="Row that names the columns",
+            required=False,
+            min_value=1,
+            initial=head.line,
+            widget=UnfoldAdminIntegerFieldWidget,
+            help_text="What stands above it, as a title, is left out.",
+        )
+
+    def other_header(self) -> int:
+        """The row that is said to name the columns, where it is another one; else 0."""
+        said = self.data.get("header", "")
+        row = int(said) if said.isdecimal() and len(said) < 8 else 0
+        return row if row != self.line else 0
 
     def _add_attributes(self, columns: list[tuple[str, str]]) -> None:
         named = set(self.known.fields.values())
@@ -175,6 +191,7 @@ class ColumnForm(forms.Form):
             headed=cleaned.get("headed", True),
             only=self.known.only,
             repeats=self.known.repeats,
+            header=self.known.header,
         )
 
     def _survey(self, cleaned: dict[str, Any]) -> Plan:
@@ -186,7 +203,7 @@ class ColumnForm(forms.Form):
         named = {c: key for c, key in self.survey.questions.items() if c in ticked}
         if fields.get("worker") in named:
             raise Refused("The column with the worker's id has no answers.")
-        plan = replace(self.survey, fields=fields, questions=named)
+        plan = replace(self.survey, fields=fields, questions=named, header=self.known.header)
         columns, names = list(self.columns.values()), surveys.names(self.asked)
         return surveys.assigned(plan, columns, self._said(cleaned), names)
 

@@ -47,10 +47,11 @@ def _joining(upload: Upload, noun: str, where: str, fate: str) -> str:
 
 def _answers(run: Any, upload: Upload, outside: Outside) -> str:
     now, later = taking.now_or_later(upload, outside)
-    return (
-        f"{counted(now, 'answer')} to questions that are out now would count at once; "
-        f"{counted(later, 'answer')} would wait until the algorithm asks that worker that question."
+    wait = (
+        f"{counted(later, 'answer')} would wait until the algorithm asks that worker that question"
     )
+    at_once = f"{counted(now, 'answer')} to questions that are out now would count at once"
+    return "; ".join([at_once] * bool(now) + [wait] * bool(later)) + "."
 
 
 def _of_worker(row: UploadedRow) -> Sequence[str]:

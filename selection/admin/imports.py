@@ -175,6 +175,9 @@ class PreviewPage(ImportPage):
     def _name_columns(self, upload: Upload) -> HttpResponseBase:
         try:
             form = ColumnForm(upload, uploads.head(upload), self.request.POST)
+            if row := form.other_header():
+                uploads.begin_at(upload, row, upload.encoding)
+                return redirect(self.address("preview", upload.pk))
             if not form.is_valid():
                 return self._preview(upload, form)
             uploads.name_columns(upload, form.plan(), form.cleaned_data.get("encoding", ""))

@@ -102,10 +102,9 @@ class QuestionForm(GradableForm):
 
     def row(self) -> QuestionRow:
         cleaned = self.cleaned_data
-        key = cleaned.get("key") or self.instance.key
         return QuestionRow(
             1,
-            key,
+            self.instance.key,
             cleaned["prompt"],
             cleaned["accepted"],
             cleaned["choices"],

@@ -11,7 +11,7 @@ from selection.access import scoped
 from selection.errors import Conflict, Refused
 from selection.intake import presence
 from selection.intake.files import AnswerRow
-from selection.models import Run
+from selection.models import Run, spellings
 from selection.worker.page import idle
 
 from .base import ERRORS, Scope, Token, api
@@ -49,7 +49,7 @@ def list_open(
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     peek = query.peek or request.auth.scope == Scope.READ  # type: ignore[attr-defined]
     if query.worker and not peek:
-        own = run.candidates.filter(worker__key=query.worker)
+        own = run.candidates.filter(worker__key__in=spellings([query.worker]))
         presence.note(run, list(own.values_list("pk", flat=True)))
     after = number(query.cursor) if query.cursor else query.after
     found = reports.open_assignments(run, query.worker, query.limit + 1, after)
@@ -85,7 +85,7 @@ def claim(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, 
 
 
 def _claimed(run: Run, worker: str, each: int) -> dict[str, Any]:
-    own = list(run.candidates.filter(worker__key=worker))
+    own = list(run.candidates.filter(worker__key__in=spellings([worker])))
     if not own or run.status == Run.Status.ENDED:
         state = "over" if own else "unknown"
         return {"worker": worker, "state": state, "assignments": []}
@@ -103,7 +103,8 @@ def _claimed(run: Run, worker: str, each: int) -> dict[str, Any]:
 )
 def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Status[Any]:
     """Record a worker's response. Sending it again changes nothing and answers 200; a second and
-    different one is 409, as is one that is too late.
+    different one is 409, as is one that is too late. One to a question that was retired meanwhile
+    is 200 and not kept.
 
     A response that is none of the choices is refused with 422 and the list of them.
     """
@@ -129,7 +130,8 @@ def answer_many(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
 def _result(assignment: int, result: intake.Receipt | Refused) -> dict[str, Any]:
     if isinstance(result, Refused):
         return {"assignment": assignment, "status": result.status, "error": str(result)}
-    return {"assignment": assignment, "status": 200 if result.duplicate else 201}
+    status = 200 if result.duplicate else 201
+    return {"assignment": assignment, "status": status, "kept": result.kept}
 
 
 @api.post("/runs/{run_id}/answers", response={200: TakenOut, **ERRORS}, tags=["answers"])

@@ -21,7 +21,7 @@ from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 from selection.reading import ENCODINGS
 
 from .base import ERRORS, api
-from .fields import Id, Sent, Value, Yes
+from .fields import Amount, Id, Sent, Value, Yes
 from .once import KEYED, once
 from .paging import NEXT, Page, page
 
@@ -59,6 +59,9 @@ class FileOut(Schema):
         examples=[{"Is it a gull?": "gull"}],
     )
     remembered: bool = Field(description="Whether the columns are read as in an earlier file.")
+    header: int = Field(
+        description="The line that names the columns where something stands above it; 0: the first."
+    )
     headed: bool = Field(description="Whether the first line names the columns.")
     percent: int = Field(description="About how much of it is read.")
     fine: int = Field(description="Rows that will be taken, or were.")
@@ -90,6 +93,9 @@ class ColumnsIn(Schema, extra="forbid"):
         "", pattern=f"^({KNOWN})?$", description="Of its letters; “”: by what they look like."
     )
     headed: Yes = Field(True, description="Whether the first line names the columns.")
+    header: Amount | None = Field(
+        None, description="The line that names the columns: what stands above it is left out."
+    )
 
 
 class OutsideQuery(Page):
@@ -134,6 +140,7 @@ def _out(upload: Upload) -> dict[str, Any]:
         "questions": plan.questions,
         "remembered": plan.remembered,
         "headed": plan.headed,
+        "header": plan.header,
         "percent": upload.percent if upload.state == State.READING else 100,
         "error": upload.error or _wanting(upload, plan),
     }
@@ -141,7 +148,7 @@ def _out(upload: Upload) -> dict[str, Any]:
 
 def _wanting(upload: Upload, plan: layouts.Plan) -> str:
     try:
-        layouts.refuse_missing(plan, upload.header, upload.name)
+        layouts.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
     except Refused as refusal:
         return str(refusal)
     return ""
@@ -226,6 +233,8 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
     upload = _file(request, file_id)
     if upload.state == State.TAKEN:
         raise Conflict("This file is taken already.")
+    if payload.header:
+        uploads.begin_at(upload, payload.header, payload.encoding, at_once=False)
     plan = layouts.named(layouts.Plan(**upload.plan), upload.header, list(payload.columns.items()))
     plan.headed = payload.headed
     if payload.questions:

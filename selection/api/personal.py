@@ -7,7 +7,7 @@ from ninja import Field, Schema
 
 from selection import personal
 from selection.access import scoped
-from selection.models import Worker
+from selection.models import Worker, spellings
 
 from .base import ERRORS, api, who
 from .fields import Key
@@ -33,7 +33,8 @@ def erase_worker(request: HttpRequest, worker: Key) -> Any:
 
 def _rows(request: HttpRequest, worker: str) -> list[Worker]:
     """A token is of one team. Raises Http404 for an id that is in none of its pools."""
-    found = list(scoped(Worker, request).filter(key=worker).select_related("pool").order_by("pk"))
+    rows = scoped(Worker, request).filter(key__in=spellings([worker]))
+    found = list(rows.select_related("pool").order_by("pk"))
     if not found:
         raise Http404
     return found

@@ -13,7 +13,7 @@ from selection.access import scoped
 from selection.intake import rows
 from selection.intake.files import WorkerRow
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
-from selection.models import Pool, Worker
+from selection.models import Pool, Worker, as_stored
 from selection.setup import holders
 
 from .base import ERRORS, api
@@ -163,7 +163,8 @@ def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str
 
 
 def _of_key(request: HttpRequest, pool_id: int, key: str) -> Worker:
-    found: Worker = get_object_or_404(_pool(request, pool_id).workers, key=key)
+    there = _pool(request, pool_id).workers
+    found: Worker = get_object_or_404(there, key=as_stored([key], there.all())[key])
     return found
 
 

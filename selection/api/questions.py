@@ -11,7 +11,7 @@ from selection import audit
 from selection.intake import rows
 from selection.intake.files import QuestionRow
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
-from selection.models import Question
+from selection.models import Question, as_stored
 from selection.setup import regrade
 from selection.setup.regrade import Gold
 
@@ -148,7 +148,8 @@ def way_of(grading: Grading | None) -> dict[str, Any]:
 
 
 def _of_key(request: HttpRequest, set_id: int, key: str) -> Question:
-    found: Question = get_object_or_404(set_of(request, set_id).questions, key=key)
+    there = set_of(request, set_id).questions
+    found: Question = get_object_or_404(there, key=as_stored([key], there.all())[key])
     return found
 
 

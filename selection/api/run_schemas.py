@@ -8,6 +8,7 @@ from ninja import Field, Schema
 from selection.limits import LONGEST_WHY
 
 from .fields import Value, Yes, price
+from .schemas import WhyIn
 
 
 class SkillOut(Schema):
@@ -70,11 +71,24 @@ class ProgressOut(Schema):
     gap: float
     wanted: float
     closed: float = Field(description="How much of the way to the stop is behind, 0 to 1.")
-    spent: int = Field(description="Assignments handed out, but those of retired questions.")
+    spent: int = Field(
+        description="Assignments handed out, those of questions that were retired since included."
+    )
     left: int | None = Field(description="What the budget still allows; null: no limit.")
     counted: int = Field(description="Answers that count in the statistics.")
     out: int = Field(description="Assignments with the crowd.")
     rate: float = Field(description="Answers counted per minute over the last minutes.")
+
+
+class WastedOut(Schema):
+    """What a run's budget lacks by answers to questions that were retired since: they are paid, and
+    count for nothing."""
+
+    answers: int = Field(description="Since the budget was last changed.")
+    budget: int | None = Field(
+        description="That lets as many others be asked; null where the algorithm planned with it."
+    )
+    words: str
 
 
 class PopulationOut(Schema):
@@ -170,10 +184,18 @@ class RunOut(Schema):
         "workers are expected to exceed, the p-value of the check."
     )
     progress: ProgressOut
+    wasted: WastedOut | None = Field(
+        description="What the budget lacks, while a run goes on or where it ended for that; mostly "
+        "null. Change the budget to the one that is named to make up for it."
+    )
     forecast: AheadOut | None = Field(
         description="What is still to come; null before the start and after the end."
     )
     needs: list[NeedOut] = Field(description="What a person should see to; mostly nothing.")
+
+
+class MoveIn(WhyIn, extra="forbid"):
+    """The reason of a move; the body may be left out."""
 
 
 class ChangeIn(Schema, extra="forbid"):

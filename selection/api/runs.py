@@ -11,12 +11,12 @@ from django.shortcuts import get_object_or_404
 from selection import reports
 from selection.access import scoped
 from selection.models import Run
-from selection.setup import changes, joining, previews, priors, runs
+from selection.setup import changes, joining, previews, priors, runs, wasted
 from selection.worker import links
 
 from .base import ERRORS, api, may_manage, who
 from .fields import Id
-from .run_schemas import ChangedOut, ChangeIn, RunOut
+from .run_schemas import ChangedOut, ChangeIn, MoveIn, RunOut
 
 
 @api.get("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
@@ -25,7 +25,7 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     fit, promised = reports.fit(run), reports.promise_status(run)
     progress = reports.progress(run)
-    ahead = reports.ahead(run, progress)
+    ahead, void = reports.ahead(run, progress), wasted.of(run)
     return {
         **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
         "pool": run.pool_id,
@@ -42,12 +42,13 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "progress": vars(progress),
+        "wasted": None if void is None else vars(void),
         "forecast": None if ahead is None else asdict(ahead),
         "needs": [vars(need) for need in reports.needs(run, fit, reports.signs(run))],
     }
 
 
-MOVES: dict[str, Callable[[Run, str], object]] = {
+MOVES: dict[str, Callable[[Run, str, str], object]] = {
     "start": runs.start,
     "pause": runs.pause,
     "resume": runs.resume,
@@ -62,10 +63,12 @@ def move_run(
     request: HttpRequest,
     run_id: Id,
     move: Literal["start", "pause", "resume", "stop", "reopen", "join-others"],
+    payload: MoveIn | None = None,
 ) -> dict[str, Any]:
     """Start, pause, resume or stop a run; reopen one that lost its promise by a correction; let all
     others of its pool join."""
-    MOVES[move](get_object_or_404(scoped(Run, request), pk=run_id), who(request))
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    MOVES[move](run, who(request), payload.why if payload else "")
     return show_run(request, run_id)
 
 

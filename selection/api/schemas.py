@@ -80,7 +80,8 @@ class ReceiptOut(Schema):
     """What the sender is told: never whether the response was right."""
 
     assignment: int
-    duplicate: bool = Field(description="Whether it had come before.")
+    duplicate: bool = Field(description="Whether the assignment had been closed before.")
+    kept: bool = Field(description="False where its question was retired before the answer came.")
 
 
 class BatchRowIn(Schema):
@@ -97,6 +98,9 @@ class BatchRowOut(Schema):
 
     assignment: int
     status: int = Field(description="200, 201, 404, 409 or 422.", examples=[201])
+    kept: bool = Field(
+        False, description="Whether it is among the answers: not where its question was retired."
+    )
     error: str = Field("", description="Why it was not taken.")
 
 

@@ -10,7 +10,7 @@ from ninja import Query, Status
 
 from selection import reports
 from selection.access import scoped
-from selection.models import Candidate, Run
+from selection.models import Candidate, Run, as_stored
 from selection.setup import by_hand, enrolment, relinking, roster
 from selection.worker import links
 
@@ -132,7 +132,8 @@ def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str,
 
 def _candidate(run: Run, worker: str) -> Candidate:
     rows = run.candidates.select_related("worker", "run")
-    return get_object_or_404(rows, worker__key=worker, skill=0)
+    key = as_stored([worker], run.pool.workers.all())[worker]
+    return get_object_or_404(rows, worker__key=key, skill=0)
 
 
 def _worker(row: Candidate, request: HttpRequest) -> dict[str, Any]:

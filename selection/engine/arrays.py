@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -150,9 +151,15 @@ class StepArrays:
 
     @property
     def spent(self) -> int:
-        """Assignments handed out, but those whose question was retired."""
-        void = self.void.sum() + self.answers.void.sum()
-        return int(self.asked.sum() - void)
+        """Assignments handed out, whatever became of them (Run.tally)."""
+        return int(self.asked.sum()) - self._free
+
+    @cached_property
+    def _free(self) -> int:
+        """Positions of which nobody saw the question before it was retired."""
+        if not (self.void.any() or self.answers.void.any()):
+            return 0
+        return self.run.answers.passed_over().count()
 
     @property
     def held(self) -> Counts:

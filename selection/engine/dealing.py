@@ -41,14 +41,21 @@ def deal(arrays: StepArrays) -> None:
 def _pass_over_retired(run: Run) -> None:
     """A retired question closes as it is dealt: it keeps its place in the deck, and costs nothing.
 
-    The workers get their next questions in the step that this asks for.
+    What somebody answered to it elsewhere would be asked for no more, also if it is restored. The
+    workers get their next questions in the step that this asks for.
     """
     sets = [skill.question_set_id for skill in run.skills]
     retired = Question.objects.filter(question_set__in=sets).exclude(retired=None)
     if not retired.exists():
         return
     dealt = Assignment.objects.filter(candidate__run=run, step=run.steps, question__in=retired)
-    intake.record_many(run, [(one, "") for one in dealt.open().select_related("question")])
+    passed = list(dealt.open().select_related("question"))
+    intake.record_many(run, [(one, "") for one in passed])
+    if run.has_recorded and passed:
+        owners = {(one.candidate_id, one.question_id) for one in passed}
+        waiting = RecordedAnswer.objects.filter(candidate__run=run, question__in=retired)
+        vain = [one.pk for one in waiting if (one.candidate_id, one.question_id) in owners]
+        RecordedAnswer.objects.filter(pk__in=vain).delete()
 
 
 def _answer(run: Run, records: list[RecordedAnswer]) -> None:
@@ -77,9 +84,11 @@ def _records(run: Run, arms: Counts) -> dict[int, RecordedAnswer]:
 
     They are taken in a random order of their own, so that no way of collecting them matters.
     """
-    waiting = RecordedAnswer.objects.filter(
-        candidate__run=run, candidate__arm__in=np.unique(arms).tolist()
-    ).values_list("id", "candidate__arm", "question__number")
+    waiting = (
+        RecordedAnswer.objects.wanted()
+        .filter(candidate__run=run, candidate__arm__in=np.unique(arms).tolist())
+        .values_list("id", "candidate__arm", "question__number")
+    )
     # (w, 3) id, arm and question number of all that wait, by arm and then in the arm's own order.
     table = np.array(list(waiting), np.int64).reshape(-1, 3)
     table = table[np.lexsort((deck.ranks(run.seed, table[:, 1], table[:, 2]), table[:, 1]))]

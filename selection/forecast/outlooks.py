@@ -41,7 +41,8 @@ class Live:
     """A run as it stands, to be played on any number of times. Arrays are by the roster's arms.
 
     questions  (r,) answers that each arm can have given in the end at most
-    elsewhere  answers of workers who are gone
+    elsewhere  answers that are paid and count for nobody here: of workers who are gone, and of
+               questions that were retired
     left       answers that all can still give together, where the questions limit that
     """
 
@@ -93,7 +94,7 @@ def live(run: Run) -> Live | None:
         (counts, np.array(rewards, float), np.array(verdict, np.int8)),
         np.maximum(questions, counts)[roster.arms],
         np.array(skill, np.int64)[roster.arms],
-        int(counts[gone].sum()),
+        int(counts[gone].sum()) + run.count_wasted(),
         _left(run, int((np.array(asked, np.int64) - void - counts)[~gone].sum())),
     )
 
@@ -114,7 +115,7 @@ def _decks(run: Run, skill: Iterable[int]) -> Counts:
 def _waiting(run: Run, size: int) -> Counts:
     """(n,) recorded answers of each that are not used yet."""
     found = np.zeros(size, np.int64)
-    rows = RecordedAnswer.objects.filter(candidate__run=run).order_by()
+    rows = RecordedAnswer.objects.wanted().filter(candidate__run=run).order_by()
     for arm, many in rows.values_list("candidate__arm").annotate(many=Count("id")):
         found[arm] = many
     return found

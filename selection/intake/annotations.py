@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from selection import wake
 from selection.errors import Conflict, Refused
-from selection.models import Answer, Assignment, Candidate, Question, RecordedAnswer, Run
+from selection.models import Answer, Assignment, Candidate, Question, RecordedAnswer, Run, spellings
 
 from .answers import outside_choices, record, refuse_response
 
@@ -113,7 +113,7 @@ def take(run: Run, annotation: Annotation) -> State:
 
 
 def _find(run: Run, annotation: Annotation) -> tuple[Candidate, Question]:
-    named = Q(worker__key__in=annotation.annotators)
+    named = Q(worker__key__in=spellings(annotation.annotators))
     for name in annotation.annotators:
         named |= Q(**{f"worker__attributes__{ATTRIBUTE}": name})
     rows = list(run.candidates.filter(named).select_related("worker").order_by("arm"))
@@ -126,7 +126,9 @@ def _find(run: Run, annotation: Annotation) -> tuple[Candidate, Question]:
     if len({row.worker_id for row in rows}) > 1:
         raise Refused(f"Several workers of this run are known as “{who}”.")
     sets = {skill.question_set_id: skill.number for skill in run.skills}
-    questions = Question.objects.filter(question_set__in=sets, key=annotation.question)
+    questions = Question.objects.filter(
+        question_set__in=sets, key__in=spellings([annotation.question])
+    )
     if len(questions) != 1:
         often = "no" if not questions else "more than one"
         raise Refused(f"There is {often} question “{annotation.question}” in this run.")

@@ -12,7 +12,7 @@ from django.db import IntegrityError
 from selection import clock, wake
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
 from selection.limits import LONGEST_RESPONSE
-from selection.models import Answer, Assignment, Candidate, Run
+from selection.models import DELETED, Answer, Assignment, Candidate, Run
 from selection.models.grading import allowed, kind_of, matches
 
 from . import bulk
@@ -116,7 +116,7 @@ def again(assignment_id: int, response: str, expired: bool, first: str | None) -
     and whatever comes makes no difference."""
     if expired:
         raise TooLate(LATE)
-    if first and first != response:
+    if first and first not in (response, DELETED):
         raise Answered(OTHERWISE)
     return Receipt(assignment_id, duplicate=True, kept=bool(first))
 

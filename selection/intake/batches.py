@@ -64,7 +64,7 @@ def _said(
     if assignment not in closed:
         return NotFound(NONE)  # it was taken back in this moment
     try:
-        again(assignment, response, *closed[assignment])
+        receipt = again(assignment, response, *closed[assignment])
     except Refused as refusal:
         return refusal
-    return Receipt(assignment, duplicate=new.pop(assignment, None) is None)
+    return Receipt(assignment, new.pop(assignment, None) is None, receipt.kept)

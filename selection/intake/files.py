@@ -9,6 +9,7 @@ from typing import Any
 
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
+from selection.models import plain_key
 from selection.reading import Row, Table, read_table
 
 from . import layouts, ways
@@ -210,7 +211,7 @@ def key(cells: Cells, name: str, names: Names) -> str:
             f"“{value}” was a longer number before a spreadsheet rounded it: make the column "
             f"“{column}” a column of text there, and fill it in anew."
         )
-    return value
+    return plain_key(value)
 
 
 def _refuse_turning(*texts: str) -> None:
@@ -233,7 +234,7 @@ def answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[BadRow]]
 
     Raises Refused where it cannot be read as a whole.
     """
-    table = read_table(raw, name, most_rows=MOST_OF_THE_PAST)
+    table = read_table(raw, name, most_rows=MOST_OF_THE_PAST, fits=layouts.fits(layouts.ANSWERS))
     plan = layouts.recognise(layouts.ANSWERS, table.header)
     layouts.refuse_missing(plan, table.header, name, table.line)
     return _once(made for _, made in rows(table, plan))
@@ -241,13 +242,14 @@ def answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[BadRow]]
 
 def gold(raw: bytes | str, name: str) -> dict[str, str]:
     """``task,label``: the known answer of each task. Raises Refused for the first bad line."""
-    table = read_table(raw, name)
+    table = read_table(raw, name, fits=layouts.fits(layouts.GOLD))
     plan = layouts.recognise(layouts.GOLD, table.header)
     layouts.refuse_missing(plan, table.header, name, table.line)
     places = {one: table.header.index(column) for one, column in plan.fields.items()}
     found: dict[str, str] = {}
     for line, cells in table.rows:
         task, label = (as_written(cells[places[one]]) for one in ("question", "answer"))
+        task = plain_key(task)
         if not task or not label:
             empty = plan.fields["answer" if task else "question"]
             raise Refused(f"{name}, line {line}: the column “{empty}” is empty.")

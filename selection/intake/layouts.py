@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -226,6 +226,14 @@ ABOUT = {
 }
 
 
+# A survey as well has a column of workers, and others.
+NO_QUESTION = (
+    "No column is called as a question of this run. If its columns are questions, say which; if "
+    "each row is one answer, choose the columns with the question and the answer. A file of "
+    "workers belongs into a pool."
+)
+
+
 @dataclass
 class Plan:
     """How a table is read.
@@ -238,7 +246,8 @@ class Plan:
     repeats     whether further rows of a worker are expected
     remembered  whether it is how such a file was read before
     questions   of a survey, by column the key of the question that it has the answers to
-    skipped     rows below the first that name columns again
+    skipped     rows below the header that name columns again
+    header      line of the header where something stands above it; 0: it is the first
     """
 
     kind: str
@@ -251,6 +260,7 @@ class Plan:
     remembered: bool = False
     questions: dict[str, str] = field(default_factory=dict)
     skipped: int = 0
+    header: int = 0
 
     def missing(self) -> list[Field]:
         needed = [one for one in FIELDS[self.kind] if one.needed]
@@ -322,6 +332,11 @@ def _plan(kind: str, layout: Layout, columns: Sequence[str]) -> Plan:
     )
 
 
+def fits(kind: str) -> Callable[[list[str], Sequence[list[str]]], bool]:
+    """Whether a row names all columns that a file of this kind needs."""
+    return lambda columns, later: not recognise(kind, columns).missing()
+
+
 def elsewhere(kind: str, columns: Sequence[str]) -> str:
     """Where such a file belongs if it is of another kind, in a sentence; else empty."""
     if kind not in ABOUT:
@@ -332,8 +347,16 @@ def elsewhere(kind: str, columns: Sequence[str]) -> str:
         fits = any(_fits(layout, columns) for layout in LAYOUTS[other])
         if other != kind and fits and not recognise(other, columns).missing():
             words, remedy = ABOUT[other]
+            if (kind, other) == (ANSWERS, WORKERS) and _is_bare(columns):
+                return NO_QUESTION
             return f"This looks like {words}, not like {ABOUT[kind][0]}: {remedy}."
     return ""
+
+
+def _is_bare(columns: Sequence[str]) -> bool:
+    """Whether nothing but a column with ids tells of workers."""
+    plan = recognise(WORKERS, columns)
+    return plan.title == LAYOUTS[WORKERS][-1].title and set(plan.fields) == {"worker"}
 
 
 def named(plan: Plan, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Plan:
@@ -371,5 +394,6 @@ def refuse_missing(plan: Plan, header: Sequence[str], name: str, line: int = 1) 
     wanted = ", ".join(one.name for one in FIELDS[plan.kind] if one.needed)
     raise Refused(
         f"{name}, line {line}: there is no column “{missing[0].name}”; the file must have "
-        f"{wanted}, and it has {', '.join(filter(None, header))}."
+        f"{wanted}, and it has {', '.join(filter(None, header))}. If another row names the "
+        "columns, say which."
     )

@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from django.db import transaction
 
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY
-from selection.models import Pool, QuestionSet, Worker, grading
+from selection.models import Pool, QuestionSet, Worker, as_stored, grading
 from selection.models.gradable import Gradable
 
 from . import catalog, ways
@@ -34,6 +34,8 @@ class Fate:
 @transaction.atomic
 def put_workers(pool: Pool, rows: Sequence[WorkerRow]) -> list[Fate]:
     """Put these workers into the pool; who is in it already gets the new name and attributes."""
+    called = as_stored([row.worker for row in rows], pool.workers.all())
+    rows = [replace(row, worker=called[row.worker]) for row in rows]
     stored = {
         key: (name, attributes)
         for key, name, attributes in pool.workers.values_list("key", "name", "attributes")
@@ -61,6 +63,8 @@ def put_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> lis
 
     One that has been asked stays as it is: setup.regrade corrects it.
     """
+    called = as_stored([row.question for row in rows], question_set.questions.all())
+    rows = [replace(row, question=called[row.question]) for row in rows]
     asked = catalog.asked_of(question_set)
     fields = ("prompt", "accepted", "choices", "grading")
     stored = {key: rest for key, *rest in question_set.questions.values_list("key", *fields)}

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from selection import clock, wake
 from selection.errors import Conflict, Refused
-from selection.models import Assignment, Candidate, Question, RecordedAnswer, Run
+from selection.models import Assignment, Candidate, Question, RecordedAnswer, Run, plain_key
 
 from .answers import CHUNK, Outside, outside_choices, record_many, refuse_response
 from .files import AnswerRow, BadRow, refuse_swapped
@@ -111,7 +111,7 @@ class Sorter:
         self.refuse_outside = outside == "refuse"
         self.first: dict[tuple[int, int], int] = {}
         self.candidates = {
-            (candidate.worker.key, candidate.skill): candidate
+            (plain_key(candidate.worker.key), candidate.skill): candidate
             for candidate in run.candidates.select_related("worker").order_by("arm")
         }
         self.workers = {worker for worker, _ in self.candidates}
@@ -121,7 +121,7 @@ class Sorter:
         self.questions: dict[str, dict[int, Question]] = {}
         for skill in run.skills:
             for question in skill.question_set.questions.all():
-                self.questions.setdefault(question.key, {})[skill.number] = question
+                self.questions.setdefault(plain_key(question.key), {})[skill.number] = question
         asked = Assignment.objects.filter(candidate__run=run)
         self.closed = set(asked.exclude(answer=None).values_list("candidate_id", "question_id"))
         self.open = {
@@ -191,17 +191,18 @@ class Sorter:
         refuse_swapped("question", set(self.questions), columns, "this run's questions")
 
     def _find(self, row: AnswerRow) -> tuple[Candidate, Question]:
-        if row.worker not in self.workers:
+        worker = plain_key(row.worker)
+        if worker not in self.workers:
             raise Refused(f"There is no worker “{row.worker}” in this run.")
         skill, question = self._question(row)
-        return self.candidates[row.worker, skill], question
+        return self.candidates[worker, skill], question
 
     def _question(self, row: AnswerRow) -> tuple[int, Question]:
         """The question and its skill, which may go unsaid where one question set alone has it."""
         named = row.skill if self.skills else ""
         if named and named not in self.skills:
             raise Refused(f"There is no skill “{row.skill}” in this run.")
-        having = self.questions.get(row.question, {})
+        having = self.questions.get(plain_key(row.question), {})
         if named:
             own = self.skills[named]
             having = {own: having[own]} if own in having else {}

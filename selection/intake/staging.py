@@ -16,7 +16,7 @@ from django.db.models import F, Model
 from django.utils import timezone
 
 from selection.errors import Refused
-from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
+from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, as_stored
 from selection.reading import Table, read_table
 
 from . import bulk, catalog, files, surveys
@@ -56,7 +56,9 @@ def target_of(upload: Upload) -> Any:
 
 def opened(upload: Upload) -> tuple[Table, Plan]:
     """The file from its beginning, and what its columns mean. Raises Refused."""
-    return read_table(bytes(upload.content), upload.name, upload.encoding), Plan(**upload.plan)
+    plan = Plan(**upload.plan)
+    raw = bytes(upload.content)
+    return read_table(raw, upload.name, upload.encoding, header=plan.header), plan
 
 
 def stage(upload: Upload, until: Callable[[], bool]) -> bool | None:
@@ -171,11 +173,12 @@ def _sorting(upload: Upload) -> Sorting:
 
 
 def _workers(pool: Pool, found: Sequence[WorkerRow]) -> Iterator[Staged]:
-    there = pool.workers.filter(key__in=[row.worker for row in found])
+    called = as_stored([row.worker for row in found], pool.workers.all())
+    there = pool.workers.filter(key__in=list(called.values()))
     before = _by_key(there.values("key", "name", "attributes"))
     for row in found:
-        data = {"name": row.name, "attributes": row.attributes}
-        yield Staged(row.line, row.worker, data, before=before.get(row.worker))
+        key, data = called[row.worker], {"name": row.name, "attributes": row.attributes}
+        yield Staged(row.line, key, data, before=before.get(key))
 
 
 def _by_key(rows: Any) -> dict[str, dict[str, Any]]:
@@ -188,14 +191,16 @@ GOLD = ("prompt", "accepted", "choices", "grading")
 def _questions(
     into: QuestionSet, asked: set[str], found: Sequence[QuestionRow]
 ) -> Iterator[Staged]:
-    there = into.questions.filter(key__in=[row.question for row in found])
+    called = as_stored([row.question for row in found], into.questions.all())
+    there = into.questions.filter(key__in=list(called.values()))
     before = _by_key(there.values("key", *GOLD))
     for row in found:
-        if row.question in asked:
-            yield Staged(row.line, why=catalog.asked_already(row.question))
+        key = called[row.question]
+        if key in asked:
+            yield Staged(row.line, why=catalog.asked_already(key))
         else:
             data = {name: asdict(row)[name] for name in GOLD}
-            yield Staged(row.line, row.question, data, before=before.get(row.question))
+            yield Staged(row.line, key, data, before=before.get(key))
 
 
 def _answers(sorter: Sorter, found: Sequence[AnswerRow]) -> Iterator[Staged]:

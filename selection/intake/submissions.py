@@ -1,6 +1,7 @@
 """A platform's file of submissions: who, and what became of it."""
 
 from selection.errors import Refused
+from selection.models import plain_key
 from selection.reading import read_table
 
 # What columns are called by Prolific, by Mechanical Turk, and by people.
@@ -20,6 +21,6 @@ def read(raw: bytes | str, name: str) -> dict[str, str]:
     status = next((header.index(one) for one in STATUSES if one in header), None)
     if worker is None or status is None:
         raise Refused(NO_COLUMNS.format(name=name))
-    found = {cells[worker].strip(): cells[status].strip() for _, cells in table.rows}
+    found = {plain_key(cells[worker].strip()): cells[status].strip() for _, cells in table.rows}
     found.pop("", None)
     return found

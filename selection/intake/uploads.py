@@ -57,11 +57,16 @@ def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True
     """
     if isinstance(target, Run):
         refuse_ended(target)
-    table = read_table(raw, name)
     team = team_of(target)
     assert team is not None  # what a file goes into is stored
     names = surveys.names_of(target) if isinstance(target, Run) else {}
-    plan = _remembered(team, kind, table.header, names) or _likeliest(kind, table, names)
+
+    def fits(columns: list[str], later: Sequence[list[str]]) -> bool:
+        plan = _likeliest(kind, columns, names, later)
+        return not plan.missing() or _remembered(team, kind, columns, names) is not None
+
+    table = read_table(raw, name, fits=fits)
+    plan = _planned(team, kind, table, names)
     upload = Upload.objects.create(
         team_id=team,
         kind=kind,
@@ -87,7 +92,7 @@ def name_columns(upload: Upload, plan: Plan, encoding: str = "", at_once: bool =
 
     Raises Refused where it cannot be read so.
     """
-    table = read_table(bytes(upload.content), upload.name, encoding)
+    table = read_table(bytes(upload.content), upload.name, encoding, header=plan.header)
     signature = layouts.signature(table.header)
     known: dict[str, Any] = {"team_id": upload.team_id, "kind": upload.kind, "signature": signature}
     with transaction.atomic():
@@ -107,11 +112,31 @@ def name_columns(upload: Upload, plan: Plan, encoding: str = "", at_once: bool =
         go_on(upload)
 
 
-def _likeliest(kind: str, table: Table, names: surveys.Names) -> Plan:
+def begin_at(upload: Upload, line: int, encoding: str = "", at_once: bool = True) -> None:
+    """Read it anew with the names of its columns in this line. Raises Refused."""
+    target = staging.target_of(upload)
+    names = surveys.names_of(target) if isinstance(target, Run) else {}
+    table = read_table(bytes(upload.content), upload.name, encoding, header=line)
+    plan = _planned(upload.team_id, upload.kind, table, names)
+    name_columns(upload, plan, encoding, at_once)
+
+
+def _planned(team: int, kind: str, table: Table, names: surveys.Names) -> Plan:
+    answers = kind == Upload.Kind.ANSWERS  # a survey may have further lines of names
+    first = [cells for _, cells in islice(table.rows, 2)] if answers else []
+    known = _remembered(team, kind, table.header, names)
+    plan = known or _likeliest(kind, table.header, names, first)
+    plan.header = table.line if table.titled else 0
+    return plan
+
+
+def _likeliest(
+    kind: str, columns: Sequence[str], names: surveys.Names, first: Sequence[list[str]]
+) -> Plan:
+    """first  its first rows"""
     if kind == Upload.Kind.ANSWERS:
-        first = [cells for _, cells in islice(table.rows, 2)]
-        return surveys.recognise(table.header, names, first)
-    return layouts.recognise(kind, table.header)
+        return surveys.recognise(columns, names, first)
+    return layouts.recognise(kind, columns)
 
 
 def _remembered(team: int, kind: str, header: list[str], names: surveys.Names) -> Plan | None:
@@ -215,6 +240,7 @@ def put_aside(upload: Upload) -> None:
 class Head:
     """header  empty names stand for columns without one
     rows    the first ones as they are in the file
+    line    that the header stands in
     survey  the plan for it as a survey, where it may be one
     asked   (key, prompt) of each question that it may have the answers to
     """
@@ -222,20 +248,23 @@ class Head:
     header: list[str]
     rows: list[list[str]]
     encoding: str
+    line: int = 1
     survey: Plan | None = None
     asked: Sequence[tuple[str, str]] = ()
 
 
 def head(upload: Upload, count: int = 10) -> Head:
     """How the file begins. Raises Refused."""
-    table = read_table(bytes(upload.content), upload.name, upload.encoding)
+    plan = Plan(**upload.plan)
+    raw = bytes(upload.content)
+    table = read_table(raw, upload.name, upload.encoding, header=plan.header)
     found: list[Row] = list(islice(table.rows, count))
     rows = [cells for _, cells in found]
-    begun = Head(table.header, rows, table.encoding)
+    begun = Head(table.header, rows, table.encoding, table.line)
     target = staging.target_of(upload) if upload.kind == Upload.Kind.ANSWERS else None
     if target is None:
         return begun
-    asked, plan = surveys.questions_of(target), Plan(**upload.plan)
+    asked = surveys.questions_of(target)
     survey = surveys.survey(table.header, surveys.names(asked), rows)
     likely = survey.questions or plan.questions or plan.missing()
     return replace(begun, survey=survey if likely else None, asked=asked)
@@ -249,7 +278,7 @@ def assigned(upload: Upload, plan: Plan, pairs: Sequence[tuple[str, str]]) -> Pl
     names = surveys.names_of(target)
     if not plan.questions:
         found = surveys.survey(upload.header, names, head(upload).rows)
-        plan = replace(found, fields=found.fields | plan.fields)
+        plan = replace(found, fields=found.fields | plan.fields, header=plan.header)
     return surveys.assigned(plan, upload.header, pairs, names)
 
 

@@ -2,7 +2,7 @@
 
 from . import among as among  # registers the lookup
 from . import exposure
-from .answers import Answer, Assignment, Candidate, RecordedAnswer
+from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .audit import AuditEntry
 from .creations import Creation
 from .crowd import Pool, Worker
@@ -15,6 +15,7 @@ from .pulses import Pulse
 from .questions import Question, QuestionSet
 from .runs import Run
 from .skills import Skill
+from .spelling import as_stored, plain_key, spellings
 from .teams import Membership, Team, default_team
 from .tokens import ApiToken
 from .uploads import ColumnNames, Upload, UploadedRow
@@ -22,6 +23,7 @@ from .visits import Complaint, Practice, PracticeAnswer
 from .webhooks import Delivery, Webhook
 
 __all__ = [
+    "DELETED",
     "Answer",
     "ApiToken",
     "Assignment",
@@ -52,7 +54,10 @@ __all__ = [
     "UploadedRow",
     "Webhook",
     "Worker",
+    "as_stored",
     "default_team",
     "exposure",
     "plain",
+    "plain_key",
+    "spellings",
 ]

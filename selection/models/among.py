@@ -17,8 +17,11 @@ class Among(Lookup):
     """
 
     lookup_name = "among"
-    prepare_rhs = False
     rhs: Iterable[int]
+
+    def get_prep_lookup(self) -> str:
+        """As text, which two conditions of one statement can be told apart by, as arrays cannot."""
+        return str(np.asarray(self.rhs, np.int64).tolist())[1:-1]
 
     def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         column, params = self.process_lhs(compiler, connection)
@@ -31,7 +34,6 @@ class Among(Lookup):
         return sql, (*params, listed)
 
     def _listed(self) -> str:
-        numbers = np.asarray(self.rhs, np.int64).tolist()
-        if not numbers:
+        if not self.rhs:
             raise EmptyResultSet
-        return str(numbers)[1:-1]
+        return str(self.rhs)

@@ -146,9 +146,29 @@ def given(answer: str = "") -> Q:
     return Q(**{f"{answer}expired": False}) & ~Q(**closed)
 
 
+# What stands in the place of a response that was deleted in time; nobody can answer so.
+DELETED = " "
+
+
+class AnswerQuerySet(models.QuerySet["Answer"]):
+    def said(self) -> "AnswerQuerySet":
+        """With what the worker said: not those that lapsed, nor the empty ones that closed a
+        retired question, nor those of which what was said is deleted."""
+        return self.exclude(response__in=("", DELETED))
+
+    def passed_over(self) -> "AnswerQuerySet":
+        """They closed questions that were retired before anybody saw them, which cost nothing."""
+        return self.filter(void=True, response="", assignment__shown=None)
+
+    def wasted(self) -> "AnswerQuerySet":
+        """To questions that were retired when somebody had them: paid or not, they cost."""
+        return self.filter(void=True).exclude(response="", assignment__shown=None)
+
+
 class Answer(models.Model):
     """What closed an assignment: a response, or that time was up. Not right if it was.
 
+    response    empty where there was none: it lapsed, or its question was retired before
     expired     it lapsed: shown and not answered in time
     void        its question was retired: it says nothing about the worker
     applied_in  number of the Step that counted it; null until then, so this is queue and audit
@@ -163,6 +183,8 @@ class Answer(models.Model):
     at = models.DateTimeField()
     applied_in = models.PositiveIntegerField(null=True)
 
+    objects = AnswerQuerySet.as_manager()
+
     class Meta:
         indexes = [
             models.Index(fields=["run"], name="answer_to_apply", condition=Q(applied_in=None)),
@@ -170,6 +192,13 @@ class Answer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment}: {self.response}"
+
+
+class RecordedAnswerQuerySet(models.QuerySet["RecordedAnswer"]):
+    def wanted(self) -> "RecordedAnswerQuerySet":
+        """Those that may be asked for: not to a question that is retired, which would be paid and
+        say nothing."""
+        return self.filter(question__retired=None)
 
 
 class RecordedAnswer(models.Model):
@@ -180,6 +209,8 @@ class RecordedAnswer(models.Model):
     )
     question = models.ForeignKey(Question, models.PROTECT, related_name="+", db_index=False)
     response = models.TextField()
+
+    objects = RecordedAnswerQuerySet.as_manager()
 
     class Meta:
         db_table = "selection_recorded"  # the name that it has always had

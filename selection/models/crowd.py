@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from .spelling import as_stored
 from .teams import NamedInTeam, Team, default_team, named_once
 
 
@@ -52,3 +53,9 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    def clean(self) -> None:
+        """Somebody whose id looks the same is the same, and there already."""
+        super().clean()
+        others = Worker.objects.filter(pool=self.pool_id).exclude(pk=self.pk)
+        self.key = as_stored([self.key], others)[self.key]

@@ -4,6 +4,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 
 from .gradable import Gradable
+from .spelling import as_stored
 from .teams import NamedInTeam, Team, default_team, named_once
 
 
@@ -71,3 +72,8 @@ class Question(Gradable):
 
     def __str__(self) -> str:
         return self.key
+
+    def clean(self) -> None:
+        super().clean()
+        others = Question.objects.filter(question_set=self.question_set_id).exclude(pk=self.pk)
+        self.key = as_stored([self.key], others)[self.key]

@@ -292,16 +292,26 @@ class Run(NamedInTeam):
         return lost and self.status == Run.Status.ENDED and self.selector_class.open_roster
 
     def tally(self) -> dict[str, int]:
-        """``arms``, ``counted`` answers, and assignments ``spent``: handed out, but those of
-        retired questions, which cost nothing."""
+        """``arms``, ``counted`` answers, and assignments ``spent``: all that were handed out, also
+        those whose question was retired since, but for what nobody had seen of it."""
         sums = self.candidates.aggregate(
             arms=Count("id"),
             counted=Sum("pulls", default=0),
             asked=Sum("asked", default=0),
-            void=Sum("void", default=0),
         )
-        waiting = self.answers.filter(applied_in=None, void=True).count()
-        return {**sums, "spent": sums["asked"] - sums["void"] - waiting}
+        free = self.answers.passed_over().count() if self.has_void else 0
+        return {**sums, "spent": sums["asked"] - free}
+
+    @property
+    def has_void(self) -> bool:
+        """Whether any answer counts for nothing; of a million answers these are looked for only
+        then."""
+        waiting = self.answers.filter(applied_in=None, void=True)
+        return self.candidates.filter(void__gt=0).exists() or waiting.exists()
+
+    def count_wasted(self) -> int:
+        """Of what was spent, what is to questions that were retired since."""
+        return self.answers.wasted().count() if self.has_void else 0
 
     def count_spent(self) -> int:
         return self.tally()["spent"]

@@ -1,5 +1,6 @@
 """Taking away who a worker is: answers, verdicts and promises stay, as those of a pseudonym."""
 
+import json
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -121,11 +122,20 @@ def _forget_lists(rows: list[Worker], pseudonym: str) -> None:
 
 
 def _forget_messages(rows: list[Worker], replace: Replace) -> None:
-    """Those to webhooks, also such as wait: who gets them later hears of the pseudonym."""
-    for key in {row.key for row in rows}:
-        sent = Delivery.objects.filter(webhook__team=rows[0].pool.team_id, body__contains=key)
-        for delivery in sent.iterator(500):
-            delivery.keep(body=replace(delivery.body))
+    """Those to webhooks, also such as wait: who gets them later hears of the pseudonym. What their
+    receivers answered goes, which may name who they were about."""
+    named = Q()
+    for text in {row.key for row in rows} | {row.name for row in rows if row.name}:
+        for form in _forms(text):
+            named |= Q(body__contains=form) | Q(said__contains=form)
+    for delivery in Delivery.objects.filter(named, webhook__team=rows[0].pool.team_id):
+        body = _replaced(json.loads(delivery.body), replace)
+        delivery.keep(body=json.dumps(body, ensure_ascii=False), said="")
+
+
+def _forms(text: str) -> set[str]:
+    """As it stands in JSON, which has ü as it is or escaped."""
+    return {text, *(json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False))}
 
 
 def _without(
@@ -151,6 +161,8 @@ def _without(
 def _replaced(value: Any, replace: Replace) -> Any:
     if isinstance(value, list):
         return [_replaced(one, replace) for one in value]
+    if isinstance(value, dict):
+        return {replace(name): _replaced(one, replace) for name, one in value.items()}
     return replace(value) if isinstance(value, str) else value
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from django.db.models import Q, QuerySet
 
-from selection.models import AuditEntry, Event, Run, Team, Worker
+from selection.models import AuditEntry, Event, Run, Team, Worker, spellings
 
 # Events whose words name workers; in those of other kinds a short id would be found by chance.
 NAMING = (
@@ -26,7 +26,7 @@ WRITTEN = ("added", "changed", "deleted")  # entries that hold a run's settings
 
 def people(key: str, team: Team | int) -> list[Worker]:
     """All rows of this id in the team's pools; empty where there is none."""
-    rows = Worker.objects.filter(key=key, pool__team=team)
+    rows = Worker.objects.filter(key__in=spellings([key]), pool__team=team)
     return list(rows.select_related("pool").order_by("pk"))
 
 
@@ -36,7 +36,7 @@ def runs_of(rows: Iterable[Worker]) -> QuerySet[Run]:
 
 def mentions(names: Iterable[str]) -> re.Pattern[str]:
     """Finds these names as whole words."""
-    known = sorted(filter(None, names), key=len, reverse=True)
+    known = sorted(spellings(filter(None, names)), key=len, reverse=True)
     return re.compile(rf"(?<![\w@/-])(?:{'|'.join(map(re.escape, known))})(?![\w@/-])")
 
 

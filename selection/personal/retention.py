@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from selection import acting, audit
 from selection.models import (
+    DELETED,
     Answer,
     AuditEntry,
     Candidate,
@@ -108,7 +109,7 @@ def _runs(now: datetime) -> QuerySet[Run]:
         return Run.objects.none()
     since = now - timedelta(days=settings.RESPONSES_DAYS)
     ended = Run.objects.filter(status=Run.Status.ENDED, ended__lt=since)
-    given = Answer.objects.filter(run=OuterRef("pk")).exclude(response="")
+    given = Answer.objects.filter(run=OuterRef("pk")).said()
     mine = {"candidate__run": OuterRef("pk")}
     waiting = RecordedAnswer.objects.filter(**mine)
     tried = PracticeAnswer.objects.filter(**mine).exclude(response="")
@@ -118,16 +119,17 @@ def _runs(now: datetime) -> QuerySet[Run]:
 
 
 def _responses(runs: QuerySet[Run]) -> QuerySet[Answer]:
-    return Answer.objects.filter(run__in=runs).exclude(response="")
+    return Answer.objects.filter(run__in=runs).said()
 
 
 @transaction.atomic
 def _forget_responses(run: Run) -> None:
-    """Grades stay: what was counted is what the run's end rests on."""
+    """Grades stay: what was counted is what the run's end rests on. So does it that an answer was
+    given, for it is paid."""
     locked = Run.objects.locked(run.pk)
     if locked is None or locked.status != Run.Status.ENDED:
         return
-    count = Answer.objects.filter(run=locked).exclude(response="").update(response="")
+    count = Answer.objects.filter(run=locked).said().update(response=DELETED)
     RecordedAnswer.objects.filter(candidate__run=locked).delete()
     PracticeAnswer.objects.filter(candidate__run=locked).update(response="")
     Complaint.objects.filter(assignment__candidate__run=locked).delete()

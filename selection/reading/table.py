@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from selection.errors import Refused
 from selection.limits import MOST_ROWS
 
-from . import delimited, documents, old_sheets, sheets
+from . import delimited, documents, heads, old_sheets, sheets
 from .limits import Line, checked
 from .texts import encoding_of, sure
 
@@ -34,9 +34,10 @@ class Table:
     """A table of texts.
 
     what      what the file turned out to be, in words
-    line      that its first row begins in
+    line      that its header begins in
     header    its first row, each cell stripped: names of columns, unless it is a list without any
-    rows      (line, cells) of the further ones, as many cells as there are columns; to be read once
+    rows      (line, cells) of those below, as many cells as there are columns; to be read once
+    titled    whether something stands above the header
     encoding  of the characters; empty where there was no choice
     estimate  about how many rows there are
     """
@@ -48,6 +49,7 @@ class Table:
     rows: Iterator[Row] = field(repr=False)
     encoding: str = ""
     estimate: int = 0
+    titled: bool = False
 
     def with_first(self) -> Iterator[Row]:
         """The first row with the others, for a list without a header."""
@@ -56,12 +58,19 @@ class Table:
 
 
 def read_table(
-    raw: bytes | str, name: str, encoding: str = "", most_rows: int = MOST_ROWS
+    raw: bytes | str,
+    name: str,
+    encoding: str = "",
+    most_rows: int = MOST_ROWS,
+    header: int = 0,
+    fits: heads.Fits | None = None,
 ) -> Table:
     """The table in these bytes, or in a text that was typed.
 
     name      the file's, for refusals
     encoding  of its characters; empty: by what they look like
+    header    the line that names the columns; 0: the first, or where it is given the first that
+              ``fits``, as far as one is looked for
 
     Rows are read as they are asked for, so a row that cannot be read is refused when it is reached.
     Raises Refused, with the line.
@@ -70,13 +79,18 @@ def read_table(
     _refuse_others(raw, name)
     what, encoding, lines = _lines(raw, name, encoding)
     checked_lines = checked(lines, name, most_rows)
-    line, header = next(checked_lines, (0, []))
-    if not header:
+    if header:
+        titled, (line, cells), rest = heads.said(checked_lines, header, name)
+    elif fits:
+        titled, (line, cells), rest = heads.found(checked_lines, fits)
+    else:
+        titled, (line, cells), rest = False, next(checked_lines, (0, [])), checked_lines
+    if not cells:
         raise Refused(f"{name} is empty; its first line must name the columns.")
-    header = [cell.strip() for cell in header]
-    _refuse_twice(header, line, name)
-    rows = _as_wide(checked_lines, len(header), name)
-    return Table(name, what, line, header, rows, encoding, _estimate(raw))
+    columns = [cell.strip() for cell in cells]
+    _refuse_twice(columns, line, name)
+    rows = _as_wide(rest, len(columns), name)
+    return Table(name, what, line, columns, rows, encoding, _estimate(raw), titled)
 
 
 def _refuse_twice(header: list[str], line: int, name: str) -> None:

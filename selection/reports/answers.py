@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from selection.errors import NotFound
-from selection.models import Answer, Assignment, Candidate, Run
+from selection.models import Answer, Assignment, Candidate, Run, spellings
 from selection.models.grading import kind_of
 
 ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
@@ -59,9 +59,9 @@ def answers_of(
         expired, right = next(key for key, words in OUTCOMES.items() if words == kind)
         wanted |= {"expired": expired} | ({} if expired else {"right": right})
     if worker:
-        wanted["assignment__candidate__worker__key"] = worker
+        wanted["assignment__candidate__worker__key__in"] = spellings([worker])
     if question:
-        wanted["assignment__question__key"] = question
+        wanted["assignment__question__key__in"] = spellings([question])
     return Answer.objects.filter(run=run, **wanted).values(
         "assignment_id",
         "response",
@@ -164,7 +164,7 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
 
 def _candidates_of(run: Run, worker: str) -> list[Candidate]:
     """The candidate of this worker key in each skill. Raises NotFound."""
-    found = list(run.candidates.filter(worker__key=worker))
+    found = list(run.candidates.filter(worker__key__in=spellings([worker])))
     if not found:
         raise NotFound(f"There is no worker “{worker}” in this run.")
     return found

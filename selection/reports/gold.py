@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from selection.models import Answer, Assignment, Question, QuestionSet, Run, plain
+from selection.models import DELETED, Answer, Assignment, Question, QuestionSet, Run, plain
 from selection.models.grading import matches
 
 from .fit import restored
@@ -193,7 +193,8 @@ def _others(parts: Iterable[QuerySet[Answer]]) -> dict[int, tuple[str, int]]:
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     written: dict[tuple[int, str], str] = {}
     for part in parts:
-        rows = part.filter(right=False).order_by().values_list("assignment__question", "response")
+        wrong = part.filter(right=False).exclude(response=DELETED).order_by()
+        rows = wrong.values_list("assignment__question", "response")
         for pk, response, n in rows.annotate(n=Count("pk")):
             counts[pk][plain(response)] += n
             written.setdefault((pk, plain(response)), response)

@@ -18,8 +18,8 @@ class Progress:
 
     gap, wanted  the run stops when gap falls to wanted; both are differences of accuracy
     closed       how much of the way to the stop is behind, 0 to 1
-    spent, left  assignments handed out but those of retired questions, and what the budget still
-                 allows (None: no limit)
+    spent, left  assignments handed out, those of questions that were retired since included, and
+                 what the budget still allows (None: no limit)
     counted      answers that count in the statistics
     out          assignments with the crowd
     rate         answers counted per minute over the last minutes

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from django.db.models import QuerySet, Sum
 
-from selection.models import Answer, Run, plain
+from selection.models import DELETED, Answer, Run, plain
 from topk.signs import Jump, Pair, Quick, identical, jumps, too_quick
 
 from .fit import GROWN, KEPT
@@ -102,7 +102,8 @@ def _counted(run: Run) -> QuerySet[Answer]:
 def _wrong(run: Run) -> list[tuple[int, int, str]]:
     """(worker, question, response)"""
     columns = (*_prefixed(("candidate__worker", "question")), "response")
-    return list(_counted(run).filter(right=False).values_list(*columns)[:MOST])
+    said = _counted(run).filter(right=False).exclude(response=DELETED)
+    return list(said.values_list(*columns)[:MOST])
 
 
 class _Table:

@@ -13,10 +13,21 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
-from selection.models import Assignment, Candidate, Question, Run, Worker, exposure
+from selection.models import (
+    Assignment,
+    Candidate,
+    Question,
+    Run,
+    Worker,
+    as_stored,
+    exposure,
+    plain_key,
+    spellings,
+)
 from topk import LIKE_THESE, THIS_SET
 
 Met = Run.Met
+ODD = "[^ -~]"  # other than ASCII: it may be spelt in several ways
 # By worker's key, by number of skill, the numbers of questions.
 Before = dict[str, dict[int, list[int]]]
 
@@ -25,11 +36,11 @@ def of(run: Run) -> QuerySet[Worker]:
     """The workers of its pool who may be in it, in order of id."""
     rows = run.pool.workers.order_by("id")
     if run.only:
-        rows = rows.filter(key__in=run.only)
+        rows = rows.filter(key__in=spellings(run.only))
     if run.left_out:
-        rows = rows.exclude(key__in=run.left_out)
+        rows = rows.exclude(key__in=spellings(run.left_out))
     if run.met == Met.OUT and run.question_set_id and not run.recorded_only:
-        rows = rows.exclude(key__in=list(before(run)))
+        rows = rows.exclude(key__in=spellings(before(run)))
     return rows
 
 
@@ -39,8 +50,10 @@ def strangers(run: Run) -> list[str]:
     Whoever comes into the pool later may have one.
     """
     named = dict.fromkeys([*run.only, *run.left_out])
-    there = set(run.pool.workers.filter(key__in=list(named)).values_list("key", flat=True))
-    return [key for key in named if key not in there]
+    there = as_stored(named, run.pool.workers.all())
+    known = run.pool.workers.filter(key__in=list(there.values()))
+    found = set(known.values_list("key", flat=True))
+    return [key for key in named if there[key] not in found]
 
 
 def count(run: Run) -> int:
@@ -68,7 +81,9 @@ def passed_over(run: Run) -> tuple[tuple[int, int], ...]:
     if not met:
         return ()
     askable, may = exposure.numbers(run.question_set), of(run).values_list("key", flat=True)
-    sizes = [len(askable.intersection(met[key].get(0, ()))) for key in may if key in met]
+    sizes = [
+        len(askable.intersection(met[key].get(0, ()))) for key in map(plain_key, may) if key in met
+    ]
     return tuple(sorted(Counter(size for size in sizes if size).items()))
 
 
@@ -79,9 +94,9 @@ def touched(run: Run) -> Touched:
 
 def why_not(run: Run, worker: Worker) -> str:
     """Why this worker of its pool cannot join it, in a sentence; empty if they can."""
-    if run.left_out and worker.key in run.left_out:
+    if run.left_out and worker.key in spellings(run.left_out):
         return f"“{worker}” is among those whom this run leaves out."
-    if run.only and worker.key not in run.only:
+    if run.only and worker.key not in spellings(run.only):
         return f"This run is for certain workers only, and “{worker}” is none of them."
     if run.met == Met.AGAIN or not before(run, [worker.key]):
         return ""
@@ -94,21 +109,31 @@ def why_not(run: Run, worker: Worker) -> str:
 
 
 def before(run: Run, keys: Sequence[str] | None = None) -> Before:
-    """What workers of its pool met in other runs; of these keys only, if any are given."""
+    """What workers of its pool met in other runs, by their ids as ``plain_key`` has them; of these
+    keys only, if any are given."""
     places, sets = _twins(run)
     asked = Q(question_set__in=sets) | Q(further__question_set__in=sets)
     earlier = Run.objects.filter(asked, team=run.pool.team_id).exclude(pk=run.pk)
     rows = Assignment.objects.filter(
         Q(shown__isnull=False) | Q(answer__response__gt=""),
         candidate__run__in=earlier.values("pk"),
-        candidate__worker__key__in=run.pool.workers.values("key") if keys is None else keys,
-    )
+    ).filter(_known_as(run, keys))
     found: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
     columns = rows.order_by().values_list("candidate__worker__key", "question_id")
     for key, question in columns.iterator(5000):
         for skill, number in places.get(question, ()):
-            found[key][skill].add(number)
+            found[plain_key(key)][skill].add(number)
     return {key: {skill: sorted(own) for skill, own in each.items()} for key, each in found.items()}
+
+
+def _known_as(run: Run, keys: Sequence[str] | None) -> Q:
+    """Candidates of these keys, or of all of the run's pool, however they are spelt elsewhere."""
+    if keys is not None:
+        return Q(candidate__worker__key__in=spellings(keys))
+    own = run.pool.workers.order_by()
+    odd = spellings(own.filter(key__regex=ODD).values_list("key", flat=True))
+    mine = Q(candidate__worker__key__in=own.values("key"))
+    return mine | Q(candidate__worker__key__in=odd) if odd else mine
 
 
 def _twins(run: Run) -> tuple[dict[int, list[tuple[int, int]]], set[int]]:
@@ -142,7 +167,9 @@ def pass_over(run: Run, candidates: Sequence[Candidate]) -> None:
     met = before(run, [row.worker.key for row in candidates] if len(candidates) < 50 else None)
     for row in candidates:
         sizes = run.skills[row.skill].deck_size
-        row.met = [n for n in met.get(row.worker.key, {}).get(row.skill, []) if n < sizes]
+        row.met = [
+            n for n in met.get(plain_key(row.worker.key), {}).get(row.skill, []) if n < sizes
+        ]
         row.skipped = len(row.met)
 
 

@@ -1,7 +1,6 @@
 """Workers who arrive: by the join link, by a platform's entry, by the API."""
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +8,7 @@ from django.db import transaction
 
 from selection.errors import Conflict, NotFound, Refused
 from selection.limits import LONGEST_KEY
-from selection.models import Candidate, Run, Worker
+from selection.models import Candidate, Run, Worker, as_stored, spellings
 
 from . import joining
 
@@ -58,16 +57,14 @@ def arrive(
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")
-    forms = [unicodedata.normalize(form, key) for form in ("NFC", "NFD")]  # one id, if it has an ä
-    there = locked.candidates.filter(worker__key__in=[key, *forms], skill=0).first()
+    there = locked.candidates.filter(worker__key__in=spellings([key]), skill=0).first()
     if there is not None:
         source.note(there)
         return there, False
     refuse_closed(locked)
     known = {"name": name, "attributes": attributes or {}}
     mine = {"pool_id": locked.pool_id}
-    spelt = Worker.objects.filter(**mine, key__in=[key, *forms]).values_list("key", flat=True)
-    own = spelt.first() or forms[0]
+    own = as_stored([key], Worker.objects.filter(**mine))[key]
     worker, _ = Worker.objects.get_or_create(**mine, key=own, defaults=known)
     candidate = joining.join(locked, worker)
     source.note(candidate)

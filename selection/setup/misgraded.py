@@ -71,5 +71,5 @@ def grade(run: Run, since: int = 0) -> list[str]:
 def _given(run_id: int, since: int) -> QuerySet[Answer]:
     later = Q(applied_in=None) | Q(applied_in__gt=since)
     given = Answer.objects.filter(later, assignment__candidate__run=run_id)
-    # Without a response are those that were deleted in time (personal.retention): grades stay.
-    return given.filter(expired=False, void=False).exclude(response="").order_by()
+    # Where responses were deleted in time (personal.retention) grades stay.
+    return given.filter(expired=False, void=False).said().order_by()

@@ -60,6 +60,9 @@ def repair(run: Run, who: str = "", why: str = "") -> list[Fault]:
         for row in _rows(locked):
             if row.asked != row.dealt:
                 Candidate.objects.filter(pk=row.pk).update(asked=row.dealt)
+        if locked.budget is not None and locked.count_spent() > locked.budget:
+            locked.budget = locked.count_spent()
+            locked.save(update_fields=["budget"])
         misgraded.grade(locked)
         verdict = rejudge(locked)
         said = f"Counted anew from the answers. {' '.join(wrong)} {verdict}"
@@ -176,10 +179,17 @@ def _steps(run: Run, rows: list[_Row]) -> Iterator[Fault]:
     if (taken["count"], taken["last"] or 0) != (run.steps, run.steps):
         words = f"{run.steps} steps are counted and {taken['count']} are there."
         yield Fault("steps", words)
-    spent = sum(row.dealt - row.silent for row in rows)
+    spent = sum(row.dealt for row in rows) - run.answers.passed_over().count()
     if run.budget is not None and spent > run.budget:
         words = f"{spent:,} questions were handed out of a budget of {run.budget:,}."
-        yield Fault("budget", words)
+        yield Fault("budget", words, _was_free(run, spent))
+
+
+def _was_free(run: Run, spent: int) -> bool:
+    """Whether answers to retired questions explain it, which cost nothing in earlier versions: the
+    budget is then what was handed out. One that the algorithm planned with stays."""
+    excess = spent - (run.budget or spent)
+    return not run.fixed_budget and run.answers.wasted().count() >= excess
 
 
 def _end(run: Run) -> Iterator[Fault]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from selection import wake
 from selection.errors import Conflict, Refused
-from selection.models import Answer, Assignment, Question, RecordedAnswer, Run
+from selection.models import DELETED, Answer, Assignment, Question, RecordedAnswer, Run
 from selection.models.grading import matches, words
 
 from . import events, misgraded, rejudging
@@ -22,7 +22,8 @@ from .rejudging import Tally
 
 CHUNK = 2000
 MOST_NAMED = 10
-NEVER_GIVEN = Q(response="", expired=False)  # the empty answer that closed a retired question
+# The empty answer that closed a retired question, and those whose responses were deleted in time.
+NEVER_GIVEN = Q(response__in=("", DELETED), expired=False)
 
 
 @dataclass(frozen=True)
@@ -199,24 +200,10 @@ def _in_run(pk: int, question: Question, what: str, who: str, why: str) -> Run |
     verdict = rejudging.rejudge(run)
     mine = list(run.candidates.filter(assignments__question=question).select_related("worker"))
     changes = _who_changed(before, rejudging.tallies(mine))
-    said = (
-        f"Question “{question}” {what}. {regraded} graded anew. {changes} {verdict}{_afford(run)}"
-    )
+    said = f"Question “{question}” {what}. {regraded} graded anew. {changes} {verdict}"
     events.write(run, "regrade", said, who, why)
     wake.request(run.pk)
     return run
-
-
-def _afford(run: Run) -> str:
-    """Answers that count again were given and are paid, whatever others got for the money of a
-    question that was retired: the budget is at least what was handed out. In words, if it is more
-    than it was. One that the algorithm planned with stays."""
-    spent, before = run.count_spent(), run.budget
-    if before is None or run.fixed_budget or spent <= before:
-        return ""
-    run.budget = spent
-    run.save(update_fields=["budget"])
-    return f" The budget is {spent:,} instead of {before:,}: so many were handed out."
 
 
 def _dealt(run: Run, question: Question) -> dict[str, Any]:

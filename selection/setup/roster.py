@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from selection import clock, wake
 from selection.errors import Conflict, NotFound, Refused
-from selection.models import Candidate, Pulse, Run, Worker
+from selection.models import Candidate, Pulse, Run, Worker, plain_key, spellings
 
 from . import events
 from .rejudging import rejudge
@@ -183,9 +183,10 @@ def refuse_over(run: Run) -> None:
 
 
 def _of_keys(run: Run, workers: Sequence[str]) -> list[Candidate]:
-    rows = list(run.candidates.filter(worker__key__in=workers).select_related("worker"))
-    known = {row.worker.key for row in rows}
+    found = run.candidates.filter(worker__key__in=spellings(workers))
+    rows = list(found.select_related("worker"))
+    known = {plain_key(row.worker.key) for row in rows}
     for key in workers:
-        if key not in known:
+        if plain_key(key) not in known:
             raise Refused(f"There is no worker “{key}” in this run.")
     return rows

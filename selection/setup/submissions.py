@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from selection.errors import Refused
-from selection.models import Candidate, Run
+from selection.models import Candidate, Run, plain_key, spellings
 
 from . import events
 from .roster import drop, going
@@ -49,9 +49,9 @@ def report(run: Run, statuses: Mapping[str, str], who: str = "", why: str = "") 
     if not statuses:
         raise Refused("Nobody is named: give workers with what became of their submissions.")
     locked = going(run)
-    gave_up = [key for key, status in statuses.items() if left(status)]
-    rows = locked.candidates.filter(worker__key__in=gave_up, skill=0)
-    known = dict(rows.values_list("worker__key", "worker_id"))
+    gave_up = [plain_key(key) for key, status in statuses.items() if left(status)]
+    rows = locked.candidates.filter(worker__key__in=spellings(gave_up), skill=0)
+    known = {plain_key(key): pk for key, pk in rows.values_list("worker__key", "worker_id")}
     open_to = locked.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
     there = set(open_to.filter(worker__in=known.values()).values_list("worker_id", flat=True))
     freed = [key for key in gave_up if known.get(key) in there]

@@ -35,6 +35,7 @@ SAME = {
     "Rows": "RowsOut",
     "RunRow": "RunRowOut",
     "RunState": "RunOut",
+    "Wasted": "WastedOut",
     "RunWorker": "WorkerOut",
     "Selected": "SelectedOut",
     "Selection": "SelectionOut",

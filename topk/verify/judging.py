@@ -126,9 +126,9 @@ def _ending(record: Record, found: Replayed) -> list[Finding]:
 
 
 def _spent(record: Record) -> bool:
-    """What was asked of those who left is gone from the plan, and not from the bill."""
+    """What was retired, or asked of those who left, is gone from the plan, not from the bill."""
     budget = record.run["budget"]
-    return budget is not None and int((~record.asked.void).sum()) >= budget
+    return budget is not None and record.asked.arm.size >= budget
 
 
 def _far(selector: Selector | None) -> str:

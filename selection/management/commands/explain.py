@@ -7,7 +7,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from selection import reports
 from selection.errors import Refused
-from selection.models import Candidate
+from selection.models import Candidate, spellings
 
 
 class Command(BaseCommand):
@@ -18,7 +18,9 @@ class Command(BaseCommand):
         parser.add_argument("worker", help="the worker's id")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = Candidate.objects.filter(run=options["run"], worker__key=options["worker"])
+        found = Candidate.objects.filter(
+            run=options["run"], worker__key__in=spellings([options["worker"]])
+        )
         rows = list(found.select_related("run", "worker").order_by("skill"))
         if not rows:
             raise CommandError(

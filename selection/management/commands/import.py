@@ -47,6 +47,12 @@ class Command(BaseCommand):
             help="of a survey, the question that a column has the answers to, by its key or text; "
             "may be given again; nothing leaves a column out",
         )
+        add(
+            "--header",
+            type=int,
+            metavar="ROW",
+            help="the row that names the columns (default: the first that names those needed)",
+        )
         add("--encoding", default="", choices=["", *ENCODINGS], help="default: as it looks")
         wrong = "count answers that are none of the choices as wrong (default: leave them out)"
         add("--outside-wrong", action="store_true", help=wrong)
@@ -72,13 +78,16 @@ class Command(BaseCommand):
 
     def _take(self, upload: Upload, target: Any, options: dict[str, Any]) -> None:
         asked = [pair_of(text, "--question 'Frage 7=gull'") for text in options["question"]]
+        if options["header"]:
+            uploads.begin_at(upload, options["header"], options["encoding"], at_once=False)
         if options["map"] or options["encoding"] or asked:
             pairs = [pair_of(text, "--map 'Worker ID=worker'") for text in options["map"]]
             plan = layouts.named(layouts.Plan(**upload.plan), upload.header, pairs)
             if asked:
                 plan = uploads.assigned(upload, plan, asked)
             uploads.name_columns(upload, plan, options["encoding"], at_once=False)
-        layouts.refuse_missing(layouts.Plan(**upload.plan), upload.header, upload.name)
+        plan = layouts.Plan(**upload.plan)
+        layouts.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
         uploads.finish(upload)
         if upload.state == Upload.State.FAILED:
             raise Refused(upload.error)

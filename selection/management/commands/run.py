@@ -13,7 +13,7 @@ from selection import audit, reports
 from selection.management import drafting
 from selection.management.finding import DASH, refusals_said, run_of
 from selection.models import Run
-from selection.setup import changes, choices, money, runs
+from selection.setup import changes, choices, money, runs, wasted
 
 MOVES: dict[str, tuple[Callable[[Run, str, str], None], str]] = {
     "start": (runs.start, "let a draft begin: questions go out"),
@@ -127,6 +127,8 @@ def _lines(run: Run) -> list[str]:
         said += _counts(run, reports.progress(run))
     words = f"{promised.so_far} {promised.meaning}".strip()
     said += [words or promised.sentence, *filter(None, (promised.over, promised.by_hand))]
+    lacks = wasted.of(run)
+    said += [lacks.words] if lacks else []
     return said + [need.words for need in reports.needs(run, reports.fit(run))]
 
 

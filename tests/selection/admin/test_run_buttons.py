@@ -2,8 +2,10 @@
 
 import pytest
 
+from selection.models import Answer
+from selection.setup import regrade
 from tests.pages import admin_url, press, text_of
-from tests.worlds import make_run
+from tests.worlds import crowd, make_run, play
 
 pytestmark = pytest.mark.django_db
 
@@ -19,6 +21,24 @@ def test_it_starts_pauses_resumes_and_stops(requester):
         press(requester, run, verb)
         assert run.status == status
     assert run.ending == "stopped"
+
+
+def test_one_click_makes_up_for_what_a_retired_question_cost(requester):
+    run = make_run(n=4, k=1, epsilon=0.05, budget=30)
+    play(run, crowd(1, good=1), most=2)
+    regrade.retire(Answer.objects.earliest("pk").assignment.question, "ada", "ambiguous")
+    play(run, crowd(1, good=1))
+    assert run.ending == "budget"
+    lost = run.count_wasted()
+    page = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "for nothing" in page
+    assert f"Raise the budget to {30 + lost} and let it go on" in page
+    url = admin_url("run_do_change", run.pk)
+    page = text_of(requester.post(url, {"do": "make-up"}, follow=True))
+    assert f"The budget is {30 + lost} instead of 30" in page
+    assert "Raise the budget to" not in page
+    run.refresh_from_db()
+    assert (run.status, run.budget) == ("running", 30 + lost)
 
 
 def test_it_says_why_a_run_cannot_start(requester):

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from selection import engine
 from selection.models import Answer, Assignment, RecordedAnswer
+from selection.setup import regrade
 from tests.worlds import crowd, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +56,8 @@ def test_an_answer_is_created_once_and_the_sender_never_learns_whether_it_was_ri
     first = post(api, path, {"response": "yes"})
     again = post(api, path, {"response": "yes"})
     assert (first.status_code, again.status_code) == (201, 200)
-    assert first.json() == {"assignment": open_of(run)[0].pk - 1, "duplicate": False}
+    assignment = open_of(run)[0].pk - 1
+    assert first.json() == {"assignment": assignment, "duplicate": False, "kept": True}
     assert again.json()["duplicate"]
     assert Answer.objects.get().response == "yes"
 
@@ -121,6 +123,23 @@ def test_it_moves_a_run(api, run):
     assert post(api, f"runs/{run.pk}/moves/pause", {}).json()["status"] == "paused"
     assert post(api, f"runs/{run.pk}/moves/resume", {}).json()["status"] == "running"
     assert post(api, f"runs/{run.pk}/moves/stop", {}).json()["ending"] == "stopped"
+
+
+def test_an_answer_to_a_question_that_was_retired_meanwhile_is_not_kept_and_that_is_said(api, run):
+    out = open_of(run)[0]
+    regrade.retire(out.question, "ada", "ambiguous")
+    reply = post(api, f"assignments/{out.pk}/answer", {"response": "yes"})
+    assert (reply.status_code, reply.json()["kept"]) == (200, False)
+    sent = [{"assignment": pk, "response": "yes"} for pk in (out.pk, open_of(run)[0].pk)]
+    rows = post(api, "answers", {"answers": sent}).json()["results"]
+    assert [(row["status"], row["kept"]) for row in rows] == [(200, False), (201, True)]
+
+
+def test_the_reason_of_a_move_is_kept_in_the_history(api, run):
+    for move, why in (("pause", "the weekend"), ("resume", "Monday"), ("stop", "enough")):
+        assert post(api, f"runs/{run.pk}/moves/{move}", {"why": why}).status_code == 200
+    assert [event.why for event in run.events.all()][:3] == ["enough", "Monday", "the weekend"]
+    assert post(api, f"runs/{run.pk}/moves/stop", {"reason": "enough"}).status_code == 422
 
 
 def test_the_api_documents_itself(client):

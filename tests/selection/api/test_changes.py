@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from selection.models import Run
-from selection.setup import runs
+from selection.models import Answer, Run
+from selection.setup import regrade, runs
 from tests.worlds import crowd, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -152,6 +152,17 @@ def test_a_run_is_concluded_and_its_moves_are_in_the_history(api, run):
     )
     history = api.get(f"/api/runs/{run.pk}/history").json()
     assert [event["kind"] for event in history["events"]] == ["conclude", "stop", "start"]
+
+
+def test_a_run_says_what_its_budget_lacks_by_a_retired_question_and_is_given_it(api, run):
+    play(run, crowd(1, good=2), most=3)
+    assert api.get(f"/api/runs/{run.pk}").json()["wasted"] is None
+    regrade.retire(Answer.objects.earliest("pk").assignment.question, "ada", "ambiguous")
+    lacks = api.get(f"/api/runs/{run.pk}").json()["wasted"]
+    assert lacks["budget"] == 100 + lacks["answers"] > 100
+    assert "for nothing" in lacks["words"]
+    reply = send(api, "patch", f"runs/{run.pk}", {"budget": lacks["budget"]}).json()
+    assert (reply["run"]["budget"], reply["run"]["wasted"]) == (lacks["budget"], None)
 
 
 def test_the_history_has_the_steps(api, run):

@@ -2,15 +2,20 @@
 
 import random
 import threading
+import time
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from selection import engine, wake
-from selection.models import Answer, ApiToken, Assignment, Run
+from selection import engine, intake, wake
+from selection.errors import Refused
+from selection.exports import payment
+from selection.models import Answer, ApiToken, Assignment, Question, Run
+from selection.setup import recount, regrade
 from tests.processes import celery_worker, wait_until
 from tests.worlds import crowd, make_run, open_of
 
@@ -122,3 +127,36 @@ def test_no_wake_up_is_lost_when_answers_come_while_a_step_is_taken():
 
         wait_until(answered_to_the_end, "the run to use up its questions")
     assert set(run.candidates.values_list("pulls", flat=True)) == {25}
+
+
+def test_no_budget_is_overrun_while_questions_are_retired_and_restored_in_many_threads():
+    """Some advance, some answer, some retire and restore: all at once."""
+    run = make_run(n=5, k=2, budget=40, slots=15, epsilon=0.01, questions=40)
+    respond, questions = crowd(1, good=2), list(run.question_set.questions.all())
+    over: list[int] = []
+
+    def work(i: int) -> None:
+        rng = random.Random(i)
+        while Run.objects.get(pk=run.pk).status == Run.Status.RUNNING:
+            with suppress(Refused):  # somebody was quicker
+                if i < 2:
+                    engine.advance(run.pk)
+                elif i < 6:
+                    one = rng.choice(open_of(run) or [None])
+                    if one is not None:
+                        Assignment.objects.filter(pk=one.pk).update(shown=timezone.now())
+                        intake.record(one.pk, respond(one))
+                else:
+                    question = Question.objects.get(pk=rng.choice(questions).pk)
+                    change = regrade.restore if question.retired else regrade.retire
+                    change(question, "ada", "a look at it")
+                    time.sleep(0.02)
+            over.append(payment.count_given(run) - 40)
+
+    with wake.silence():
+        assert in_threads(work) == []
+    assert max(over) <= 0
+    run.refresh_from_db()
+    assert run.ending == Run.Ending.BUDGET
+    assert run.count_spent() <= 40
+    assert recount.faults(run) == []

@@ -170,8 +170,8 @@ def test_the_preview_shows_which_column_is_which_question_and_lets_her_choose(re
     page = upload(requester, admin_url("run_import", run.pk), survey(run))
     words = text_of(page)
     assert "this looks like a survey" in words
-    assert "they name no question of this run: “Zeit”, “Alter”." in words
-    assert "worker is “Prolific ID”; 4 are questions" in words
+    assert "no question of this run has their names: “Zeit”, “Alter”." in words
+    assert "worker is “Prolific ID”; 4 columns have answers" in words
     chosen = {"columns": "1", "worker": "1", "shape": "survey", "questions": ["2", "4"]}
     again = text_of(requester.post(page.request["PATH_INFO"], chosen, follow=True))
     assert "6 rows to import" in again
@@ -182,6 +182,15 @@ def test_the_preview_shows_which_column_is_which_question_and_lets_her_choose(re
     assert "Choose the column that has this." in text_of(
         requester.post(page.request["PATH_INFO"], one, follow=True)
     )
+
+
+@pytest.mark.django_db
+def test_a_file_with_a_column_of_workers_and_no_question_says_what_can_be_done(requester):
+    run = make_run(n=3, k=1, questions=5)
+    at = admin_url("run_import", run.pk)
+    words = text_of(upload(requester, at, "worker,Frage 1\nw0,yes\n"))
+    assert "No column is called as a question of this run. If its columns are questions" in words
+    assert "Other columns: if one has answers, write the key or the text of their question" in words
 
 
 # -- columns that name no question

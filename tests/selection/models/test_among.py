@@ -17,6 +17,13 @@ def test_it_finds_as_many_as_there_are_whatever_else_is_asked_for():
     assert list(found) == ids[1:4]
 
 
+def test_what_is_among_both_is_found():
+    pool = make_pool(5)
+    ids = np.array(pool.workers.order_by("id").values_list("id", flat=True))
+    both = pool.workers.filter(pk__among=ids[:3]).filter(pk__among=ids[1:])
+    assert set(both.values_list("id", flat=True)) == set(ids[1:3].tolist())
+
+
 def test_it_finds_none_among_none():
     pool = make_pool(2)
     assert not pool.workers.filter(pk__among=[]).exists()

@@ -13,8 +13,10 @@ from django.test import Client
 from django.utils import timezone
 
 from selection import audit, engine, personal, reports, tasks
+from selection.exports import payment
 from selection.intake import taking, uploads
 from selection.models import (
+    DELETED,
     Answer,
     ApiToken,
     AuditEntry,
@@ -30,7 +32,7 @@ from selection.models import (
     Webhook,
     Worker,
 )
-from selection.setup import by_hand, recount, roster, runs
+from selection.setup import by_hand, recount, regrade, roster, runs
 from selection.worker import links
 from tests.pages import admin_url, lines_of, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
@@ -168,6 +170,24 @@ def test_nothing_but_the_answers_is_left_of_who_was_erased(ada):
     assert reports.verify(after).same
     assert done.pseudonym in {line.worker for line in reports.standings(run)}
     assert personal.people(KEY, run.team) == []
+
+
+@pytest.mark.parametrize("key", ["Grünwald", 'Ann "Ace" Öz', "a\\b"])
+def test_messages_that_name_them_are_found_however_they_are_escaped(key):
+    pool = make_pool(3)
+    pool.workers.filter(key="w0").update(key=key)
+    hook = Webhook.objects.create(team=pool.team, url="https://example.org", events=["run.ended"])
+    for ascii_only in (True, False):
+        body = json.dumps({"data": [{"worker": key}]}, ensure_ascii=ascii_only)
+        about = {"webhook": hook, "kind": "worker.accepted", "made": timezone.now()}
+        Delivery.objects.create(body=body, said=f"thanks for {key}", **about)
+    other = Delivery.objects.create(body='{"worker": "w1"}', said="thanks", **about)
+    done = personal.erase(personal.people(key, pool.team), "ada")
+    mine = Delivery.objects.exclude(pk=other.pk)
+    assert [json.loads(one.body)["data"][0]["worker"] for one in mine] == [done.pseudonym] * 2
+    assert {one.said for one in mine} == {""}
+    other.refresh_from_db()
+    assert (other.body, other.said) == ('{"worker": "w1"}', "thanks")
 
 
 def test_the_audit_log_is_whole_after_it_and_says_who_did_it(ada):
@@ -358,7 +378,7 @@ def test_responses_go_and_grades_and_promises_stay(days):
     ended(run, 31)
     days(RESPONSES_DAYS=30)
     tasks.retain()
-    assert not Answer.objects.exclude(response="").exists()
+    assert not Answer.objects.exclude(response="").exclude(response=DELETED).exists()
     assert not RecordedAnswer.objects.exists()
     assert not Complaint.objects.exists()
     run.refresh_from_db()
@@ -368,6 +388,24 @@ def test_responses_go_and_grades_and_promises_stay(days):
     assert recount.faults(run) == recount.repair(run) == []
     tasks.retain()
     assert run.events.filter(kind="retention").count() == 1
+
+
+def test_a_payment_list_is_the_same_after_responses_went(days):
+    run = play(world(), answered)
+    asked = Answer.objects.earliest("pk").assignment.question
+    regrade.retire(asked, "ada", "ambiguous")
+    spent, given = run.count_spent(), payment.count_given(run)
+    assert run.answers.said().filter(void=True).exists()
+    ended(run, 31)
+    days(RESPONSES_DAYS=30)
+    tasks.retain()
+    assert not run.answers.said().exists()
+    assert (run.count_spent(), payment.count_given(run)) == (spent, given)
+    void = run.answers.filter(void=True).count()
+    regrade.restore(asked, "ada", "it was fine")
+    regrade.retire(asked, "ada", "or not")
+    assert run.answers.filter(void=True).count() == void  # they stay as they were graded
+    assert (run.count_spent(), payment.count_given(run)) == (spent, given)
 
 
 def test_a_run_that_goes_on_keeps_its_responses(days):

@@ -176,6 +176,18 @@ def test_a_run_that_an_answer_waits_in_vain_in_takes_steps_again():
     assert engine.advance(run.pk)
 
 
+def test_a_budget_that_retired_questions_had_cost_nothing_of_becomes_what_was_handed_out():
+    """As runs of earlier versions are."""
+    run = begun()
+    regrade.retire(of(run)[0].assignment.question, "eve", "it was unclear")
+    Run.objects.filter(pk=run.pk).update(budget=run.count_spent() - 1)
+    assert laws(run) == {"budget"}
+    assert recount.repair(run, "eve") == []
+    run.refresh_from_db()
+    assert run.budget == run.count_spent()
+    assert "handed out of a budget" in run.events.get(kind="recount").what
+
+
 def test_what_holds_is_left_alone():
     run = begun()
     before = Run.objects.filter(pk=run.pk).values().get()

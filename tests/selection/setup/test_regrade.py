@@ -6,7 +6,7 @@ import pytest
 from selection import engine, intake, reports
 from selection.errors import Conflict, Refused
 from selection.models import Answer, Assignment, Candidate, Question, Run
-from selection.setup import changes, recount, regrade, runs
+from selection.setup import changes, regrade, runs
 from selection.setup.regrade import Gold
 from tests.worlds import answer_all, crowd, make_questions, make_run, open_of, play
 from topk import SELECTORS, State
@@ -157,27 +157,6 @@ def test_what_was_retired_and_restored_counts_as_before(name):
     regrade.restore(Question.objects.get(pk=question.pk), "ada", "it was fine")
     check_tallies(run)
     assert facts(run) == before
-
-
-def test_a_budget_that_went_to_others_meanwhile_becomes_what_was_handed_out():
-    question_set = make_questions(200)
-    run = make_run(question_set=question_set, epsilon=0.05, budget=60)
-    play(run, crowd(1, good=2), most=4)
-    asked = Assignment.objects.filter(candidate__run=run, answer__isnull=False)
-    question = asked.order_by("id")[0].question
-    regrade.retire(question, "ada", "unclear")
-    play(run, crowd(1, good=2))
-    assert (run.ending, run.count_spent()) == ("budget", 60)
-    given = Answer.objects.filter(run=run, assignment__question=question, void=True)
-    again = given.exclude(response="").count()
-    regrade.restore(question, "ada", "it was clear")
-    run.refresh_from_db()
-    assert again
-    assert run.budget == run.count_spent() == 60 + again
-    assert recount.faults(run) == []
-    assert f"The budget is {60 + again} instead of 60" in run.events.first().what
-    assert not run.reopens
-    check_tallies(run)
 
 
 def test_a_void_answer_behind_one_that_waits_for_its_round_waits_as_well():

@@ -1,0 +1,71 @@
+"""Answers that were given and count for nothing, their question being retired since.
+
+They are paid, so they stay in the budget, and as many fewer can count.
+"""
+
+from dataclasses import dataclass
+
+from selection.errors import Conflict
+from selection.models import Run
+
+from . import changes
+
+GOING = {Run.Status.RUNNING, Run.Status.PAUSED}
+
+
+@dataclass(frozen=True)
+class Wasted:
+    """answers  of the budget that count for nothing, since it was last changed
+    budget   that lets as many others be asked; None where it cannot be raised
+    words    what that does, for people
+    """
+
+    answers: int
+    budget: int | None
+    words: str
+
+
+def of(run: Run) -> Wasted | None:
+    """What a run whose budget matters still lacks; None for nearly all."""
+    if run.budget is None or not _lacks(run) or not (answers := _since_changed(run)):
+        return None
+    said = (
+        f"{answers:,} answers of the budget are to questions that were retired since: they are "
+        "paid, so they stay in it, and they count for nothing."
+    )
+    if answers == 1:
+        said = (
+            "One answer of the budget is to a question that was retired since: it is paid, so it "
+            "stays in it, and it counts for nothing."
+        )
+    if run.fixed_budget:
+        plan = f"Of the {run.budget:,} answers that {run.selector_class.title} planned with, at "
+        return Wasted(answers, None, f"{said} {plan}most {run.budget - answers:,} can count.")
+    budget = run.budget + answers
+    return Wasted(answers, budget, f"{said} A budget of {budget:,} lets as many others be asked.")
+
+
+def make_up(run: Run, who: str = "", why: str = "") -> dict[str, str]:
+    """Raise the budget by them, as ``changes.apply`` does. Raises Conflict where it lacks none."""
+    found = of(run)
+    if found is None or found.budget is None:
+        raise Conflict("No answer of the budget became void since it was last changed.")
+    return changes.apply(run, {"budget": found.budget}, who, why)
+
+
+def _lacks(run: Run) -> bool:
+    """Whether the run goes on, or ended for want of its budget."""
+    if run.status in GOING:
+        return True
+    short = run.may_be_raised or (run.fixed_budget and run.ending == Run.Ending.BUDGET)
+    return short and not run.affords_more
+
+
+def _since_changed(run: Run) -> int:
+    if not run.has_void:
+        return 0
+    wasted = run.answers.wasted()
+    last = run.events.filter(kind="budget").order_by("at").last()
+    if last is not None:
+        wasted = wasted.filter(assignment__question__retired__gt=last.at)
+    return wasted.count()
