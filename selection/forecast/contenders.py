@@ -44,10 +44,16 @@ class Contender:
 def suitable(plan: Plan) -> list[Contender]:
     """Those that can be run on this plan and promise something, and with a budget also those that
     spend it; what is most likely to be taken comes first. Raises Refused if there is none."""
-    found = [one for one in _all(plan) if _can(one)]
+    found = _differing([one for one in _all(plan) if _can(one)])
     if not found:
         raise Refused("No algorithm can be run like this: choose an epsilon above 0.")
     return sorted(found, key=_turn)
+
+
+def _differing(found: list[Contender]) -> list[Contender]:
+    """Without those whose options change nothing here: large pools are judged cautiously anyway."""
+    plain = {one.name: one.promise for one in found if not one.options}
+    return [one for one in found if not one.options or one.promise != plain.get(one.name)]
 
 
 def _turn(one: Contender) -> tuple[bool, bool]:

@@ -92,6 +92,13 @@ def test_every_algorithm_meets_the_same_pools():
     assert (pool(one, BELIEF, 3) != pool(one, BELIEF, 4)).any()
 
 
+@pytest.mark.parametrize(("workers", "rows"), [(299, 1), (300, 0)])
+def test_where_every_run_is_cautious_being_so_has_no_row_of_its_own(workers, rows):
+    found = suitable(plan(workers=workers))
+    assert sum("cautious" in one.options for one in found) == rows
+    assert any(one.name == "credible" for one in found)
+
+
 def test_what_matters_decides_who_is_recommended():
     every = table(**small(goal="every", questions=600))
     assert every[0].feasible
