@@ -298,16 +298,20 @@ class Run(NamedInTeam):
             arms=Count("id"),
             counted=Sum("pulls", default=0),
             asked=Sum("asked", default=0),
+            void=Sum("void", default=0),
         )
-        free = self.answers.passed_over().count() if self.has_void else 0
+        void = sums.pop("void") or self._void_waits()
+        free = self.answers.passed_over().count() if void else 0
         return {**sums, "spent": sums["asked"] - free}
 
     @property
     def has_void(self) -> bool:
         """Whether any answer counts for nothing; of a million answers these are looked for only
         then."""
-        waiting = self.answers.filter(applied_in=None, void=True)
-        return self.candidates.filter(void__gt=0).exists() or waiting.exists()
+        return self.candidates.filter(void__gt=0).exists() or self._void_waits()
+
+    def _void_waits(self) -> bool:
+        return self.answers.filter(applied_in=None, void=True).exists()
 
     def count_wasted(self) -> int:
         """Of what was spent, what is to questions that were retired since."""
