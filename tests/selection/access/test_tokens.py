@@ -197,7 +197,7 @@ def test_an_answering_token_is_told_nothing_that_grades(run):
         ).json()
         for row, response in zip(listed[:2], ("yes", "no"), strict=True)
     ]
-    assert [set(reply) for reply in replies] == [{"assignment", "duplicate"}] * 2
+    assert [set(reply) for reply in replies] == [{"assignment", "duplicate", "kept"}] * 2
     assert len({reply["duplicate"] for reply in replies}) == 1
 
 

@@ -11,9 +11,8 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from selection import engine, intake, wake
+from selection import engine, intake, reports, wake
 from selection.errors import Refused
-from selection.exports import payment
 from selection.models import Answer, ApiToken, Assignment, Question, Run
 from selection.setup import recount, regrade
 from tests.processes import celery_worker, wait_until
@@ -151,7 +150,7 @@ def test_no_budget_is_overrun_while_questions_are_retired_and_restored_in_many_t
                     change = regrade.restore if question.retired else regrade.retire
                     change(question, "ada", "a look at it")
                     time.sleep(0.02)
-            over.append(payment.count_given(run) - 40)
+            over.append(reports.count_given(run) - 40)
 
     with wake.silence():
         assert in_threads(work) == []

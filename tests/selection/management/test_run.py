@@ -242,7 +242,8 @@ def test_a_token_whose_name_begins_with_a_dash_is_as_good_as_any(client):
     made = create("--start")
     secret = ApiToken.issue("-dash")
     headers = {"authorization": f"Bearer {secret}"}
-    assert client.post(f"/api/runs/{made.pk}/moves/pause", headers=headers).status_code == 200
+    url = f"/api/runs/{made.pk}/moves/pause"
+    assert client.generic("POST", url, headers=headers).status_code == 200  # without a body
     assert made.events.filter(who="token -dash").exists()
 
 

@@ -13,7 +13,6 @@ from django.test import Client
 from django.utils import timezone
 
 from selection import audit, engine, personal, reports, tasks
-from selection.exports import payment
 from selection.intake import taking, uploads
 from selection.models import (
     DELETED,
@@ -394,18 +393,18 @@ def test_a_payment_list_is_the_same_after_responses_went(days):
     run = play(world(), answered)
     asked = Answer.objects.earliest("pk").assignment.question
     regrade.retire(asked, "ada", "ambiguous")
-    spent, given = run.count_spent(), payment.count_given(run)
+    spent, given = run.count_spent(), reports.count_given(run)
     assert run.answers.said().filter(void=True).exists()
     ended(run, 31)
     days(RESPONSES_DAYS=30)
     tasks.retain()
     assert not run.answers.said().exists()
-    assert (run.count_spent(), payment.count_given(run)) == (spent, given)
+    assert (run.count_spent(), reports.count_given(run)) == (spent, given)
     void = run.answers.filter(void=True).count()
     regrade.restore(asked, "ada", "it was fine")
     regrade.retire(asked, "ada", "or not")
     assert run.answers.filter(void=True).count() == void  # they stay as they were graded
-    assert (run.count_spent(), payment.count_given(run)) == (spent, given)
+    assert (run.count_spent(), reports.count_given(run)) == (spent, given)
 
 
 def test_a_run_that_goes_on_keeps_its_responses(days):

@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from selection import engine, intake, reports
 from selection.errors import Conflict
-from selection.exports import payment
 from selection.intake.files import AnswerRow
 from selection.models import Answer, Assignment, Question, Run
 from selection.setup import recount, regrade, wasted
@@ -34,7 +33,7 @@ def retired_on_the_way(**fields: object) -> tuple[Run, Question, int]:
 def test_what_was_answered_before_its_question_was_retired_stays_in_the_budget():
     run, question, given = retired_on_the_way()
     assert given
-    assert (run.ending, run.count_spent(), payment.count_given(run)) == ("budget", 60, 60)
+    assert (run.ending, run.count_spent(), reports.count_given(run)) == ("budget", 60, 60)
     assert reports.progress(run).counted == 60 - given
     assert recount.faults(run) == []
     regrade.restore(question, "ada", "it was clear")
@@ -62,7 +61,7 @@ def test_as_many_others_are_asked_when_the_budget_is_raised_by_what_became_void(
 
 def test_a_budget_that_was_planned_with_is_not_raised_by_what_became_void():
     run, _, given = retired_on_the_way(algorithm="uniform")
-    assert (run.ending, run.count_spent(), payment.count_given(run)) == ("budget", 60, 60)
+    assert (run.ending, run.count_spent(), reports.count_given(run)) == ("budget", 60, 60)
     lacks = wasted.of(run)
     assert (lacks.answers, lacks.budget) == (given, None)
     assert f"at most {60 - given} can count" in lacks.words
@@ -96,7 +95,7 @@ def test_a_budget_is_never_overrun_whatever_is_retired_restored_and_answered():
         for question in run.question_set.questions.all():
             if rng.random() < (0.3 if question.retired else 0.05):
                 (regrade.restore if question.retired else regrade.retire)(question, "a", "b")
-        assert payment.count_given(run) <= run.count_spent() <= 50
+        assert reports.count_given(run) <= run.count_spent() <= 50
         run.refresh_from_db()
     assert run.ending == Run.Ending.BUDGET
     assert run.answers.wasted().exists()
