@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import F, Min, QuerySet, Sum
+from django.db.models import Min, QuerySet
 
 from selection.intake import patience
 from selection.intake.patience import Wait
@@ -49,8 +49,9 @@ def waits(run: Run, moved: timedelta, now: datetime) -> str:
     wait = patience.wait(run, now)
     if wait.lasted < max(LEAST, wait.most / 2):
         return ""
-    # By then the next sweep, at the latest, has asked whom there is to ask.
-    nobody = wait.lasted > wait.most + timedelta(seconds=settings.SWEEP_SECONDS) or _spent(run)
+    # By then the next sweep, at the latest, has asked whom there is to ask and to pay.
+    over = wait.lasted > wait.most + timedelta(seconds=settings.SWEEP_SECONDS)
+    nobody = over or not run.affords_more
     held = _held(out)  # by now they may have answered
     return _said(held, wait, now, nobody) if held.names else ""
 
@@ -72,14 +73,6 @@ def _said(held: Held, wait: Wait, now: datetime, nobody: bool) -> str:
         return f"{words} None of them has looked at it: withdraw whoever will not come."
     left = max(held.due - now, timedelta())
     return f"{words} What is not answered in time counts as not right, the first in {_tens(left)}."
-
-
-def _spent(run: Run) -> bool:
-    """Whether there is no money for anybody else."""
-    if run.budget is None:
-        return False
-    asked = run.candidates.aggregate(asked=Sum(F("asked") - F("void")))["asked"] or 0
-    return bool(asked >= run.budget)
 
 
 def _tens(span: timedelta) -> str:
