@@ -193,7 +193,8 @@ def test_it_plays_a_run_from_before_to_the_same_end(database, name):
 def test_it_plays_a_run_of_ours_from_before_to_its_end(database, name):
     before = dict(named(name).candidates.values_list("arm", "pulls"))
     run = play_on(named(name))
-    assert run.ending == KNOWN["after"][name]["ending"]
+    # Where the budget did not suffice for the promise then, it may by now.
+    assert run.ending in (KNOWN["after"][name]["ending"], Run.Ending.PROMISE)
     assert run.candidates.filter(verdict=1).count() == (run.k if run.kept else 0)
     after = dict(run.candidates.values_list("arm", "pulls"))
     assert all(after[arm] >= pulls for arm, pulls in before.items())
