@@ -209,3 +209,25 @@ def test_an_answer_in_the_moment_in_which_time_is_given_back_is_taken(run, monke
 def test_an_install_whose_web_says_nothing_goes_by_the_clock(run):
     Pulse.objects.all().delete()
     assert intake.expire(now=at(75)) == [run.pk]
+
+
+def test_who_is_asked_while_the_clock_is_behind_for_a_moment_has_their_whole_time(run):
+    """Before the web beats again it is right again, so that nothing tells of it."""
+    right = clock.now() + timedelta(hours=1)
+    Pulse.objects.update(at=right)
+    Assignment.objects.update(shown=None, due=None)
+    presence.show(run, [one.pk for one in open_of(run)])
+    assert intake.expire(now=right + timedelta(seconds=59)) == []
+    for second in range(5, 70, 5):
+        outages.web_is_up(right + timedelta(seconds=second))
+    assert intake.expire(now=right + timedelta(seconds=66)) == [run.pk]
+
+
+def test_who_is_asked_while_the_clock_is_behind_does_not_wait_until_it_was_if_it_stays_so(run):
+    behind = clock.now()
+    Pulse.objects.update(at=behind + timedelta(hours=1))
+    Assignment.objects.update(shown=None, due=None)
+    presence.show(run, [one.pk for one in open_of(run)])
+    outages.web_is_up(behind)
+    latest = Assignment.objects.exclude(due=None).order_by("-due")[0]
+    assert timedelta(seconds=59) < latest.due - behind < timedelta(seconds=90)
