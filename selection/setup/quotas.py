@@ -23,6 +23,10 @@ Limits = dict[str, list[int | None]]
 
 
 def value_of(attributes: dict[str, Any], attribute: str) -> str:
+    """Also where it is named in other letters: those of a file are kept in small ones."""
+    if attribute not in attributes:
+        said = attribute.casefold()
+        attribute = next((name for name in attributes if name.casefold() == said), attribute)
     return str(attributes.get(attribute, "")).strip() or NOT_GIVEN
 
 

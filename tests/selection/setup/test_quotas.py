@@ -184,3 +184,13 @@ def test_a_run_without_quotas_shows_no_groups(requester):
     run = play(make_run(), crowd(3, good=2), most=3)
     assert "Quotas" not in text_of(requester.get(admin_url("run_page", run.pk)))
     assert "group" not in lines_of(requester.get(admin_url("run_selected_csv", run.pk)))[0]
+
+
+def test_an_attribute_may_be_named_as_in_the_file_that_it_came_from():
+    assert quotas.value_of({"sprache": " Deutsch "}, "Sprache") == "Deutsch"
+    assert quotas.value_of({"sprache": "Deutsch", "Sprache": "Dänisch"}, "Sprache") == "Dänisch"
+    assert quotas.value_of({"sprache": "Deutsch"}, "Herkunft") == quotas.NOT_GIVEN
+    asked = ASKED | {"attribute": "Language"}
+    run = play(quota_run(quotas=asked), crowd(2, 6))
+    chosen = run.candidates.filter(verdict=1).select_related("worker")
+    assert sorted(one.worker.attributes["language"] for one in chosen) == ["English", "Spanish"]
