@@ -1,12 +1,11 @@
 """Ours, the best of others that promises, and what people do today: a pool a line, in one table."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Self
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from research.intervals import of_share
 from . import report
 from .cases import Case
 from .measure import LEAST_RUNS, Effort, clock
-from .practice import choose, judged
+from .practice import RuleOnCase, choose, judged
 from .rows import ROUNDING
 from .suite import TABLE, UNFINISHED, Wanted
 
@@ -87,20 +86,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Cell:
-    case: Case
-    rule: str
-    effort: Effort
-
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        return cls(Case(**sent["case"]), sent["rule"], Effort(**sent["effort"]))
-
-    @property
-    def title(self) -> str:
-        return f"{self.rule} on {self.case.name}"
-
+class Cell(RuleOnCase):
     @property
     def key(self) -> str:
         return f"compared: {self.title}, {self.effort}"

@@ -88,7 +88,9 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Cell:
+class RuleOnCase:
+    """A field of a table that compares rules, before it is played."""
+
     case: Case
     rule: str
     effort: Effort
@@ -102,6 +104,9 @@ class Cell:
     def title(self) -> str:
         return f"{self.rule} on {self.case.name}"
 
+
+@dataclass(frozen=True)
+class Cell(RuleOnCase):
     @property
     def key(self) -> str:
         return f"practice: {self.title}, {self.effort}"
