@@ -214,6 +214,8 @@ def _close(run: Run, question: Question) -> None:
     """What is out of a retired question closes with a void answer: its position counts nothing."""
     out = Assignment.objects.open().filter(**_dealt(run, question))
     now = timezone.now()
+    # Who is being shown it now has it before this, and it costs, or never: see presence.show.
+    Assignment.objects.filter(pk__in=out.filter(due=None).values("pk")).update(due=now)
     Answer.objects.bulk_create(
         [
             Answer(assignment_id=pk, run=run, right=False, void=True, at=now)

@@ -20,7 +20,7 @@ from tests.worlds import make_run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 N, ABSENT, GOOD, WRONG = 10, 3, 4, 5
-STUDIES = {"certified": 0.3, "credible": 0.03, "adaptive-top-k": 0.6}
+STUDIES = {"certified": 0.1, "credible": 0.03, "adaptive-top-k": 0.6}
 TRUTH = {f"w{i}": 0.95 if i < GOOD else 0.3 for i in range(N)}
 
 

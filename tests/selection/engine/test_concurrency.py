@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from selection import engine, intake, reports, wake
 from selection.errors import Refused
+from selection.intake import presence
 from selection.models import Answer, ApiToken, Assignment, Question, Run
 from selection.setup import recount, regrade
 from tests.processes import celery_worker, wait_until
@@ -143,7 +144,7 @@ def test_no_budget_is_overrun_while_questions_are_retired_and_restored_in_many_t
                 elif i < 6:
                     one = rng.choice(open_of(run) or [None])
                     if one is not None:
-                        Assignment.objects.filter(pk=one.pk).update(shown=timezone.now())
+                        presence.show(run, [one.pk])  # unless it was retired in between
                         intake.record(one.pk, respond(one))
                 else:
                     question = Question.objects.get(pk=rng.choice(questions).pk)
