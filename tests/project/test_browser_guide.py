@@ -116,7 +116,7 @@ def test_it_works_on_a_phone_without_javascript(phone: Page):
 
 
 def test_a_draft_works_out_its_cost_by_itself_and_changes_at_a_click(desktop: Page):
-    run = make_run(n=8, questions=20, start=False, algorithm="certified", epsilon=0.15)
+    run = make_run(n=8, questions=20, start=False, algorithm="certified", epsilon=0.11)
     desktop.goto(f"/admin/selection/run/{run.pk}/")
     expect(desktop.get_by_text("Expected to cost about")).to_be_visible()
     desktop.get_by_role("button", name="Take Credible").click()

@@ -70,9 +70,8 @@ def lacking(swaps: Swaps, chosen: Chosen, tally: Tally, wanted: float) -> int:
     swap = swaps.worst(chosen, tally)
     if swap.total <= wanted:
         return 0
-    share = (tally.right + 0.5) / (tally.pulls + 1)
-    apart = float(np.where(chosen, share, -share)[swap.swapped].sum())
-    if wanted + apart <= 0:
+    lead = swap.lead(chosen, tally)
+    if wanted + lead <= 0:
         return UNLIMITED
-    fall = (swap.total + apart) / (wanted + apart)
+    fall = (swap.total + lead) / (wanted + lead)
     return int(min(math.ceil(float(tally.pulls.sum()) * (fall**2 - 1)), UNLIMITED))

@@ -4,7 +4,6 @@ In a small pool few can be swapped, and what all others could cost need not be p
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,9 +11,10 @@ from topk.best_sets import Quotas
 from topk.problem import Problem
 
 from .certificate import FAR, FOR_INTERVALS, Chosen, Tally, suggested_horizon
-from .designs import LARGE_POOL, Counts, Floats
+from .designs import LARGE_POOL, Floats
+from .free_swaps import NOBODY, FreeSwaps, Swap
 from .quota_swaps import QuotaSwaps
-from .swap_prices import RATES, next_to, swap_prices
+from .swap_prices import STANDS_STILL, next_to, swap_prices
 
 # Section 10: none of these numbers matters for the promise.
 SCALE, SCALE_FOR = 0.15, 0.05  # distance of the accuracies compared, in angle, at this epsilon
@@ -24,22 +24,10 @@ CLOSE = 0.45  # accuracies at the border are about so far apart, times 1 / n
 VARIANCE = 0.12  # of one answer
 LARGEST = 2000  # in a larger pool a look at all workers, at each rate, would take too long
 DEAR = 1.5  # swaps are used where they are foreseen to need up to so many times what prices do
-
-NOBODY: Counts = np.empty(0, np.int64)
-
-
-@dataclass(frozen=True)
-class Swap:
-    """total    the bound on K times the regret
-    arms     those who are swapped in the worst case, or nearly
-    swapped  those who are swapped in the worst case
-    rates    where it is least, and next to that
-    """
-
-    total: float
-    arms: Counts
-    swapped: Counts
-    rates: slice
+FEW = 16  # where at most one of so many is wanted, those who come in are bounded alone as well,
+ALONE = 0.5  # with this share of what may go wrong,
+WIDER = 0.18  # and the accuracies compared are farther apart
+LED = 0.6  # a lead of this part of K * epsilon is none of mere luck
 
 
 class Swaps:
@@ -50,15 +38,14 @@ class Swaps:
     """
 
     def __init__(self, problem: Problem, quotas: Quotas, questions: int) -> None:
-        best, others = problem.k, problem.n - problem.k
-        sizes = range(1, min(best, others) + 1)
-        delta = problem.delta * (1 - FOR_INTERVALS)
-        weights = np.array([1 / m for m in sizes])
-        ways = np.array([_log_ways(best, m) + _log_ways(others, m) for m in sizes])
-        self.levels: Floats = ways - np.log(weights / weights.sum() * delta)
-        scale = SCALE * math.sqrt(problem.epsilon / SCALE_FOR)
+        free = quotas.sizes.size == 1
+        few = free and problem.n >= FEW * problem.k
+        self.levels, self.alone = _levels(problem, ALONE if few else 0.0)
+        scale = (WIDER if few else SCALE) * math.sqrt(problem.epsilon / SCALE_FOR)
         self._prices = swap_prices(min(max(scale, NARROWEST), WIDEST), questions)
-        self._within = QuotaSwaps(quotas, self.levels) if quotas.sizes.size > 1 else None
+        self._wanted = problem.epsilon * problem.k
+        self._free = FreeSwaps(self.levels, self.alone)
+        self._within = None if free else QuotaSwaps(quotas, self.levels)
 
     def worst(self, chosen: Chosen, tally: Tally, open_to: Chosen | None = None) -> Swap:
         """Of all numbers that may be swapped.
@@ -69,16 +56,7 @@ class Swaps:
         gains = self._gains(chosen, tally)
         if self._within is not None:
             return _worst_within(self._within, gains, chosen, open_to)
-        sides = [_Side(mine, gains[mine], self.levels.size) for mine in (~chosen, chosen)]
-        bounds = sum(side.sums for side in sides) + self.levels[:, None] * RATES
-        rates, totals = bounds.argmin(axis=1), bounds.min(axis=1)
-        total = float(totals.max())
-        for i in np.argsort(-totals, kind="stable"):
-            arms = np.concatenate([side.near(i, rates[i]) for side in sides])
-            if open_to is None or open_to[arms].any():
-                swapped = np.concatenate([side.dearest(i, rates[i]) for side in sides])
-                return Swap(total, arms, swapped, next_to(rates[i]))
-        return Swap(total, NOBODY, NOBODY, slice(0, 0))
+        return self._free.worst(gains, chosen, open_to)
 
     def gain(self, swap: Swap, chosen: Chosen, tally: Tally) -> Floats:
         """(arms,) what an answer more of each takes away, with the means as they are."""
@@ -93,9 +71,23 @@ class Swaps:
         one_more = np.minimum(least + 1, more)
         states = np.concatenate([pulls, pulls + more, pulls + more])
         goods = np.concatenate([good, good + least, good + one_more])
-        now, then, better = np.split(self._prices.of(states, goods)[:, swap.rates], 3)
-        fall = now - ((1 - part) * then + part * better)
-        return np.asarray(fall.mean(axis=1) / np.maximum(more, 1))
+        now, then, better = np.split(self._prices.of(states, goods), 3)
+        into, out = (
+            (now[:, rates] - ((1 - part) * then[:, rates] + part * better[:, rates])).mean(axis=1)
+            for rates in swap.rates
+        )
+        many = self._for_many(swap, chosen, tally)
+        return np.asarray(np.where(inside, many * out, into) / np.maximum(more, 1))
+
+    def _for_many(self, swap: Swap, chosen: Chosen, tally: Tally) -> float:
+        """So many times an answer of one inside counts: it speaks against all its rivals.
+
+        Not where luck alone put it inside, as it does where all are as good: more answers of it
+        would bring another there.
+        """
+        lead, sure = max(swap.lead(chosen, tally), 0.0), LED * self._wanted
+        led = 1.0 if lead >= sure else lead / sure
+        return float(max(swap.rivals, 1.0) ** (led / 2))
 
     def _gains(self, chosen: Chosen, tally: Tally) -> Floats:
         """(n, RATES) what each adds to a swap: those outside may be better, those inside worse.
@@ -106,6 +98,25 @@ class Swaps:
         gains = self._prices.of(tally.asked, np.where(chosen, wrong, tally.right) + out)
         gains[chosen] -= 1  # a price inside is of 1 - accuracy
         return gains
+
+
+def _levels(problem: Problem, share: float) -> tuple[Floats, Floats]:
+    """(most,) twice: of swaps of 1, 2, ... for as many, and of those who come in alone (10.2).
+
+    share  of what may go wrong is for those who come in alone; with none, what bounds all bounds
+           them too, since nobody speaks against them more than by the least of a mixture
+    """
+    best, others = problem.k, problem.n - problem.k
+    sizes = np.arange(1, min(best, others) + 1)
+    weights = 1 / sizes / np.sum(1 / sizes) * problem.delta * (1 - FOR_INTERVALS)
+    coming, going = (
+        np.array([_log_ways(side, m) for m in sizes.tolist()]) for side in (best, others)
+    )
+    together = coming + going - np.log(weights * (1 - share))
+    alone = together - sizes * math.log(STANDS_STILL)
+    if share:
+        alone = np.minimum(alone, coming - np.log(weights * share))
+    return together, alone
 
 
 def _worst_within(
@@ -119,31 +130,9 @@ def _worst_within(
             found = within.of(other, found.rate, gains, chosen)
         arms = within.near(found, gains, chosen)
         if open_to is None or open_to[arms].any():
-            return Swap(total, arms, np.flatnonzero(found.swapped), next_to(found.rate))
-    return Swap(total, NOBODY, NOBODY, slice(0, 0))
-
-
-class _Side:
-    """Who is outside the selection, or inside, the dearest first at each rate.
-
-    sums  (most, RATES) of the 1, 2, ... dearest
-    """
-
-    def __init__(self, mine: Chosen, prices: Floats, most: int) -> None:
-        self._arms = np.flatnonzero(mine)
-        self._order = np.argsort(-prices, axis=0, kind="stable")[:most]
-        self.sums = np.cumsum(prices[self._order, np.arange(RATES.size)], axis=0)
-
-    def dearest(self, i: int, rate: int) -> Counts:
-        return self._arms[self._order[: i + 1, rate]]
-
-    def near(self, i: int, rate: int) -> Counts:
-        """The i + 1 dearest at this rate and at those next to it: at the least bound over all rates
-        two sets are often as dear.
-        """
-        named = np.zeros(self._arms.size, bool)
-        named[self._order[: i + 1, next_to(rate)]] = True
-        return self._arms[named]
+            rates = next_to(found.rate)
+            return Swap(total, arms, np.flatnonzero(found.swapped), (rates, rates))
+    return Swap(total, NOBODY, NOBODY)
 
 
 def swaps_pay(problem: Problem) -> bool:

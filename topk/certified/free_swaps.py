@@ -1,0 +1,149 @@
+"""The worst of all swaps where there are no quotas: docs/certified.md, section 10."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .certificate import Chosen, Tally
+from .designs import Counts, Floats
+from .swap_prices import RATES, next_to
+
+AS_DEAR = 0.02  # whoever is cheaper than those swapped by no more than this may be swapped soon
+
+NOBODY: Counts = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Swap:
+    """total    the bound on K times the regret
+    arms     those who are swapped in the worst case, or nearly
+    swapped  those who are swapped in the worst case
+    rates    where it is least, and next to that: of those outside, and of those inside
+    rivals   so many outside are as dear as those who are swapped, for one such inside
+    """
+
+    total: float
+    arms: Counts
+    swapped: Counts
+    rates: tuple[slice, slice] = (slice(0, 0), slice(0, 0))
+    rivals: float = 1.0
+
+    def lead(self, chosen: Chosen, tally: Tally) -> float:
+        """By so much those who would go did better than those who would come in."""
+        share = (tally.right + 0.5) / (tally.pulls + 1)
+        return float(np.where(chosen, share, -share)[self.swapped].sum())
+
+
+class FreeSwaps:
+    """What so many who are swapped for so many cost at most (10.3).
+
+    levels  (most,) of swaps of 1, 2, ... for as many
+    alone   (most,) of those who come in, whoever goes
+    """
+
+    def __init__(self, levels: Floats, alone: Floats) -> None:
+        self._into, self._out = alone[:, None] * RATES, (levels - alone)[:, None] * RATES
+
+    def worst(self, gains: Floats, chosen: Chosen, open_to: Chosen | None) -> Swap:
+        """gains  (n, RATES) what each adds who is swapped, at each rate."""
+        most = len(self._into)
+        coming, going = (_Side(mine, gains[mine], most) for mine in (~chosen, chosen))
+        into, out = coming.sums + self._into, going.sums + self._out
+        sums = into + _lowest(out)
+        totals, pairs = sums.min(axis=1), None
+        if totals.argmax() == 0:
+            pairs = _Pairs(gains, chosen, self._into[0], self._out[0])
+            totals[0] = pairs.totals.max()
+        total = float(totals.max())
+        for i in np.argsort(-totals, kind="stable").tolist():
+            if i == 0 and pairs is not None:
+                found = pairs.dearest(open_to)
+            else:
+                found = _Found.of(coming, going, i, *_rates(into[i], out[i]))
+            if open_to is None or open_to[found.arms].any():
+                return found.swap(total, gains, chosen)
+        return Swap(total, NOBODY, NOBODY)
+
+
+def _lowest(going: Floats) -> Floats:
+    """(..., RATES) the least at this rate or a smaller one: none inside is above that outside."""
+    return np.asarray(np.minimum.accumulate(going, axis=-1))
+
+
+def _rates(coming: Floats, going: Floats) -> tuple[int, int]:
+    """(RATES,) both: the rates outside and inside at which the bound of a swap is least."""
+    into = int((coming + _lowest(going)).argmin())
+    return into, int(going[: into + 1].argmin())
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A swap by its rates: who is in it, and who nearly."""
+
+    swapped: Counts
+    arms: Counts
+    into: int
+    out: int
+
+    @classmethod
+    def of(cls, coming: "_Side", going: "_Side", i: int, into: int, out: int) -> "_Found":
+        """Of the i + 1 dearest of each side."""
+        swapped = np.concatenate([coming.dearest(i, into), going.dearest(i, out)])
+        arms = np.concatenate([coming.near(i, into), going.near(i, out)])
+        return cls(swapped, arms, into, out)
+
+    def swap(self, total: float, gains: Floats, chosen: Chosen) -> Swap:
+        rates = next_to(self.into), next_to(self.out)
+        outside = self._as_dear(gains[:, self.into], ~chosen)
+        inside = self._as_dear(gains[:, self.out], chosen)
+        return Swap(total, self.arms, self.swapped, rates, outside / inside)
+
+    def _as_dear(self, gains: Floats, mine: Chosen) -> int:
+        least = gains[self.swapped[mine[self.swapped]]].min() - AS_DEAR
+        return int(np.count_nonzero(gains[mine] >= least))
+
+
+class _Pairs:
+    """One for one: where such a swap is the worst, each has rates of its own.
+
+    totals  (outside, inside) the least bound of each
+    """
+
+    def __init__(self, gains: Floats, chosen: Chosen, into: Floats, out: Floats) -> None:
+        self._outside, self._inside = np.flatnonzero(~chosen), np.flatnonzero(chosen)
+        self._into, self._out = gains[self._outside] + into, gains[self._inside] + out
+        lowest = _lowest(self._out)
+        self.totals = np.stack([(self._into + each).min(axis=1) for each in lowest], axis=1)
+
+    def dearest(self, open_to: Chosen | None) -> _Found:
+        """Of those with somebody who can still answer; of all where there is no such."""
+        totals = self.totals
+        if open_to is not None and open_to.any():
+            allowed = open_to[self._outside][:, None] | open_to[self._inside]
+            totals = np.where(allowed, totals, -np.inf)
+        a, b = np.unravel_index(totals.argmax(), totals.shape)
+        arms = np.array([self._outside[a], self._inside[b]])
+        return _Found(arms, arms, *_rates(self._into[a], self._out[b]))
+
+
+class _Side:
+    """Who is outside the selection, or inside, the dearest first at each rate.
+
+    sums  (most, RATES) of the 1, 2, ... dearest
+    """
+
+    def __init__(self, mine: Chosen, prices: Floats, most: int) -> None:
+        self._arms = np.flatnonzero(mine)
+        self._order = np.argsort(-prices, axis=0, kind="stable")[:most]
+        self.sums = np.cumsum(prices[self._order, np.arange(RATES.size)], axis=0)
+
+    def dearest(self, i: int, rate: int) -> Counts:
+        return self._arms[self._order[: i + 1, rate]]
+
+    def near(self, i: int, rate: int) -> Counts:
+        """The i + 1 dearest at this rate and at those next to it: at the least bound over all rates
+        two sets are often as dear.
+        """
+        named = np.zeros(self._arms.size, bool)
+        named[self._order[: i + 1, next_to(rate)]] = True
+        return self._arms[named]
