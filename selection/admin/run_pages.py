@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -91,10 +92,12 @@ class RunPage(Page):
             **changes.facts(run, self.may("selection.change_run")),
         }
 
-    def _formats(self) -> dict[str, list[exports.Format]]:
-        """By group, those that whoever looks may take, besides those that have a button."""
+    def _formats(self) -> dict[str, list[tuple[exports.Format, str]]]:
+        """By group, those that whoever looks may take, besides those that have a button; and why
+        the pay must be said with it, if so."""
+        run = self.object
         return {
-            group: [each for each in formats if all(map(self.may, each.asks))]
+            group: [(each, each.lacks(run)) for each in formats if all(map(self.may, each.asks))]
             for group, formats in exports.grouped(without=BUTTONS).items()
         }
 
@@ -188,6 +191,12 @@ ALSO_ASKED = {
 }
 
 
+class PayForm(forms.Form):
+    """What a worker is paid for an answer, where a file is to go by another pay than the run's."""
+
+    pay = forms.DecimalField(required=False, min_value=0, max_digits=12, decimal_places=4)
+
+
 class Export(Page):
     """What a run comes to, in one of the formats that there are."""
 
@@ -198,8 +207,13 @@ class Export(Page):
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if self.kwargs["format"] not in exports.FORMATS:
             raise Http404
+        said = PayForm(request.GET)
+        if not said.is_valid():
+            messages.error(request, f"The pay: {said.errors['pay'][0]}")
+            return redirect(object_url(self.object))
+        pay = said.cleaned_data["pay"]
         try:
-            return file_response(exports.make(self.object, self.kwargs["format"]))
+            return file_response(exports.make(self.object, self.kwargs["format"], pay=pay))
         except Refused as refusal:
             messages.error(request, str(refusal))
             return redirect(object_url(self.object))

@@ -33,6 +33,7 @@ class Format:
     write    makes it: what cannot be made is refused before the first piece
     asks     permissions that whoever takes it must have, besides seeing the run
     drafts   whether there is one before the run has begun
+    lacks    why the pay must be said for a run, in a sentence; empty if it need not
     """
 
     name: str
@@ -43,6 +44,7 @@ class Format:
     write: Callable[[Wanted], Iterator[bytes]]
     asks: tuple[str, ...] = ()
     drafts: bool = False
+    lacks: Callable[[Run], str] = lambda run: ""
 
     @property
     def media(self) -> str:
@@ -228,19 +230,22 @@ FORMATS = {
         Format(
             "prolific-bonus",
             "Prolific: bonuses",
-            "Lines of id and amount, for Prolific's bonus payments in bulk.",
+            "Lines of id and amount, for Prolific's bonus payments in bulk. It pays the amounts in "
+            "the currency of your study there.",
             PAYING,
             "csv",
             payment.prolific_bonus,
+            lacks=payment.lacks_pay,
         ),
         Format(
             "mturk-bonus",
             "MTurk: bonuses",
             "What SendBonus is told of whoever came by a task there: WorkerId, AssignmentId, "
-            "BonusAmount.",
+            "BonusAmount in US dollars, which is what MTurk pays.",
             PAYING,
             "csv",
             payment.mturk_bonus,
+            lacks=payment.lacks_dollars,
         ),
         Format(
             "mturk",

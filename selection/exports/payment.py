@@ -20,6 +20,23 @@ COLUMNS = [
 ]
 CENT = Decimal("0.01")
 MOST_REASON = 200
+DOLLARS = {
+    "",
+    "$",
+    "us$",
+    "us-$",
+    "us $",
+    "$us",
+    "usd",
+    "us dollar",
+    "us dollars",
+    "dollar",
+    "dollars",
+}
+UNKNOWN = (
+    "It is not known what an answer is paid: give the run a price per answer, or say the pay when "
+    "exporting."
+)
 GIVEN = given("answer__")
 LATE = Q(answer__expired=True)
 
@@ -43,10 +60,12 @@ def prolific_bonus(wanted: Wanted) -> Iterator[bytes]:
 
 
 def mturk_bonus(wanted: Wanted) -> Iterator[bytes]:
-    """What MTurk's SendBonus is told of each worker who came by one of its tasks.
+    """What MTurk's SendBonus is told of each worker who came by one of its tasks, in US dollars.
 
-    Raises Refused as above.
+    Raises Refused as above, and where the run's amounts are of another currency.
     """
+    if wanted.pay is None and (lack := lacks_dollars(wanted.run)):
+        raise Refused(lack)
     reason = f"{wanted.run}"[:MOST_REASON]
     rows = ([worker, task, amount, reason] for worker, amount, task in _bonuses(wanted) if task)
     return program_csv(Table(["WorkerId", "AssignmentId", "BonusAmount", "Reason"], rows))
@@ -56,14 +75,29 @@ def _bonuses(wanted: Wanted) -> Iterator[tuple[str, Decimal, str]]:
     """(worker, amount, MTurk's AssignmentId) of whoever is due something."""
     pay = _pay(wanted)
     if pay is None:
-        raise Refused(
-            "It is not known what an answer is paid: give the run a price per answer, or say the "
-            "pay when exporting."
-        )
+        raise Refused(UNKNOWN)
     return (
         (worker, amount, task if platform == Candidate.Platform.MTURK else "")
         for worker, _, _, answered, _, platform, task in _tested(wanted.run)
         if (amount := due(pay, answered))
+    )
+
+
+def lacks_pay(run: Run) -> str:
+    """Why bonuses cannot be told unless the pay is said, in a sentence; empty if they can."""
+    return UNKNOWN if _pay(Wanted(run)) is None else ""
+
+
+def lacks_dollars(run: Run) -> str:
+    """The same for MTurk, which pays the amount as US dollars whatever was meant by it.
+
+    Where a run names no currency its amounts are taken for the platform's.
+    """
+    if run.currency.strip(" .").casefold() in DOLLARS:
+        return lacks_pay(run)
+    return (
+        f"MTurk pays bonuses in US dollars, and the amounts of this run are in {run.currency}: say "
+        "the pay for an answer in US dollars when exporting."
     )
 
 

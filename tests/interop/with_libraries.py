@@ -15,7 +15,7 @@ from selection.reading import read_table
 from tests.worlds import crowd, make_run, play
 
 LIBRARIES = Path("var/interop/bin/python")
-SETTINGS = {"epsilon": 0.6, "slots": 60, "slots_per_worker": 30, "price": "0.05"}
+SETTINGS = {"epsilon": 0.6, "slots": 60, "slots_per_worker": 30, "price": "0.05", "currency": "$"}
 
 pytestmark = pytest.mark.django_db
 

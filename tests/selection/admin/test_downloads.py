@@ -22,7 +22,7 @@ def run_viewer(client):
     user = User.objects.create_user("onlooker", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_run"))
     client.force_login(user)
-    return client, make_run(price=1)
+    return client, make_run(price=1, currency="$")
 
 
 def test_it_exports_the_selected_as_csv_and_json(requester):
@@ -86,7 +86,7 @@ def test_a_draft_has_nothing_to_download(requester):
 
 
 def test_the_page_leads_to_every_format_that_one_may_take(requester):
-    run = play(make_run(questions=3000, price=1), crowd(1, 2))
+    run = play(make_run(questions=3000, price=1, currency="$"), crowd(1, 2))
     page = requester.get(admin_url("run_page", run.pk)).content.decode()
     for name in FORMATS:
         address = admin_url("run_export", run.pk, name)
@@ -102,6 +102,21 @@ def test_a_format_that_is_not_there_is_not_found_and_a_refusal_is_said(requester
     assert requester.get(admin_url("run_export", run.pk, "pdf")).status_code == 404
     words = text_of(requester.get(admin_url("run_export", run.pk, "prolific-bonus"), follow=True))
     assert "It is not known what an answer is paid" in words
+
+
+def test_where_mturk_would_pay_another_currency_the_page_asks_for_dollars(requester):
+    run = play(make_run(price=1), crowd(1, 2), most=2)
+    run.candidates.update(platform="mturk", task="3TASK")
+    address = admin_url("run_export", run.pk, "mturk-bonus")
+    page = requester.get(admin_url("run_page", run.pk)).content.decode()
+    assert f'href="{address}"' not in page
+    assert f'action="{address}"' in page
+    assert "the amounts of this run are in €" in text_of(requester.get(address, follow=True))
+    assert "The pay: Enter a number" in text_of(requester.get(f"{address}?pay=x", follow=True))
+    header, *rows = lines_of(requester.get(f"{address}?pay=1.10"))
+    answered = Answer.objects.filter(assignment__candidate__worker__key="w0").count()
+    assert header == "WorkerId,AssignmentId,BonusAmount,Reason"
+    assert rows[0] == f"w0,3TASK,{1.1 * answered:.2f},{run}"
 
 
 def test_answers_are_for_those_who_may_see_them(run_viewer):

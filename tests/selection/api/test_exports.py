@@ -19,7 +19,7 @@ def client(token: str) -> Client:
 
 
 def test_every_format_is_what_the_page_has(client):
-    run = play(make_run(questions=3000, price="0.10"), crowd(1, 2))
+    run = play(make_run(questions=3000, price="0.10", currency="$"), crowd(1, 2))
     for name, each in FORMATS.items():
         response = client.get(f"/api/runs/{run.pk}/export", {"format": name})
         assert response.status_code == 200

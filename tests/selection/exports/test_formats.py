@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from decimal import Decimal
 
 import openpyxl
@@ -21,13 +22,21 @@ from tests.worlds import Crowd, answer_all, crowd, make_pool, make_questions, ma
 
 pytestmark = pytest.mark.django_db
 
-SETTINGS = {"epsilon": 0.6, "slots": 60, "slots_per_worker": 30, "price": "0.05"}
+SETTINGS = {
+    "epsilon": 0.6,
+    "slots": 60,
+    "slots_per_worker": 30,
+    "price": "0.05",
+    "currency": "$",
+}
 CLEAR: Crowd = crowd(3, good=2, high=1.0, low=0.2)
 
 
 def going() -> Run:
     pool = make_pool(6, language=["German", "Welsh"], town=["Ulm"])
-    run = make_run(pool=pool, epsilon=0.05, slots=60, slots_per_worker=10, price="0.05")
+    run = make_run(
+        pool=pool, epsilon=0.05, slots=60, slots_per_worker=10, price="0.05", currency="$"
+    )
     engine.advance(run.pk)
     answer_all(run, CLEAR)
     engine.advance(run.pk)
@@ -316,7 +325,7 @@ def test_everybody_tested_is_paid_for_what_they_gave_and_for_nothing_else():
     late = found.loc["w3"]
     assert (late["answered"], late["too_late"] > 0, float(late["due"])) == (0, True, 0.0)
     assert (found["shown"] >= found["answered"] + found["too_late"]).all()
-    assert set(found["currency"]) == {"€"}
+    assert set(found["currency"]) == {"$"}
 
 
 def test_an_answer_to_a_question_that_was_retired_is_paid():
@@ -355,6 +364,36 @@ def test_prolific_pays_lines_of_id_and_amount():
     assert "w3" not in amounts
 
 
+@pytest.mark.parametrize("currency", ["$", "usd", "US$ ", "US dollars", ""])
+def test_mturk_is_told_amounts_that_are_dollars(currency):
+    made(_by_mturk(currency), "mturk-bonus")
+
+
+@pytest.mark.parametrize("currency", ["€", "EUR", "£", "CA$", "AUD"])
+def test_mturk_is_told_no_amount_of_another_currency_as_if_it_were_dollars(currency):
+    run = _by_mturk(currency)
+    with pytest.raises(
+        Refused, match=rf"pays bonuses in US dollars.* are in {re.escape(currency)}"
+    ):
+        made(run, "mturk-bonus")
+    assert FORMATS["mturk-bonus"].lacks(run)
+    found = table(run, "mturk-bonus", pay=Decimal("0.06"))
+    assert list(found["AssignmentId"]) == ["3TASK"]
+    assert list(found["BonusAmount"]) == [round(0.06 * _given(run, "w0"), 2)]
+
+
+def _by_mturk(currency: str) -> Run:
+    run = going()
+    run.candidates.filter(worker__key="w0").update(platform="mturk", task="3TASK")
+    run.currency = currency
+    run.save(update_fields=["currency"])
+    return run
+
+
+def _given(run: Run, worker: str) -> int:
+    return int(table(run, "payment").set_index("worker")["answered"][worker])
+
+
 def test_without_a_price_the_pay_must_be_said():
     run = make_run()
     engine.advance(run.pk)
@@ -389,7 +428,7 @@ def test_no_file_has_a_formula(name):
     pool = Pool.objects.create(name="=pool")
     rows = [WorkerRow(i, f"={i}", f"@name {i}", {"+a": "-land x"}) for i in range(4)]
     catalog.take_workers(pool, rows)
-    run = make_run(name="=run", pool=pool, k=1, price=1)
+    run = make_run(name="=run", pool=pool, k=1, price=1, currency="$")
     play(run, lambda slip: "=yes()", most=3)
     raw = made(run, name).decode("utf-8-sig")
     cells = pandas.read_csv(io.StringIO(raw), header=None, dtype=str, keep_default_na=False)

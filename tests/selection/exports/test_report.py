@@ -56,7 +56,7 @@ def test_a_running_one_says_what_holds_so_far():
     assert "Who would be selected by now" in said
     assert "When it has stopped by itself: With probability at least 0.9" in said
     assert "60 answers counted" in said
-    assert "3.00 € for 60 answers given, at 0.05 € each" in said
+    assert "3.00 $ for 60 answers given, at 0.05 $ each" in said
 
 
 def test_a_paused_one_says_so():

@@ -36,7 +36,7 @@ def refused(*given: object) -> str:
 
 @pytest.fixture
 def run():
-    return play(make_run(name="-dashed", questions=3000, price="0.10"), crowd(1, 2))
+    return play(make_run(name="-dashed", questions=3000, price="0.10", currency="$"), crowd(1, 2))
 
 
 def test_every_format_is_written_as_the_page_has_it(run, tmp_path):

@@ -153,7 +153,7 @@ def test_a_closed_roster_says_so_in_the_frame(client, run):
 
 
 def test_a_bonus_is_paid_for_the_task_that_was_accepted_last(client, run):
-    Run.objects.update(price=2, name="Birds")
+    Run.objects.update(price=2, name="Birds", currency="$")
     run.refresh_from_db()
     client.get(link(run), accepted(assignmentId="3FIRST"))
     client.get(link(run), accepted(assignmentId="3LAST"))
