@@ -9,7 +9,7 @@ from typing import Any
 
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
-from selection.models import plain_key
+from selection.models import plain_key, unseen
 from selection.reading import Row, Table, read_table
 
 from . import layouts, ways
@@ -20,7 +20,6 @@ _COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
 _QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
 
 # What nobody sees and no name is meant to have; and what turns the reading around in a text.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff]")
 _TURNING = re.compile("[\u202a-\u202e]")
 _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+")
 
@@ -202,9 +201,7 @@ def key(cells: Cells, name: str, names: Names) -> str:
         raise Refused(f"The column “{column}” is empty.")
     if len(value) > LONGEST_KEY:
         raise Refused(f"The value of “{column}” is longer than {LONGEST_KEY} characters.")
-    unseen = _UNSEEN.search(value)
-    if unseen:
-        code = f"U+{ord(unseen[0]):04X}"
+    if code := unseen(value):
         raise Refused(f"The value of “{column}” has a character that nobody sees ({code}).")
     if _ROUNDED.fullmatch(value):
         raise Refused(

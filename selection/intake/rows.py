@@ -9,7 +9,7 @@ from django.db import transaction
 
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY
-from selection.models import Pool, QuestionSet, Worker, as_stored, grading
+from selection.models import Pool, QuestionSet, Worker, as_stored, grading, unseen
 from selection.models.gradable import Gradable
 
 from . import catalog, ways
@@ -122,6 +122,8 @@ def _refuse_key(key: str, what: str) -> None:
         raise Refused(
             f"A {what} has 1 to {LONGEST_KEY} readable characters, and no spaces around them."
         )
+    if code := unseen(key):
+        raise Refused(f"There is a character in the {what} that nobody sees ({code}).")
 
 
 def _same(stored: dict[str, Any], key: str, values: Any) -> str:

@@ -15,7 +15,7 @@ from .pulses import Pulse
 from .questions import Question, QuestionSet
 from .runs import Run
 from .skills import Skill
-from .spelling import as_stored, plain_key, spellings
+from .spelling import as_stored, plain_key, spellings, unseen
 from .teams import Membership, Team, default_team
 from .tokens import ApiToken
 from .uploads import ColumnNames, Upload, UploadedRow
@@ -60,4 +60,5 @@ __all__ = [
     "plain",
     "plain_key",
     "spellings",
+    "unseen",
 ]

@@ -3,9 +3,11 @@
 Most write ü as one character (NFC), macOS in names of files and what is copied from them as two
 (NFD); and what looks like a space may be one that no line is broken at. Ids are kept as the first
 have it. One that is stored otherwise, from before they were, keeps its spelling and is found by
-all.
+all. What nobody sees (a space of no width, a mark that turns the direction of reading) would make
+two of one as well: an id with it is refused where it is new.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
@@ -14,10 +16,19 @@ from django.db.models import QuerySet
 
 SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f", " "))
 CHUNK = 2000
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
+)
 
 
 def plain_key(key: str) -> str:
     return key if key.isascii() else unicodedata.normalize("NFC", key.translate(SPACES))
+
+
+def unseen(key: str) -> str:
+    """The first character in it that nobody sees, as U+200B; empty where there is none."""
+    found = _UNSEEN.search(key)
+    return f"U+{ord(found[0]):04X}" if found else ""
 
 
 def spellings(keys: Iterable[str]) -> list[str]:

@@ -3,19 +3,24 @@
 import re
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from django.db import transaction
 
 from selection.errors import Conflict, NotFound, Refused
 from selection.limits import LONGEST_KEY
-from selection.models import Candidate, Run, Worker, as_stored, spellings
+from selection.models import Candidate, Run, Worker, as_stored, spellings, unseen
 
 from . import joining
 
 _TASK = re.compile(r"[\w-]{1,100}", re.ASCII)
-# {{%PROLIFIC_PID%}}, ${workerId}: a platform was to put the id in its place. All who come by it
-# would be one worker.
-_PLACE = re.compile(r"\{\{.*\}\}|\$\{.*\}")
+# {{%PROLIFIC_PID%}}, ${workerId}, [worker_value]: a platform was to put the id in its place, or a
+# program had none. All who come by it would be one worker.
+_PLACE = re.compile(
+    r"\$?\{.*\}|\[[^\[\]]*\]|<[^<>]*>|%+\w+%+"
+    r"|PROLIFIC_PID|(?i:worker_?id)|undefined|null|None|NaN",
+    re.DOTALL,
+)
 _UNREADABLE = re.compile("[\0\ufffd]")  # ids that were not sent in UTF-8 would be one as well
 
 
@@ -65,6 +70,8 @@ def arrive(
     known = {"name": name, "attributes": attributes or {}}
     mine = {"pool_id": locked.pool_id}
     own = as_stored([key], Worker.objects.filter(**mine))[key]
+    if (code := unseen(own)) and not Worker.objects.filter(**mine, key=own).exists():
+        raise Refused(f"There is a character in the worker's id that nobody sees ({code}).")
     worker, _ = Worker.objects.get_or_create(**mine, key=own, defaults=known)
     candidate = joining.join(locked, worker)
     source.note(candidate)
@@ -78,7 +85,8 @@ def is_id(key: str) -> bool:
 
 
 def is_placeholder(key: str) -> bool:
-    return _PLACE.fullmatch(key) is not None
+    """Also where it was written as addresses are, twice."""
+    return _PLACE.fullmatch(unquote(key)) is not None
 
 
 def refuse_closed(run: Run) -> None:

@@ -22,7 +22,11 @@ from .views import lost
 NAMES = ("worker", "workerId", "PROLIFIC_PID")
 # Amazon Mechanical Turk shows a link before the worker has taken the task on.
 PREVIEWED = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
-NO_ID = gettext_lazy("A worker's id has 1 to 200 characters.")
+NO_ID = gettext_lazy("A worker's id has 1 to 200 characters, all of which can be seen.")
+UNKNOWN = gettext_lazy(
+    "The link that you came by does not tell who you are: there is no id in it, or none that can "
+    "be read. Go back to where you found it and open it there again; nothing was stored."
+)
 TAKEN = gettext_lazy(
     "Somebody of this id takes part already. If that is you, open the link that you were given "
     "then; otherwise choose another id."
@@ -39,8 +43,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
     if run is None:
         return lost(request)
-    key = _named(request)
-    if key and request.method != "POST" and request.GET.get(PREVIEWED[0]) != PREVIEWED[1]:
+    key, previewed = _named(request), request.GET.get(PREVIEWED[0]) == PREVIEWED[1]
+    if key and request.method != "POST" and not previewed:
         return _arrived(request, run, key)  # who takes part already gets their code also at its end
     if run.status == Run.Status.ENDED:
         return closed(request, run)
@@ -50,8 +54,11 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         enrolment.refuse_closed(run)
     except Conflict:
         return closed(request, run)
-    kept = request.GET.urlencode()
-    return render(request, "work/join.html", {"previewed": bool(key), "keep": kept})
+    if previewed:
+        return _page(request, previewed=True)
+    if any(name in request.GET for name in NAMES):
+        return _page(request, 422, problem=UNKNOWN)
+    return _page(request)
 
 
 def _named(request: HttpRequest) -> str:
@@ -67,7 +74,7 @@ def _arrived(request: HttpRequest, run: Run, key: str) -> HttpResponse:
     except Conflict:
         return closed(request, run)
     except Refused:
-        return render(request, "work/join.html", {"problem": NO_ID}, status=422)
+        return _page(request, 422, problem=UNKNOWN)
     return redirect("work", links.token(candidate.pk, candidate.links))
 
 
@@ -82,27 +89,33 @@ def _source(request: HttpRequest) -> enrolment.From:
 
 
 def _typed(request: HttpRequest, run: Run) -> HttpResponse:
-    """Nobody vouches for an id that was typed: it leads to no page that is somebody's already."""
+    """Nobody vouches for an id that was typed: it leads to no page that is somebody's already.
+
+    Who came from a platform that put no id into its link gets back there all the same.
+    """
     key = request.POST.get("worker", "")
     try:
         candidate, new = enrolment.arrive(run, key)
     except Conflict:
         return closed(request, run)
     except Refused:
-        return _asked(request, key, str(NO_ID), 422)
+        return _page(request, 422, key=key, problem=NO_ID)
     if not new:
-        return _asked(request, key, str(TAKEN), 409)
+        return _page(request, 409, key=key, problem=TAKEN)
+    _source(request).note(candidate)
     return redirect("work", links.token(candidate.pk, candidate.links))
 
 
-def _asked(request: HttpRequest, key: str, problem: str, status: int) -> HttpResponse:
-    return render(request, "work/join.html", {"key": key, "problem": problem}, status=status)
+def _page(request: HttpRequest, status: int = 200, **shown: Any) -> HttpResponse:
+    """What the platform put into the link stays in it, also in another language."""
+    shown["keep"] = request.GET.urlencode()
+    return render(request, "work/join.html", shown, status=status)
 
 
 def closed(request: HttpRequest, run: Run) -> HttpResponse:
     over = run.status == Run.Status.ENDED
     soon = run.status == Run.Status.DRAFT
-    context: dict[str, Any] = {"over": over, "soon": soon}
+    context: dict[str, Any] = {"over": over, "soon": soon, "keep": request.GET.urlencode()}
     if _source(request).platform == Candidate.Platform.PROLIFIC:
         context["back"] = ending.to_prolific(page_facts.code(run, "nothing"))
     return render(request, "work/closed.html", context, status=410 if over else 409)

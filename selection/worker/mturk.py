@@ -58,7 +58,7 @@ def entry(request: HttpRequest, token: str) -> HttpResponse:
         shown = {"instructions": instructions, "keep": request.GET.urlencode()}
         return render(request, "work/mturk.html", shown)
     host = submits_to(request.GET.get("turkSubmitTo", ""))
-    if not (host and given["workerId"].strip() and ASSIGNMENT.fullmatch(given["assignmentId"])):
+    if not (host and ASSIGNMENT.fullmatch(given["assignmentId"])):
         return render(request, "work/mturk.html", {"problem": STRANGE}, status=400)
     try:  # who takes part already may hand in also when it is over
         source = enrolment.From(Candidate.Platform.MTURK, given["assignmentId"])
@@ -66,7 +66,8 @@ def entry(request: HttpRequest, token: str) -> HttpResponse:
     except Conflict:
         return join.closed(request, run)
     except Refused:
-        return render(request, "work/mturk.html", {"problem": join.NO_ID}, status=422)
+        said = {"problem": join.UNKNOWN, "keep": request.GET.urlencode()}
+        return render(request, "work/mturk.html", said, status=422)
     visit = [links.token(candidate.pk, candidate.links), given["assignmentId"], host]
     return redirect("mturk-work", _signer.sign_object(visit))
 

@@ -130,6 +130,15 @@ def test_what_is_no_id_is_refused(key):
         enrolment.arrive(run, key)
 
 
+@pytest.mark.parametrize("key", ["60a1\u202e", "\u200b60a1", "60a1\u200f", "60a1\t60"])
+def test_an_id_with_what_nobody_sees_makes_no_second_worker_of_one(key):
+    run = make_run(n=0, enrolling=True)
+    with pytest.raises(Refused, match=r"a character in the worker's id that nobody sees \(U\+"):
+        enrolment.arrive(run, key)
+    known = run.pool.workers.create(key=key)  # from before this was so
+    assert enrolment.arrive(run, key)[0].worker == known
+
+
 @pytest.mark.parametrize(("first", "then"), [("NFC", "NFD"), ("NFD", "NFC"), ("NFD", "NFD")])
 def test_a_worker_is_one_however_their_accents_are_written(first, then):
     run = make_run(n=0, enrolling=True)

@@ -1,5 +1,7 @@
 """The join link, and leaving again."""
 
+from urllib.parse import urlencode
+
 import pytest
 from django.test import Client
 
@@ -44,11 +46,46 @@ def test_without_an_id_it_asks_for_one(client, run):
     assert joined.url == f"/work/{links.token(own.pk)}/"
 
 
-def test_an_id_that_the_platform_did_not_put_in_is_asked_for(client, run):
+UNFILLED = ["{{%PROLIFIC_PID%}}", "%7B%7B%25PROLIFIC_PID%25%7D%7D", "${workerId}", "[worker_id]"]
+UNFILLED += ["<id>", "%PID%", "PROLIFIC_PID", "workerId", "undefined", "null", "", " "]
+ODD = ["60a1\u202e", "\u200b60a1", "60\ufeffa1", "60a1\u200e", "60\ufffda1", "x" * 201]
+
+
+@pytest.mark.parametrize("key", UNFILLED + ODD)
+def test_a_platforms_link_that_tells_nobody_says_so_and_nothing_is_stored(client, run, key):
     """All who came by it would be one worker, and answer each other's questions."""
-    response = client.get(link(run), {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"})
+    response = client.get(link(run), {"PROLIFIC_PID": key})
+    assert response.status_code == 422
+    assert "does not tell who you are" in text(response)
     assert "What are you known by?" in text(response)
-    assert not run.candidates.exists()
+    assert not Worker.objects.exists()
+
+
+def test_who_types_their_id_then_gets_back_to_the_platform_all_the_same(client, run):
+    asked = link(run) + "?" + urlencode({"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "SESSION_ID": "x-7"})
+    own = client.post(asked, {"worker": "60a1"}).url
+    candidate = run.candidates.get()
+    assert (candidate.platform, candidate.task) == ("prolific", "x-7")
+    assert BACK in text(client.get(own))
+    client.post(asked.replace("x-7", "x-8"), {"worker": "60a1"})
+    candidate.refresh_from_db()
+    assert candidate.task == "x-7"  # nobody vouches for who typed it
+
+
+def test_another_language_keeps_what_the_platform_put_into_the_link(client, run):
+    given = {"PROLIFIC_PID": "", "SESSION_ID": "x-7"}
+    kept = 'href="?PROLIFIC_PID=&amp;SESSION_ID=x-7&amp;language=de"'
+    assert kept in text(client.get(link(run), given))
+    asked = f"{link(run)}?{urlencode(given)}"
+    assert kept in text(client.post(asked, {"worker": ""}))
+    runs.stop(run)
+    assert kept in text(client.get(link(run), given))
+
+
+def test_whoever_had_joined_under_an_odd_id_comes_back_by_it(client, run):
+    client.get(link(run), {"worker": "anna"})
+    Worker.objects.update(key="an\u200bna")
+    assert client.get(link(run), {"worker": "an\u200bna"}).status_code == 302
 
 
 def test_a_typed_id_never_leads_to_somebody_elses_page(client, run):
@@ -88,6 +125,8 @@ def test_a_draft_and_a_run_that_is_over_say_so(client, run):
 
 def test_looking_at_a_task_before_taking_it_on_joins_nobody(client, run):
     asked = {"workerId": "anna", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
+    assert "Accept the task to begin" in text(client.get(link(run), asked))
+    del asked["workerId"]  # as it is in truth
     assert "Accept the task to begin" in text(client.get(link(run), asked))
     assert not run.candidates.exists()
 

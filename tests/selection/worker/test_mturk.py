@@ -100,7 +100,6 @@ def test_when_the_run_is_over_who_took_part_can_still_hand_in(client, run):
         {"turkSubmitTo": ""},
         {"assignmentId": '"><b>'},
         {"assignmentId": ""},
-        {"workerId": " "},
     ],
 )
 def test_what_the_platform_never_sends_is_refused_and_nobody_joins(client, run, changes):
@@ -108,6 +107,15 @@ def test_what_the_platform_never_sends_is_refused_and_nobody_joins(client, run, 
     assert page.status_code == 400
     assert "evil" not in text(page)
     assert not run.candidates.exists()
+
+
+@pytest.mark.parametrize("key", [" ", "${workerId}", "A1\u202eB2", "A1\u200b"])
+def test_whom_the_platform_does_not_name_is_told_so_and_nobody_joins(client, run, key):
+    page = client.get(link(run), accepted(key))
+    assert page.status_code == 422
+    assert "does not tell who you are" in text(page)
+    assert "characters" not in text(page)
+    assert not Worker.objects.exists()
 
 
 @pytest.mark.parametrize("origin", ["https://www.mturk.com", SANDBOX])
