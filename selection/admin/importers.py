@@ -46,12 +46,17 @@ def _joining(upload: Upload, noun: str, where: str, fate: str) -> str:
 
 
 def _answers(run: Any, upload: Upload, outside: Outside) -> str:
-    now, later = taking.now_or_later(upload, outside)
+    now, later, vain = taking.when_counted(upload, outside)
     wait = (
         f"{counted(later, 'answer')} would wait until the algorithm asks that worker that question"
     )
     at_once = f"{counted(now, 'answer')} to questions that are out now would count at once"
-    return "; ".join([at_once] * bool(now) + [wait] * bool(later)) + "."
+    unasked = (
+        f"{counted(vain, 'answer')} to questions that were retired would be kept, and used only if "
+        "those are restored"
+    )
+    said = [at_once] * bool(now) + [wait] * bool(later) + [unasked] * bool(vain)
+    return "; ".join(said) + "."
 
 
 def _of_worker(row: UploadedRow) -> Sequence[str]:

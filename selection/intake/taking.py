@@ -248,13 +248,17 @@ def _open(run: Run) -> list[Assignment]:
     return list(asked.select_related("question"))
 
 
-def now_or_later(upload: Upload, outside: Outside) -> tuple[int, int]:
-    """How many answers would count at once, and how many would wait."""
+def when_counted(upload: Upload, outside: Outside) -> tuple[int, int, int]:
+    """How many answers would count at once, how many would wait until they are asked for, and how
+    many would wait for a retired question, which is asked only if it is restored."""
     run = target_of(upload)
     keys = [f"{c}:{q}" for c, q in _open_pairs(run)]
     rows = good(upload, outside)
     now = sum(rows.filter(key__in=part).count() for part in _parts(keys))
-    return now, rows.count() - now
+    sets = [skill.question_set_id for skill in run.skills]
+    retired = Question.objects.filter(question_set__in=sets).exclude(retired=None)
+    vain = rows.annotate(of_question=_number("question_id")).filter(of_question__in=retired).count()
+    return now, rows.count() - now - vain, vain
 
 
 def _open_pairs(run: Run) -> list[tuple[int, int]]:

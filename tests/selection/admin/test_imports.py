@@ -5,6 +5,7 @@ import pytest
 from selection import engine
 from selection.intake import uploads
 from selection.models import Answer, Pool, RecordedAnswer, Upload
+from selection.setup import regrade
 from tests.pages import admin_url, confirm, text_of, upload
 from tests.worlds import make_pool, make_questions, make_run, open_of
 
@@ -87,6 +88,18 @@ def test_it_previews_which_answers_count_and_which_wait(requester):
     confirm(requester, preview)
     assert Answer.objects.get().assignment_id == out.pk
     assert RecordedAnswer.objects.get().question.key == other
+
+
+def test_it_says_that_answers_to_a_retired_question_are_used_only_if_it_is_restored(requester):
+    run = make_run()
+    retired, other = run.question_set.questions.order_by("number")[:2]
+    regrade.retire(retired, "ada", "ambiguous")
+    text = (
+        f"worker,question,response\nw0,{retired.key},yes\nw1,{retired.key},no\nw0,{other.key},yes"
+    )
+    words = text_of(upload(requester, admin_url("run_import", run.pk), text))
+    assert "1 answer would wait until the algorithm asks" in words
+    assert "2 answers to questions that were retired would be kept, and used only if those" in words
 
 
 def test_confirming_twice_imports_once(requester):

@@ -290,7 +290,7 @@ def test_answers_that_count_at_once_stay():
     out = open_of(run)[0]
     pairs = [(out.candidate.worker.key, out.question.key)]
     upload = bring("answers", run, answers(run, *pairs))
-    assert taking.now_or_later(upload, "refuse") == (1, 0)
+    assert taking.when_counted(upload, "refuse") == (1, 0, 0)
     taking.take(upload.pk)
     assert Answer.objects.get().assignment_id == out.pk
     with pytest.raises(Conflict, match="has used answers of this file"):
