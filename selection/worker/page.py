@@ -26,8 +26,8 @@ State = Literal["practice", "question", "wait", "paused", "gone", "done", "over"
 class WorkPage:
     """question is the one to answer now: set if and only if state is "question" or "practice".
 
-    In the state "over" the run has ended and the link with it: only the code and what happens next
-    are told then.
+    In the state "over" the run has ended and the link with it: the code, what was answered and
+    earned, and what happens next are told then.
 
     most       how many questions there are at most
     gone       why the worker takes part no more, if so

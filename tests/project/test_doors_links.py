@@ -32,7 +32,7 @@ def join_path(run: Run) -> str:
     return links.join_address(run).removeprefix("http://127.0.0.1:8000")
 
 
-def test_it_ends_with_the_run_and_tells_nothing_then(client, run, worker):
+def test_it_ends_with_the_run_and_tells_only_what_was_given_then(client, run, worker):
     run.question_set.instructions = "How to do it."
     run.question_set.save()
     assert "How to do it." in client.get(path(worker)).content.decode()
@@ -45,7 +45,7 @@ def test_it_ends_with_the_run_and_tells_nothing_then(client, run, worker):
         assert "this test is over" in words
         assert "<form" not in words
         assert "How to do it." not in words
-        assert " answered<" not in words
+        assert "0 answered<" in words
     assert Candidate.objects.get(pk=worker.pk).seen == seen
 
 

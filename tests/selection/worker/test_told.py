@@ -54,6 +54,18 @@ def test_pay_is_told_for_an_answer_and_so_far(client, run, worker):
     assert "for each answer" not in page(client, worker)
 
 
+def test_who_comes_back_when_the_run_is_over_is_told_what_they_earned(client, run, worker):
+    for _ in range(3):
+        answer(client, worker)
+    Answer.objects.filter(pk=Answer.objects.first().pk).update(expired=True)  # it came too late
+    runs.stop(run)
+    over = page(client, worker)
+    assert "this test is over" in over
+    assert "2 answered" in over
+    assert "0.25 € earned" in over
+    assert "You are paid on Friday" in over
+
+
 def test_what_was_earned_and_the_code_stay_when_responses_are_deleted(client, run, worker):
     answer(client, worker)
     runs.stop(run)
