@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby
 
 from django.conf import settings
 from django.db import transaction
@@ -20,10 +19,14 @@ from selection.models import (
     RecordedAnswer,
     Run,
     Worker,
+    plain_key,
+    spellings,
 )
 from selection.setup import events
+from selection.setup.eligible import ODD
 
 from .erasing import erase
+from .people import people
 
 PART = "retention"
 AT_ONCE = 500  # workers, and ten times as many entries: the rest is for the next time
@@ -82,13 +85,29 @@ def _workers(now: datetime) -> QuerySet[Worker]:
     team = OuterRef("pool__team")
     mine = Candidate.objects.filter(worker__key=OuterRef("key"), worker__pool__team=team)
     still = mine.exclude(run__status=Run.Status.ENDED, run__ended__lt=since)
-    return Worker.objects.filter(Exists(mine)).exclude(Exists(still))
+    rows = Worker.objects.filter(Exists(mine)).exclude(Exists(still))
+    return rows.exclude(pk__in=_held_by_another_spelling(rows, since))
+
+
+def _held_by_another_spelling(rows: QuerySet[Worker], since: datetime) -> list[int]:
+    """Of these, those whose id is in use where its accents or spaces are written otherwise."""
+    odd = list(rows.filter(key__regex=ODD).values_list("pk", "key", "pool__team"))
+    held: set[tuple[str, int]] = set()
+    for start in range(0, len(odd), AT_ONCE):
+        keys = spellings(key for _, key, _ in odd[start : start + AT_ONCE])
+        using = Candidate.objects.filter(worker__key__in=keys).exclude(
+            run__status=Run.Status.ENDED, run__ended__lt=since
+        )
+        found = using.order_by().values_list("worker__key", "worker__pool__team").distinct()
+        held |= {(plain_key(key), team) for key, team in found}
+    return [pk for pk, key, team in odd if (plain_key(key), team) in held]
 
 
 def _people(now: datetime) -> list[list[Worker]]:
-    """One id in one team together, so that they get one pseudonym."""
-    rows = _workers(now).select_related("pool").order_by("pool__team", "key", "pk")[:AT_ONCE]
-    return [list(own) for _, own in groupby(rows, key=lambda row: (row.pool.team_id, row.key))]
+    """All rows of one id in one team together, so that they get one pseudonym."""
+    rows = _workers(now).order_by("pool__team", "key", "pk").values_list("key", "pool__team")
+    known = dict.fromkeys((plain_key(key), team) for key, team in rows[:AT_ONCE])
+    return [people(key, team) for key, team in known]
 
 
 # -- addresses

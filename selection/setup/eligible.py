@@ -2,9 +2,9 @@
 
 A worker is the same in every pool of a team by their key. A question is the same in every question
 set of a team by its key and its text together, so that a set that was copied or imported again
-counts. Met is what was shown, in any run, or answered, also elsewhere. What is known at the start,
-or when somebody joins, is written down with the worker and stays: a run is repeated from what is
-stored.
+counts; both however their accents and spaces are written. Met is what was shown, in any run, or
+answered, also elsewhere. What is known at the start, or when somebody joins, is written down with
+the worker and stays: a run is repeated from what is stored.
 """
 
 from collections import Counter, defaultdict
@@ -143,18 +143,24 @@ def _twins(run: Run) -> tuple[dict[int, list[tuple[int, int]]], set[int]]:
     own = Question.objects.filter(question_set__in=skill_of).order_by()
     named: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     for of_set, number, key, prompt in own.values_list("question_set", "number", "key", "prompt"):
-        named[key, prompt].append((skill_of[of_set], number))
+        named[_known_by(key, prompt)].append((skill_of[of_set], number))
+    odd = spellings(own.filter(key__regex=ODD).values_list("key", flat=True))
     same_key = Question.objects.filter(
-        question_set__team=run.pool.team_id, key__in=own.values("key")
+        Q(key__in=own.values("key")) | Q(key__in=odd), question_set__team=run.pool.team_id
     )
     places, sets = {}, set()
     for pk, of_set, key, prompt in same_key.order_by().values_list(
         "id", "question_set", "key", "prompt"
     ):
-        if (key, prompt) in named:
-            places[pk] = named[key, prompt]
+        if (same := _known_by(key, prompt)) in named:
+            places[pk] = named[same]
             sets.add(of_set)
     return places, sets
+
+
+def _known_by(key: str, prompt: str) -> tuple[str, str]:
+    """A text from a form has other ends of lines than the same one from a file."""
+    return plain_key(key), " ".join(plain_key(prompt).split())
 
 
 # -- what comes of it

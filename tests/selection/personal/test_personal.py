@@ -1,6 +1,7 @@
 """A worker's data is given out whole, and goes without a trace but the answers."""
 
 import json
+import unicodedata
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -344,6 +345,29 @@ def test_one_whose_id_is_still_in_use_elsewhere_in_the_team_stays(days):
     tasks.retain()
     assert len(people_of(run)) == 2
     assert people_of(run, "w5") == []
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_an_id_is_in_use_elsewhere_however_its_accents_are_written(days, form):
+    other = {"NFC": "NFD", "NFD": "NFC"}[form]
+    first, second = make_run(n=3, k=1), make_run(n=3, k=1)
+    first.pool.workers.filter(key="w1").update(key=unicodedata.normalize(form, "Zoë"))
+    second.pool.workers.filter(key="w2").update(key=unicodedata.normalize(other, "Zoë"))
+    elsewhere = Pool.objects.create(name="in no run")
+    elsewhere.workers.create(key=unicodedata.normalize(other, "Zoë"))
+    for run in (first, second):
+        runs.stop(run)
+    ended(first, 31)
+    days(PERSONAL_DATA_DAYS=30)
+    tasks.retain()
+    left = set(first.pool.workers.values_list("key", flat=True))
+    assert left == {"w0", unicodedata.normalize(form, "Zoë")}
+    ended(second, 31)
+    tasks.retain()
+    assert not Worker.objects.exists()
+    mine = Worker.with_erased.filter(pool__in=[first.pool, second.pool, elsewhere])
+    assert mine.count() == 7
+    assert mine.values("key").distinct().count() == 4
 
 
 def test_addresses_leave_the_audit_log_and_its_chain_stays_whole(days):

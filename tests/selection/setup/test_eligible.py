@@ -1,5 +1,7 @@
 """Who may be in a run, and that nobody meets a question again unless the requester wants it."""
 
+import unicodedata
+
 import pytest
 from django.test import Client
 
@@ -111,6 +113,22 @@ def test_the_same_worker_and_question_count_in_other_pools_and_sets_of_the_team(
     }
     questions.questions.update(prompt="Something else?")
     assert eligible.before(Run.objects.get(pk=second.pk)) == {}
+
+
+def test_a_question_is_the_same_however_its_accents_and_blanks_are_written():
+    questions, others = make_questions(40), make_questions(40)
+    for number in range(40):
+        key, prompt = f"Tür {number}", f"Größe?\n{number}"
+        questions.questions.filter(number=number).update(key=key, prompt=prompt)
+        apart = unicodedata.normalize("NFD", key)
+        prompt = unicodedata.normalize("NFD", prompt).replace("\n", " \r\n")
+        others.questions.filter(number=number).update(key=apart, prompt=prompt)
+    for mine, theirs in ((questions, others), (others, questions)):
+        first = earlier(question_set=mine)
+        second = make_run(n=4, question_set=theirs, met="skip", start=False)
+        known = {key: len(own) for key, own in met_in(first).items()}
+        assert {key: len(own[0]) for key, own in eligible.before(second).items()} == known != {}
+        first.delete()
 
 
 def test_another_teams_runs_tell_nothing():
