@@ -1,5 +1,7 @@
 """A platform's file of submissions: who, and what became of it."""
 
+from collections.abc import Sequence
+
 from selection.errors import Refused
 from selection.models import plain_key
 from selection.reading import read_table
@@ -15,12 +17,20 @@ NO_COLUMNS = (
 
 def read(raw: bytes | str, name: str) -> dict[str, str]:
     """By worker, the last status that the file gives. Raises Refused for another kind of file."""
-    table = read_table(raw, name)
-    header = [column.casefold() for column in table.header]
-    worker = next((header.index(one) for one in WORKERS if one in header), None)
-    status = next((header.index(one) for one in STATUSES if one in header), None)
+    table = read_table(raw, name, fits=lambda cells, below: None not in _places(cells))
+    worker, status = _places(table.header)
     if worker is None or status is None:
         raise Refused(NO_COLUMNS.format(name=name))
     found = {plain_key(cells[worker].strip()): cells[status].strip() for _, cells in table.rows}
     found.pop("", None)
     return found
+
+
+def _places(header: Sequence[str]) -> tuple[int | None, int | None]:
+    """Where the worker stands, and where the status."""
+    names = [column.casefold() for column in header]
+    worker, status = (
+        next((names.index(one) for one in known if one in names), None)
+        for known in (WORKERS, STATUSES)
+    )
+    return worker, status

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from selection.errors import Refused
 from selection.limits import LONGEST_CELL
 
+from .heads import LOOKED_AT
 from .limits import Line, too_long
 from .texts import ENCODINGS, opened
 
@@ -18,6 +19,7 @@ _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLE = 64 * 1024
 _SAMPLED_ROWS = 100
 _SAID = re.compile(r'"?sep=(.)"?\r?\n')  # Excel's own first line
+HALF = 0.5
 _NOWHERE = "\x1f"  # between the cells of a list, which has one a line
 _TOO_LONG = "field larger than field limit"
 
@@ -52,6 +54,11 @@ def dialect(raw: bytes, encoding: str) -> Dialect:
     if said:
         return Dialect(encoding, said[1], said.end())
     best = max(((_fitness(text, each), each) for each in _USUAL), key=lambda pair: pair[0])
+    if best[0][0] < HALF:  # a title stands above, and a comma in it makes no columns
+        below = max(
+            ((_fitness_below(text, each), each) for each in _USUAL), key=lambda pair: pair[0]
+        )
+        best = max(best, below, key=lambda pair: pair[0])
     if not best[0][1]:
         best = max(((_fitness(text, each), each) for each in _RARE), key=lambda pair: pair[0])
         if best[0][0] < 1:  # a colon in every address makes no columns
@@ -61,6 +68,26 @@ def dialect(raw: bytes, encoding: str) -> Dialect:
 
 def _fitness(text: str, delimiter: str) -> tuple[float, int]:
     """(share of rows as wide as the header, columns); (0, 0) where the header is of one cell."""
+    rows = _widths(text, delimiter)
+    if not rows or rows[0] < 2:
+        return 0.0, 0
+    return sum(width <= rows[0] and width > 1 for width in rows) / len(rows), rows[0]
+
+
+def _fitness_below(text: str, delimiter: str) -> tuple[float, int]:
+    """The same of what stands below lines of one cell; (0, 0) where those may be a list, in which
+    one has the delimiter."""
+    rows = _widths(text, delimiter)
+    above = next((i for i, width in enumerate(rows) if width > 1), len(rows))
+    table = rows[above:]
+    same = [width for width in table if 1 < width <= table[0]]
+    if not 0 < above < LOOKED_AT or len(table) < max(2, above) or len(same) < len(table):
+        return 0.0, 0
+    return 1.0, table[0]
+
+
+def _widths(text: str, delimiter: str) -> list[int]:
+    """Of the first rows that are not blank, how many cells each has."""
     rows = []
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
@@ -72,9 +99,7 @@ def _fitness(text: str, delimiter: str) -> tuple[float, int]:
         pass  # said with its line when the file is read
     if len(rows) > 1 and len(text) == _SAMPLE:
         rows.pop()  # cut off
-    if not rows or rows[0] < 2:
-        return 0.0, 0
-    return sum(width <= rows[0] and width > 1 for width in rows) / len(rows), rows[0]
+    return rows
 
 
 def lines(raw: bytes, how: Dialect, name: str) -> Iterator[Line]:

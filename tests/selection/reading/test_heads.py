@@ -78,6 +78,28 @@ def test_notes_in_several_cells_and_in_csv_are_passed_over():
     assert pool.workers.get().attributes == {"country": "de"}
 
 
+TITLES = ["Workers of spring", "Workers\nof spring\n", "Spring, 2026", "Spring: us & them | 5"]
+
+
+@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize("between", [";", "\t", ",", "|"])
+def test_a_title_without_what_stands_between_the_cells_is_passed_over(title, between):
+    table = [between.join(row) for row in PEOPLE]
+    text = "\r\n".join([title.replace(between, " "), *table, ""])
+    pool = make_pool(0)
+    taken("workers", pool, text.encode())
+    rows = list(pool.workers.values_list("key", "name", "attributes"))
+    assert rows == [("w1", "Ann", {"country": "de"}), ("w2", "Ben", {"country": "fr"})]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    ["w1\nw2\nw3", "w1\nw2\nSmith, Ann", "w1\nw2\nw3\nLee, Jo\nSmith, Ann", "w1\na,b\nw2\nw3"],
+)
+def test_a_list_in_which_some_have_a_comma_is_a_list(ids):
+    assert read_table(ids, "f.txt").what == "a list, one to a line"
+
+
 @pytest.mark.parametrize(
     ("text", "line", "header"),
     [

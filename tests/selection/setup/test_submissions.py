@@ -28,6 +28,21 @@ def run():
     return made
 
 
+BATCH = """HITId,AssignmentId,WorkerId,AssignmentStatus
+3H,3A,w0,AssignmentReturned
+3H,3B,w1,Approved
+"""
+
+
+@pytest.mark.parametrize("title", ["", "Study: birds of spring\n\n", "Export of,4 May 2026\n"])
+@pytest.mark.parametrize("between", [",", ";", "\t"])
+def test_a_title_above_a_platforms_file_is_passed_over(title, between):
+    found = files.read(title + PROLIFIC.replace(",", between), "f.csv")
+    assert found == {"w0": "RETURNED", "w1": "APPROVED", "w2": "TIMED-OUT", "stranger": "RETURNED"}
+    found = files.read(title + BATCH.replace(",", between), "f.csv")
+    assert found == {"w0": "AssignmentReturned", "w1": "Approved"}
+
+
 def test_their_questions_go_back_and_their_answers_stay(run):
     slip = next(one for one in open_of(run) if one.candidate.worker.key == "w0")
     answer_all(run, lambda one: "yes" if one == slip else None)
