@@ -12,6 +12,7 @@ from selection.models import Run
 
 Found = TypeVar("Found", bound=Model)
 DASH = "A name that begins with - goes after --."
+TEAM = "whose run it is, where several have one of this name"
 
 
 @contextmanager

@@ -3,10 +3,11 @@
 import textwrap
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import BaseCommand, CommandParser
 
 from selection import reports
-from selection.errors import Refused
+from selection.errors import NotFound
+from selection.management.finding import DASH, TEAM, refusals_said, run_of
 from selection.models import Candidate, spellings
 
 
@@ -14,26 +15,22 @@ class Command(BaseCommand):
     help = "Say in words, with the algorithm's numbers, what settled a worker's verdict."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("run", type=int, help="the run's number, as in its page's address")
-        parser.add_argument("worker", help="the worker's id")
+        parser.add_argument("run", metavar="RUN", help=f"its name or number. {DASH}")
+        parser.add_argument("worker", metavar="WORKER", help="the worker's id")
+        parser.add_argument("--team", default="", help=TEAM)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = Candidate.objects.filter(
-            run=options["run"], worker__key__in=spellings([options["worker"]])
-        )
-        rows = list(found.select_related("run", "worker").order_by("skill"))
-        if not rows:
-            raise CommandError(
-                f"There is no worker “{options['worker']}” in run {options['run']}, or no such run."
-            )
-        for row in rows:
-            self._one(row)
+        with refusals_said():
+            run = run_of(options["run"], options["team"])
+            own = run.candidates.filter(worker__key__in=spellings([options["worker"]]))
+            rows = list(own.select_related("run", "worker").order_by("skill"))
+            if not rows:
+                raise NotFound(f"There is no worker “{options['worker']}” in the run “{run}”.")
+            for row in rows:
+                self._one(row)
 
     def _one(self, row: Candidate) -> None:
-        try:
-            found = reports.explain(row)
-        except Refused as refusal:
-            raise CommandError(str(refusal)) from refusal
+        found = reports.explain(row)
         kind = f", {row.run.skills[row.skill]}" if row.run.several else ""
         self.stdout.write(f"{found.worker} in {row.run}{kind}")
         for heading, sentences in found.parts():

@@ -10,7 +10,7 @@ from django.core.management import BaseCommand, CommandParser
 
 from selection import exports
 from selection.errors import Refused
-from selection.management.finding import DASH, refusals_said, run_of
+from selection.management.finding import DASH, TEAM, refusals_said, run_of
 from selection.rehearsal.writing import check_out, whole
 
 STDOUT = Path("-")
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             help="what a worker is paid for an answer; for payment and the bonuses (default: "
             "what workers were told, else the run's price)",
         )
-        add("--team", default="", help="whose run it is, where several have one of this name")
+        add("--team", default="", help=TEAM)
 
     def handle(self, *args: Any, **options: Any) -> None:
         with refusals_said():

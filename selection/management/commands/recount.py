@@ -5,7 +5,9 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from selection.models import Run
+from selection.errors import Conflict, NotFound
+from selection.management.finding import DASH, TEAM, refusals_said, run_of
+from selection.models import Run, Team
 from selection.setup import recount
 
 
@@ -16,20 +18,21 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("run", nargs="*", type=int, help="number of a run; default: all")
+        parser.add_argument(
+            "run",
+            nargs="*",
+            metavar="RUN",
+            help=f"names or numbers of runs (default: all). {DASH}",
+        )
         parser.add_argument("--repair", action="store_true", help="count anew what can be")
+        parser.add_argument("--team", default="", help=TEAM)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wrong = sum(self._look(run, options["repair"]) for run in self._runs(options["run"]))
+        with refusals_said():
+            runs = _runs(options["run"], options["team"])
+        wrong = sum(self._look(run, options["repair"]) for run in runs)
         if wrong:
             raise CommandError(f"{wrong} of them: see above.", returncode=1)
-
-    def _runs(self, numbers: list[int]) -> list[Run]:
-        begun = Run.objects.exclude(status=Run.Status.DRAFT).order_by("pk")
-        found = list(begun.filter(pk__in=numbers) if numbers else begun)
-        if missing := sorted(set(numbers) - {run.pk for run in found}):
-            raise CommandError(f"No run that has begun has the number {missing[0]}.")
-        return found
 
     def _look(self, run: Run, repair: bool) -> bool:
         found = recount.look(run)
@@ -42,3 +45,17 @@ class Command(BaseCommand):
         elif not found:
             self.stdout.write(f"Run {run.pk} “{run}”: all holds.")
         return bool(found)
+
+
+def _runs(named: list[str], team: str) -> list[Run]:
+    """Each once. Raises NotFound, and Conflict for a draft."""
+    if team and not Team.objects.filter(name=team).exists():
+        raise NotFound(f"There is no team “{team}”.")
+    begun = Run.objects.exclude(status=Run.Status.DRAFT).order_by("pk")
+    if not named:
+        return list(begun.filter(team__name=team) if team else begun)
+    found = {run.pk: run for run in (run_of(words, team) for words in named)}
+    for run in found.values():
+        if run.status == Run.Status.DRAFT:
+            raise Conflict(f"The run “{run}” has not begun, so there is nothing to recount.")
+    return [found[pk] for pk in sorted(found)]

@@ -346,7 +346,7 @@ def test_the_commands_write_a_dump_and_recompute_it(tmp_path: Path):
     path.write_text(json.dumps(document))
     with pytest.raises(CommandError, match="does not say what its answers say"):
         call_command("verify", path, stdout=out)
-    with pytest.raises(CommandError, match="no run of number"):
+    with pytest.raises(CommandError, match="no run “1000000”"):
         call_command("dump_run", 10**6, out=path)
 
 

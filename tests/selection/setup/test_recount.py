@@ -217,7 +217,7 @@ def test_the_command_looks_at_all_and_mends_where_told():
     code, said = told(str(broken.pk), "--repair")
     assert (code, "all mended" in said) == (0, True)
     assert told()[0] == 0
-    assert "No run that has begun has the number 12345" in told("12345")[1]
+    assert "There is no run “12345”." in told("12345")[1]
 
 
 def test_a_run_with_a_retired_question_a_pause_and_a_leaver_holds():
