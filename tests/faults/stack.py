@@ -105,6 +105,7 @@ def parts(stack: Stack) -> Iterator[None]:
             "EMBEDDED_REDIS": "false",
             "TELL": "info",
             "ADDRESS": f"127.0.0.1:{stack.web}",
+            "HERE": f"http://127.0.0.1:{stack.web}",
             "PYTHONPATH": str(TOP),
         }
         | stack.clocks.environment("supervisor")

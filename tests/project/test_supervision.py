@@ -42,6 +42,7 @@ def supervised(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
         "EMBEDDED_REDIS": "false",
         "TELL": "warn",
         "ADDRESS": f"127.0.0.1:{port}",
+        "HERE": f"http://127.0.0.1:{port}",
         "SAMPLE_RUN": "0",
         "CROWD_TOKEN": "none",
         "DATABASE_URL": database_url(),

@@ -17,6 +17,8 @@ from selection import wake
 from selection.models import ApiToken
 from selection.rehearsal import demo
 
+# What listens on all addresses: how this machine opens it, and some address elsewhere.
+EVERY = {"0.0.0.0": ("127.0.0.1", "192.0.2.1"), "::": ("[::1]", "2001:db8::1")}  # noqa: S104
 LOGIN = settings.VAR_DIR / "first-login"
 
 
@@ -35,31 +37,62 @@ class Command(BaseCommand):
         collect_static()
         with wake.silence():  # Redis is not up yet; a Celery worker sweeps when it is ready
             run = demo.prepare(settings.VAR_DIR / "sample-gold.csv")
-        self.greet(f"http://{host}:{port}", run.pk)
-        address = f"{host}:{port}"
+        names = reached_by(host)
+        here, there = f"http://{names[0]}:{port}", f"http://{names[-1]}:{port}"
+        self.greet(here, there, run.pk)
         os.environ.update(
-            ADDRESS=address,
-            PUBLIC_URL=os.environ.get("PUBLIC_URL", f"http://{address}"),
+            ADDRESS=f"{host}:{port}",
+            HERE=here,
+            PUBLIC_URL=os.environ.get("PUBLIC_URL", there),
+            ALLOWED_HOSTS=",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, *names])),
             SAMPLE_RUN=str(run.pk),
             CROWD_TOKEN=ApiToken.issue("sample crowd"),
         )
         supervise()
 
-    def greet(self, url: str, run: int) -> None:
+    def greet(self, here: str, there: str, run: int) -> None:
+        """here and there: by which it opens on this machine, and on others."""
         name, password = first_login()
+        others = "" if there == here else f"  Elsewhere     {there}/admin/\n"
         self.stdout.write(
-            f"\n  CrowdSelect   {url}/admin/\n"
-            f"  Sample run    {url}/admin/selection/run/{run}/\n"
+            f"\n  CrowdSelect   {here}/admin/\n{others}"
+            f"  Sample run    {here}/admin/selection/run/{run}/\n"
             f"  Sign in as    {name}   {password}\n"
-            f"  API           {url}/api/docs\n\n"
+            f"  API           {here}/api/docs\n\n"
             "  Ctrl-C stops everything.\n"
         )
         self.stdout.flush()
 
 
+def reached_by(host: str) -> list[str]:
+    """What stands in addresses that open, where it listens on this: first on this machine, last on
+    others. “All addresses” (0.0.0.0, ::) is none that a browser can open."""
+    if host not in EVERY:
+        return [f"[{host}]" if ":" in host else host]
+    loopback, elsewhere = EVERY[host]
+    own = outward(elsewhere)
+    return [loopback, *([f"[{own}]" if ":" in own else own] if own else [])]
+
+
+def outward(elsewhere: str) -> str:
+    """The address by which this machine reaches others, found without sending anything; empty where
+    there is no way out."""
+    family = family_of(elsewhere)
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((elsewhere, 9))
+            return str(probe.getsockname()[0])
+    except OSError:
+        return ""
+
+
+def family_of(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
 def refuse_taken(host: str, port: int) -> None:
     """Say so now if the address cannot be had, rather than when half is started."""
-    with socket.socket() as probe:
+    with socket.socket(family_of(host)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))

@@ -1,0 +1,67 @@
+"""Where `make run` says that it is: addresses that open, whatever it listens on."""
+
+import io
+import os
+import re
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from selection.management.commands import launch
+from tests.processes import free_port
+from tests.worlds import make_run
+
+pytestmark = pytest.mark.django_db
+SET = ("ADDRESS", "HERE", "ALLOWED_HOSTS", "SAMPLE_RUN", "CROWD_TOKEN", "PUBLIC_URL")
+
+
+@pytest.fixture
+def started(monkeypatch, tmp_path):
+    """What is printed where it would start, and the port."""
+    for name in SET:
+        monkeypatch.setenv(name, "")  # put back afterwards
+    monkeypatch.delenv("PUBLIC_URL")
+    run = make_run()
+    monkeypatch.setattr(launch.demo, "prepare", lambda path: run)
+    monkeypatch.setattr(launch, "collect_static", lambda: None)
+    monkeypatch.setattr(launch, "supervise", lambda: None)
+    monkeypatch.setattr(launch, "LOGIN", tmp_path / "first-login")
+    monkeypatch.setattr(launch, "call_command", lambda *given, **more: None)  # migrate
+
+    def start(host: str) -> tuple[str, int]:
+        if ":" in host:  # not every machine that tests has IPv6
+            monkeypatch.setattr(launch, "refuse_taken", lambda host, port: None)
+        out, port = io.StringIO(), free_port()
+        call_command("launch", host=host, port=port, stdout=out)
+        return out.getvalue(), port
+
+    return start
+
+
+@pytest.mark.parametrize(
+    ("host", "own", "opened"),
+    [
+        ("127.0.0.1", "192.0.2.7", ["127.0.0.1"]),
+        ("localhost", "192.0.2.7", ["localhost"]),
+        ("0.0.0.0", "192.0.2.7", ["127.0.0.1", "192.0.2.7"]),
+        ("0.0.0.0", "", ["127.0.0.1"]),
+        ("::1", "", ["[::1]"]),
+        ("::", "2001:db8::7", ["[::1]", "[2001:db8::7]"]),
+    ],
+)
+def test_the_addresses_that_it_prints_open(started, monkeypatch, settings, host, own, opened):
+    monkeypatch.setattr(launch, "outward", lambda elsewhere: own)
+    said, port = started(host)
+    found = re.findall(r"http://(\S+)/admin/\s", said)
+    assert found == [f"{name}:{port}" for name in opened]
+    settings.ALLOWED_HOSTS = os.environ["ALLOWED_HOSTS"].split(",")
+    for name in found:
+        assert Client(headers={"host": name}).get("/admin/login/").status_code == 200
+    assert os.environ["ADDRESS"] == f"{host}:{port}"
+    assert os.environ["HERE"] == f"http://{opened[0]}:{port}"
+    assert os.environ["PUBLIC_URL"] == f"http://{opened[-1]}:{port}"
+
+
+def test_the_address_that_others_reach_is_none_of_this_machine_alone():
+    assert not launch.outward("192.0.2.1").startswith(("127.", "0."))
