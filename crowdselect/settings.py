@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from redis import ConnectionError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -129,16 +130,17 @@ REDIS_URL = env.starting("REDIS_URL", "", ["redis://", "rediss://", "unix://"])
 EMBEDDED_REDIS = not REDIS_URL
 if EMBEDDED_REDIS:
     REDIS_URL = f"unix://{embedded.redis_socket()}"
+REDIS_SECONDS = 1.0  # that a page waits for it
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "crowdselect.cache.Cache",
         "LOCATION": REDIS_URL,
         # Nobody who answers waits long for a Redis that does not. Once more at once, because the
-        # first to ask after a restart finds that its connection is gone.
+        # first to ask after a restart finds that its connection is gone; not where time was up.
         "OPTIONS": {
-            "socket_timeout": 2.0,
-            "socket_connect_timeout": 1.0,
-            "retry": Retry(NoBackoff(), 1),
+            "socket_timeout": REDIS_SECONDS,
+            "socket_connect_timeout": REDIS_SECONDS,
+            "retry": Retry(NoBackoff(), 1, (ConnectionError,)),
         },
     }
 }

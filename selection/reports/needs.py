@@ -24,6 +24,9 @@ LONG = timedelta(hours=24)
 # A worker is short of gold when at most this share of the questions is left, or a single one.
 SHORT = 0.1
 MOST_NAMED = 5
+UNTIL = (
+    "Answers are taken and kept, but nobody is judged and no question goes out until it is back."
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ def needs(
     if run.status != Run.Status.RUNNING:
         return []
     found = _enrolling(run, now) if run.enrolling else [*_still(run, now), *_gold(run)]
+    if not any(need.kind == "stuck" for need in found):
+        found = [*_away(), *found]  # in time what works in the background stands still by it
     return [*found, *_broken(run), *doubts]
 
 
@@ -136,10 +141,12 @@ def _background(run: Run, now: datetime) -> str:
     why = "Celery's worker or its clock (beat) is not running"
     if not redis_answers():
         why = "Redis does not answer"
-    return (
-        f"Nothing has worked in the background for {duration(span)}: {why}. Answers are taken and "
-        "kept, but nobody is judged and no question goes out until it is back."
-    )
+    return f"Nothing has worked in the background for {duration(span)}: {why}. {UNTIL}"
+
+
+def _away() -> list[Need]:
+    """It comes and goes, so programs are not told."""
+    return [] if redis_answers() else [Need("waits", f"Redis does not answer. {UNTIL}")]
 
 
 def _quiet(run: Run, span: timedelta) -> list[Need]:

@@ -96,7 +96,7 @@ def unswept(last: datetime | None, now: datetime) -> timedelta | None:
 def redis_answers() -> bool:
     try:
         cache.get("anything")
-    except RedisError:
+    except Exception:  # whichever way it fails
         return False
     return True
 
@@ -128,6 +128,8 @@ def _background(last: datetime | None, now: datetime) -> Part:
 
 def celery_workers() -> list[str]:
     """The names of those that answer within a second; none where Redis is away."""
+    if not redis_answers():
+        return []
     try:
         return sorted(current_app.control.inspect(timeout=1.0).ping() or {})
     except (RedisError, OperationalError):
@@ -136,8 +138,12 @@ def celery_workers() -> list[str]:
 
 def _queued() -> dict[str, int]:
     """Celery keeps a list in Redis for each queue."""
+    if not redis_answers():
+        return {}
+    seconds = settings.REDIS_SECONDS
+    patience = {"socket_timeout": seconds, "socket_connect_timeout": seconds}
     try:
-        with Redis.from_url(settings.REDIS_URL) as broker:
+        with Redis.from_url(settings.REDIS_URL, **patience) as broker:
             return {name: int(broker.llen(name)) for name in settings.CELERY_TASK_QUEUES}
     except RedisError:
         return {}

@@ -89,7 +89,10 @@ def _send_once(webhook_id: int) -> None:
 
 def received(webhook_id: int) -> None:
     """The message to Celery has arrived. Call before reading, so that no later one is lost."""
-    cache.delete(_key(webhook_id))
+    try:
+        cache.delete(_key(webhook_id))
+    except Exception:
+        logger.warning("Redis does not answer: webhook %s may wait for a sweep.", webhook_id)
 
 
 def _key(webhook_id: int) -> str:

@@ -180,3 +180,8 @@ def test_it_says_when_redis_is_what_is_away(settings):
     run = make_run()
     Pulse.objects.update(at=timezone.now())
     assert "Redis does not answer" in words(run, minutes=3)
+    for enrolling in (False, True):  # and at once, not only when all has stood still for minutes
+        run.enrolling = enrolling
+        (need,) = reports.needs(run)
+        assert need.kind == "waits"
+        assert need.words.startswith("Redis does not answer. Answers are taken and kept")
