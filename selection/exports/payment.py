@@ -52,11 +52,13 @@ def payment(wanted: Wanted) -> Iterator[bytes]:
 
 
 def prolific_bonus(wanted: Wanted) -> Iterator[bytes]:
-    """``id,amount`` on each line, as Prolific pays bonuses in bulk.
+    """``id,amount`` on each line, as Prolific pays bonuses in bulk: of all but those who came by
+    MTurk, for they would be paid twice.
 
     Raises Refused where it is not known what an answer is paid.
     """
-    return plain_lines([worker, amount] for worker, amount, _ in _bonuses(wanted))
+    bonuses, mturk = _bonuses(wanted), Candidate.Platform.MTURK
+    return plain_lines([worker, due] for worker, due, platform, _ in bonuses if platform != mturk)
 
 
 def mturk_bonus(wanted: Wanted) -> Iterator[bytes]:
@@ -67,17 +69,21 @@ def mturk_bonus(wanted: Wanted) -> Iterator[bytes]:
     if wanted.pay is None and (lack := lacks_dollars(wanted.run)):
         raise Refused(lack)
     reason = f"{wanted.run}"[:MOST_REASON]
-    rows = ([worker, task, amount, reason] for worker, amount, task in _bonuses(wanted) if task)
+    rows = (
+        [worker, task, due, reason]
+        for worker, due, platform, task in _bonuses(wanted)
+        if task and platform == Candidate.Platform.MTURK
+    )
     return program_csv(Table(["WorkerId", "AssignmentId", "BonusAmount", "Reason"], rows))
 
 
-def _bonuses(wanted: Wanted) -> Iterator[tuple[str, Decimal, str]]:
-    """(worker, amount, MTurk's AssignmentId) of whoever is due something."""
+def _bonuses(wanted: Wanted) -> Iterator[tuple[str, Decimal, str, str]]:
+    """(worker, amount, platform, their task there) of whoever is due something."""
     pay = _pay(wanted)
     if pay is None:
         raise Refused(UNKNOWN)
     return (
-        (worker, amount, task if platform == Candidate.Platform.MTURK else "")
+        (worker, amount, platform, task)
         for worker, _, _, answered, _, platform, task in _tested(wanted.run)
         if (amount := due(pay, answered))
     )

@@ -382,6 +382,17 @@ def test_mturk_is_told_no_amount_of_another_currency_as_if_it_were_dollars(curre
     assert list(found["BonusAmount"]) == [round(0.06 * _given(run, "w0"), 2)]
 
 
+def test_whoever_came_by_mturk_is_paid_there_alone():
+    run = _by_mturk("$")
+    run.candidates.filter(worker__key="w1").update(platform="prolific", task="s1")
+    (there,) = table(run, "mturk-bonus")["WorkerId"]
+    lines = made(run, "prolific-bonus").decode().split()
+    elsewhere = {line.split(",")[0] for line in lines}
+    assert there == "w0"
+    assert {"w1", "w2"} <= elsewhere  # who came by no platform's link may have an id there, too
+    assert there not in elsewhere
+
+
 def _by_mturk(currency: str) -> Run:
     run = going()
     run.candidates.filter(worker__key="w0").update(platform="mturk", task="3TASK")
