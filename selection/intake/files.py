@@ -19,7 +19,7 @@ from .layouts import Plan
 _COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
 _QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
 
-# What nobody sees and no name is meant to have; and what turns the reading around in a text.
+# What turns the reading around in a text.
 _TURNING = re.compile("[\u202a-\u202e]")
 _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+")
 
