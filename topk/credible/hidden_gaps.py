@@ -5,7 +5,7 @@ wrong choice then costs the whole gap, and next to nothing in the whole populati
 hidden gaps of ``groups``, the groups on both sides may be of any number and shape.
 """
 
-from math import sqrt
+from math import log, sqrt
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from .groups import Cells
 
 GAPS = (0.14, 0.18, 0.22)  # wider ones show, and narrower ones do little harm
 MUCH = 1.5  # times delta that a gap must make of the risk to be warned of
-LONG, SAID_BY_ODDS = 0.056, 0.1  # ten answers a worker at n = 100, k = 20, epsilon = .05
+DOUBTFUL = 1.75  # times delta that it must make of it for a run that could end to go on
+LONG, VERY_LONG = 0.61, 0.75  # 10 and 12.3 answers a worker at n = 100, k = 20, 5 % and .05
+SAID_BY_ODDS = 0.1
 TORN_MASS = 0.9  # prior probability of the torn, for who is cautious; the rest is as ever
 CAUTIOUS_SHARE = 0.85  # of delta: with 1, 11 of 160 pools of 30 good workers and 70 others broke it
 
@@ -33,11 +35,11 @@ def torn(grid: Grid, w: Floats, borders: Cells) -> Floats:
     return result
 
 
-def fits_a_gap(odds: float, asked: float, n: int, k: int, epsilon: float) -> bool:
-    """Whether a run that ended so looks more like those with a gap than like those on bells.
+def length(odds: float, asked: float, n: int, k: int, epsilon: float, delta: float) -> float:
+    """How long a run was for its problem; those on bells are shorter than those with a gap.
 
     odds   how many times as likely the answers are with a gap as without
-    asked  answers a worker; bells take fewer, the fewer the more workers and the larger k / n
+    asked  answers a worker
     """
-    length = asked * epsilon**2 * n**0.15 / sqrt(1 - k / n)
-    return bool(length * odds**SAID_BY_ODDS >= LONG)
+    wanted = epsilon**1.25 * n**0.3 / sqrt((1 - k / n) * log(1 / delta))
+    return float(asked * wanted * odds**SAID_BY_ODDS)

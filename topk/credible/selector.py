@@ -20,7 +20,7 @@ from topk.selector import Counts, Floats, Selector, Standing
 from topk.water_filling import level
 
 from .goodness_of_fit import GoodnessOfFit
-from .hidden_gaps import CAUTIOUS_SHARE, LARGE, MUCH, fits_a_gap
+from .hidden_gaps import CAUTIOUS_SHARE, DOUBTFUL, LARGE, LONG, MUCH, VERY_LONG, length
 from .population import prior_from, summary
 from .population_summary import summarised
 from .posterior import Posterior
@@ -128,10 +128,28 @@ class Credible(Selector):
         delta = problem.delta * self.options["share"]
         if self._cautious:
             posterior, delta = posterior.fearing_gaps(), delta * CAUTIOUS_SHARE
-        risk = PosteriorRisk.of(posterior, self._met, problem.epsilon, delta)
+        risk = self._sure(PosteriorRisk.of(posterior, self._met, problem.epsilon, delta))
+        return self._doubted(risk) if self._enough and risk.holds else risk
+
+    def _sure(self, risk: PosteriorRisk) -> PosteriorRisk:
+        """With as many populations as it takes to be sure of what the risk is."""
         while self._enough and risk.unsure and risk.bound.rounds < MOST_ROUNDS:
             risk = risk.with_more()
         return risk
+
+    def _doubted(self, risk: PosteriorRisk) -> PosteriorRisk:
+        """What keeps a run from its end that was longer than runs on bells are: the risk of the
+        same choice, were there a gap, where that is far above delta."""
+        if self._cautious or self._length(risk) < VERY_LONG:
+            return risk
+        feared = self._sure(replace(risk.fearing_gaps(), delta=DOUBTFUL * risk.delta))
+        return risk if feared.holds else feared
+
+    def _length(self, risk: PosteriorRisk) -> float:
+        """How long the run was, as the answers are by now; bells take less than ``LONG``."""
+        problem, odds = self.problem, risk.posterior.gap_odds()
+        asked = float(self.state.pulls.mean())
+        return length(odds, asked, problem.n, problem.k, problem.epsilon, risk.delta)
 
     @property
     def _cautious(self) -> bool:
@@ -190,10 +208,9 @@ class Credible(Selector):
         if self._cautious or not self._done():
             return ""
         problem, judged = self.problem, self._posterior_risk()
-        feared, asked = judged.fearing_gaps(), float(self.state.pulls.mean())
-        risk, odds = min(1.0, feared.risk(feared.epsilon)[0]), judged.posterior.gap_odds()
-        fits = fits_a_gap(odds, asked, problem.n, problem.k, problem.epsilon)
-        if risk <= MUCH * problem.delta or not fits:
+        feared = judged.fearing_gaps()
+        risk = min(1.0, feared.risk(feared.epsilon)[0])
+        if risk <= MUCH * problem.delta or self._length(judged) < LONG:
             return ""
         more = ceil((feared.reached / feared.epsilon - 1) * int(self.state.pulls.sum()))
         return GAP.format(

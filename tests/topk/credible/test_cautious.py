@@ -1,6 +1,7 @@
 """`credible` where the best workers may stand apart from the others by a gap that does not show."""
 
 import json
+from math import inf
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from tests.topk.credible.pools import pool, regret, run, told
 from tests.topk.harness import restored, stored, too_many
 from topk import Problem
 from topk.credible.grid import Grid
-from topk.credible.hidden_gaps import GAPS, MUCH, fits_a_gap, torn
+from topk.credible.hidden_gaps import DOUBTFUL, GAPS, LONG, MUCH, length, torn
 from topk.credible.population import Prior
 from topk.credible.selector import GAP, Credible
 
@@ -104,35 +105,65 @@ def test_it_warns_at_the_end_of_what_a_hidden_gap_would_do(usual):
     assert "“cautious” keeps 10 % there too" in said
 
 
-def test_it_warns_oftener_where_there_is_a_gap_than_of_bells_to_which_one_would_do_more():
-    """Eight pools of each. By their risk alone five of each would be warned of."""
-    groups = np.r_[np.full(15, 0.88), np.full(45, 0.72), np.full(40, 0.55)]
+@pytest.fixture(scope="module")
+def ends():
+    """Eight pools each of three groups and of a bell, ended without a doubt, by kind."""
+    groups, result = np.repeat([0.88, 0.72, 0.55], [15, 45, 40]), {}
     bells = [pool(seed, 100, 1, 1) for seed in range(8)]
-    warned, feared = {}, {}
-    for kind, k, pools in (("gap", 15, [groups] * 8), ("bell", 20, bells)):
-        ends = [run(truth, Problem(100, k, 0.05, 0.05), 20 + i) for i, truth in enumerate(pools)]
-        risks = [end._posterior_risk().fearing_gaps().risk(0.05)[0] for end in ends]
-        warned[kind] = sum(end._gap_feared() != "" for end in ends)
-        feared[kind] = sum(risk > MUCH * 0.05 for risk in risks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("topk.credible.selector.VERY_LONG", inf)
+        for kind, k, pools in (("gap", 15, [groups] * 8), ("bell", 20, bells)):
+            problem = Problem(100, k, 0.05, 0.05)
+            played = [run(truth, problem, 20 + i) for i, truth in enumerate(pools)]
+            result[kind] = [(end, end._gap_feared() != "") for end in played]
+    return result
+
+
+def test_it_warns_oftener_where_there_is_a_gap_than_of_bells_to_which_one_would_do_more(ends):
+    """By their risk alone five of each would be warned of."""
+    feared = {
+        kind: sum(end._posterior_risk().fearing_gaps().risk(0.05)[0] > MUCH * 0.05 for end, _ in of)
+        for kind, of in ends.items()
+    }
+    warned = {kind: sum(said for _, said in of) for kind, of in ends.items()}
     assert feared["bell"] >= feared["gap"]
     assert warned["gap"] >= 4
     assert warned["bell"] <= 1
 
 
+def test_a_run_that_could_end_goes_on_where_it_looks_like_those_with_a_gap(ends):
+    """From the same answers on, of which the others would have ended with a promise."""
+    doubted = {
+        kind: [again for end, _ in of if not (again := _rebuilt(end)).stop()]
+        for kind, of in ends.items()
+    }
+    assert len(doubted["gap"]) >= 3
+    assert not doubted["bell"]
+    for one in doubted["gap"]:
+        judged = one._posterior_risk()
+        assert judged.risk(0.05)[0] > DOUBTFUL * 0.05 - judged.risk(0.05)[1]
+        assert one.standing().gap > 0.05
+        assert one.ask().any()
+
+
+def _rebuilt(selector):
+    return Credible(selector.problem, selector.state, **selector.options)
+
+
 @pytest.mark.parametrize(
-    ("least", "odds", "n", "k", "epsilon"),
+    ("asked", "odds", "n", "k", "epsilon", "delta"),
     [
-        (10, 1, 100, 20, 0.05),
-        (2.5, 1, 100, 20, 0.1),
-        (7.95, 10, 100, 20, 0.05),
-        (7.1, 1, 1000, 200, 0.05),
-        (8.7, 1, 100, 40, 0.05),
+        (10, 1, 100, 20, 0.05, 0.05),
+        (4.2, 1, 100, 20, 0.1, 0.05),
+        (8, 10, 100, 20, 0.05, 0.05),
+        (8.2, 1, 200, 40, 0.05, 0.05),
+        (8.7, 1, 100, 40, 0.05, 0.05),
+        (12.4, 1, 100, 20, 0.05, 0.01),
     ],
 )
-def test_a_run_fits_a_gap_when_it_was_longer_than_those_on_bells(least, odds, n, k, epsilon):
-    """The length grows with 1 / epsilon squared, and falls with the odds, with n and with k / n."""
-    assert fits_a_gap(odds, 1.02 * least, n, k, epsilon)
-    assert not fits_a_gap(odds, 0.98 * least, n, k, epsilon)
+def test_a_run_is_long_by_what_runs_on_bells_take(asked, odds, n, k, epsilon, delta):
+    """Which is the less the larger epsilon, delta, n and k / n; a few odds count as answers."""
+    assert length(odds, asked, n, k, epsilon, delta) == pytest.approx(LONG, rel=0.02)
 
 
 def test_the_answers_tell_a_gap_from_a_bell_when_there_are_many():
