@@ -1,8 +1,10 @@
-"""Where `make run` says that it is: addresses that open, whatever it listens on."""
+"""`make run`: addresses that open, whatever it listens on, and a folder of any name."""
 
 import io
 import os
 import re
+import shlex
+from configparser import RawConfigParser
 
 import pytest
 from django.core.management import call_command
@@ -65,3 +67,17 @@ def test_the_addresses_that_it_prints_open(started, monkeypatch, settings, host,
 
 def test_the_address_that_others_reach_is_none_of_this_machine_alone():
     assert not launch.outward("192.0.2.1").startswith(("127.", "0."))
+
+
+@pytest.mark.parametrize("folder", ["/plain", "/two words", "/it's Größe/x", "/100 %s"])
+def test_a_folder_may_have_any_name(settings, folder):
+    """As supervisord reads it: names of the environment put in, then split like a shell's line."""
+    known = RawConfigParser(delimiters="=", comment_prefixes=";")
+    known.read(settings.BASE_DIR / "supervisord.conf")
+    names = ("ADDRESS", "HERE", "SAMPLE_RUN")
+    given = {f"ENV_{name}": name.lower() for name in names}
+    given |= {"ENV_PYTHON": f"{folder}/python", "ENV_VAR_DIR": f"{folder}/var"}
+    programs = [name for name in known.sections() if name.startswith("program:")]
+    commands = {name: shlex.split(known[name]["command"] % given) for name in programs}
+    assert all(f"{folder}/python" in words for words in commands.values())
+    assert commands["program:crowd"][-1] == f"{folder}/var/sample-gold.csv"
