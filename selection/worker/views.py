@@ -18,6 +18,7 @@ from selection.models import Candidate, Run
 from selection.setup import roster
 
 from . import links, page, words
+from .busy import excused
 from .forms import BIGGEST_ID, WorkForm
 from .languages import spoken
 from .lesson import Explained
@@ -35,6 +36,7 @@ DAY = 24 * 3600
 @require_http_methods(["GET", "HEAD", "POST"])
 @spoken
 @each_link
+@excused
 def work(request: HttpRequest, token: str) -> HttpResponse:
     """What is sent is answered with the next question at once: a phone waits for one page, not two.
 

@@ -1,0 +1,39 @@
+"""While the database is locked, full or away: what a worker sent is kept in the page."""
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+logger = logging.getLogger(__name__)
+
+View = Callable[[HttpRequest, str], HttpResponse]
+MINUTE = 60
+
+
+def excused(view: View) -> View:
+    """Says so in the worker's words, with a button that sends the same once more."""
+
+    @wraps(view)
+    def in_any_case(request: HttpRequest, token: str) -> HttpResponse:
+        try:
+            return view(request, token)
+        except OperationalError as error:
+            logger.warning("%s %s: %s", request.method, request.path, error)
+            return _busy(request)
+
+    return in_any_case
+
+
+def _busy(request: HttpRequest) -> HttpResponse:
+    sent = [(name, value) for name, values in request.POST.lists() for value in values]
+    context = {"sent": sent, "said": [value for name, value in sent if name == "response"]}
+    response = render(request, "work/busy.html", context, status=HTTPStatus.SERVICE_UNAVAILABLE)
+    response.headers["Retry-After"] = str(MINUTE)
+    if request.method != "POST":
+        response.headers["Refresh"] = str(MINUTE)
+    return response
