@@ -24,10 +24,12 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """200 where answers can be taken, 503 otherwise, with the state of each part.
 
-    For load balancers: answers are taken while Redis or the background is away, too.
+    For load balancers: answers are taken while Redis or the background is away, too. But not where
+    the web could not write its own beat, as it cannot when a disk is full.
     """
     parts = {part.name.lower(): part.well for part in reports.parts()}
-    status = HTTPStatus.OK if parts["database"] else HTTPStatus.SERVICE_UNAVAILABLE
+    taken = parts["database"] and parts["web"]
+    status = HTTPStatus.OK if taken else HTTPStatus.SERVICE_UNAVAILABLE
     return JsonResponse({"well": all(parts.values()), "parts": parts}, status=status)
 
 

@@ -52,6 +52,14 @@ def test_it_is_ready_and_says_what_is_not_at_work():
     }
 
 
+def test_it_is_not_ready_where_the_web_can_write_nothing():
+    """A full disk: what is there can be read."""
+    all_at_work()
+    Pulse.objects.filter(pk=Pulse.WEB).update(at=timezone.now() - timedelta(minutes=1))
+    answer = Client().get("/readyz")
+    assert (answer.status_code, answer.json()["parts"]["web"]) == (503, False)
+
+
 def test_each_part_is_told_by_itself(settings):
     all_at_work()
     assert states() == {"Database": True, "Web": True, "Redis": True, "Background": True}
