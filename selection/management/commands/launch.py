@@ -18,7 +18,7 @@ from selection.models import ApiToken
 from selection.rehearsal import demo
 
 # What listens on all addresses: how this machine opens it, and some address elsewhere.
-EVERY = {"0.0.0.0": ("127.0.0.1", "192.0.2.1"), "::": ("[::1]", "2001:db8::1")}  # noqa: S104
+EVERY = {"0.0.0.0": ("127.0.0.1", "192.0.2.1"), "::": ("[::1]", "2001:db8::1")}  # noqa: S104  # nosec B104
 LOGIN = settings.VAR_DIR / "first-login"
 
 
