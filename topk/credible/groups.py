@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from .grid import Floats, Grid
@@ -24,6 +25,8 @@ SMOOTH_MASS = 1 - GAP_MASS - EQUAL_MASS - TIE_MASS
 FINE, COARSE = 48, 25  # accuracies tried: FINE, and COARSE for ties
 LOWEST, HIGHEST = 0.05, 0.985
 LEAST_PROBABILITY = 1e-300
+
+compiled = njit(cache=True, error_model="numpy")
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,8 @@ class Groups:
 
     def log_posterior(self, like: Floats, workers: Floats) -> Floats:
         """(R,) up to a constant, given tallies that so many workers have; ``like`` is (G, M)."""
-        fit = like[:, self.upper] * self.share
-        fit += like[:, self.lower] * (1 - self.share)
-        logs = np.log(np.maximum(fit, LEAST_PROBABILITY, out=fit), out=fit)
-        result: Floats = self.log_mass + workers @ logs
+        fit = _fit(np.ascontiguousarray(like.T), self.upper, self.lower, self.share)
+        result: Floats = self.log_mass + np.log(fit, out=fit) @ workers
         return result
 
     def cells(self, rows: Cells, size: int) -> Floats:
@@ -84,3 +85,15 @@ def _pairs(grid: Grid, cells: Cells, least: float, most: float) -> Cells:
     apart = grid.theta[cells] - grid.theta[cells, None]
     lower, upper = np.nonzero((apart >= least) & (apart <= most))
     return np.stack([cells[upper], cells[lower]])
+
+
+@compiled
+def _fit(like, upper, lower, share):  # type: ignore[no-untyped-def]
+    """(R, G) each tally's probability under each of them, more than 0; ``like`` is (M, G)."""
+    result = np.empty((upper.size, like.shape[1]))
+    for r in range(upper.size):
+        one, other = like[upper[r]], like[lower[r]]
+        for g in range(one.size):
+            fit = one[g] * share[r] + other[g] * (1 - share[r])
+            result[r, g] = max(fit, LEAST_PROBABILITY)
+    return result

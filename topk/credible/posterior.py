@@ -17,6 +17,7 @@ from scipy.special import logsumexp, ndtr
 from .grid import Floats, grid_for
 from .groups import SMOOTH_MASS, groups
 from .hidden_gaps import TORN_MASS, torn
+from .moments import reached_from_above
 from .population import Population, Prior, luck
 
 Counts = NDArray[np.int64]
@@ -46,7 +47,7 @@ class Draws:
     norm: Floats
     borders: Counts
 
-    @property
+    @cached_property
     def weight(self) -> Floats:
         return weights(self.logs)
 
@@ -91,6 +92,10 @@ class Bound:
         """Posterior probabilities, sum 1: the more rounds, the less each draw stands for."""
         return weights(self.logs - self.random * log(self.rounds))
 
+    @cached_property
+    def _caution(self) -> Floats:
+        return np.where(self.random, CAUTION, 1)
+
     def each(self, epsilon: float) -> Floats:
         """P(U > epsilon) under each population."""
         return tail((epsilon - self.mean) / self.sd, self.skew)
@@ -100,7 +105,7 @@ class Bound:
 
         The drawn ones, which are smooth, count CAUTION times: they are that much too sure.
         """
-        each = self.each(epsilon) * np.where(self.random, CAUTION, 1)
+        each = self.each(epsilon) * self._caution
         risk = float(self.weight @ each)
         off = self.weight * (each - risk) * self.random
         return risk, float(np.sqrt(off @ off))
@@ -243,9 +248,8 @@ class Posterior:
 
     def _borders(self, w: Floats, norm: Floats, workers: Floats) -> Counts:
         """Where the mean of U is least: counted from above, k workers are expected by there."""
-        expected = w * ((workers[:, None] / norm).T @ self.like)
-        reach = np.cumsum(expected[:, ::-1], 1) >= self.k - ROUNDING
-        result: Counts = w.shape[1] - 1 - reach.argmax(1)
+        expected = (workers[:, None] / norm).T @ self.like
+        result: Counts = reached_from_above(w, expected, self.k - ROUNDING)
         return result
 
     def averaged(self, weight: Floats) -> Averaged:

@@ -84,4 +84,5 @@ def _fitting(slots: int, use: Floats, room: Counts) -> int:
 
 def _parts(slots: int) -> list[int]:
     """As even as can be, at most PARTS of them."""
-    return [len(part) for part in np.array_split(np.arange(slots), min(PARTS, slots))]
+    parts = min(PARTS, slots)
+    return [slots // parts + (part < slots % parts) for part in range(parts)]
