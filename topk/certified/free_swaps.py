@@ -6,11 +6,13 @@ import numpy as np
 
 from .certificate import Chosen, Tally
 from .designs import Counts, Floats
+from .swap_loops import least_totals
 from .swap_prices import RATES, next_to
 
 AS_DEAR = 0.02  # whoever is cheaper than those swapped by no more than this may be swapped soon
 
 NOBODY: Counts = np.empty(0, np.int64)
+EACH: Counts = np.arange(RATES.size)
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,7 @@ class _Pairs:
     def __init__(self, gains: Floats, chosen: Chosen, into: Floats, out: Floats) -> None:
         self._outside, self._inside = np.flatnonzero(~chosen), np.flatnonzero(chosen)
         self._into, self._out = gains[self._outside] + into, gains[self._inside] + out
-        lowest = _lowest(self._out)
-        self.totals = np.stack([(self._into + each).min(axis=1) for each in lowest], axis=1)
+        self.totals: Floats = least_totals(self._into, _lowest(self._out))
 
     def dearest(self, open_to: Chosen | None) -> _Found:
         """Of those with somebody who can still answer; of all where there is no such."""
@@ -135,7 +136,7 @@ class _Side:
     def __init__(self, mine: Chosen, prices: Floats, most: int) -> None:
         self._arms = np.flatnonzero(mine)
         self._order = np.argsort(-prices, axis=0, kind="stable")[:most]
-        self.sums = np.cumsum(prices[self._order, np.arange(RATES.size)], axis=0)
+        self.sums = prices[self._order, EACH].cumsum(axis=0)
 
     def dearest(self, i: int, rate: int) -> Counts:
         return self._arms[self._order[: i + 1, rate]]

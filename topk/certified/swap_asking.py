@@ -48,7 +48,7 @@ def share_out(
 def _first_answers(pulls: Counts, reach: Counts, room: Counts, slots: int) -> Counts:
     """(n,) some of everybody before anything is foreseen, the fewest first (8.1)."""
     counts = np.zeros_like(pulls)
-    for made in range(WARM):
+    for made in range(int(pulls.min()), WARM):
         arms = np.flatnonzero((pulls + counts == made) & (reach > counts) & (room > counts))
         counts[arms[: slots - int(counts.sum())]] += 1
     return counts

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from .designs import Counts, Floats, angle
+from .swap_loops import largest
 
 # Section 10: none of these numbers matters for the promise.
 ALTERNATIVES = 10  # lower accuracies that one is compared with
@@ -60,8 +61,8 @@ class SwapPrices:
         pulls, right = (np.array(x, np.float64)[:, None] for x in zip(*states, strict=True))
         evidence = self._evidence_on_set if self.questions else self._evidence
         against, reach = evidence(pulls, right)
-        losses = RATES[:, None] * against[:, None, :]
-        return np.asarray((reach[..., None, :] - losses).max(axis=-1))
+        reach = np.ascontiguousarray(np.broadcast_to(reach, against.shape))
+        return np.asarray(largest(reach, against, RATES))
 
     # -- accuracy on questions like these
 

@@ -14,7 +14,7 @@ from .certificate import FAR, FOR_INTERVALS, Chosen, Tally, suggested_horizon
 from .designs import LARGE_POOL, Floats
 from .free_swaps import NOBODY, FreeSwaps, Swap
 from .quota_swaps import QuotaSwaps
-from .swap_prices import STANDS_STILL, next_to, swap_prices
+from .swap_prices import RATES, STANDS_STILL, next_to, swap_prices
 
 # Section 10: none of these numbers matters for the promise.
 SCALE, SCALE_FOR = 0.15, 0.05  # distance of the accuracies compared, in angle, at this epsilon
@@ -71,11 +71,9 @@ class Swaps:
         one_more = np.minimum(least + 1, more)
         states = np.concatenate([pulls, pulls + more, pulls + more])
         goods = np.concatenate([good, good + least, good + one_more])
-        now, then, better = np.split(self._prices.of(states, goods), 3)
-        into, out = (
-            (now[:, rates] - ((1 - part) * then[:, rates] + part * better[:, rates])).mean(axis=1)
-            for rates in swap.rates
-        )
+        now, then, better = self._prices.of(states, goods).reshape(3, -1, RATES.size)
+        taken = now - ((1 - part) * then + part * better)
+        into, out = (taken[:, rates].mean(axis=1) for rates in swap.rates)
         many = self._for_many(swap, chosen, tally)
         return np.asarray(np.where(inside, many * out, into) / np.maximum(more, 1))
 
