@@ -34,6 +34,7 @@ class Asking(Selector):
     certificate: Certificate
     swaps: Swaps | None
     _crowd: Floats | None  # likeliest shares of accuracies, of these answers
+    _means: Floats | None
 
     @property
     @abstractmethod
@@ -47,13 +48,15 @@ class Asking(Selector):
     @property
     def _known_means(self) -> Floats:
         """(n,) means; 0.5 where nothing is known."""
-        pulls = self.state.pulls
-        return np.where(pulls > 0, self.state.rewards / np.maximum(pulls, 1), 0.5)
+        if self._means is None:
+            pulls = self.state.pulls
+            self._means = np.where(pulls > 0, self.state.rewards / np.maximum(pulls, 1), 0.5)
+        return self._means
 
     def _chosen(self, means: Floats, tally: Tally) -> Chosen:
         """(n,) the best means; among equal ones those that more answers speak for."""
         shrunk = (tally.right + 0.5) / (tally.pulls + 1)
-        return self.quotas.best(np.where(tally.pulls > 0, means, 0.5) + ROUNDING * shrunk)
+        return self.quotas.best(means + ROUNDING * shrunk)
 
     def _ask(
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
@@ -70,15 +73,19 @@ class Asking(Selector):
             left = min(slots, max(left, self._lacking(reach + pending, plan)) - int(pending.sum()))
         counts, way = np.zeros_like(made), np.zeros_like(made)
         found: LookAhead | None = None
+        warming = bool(made.min() < WARM)
         while left > 0:
             pulls, hands, reach_now = made + counts, room - counts, reach - counts
-            cold = (pulls < WARM) & (reach_now > 0)
-            if not (cold.any() or (np.minimum(way, hands) > 0).any()):
+            if warming:
+                cold = (pulls < WARM) & (reach_now > 0)
+                warming = bool(cold.any())
+            free = (hands > 0) & (cold if warming else way > 0)
+            if not (warming or free.any()):
                 if slots is None and found is not None and found.planned:
                     break  # of its own accord: what these say may change who is needed
                 found = self._look_ahead(pulls, reach_now, plan)
                 way = reach_now if found is None else found.ahead
-            free = (hands > 0) & (cold if cold.any() else way > 0)
+                free = (hands > 0) & (way > 0)
             if not free.any():
                 break  # the hands of all who are needed are full
             arms = self._next(found, pulls, reach_now, free)[:left]

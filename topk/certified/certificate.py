@@ -1,11 +1,13 @@
 """An upper bound on the regret of any selection, at any time: docs/certified.md, section 3."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from topk.best_sets import Quotas
@@ -25,6 +27,8 @@ FAR = 1000
 USED = 0.5  # of n times the horizon that the problem suggests, so many answers are used up
 SEARCHED = 200
 COARSE = 6  # about so many scales for groups with thresholds of their own
+
+compiled = njit(cache=True, error_model="numpy")
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ class Certificate:
     def first(self, pulls: Counts) -> int | None:
         """The shortest horizon that no worker has passed; None beyond the last."""
         most = int(pulls.max())
-        return next((i for i, h in enumerate(self.horizons) if h >= most), None)
+        i = bisect_left(self.horizons, most)
+        return i if i < len(self.horizons) else None
 
     def penalty(self, i: int) -> float:
         """L: ln(1 / (delta w)); kind, thresholds of each group and the scale's paid for (7.2)."""
@@ -240,7 +245,7 @@ def _borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
     A group that could give a place to another, or take one, has the common threshold.
     """
     if quotas.sizes.size == 1:
-        return np.array([_between(means[chosen], means[~chosen])])
+        return np.array([_halfway(means, chosen)])
     counts = np.bincount(quotas.groups[chosen], minlength=quotas.sizes.size)
     gives, takes = counts > quotas.at_least, counts < quotas.at_most
     common = _between(means[chosen & gives[quotas.groups]], means[~chosen & takes[quotas.groups]])
@@ -251,6 +256,20 @@ def _borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
         ]
     )
     return np.asarray(np.clip(own, np.where(gives, common, 0.0), np.where(takes, common, 1.0)))
+
+
+@compiled
+def _halfway(means, chosen):  # type: ignore[no-untyped-def]
+    """``_between`` those chosen and the others."""
+    least, most = np.inf, -np.inf
+    for i in range(means.size):
+        if chosen[i]:
+            least = min(least, means[i])
+        else:
+            most = max(most, means[i])
+    if least == np.inf:
+        return 1.0
+    return 0.0 if most == -np.inf else (least + most) / 2
 
 
 def _between(above: Floats, below: Floats) -> float:

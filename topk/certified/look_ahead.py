@@ -4,6 +4,7 @@ docs/certified.md, section 8. Nothing here touches the promise.
 """
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from .plan import Plan, above_fee
 from .supermartingales import prices
 
 WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
-CUTS = 24  # thresholds looked at between the intervals of those chosen and of the others
+STEPS = np.arange(24.0)  # to thresholds between the intervals of those chosen and of the others
 AHEAD = 1.6  # look up to the next horizon beyond this times the answers that workers have
 
 compiled = njit(cache=True, error_model="numpy")
@@ -78,7 +79,9 @@ def _on_intervals(
     mean = (tally.right + 0.5) / (tally.pulls + 1)
     margin = wanted / (2 * min(k, chosen.size - k))
     low, high = mean[chosen].min(), mean[~chosen].max()
-    cuts = np.linspace(min(low, high) - margin, max(low, high) + margin, CUTS)
+    start, end = min(low, high) - margin, max(low, high) + margin
+    cuts = STEPS * ((end - start) / STEPS[-1]) + start
+    cuts[-1] = end
     order = np.lexsort((chosen, tally.pulls, mean))
     total, lack = _cheapest(
         *(cuts, margin, chosen, mean, tally.pulls, reach, certificate.below, certificate.above),
@@ -190,11 +193,10 @@ def _horizons(certificate: Certificate, tally: Tally, reach: Counts) -> list[int
     first = certificate.first(tally.pulls)
     if first is None:
         return []
-    least = tally.pulls[reach > 0].min(initial=UNLIMITED)
-    usable = [i for i in range(first, len(certificate.horizons)) if certificate.horizons[i] > least]
-    far = AHEAD * tally.pulls.mean()
-    near = sum(certificate.horizons[i] <= far for i in usable)
-    return usable[: near + 1]
+    held, least = certificate.horizons, tally.pulls[reach > 0].min(initial=UNLIMITED)
+    start = max(first, bisect_right(held, least))
+    far = bisect_right(held, AHEAD * tally.pulls.mean())
+    return list(range(start, min(max(far, start) + 1, len(held))))
 
 
 @dataclass(frozen=True)
@@ -249,7 +251,9 @@ def gain(
     ahead = np.minimum(np.maximum(h - tally.pulls, 0), reach)
     each = np.empty(chosen.size)
     for group, number in enumerate(design.thresholds):
-        mine = slice(None) if certificate.groups == 1 else certificate.quotas.groups == group
         table = prices(h, number, design.reference, design.kind, certificate.questions)
+        if certificate.groups == 1:
+            return table.gains(chosen, tally.pulls, tally.right, ahead)
+        mine = certificate.quotas.groups == group
         each[mine] = table.gains(chosen[mine], tally.pulls[mine], tally.right[mine], ahead[mine])
     return each

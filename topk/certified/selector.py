@@ -100,6 +100,7 @@ class Certified(Asking):
         self._judged: tuple[float, Chosen] | None = None
         self._spread: tuple[Floats, Floats] | None = None
         self._crowd: Floats | None = None
+        self._means: Floats | None = None
 
     def _check(self) -> None:
         n, k, quotas = self.problem.n, self.problem.k, self.options["quotas"]
@@ -125,7 +126,7 @@ class Certified(Asking):
         if self.questions and (self.state.pulls + pulls > self.questions).any():
             raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
-        self._judged = self._spread = self._crowd = None
+        self._judged = self._spread = self._crowd = self._means = None
 
     def wait_for(self, out: ArrayLike) -> None:
         super().wait_for(out)

@@ -11,6 +11,7 @@ from topk import Problem
 from topk.best_sets import Quotas
 from topk.certified.certificate import FOR_INTERVALS, Tally
 from topk.certified.selector import THIS_SET, Certified
+from topk.certified.swap_loops import largest, least_totals
 from topk.certified.swap_prices import RATES, STANDS_STILL, SwapPrices
 from topk.certified.swaps import ALONE, FEW, Swaps, swaps_pay
 from topk.simulate import play
@@ -260,3 +261,15 @@ def test_no_more_are_out_than_are_lacking():
         selector.tell(np.arange(12), rng.binomial(counts, truth), counts)
     assert asked[0] == 300
     assert asked[-1] < 250
+
+
+# -- what is compiled
+
+
+def test_the_loops_find_what_is_written_down():
+    rng = np.random.default_rng(3)
+    into, out, against, reach = (rng.random((size, RATES.size)) for size in (5, 3, 4, 4))
+    totals = (into[:, None] + out).min(axis=2)
+    assert np.array_equal(least_totals(into, out), totals)
+    losses = RATES[:, None] * against[:, None, :]
+    assert np.array_equal(largest(reach, against, RATES), (reach[:, None, :] - losses).max(axis=2))
