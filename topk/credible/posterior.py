@@ -8,7 +8,7 @@ No accuracy is ever drawn, and only the populations carry Monte Carlo error.
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,13 @@ class Bound:
     @cached_property
     def _caution(self) -> Floats:
         return np.where(self.random, CAUTION, 1)
+
+    @property
+    def moments(self) -> tuple[float, float]:
+        """Mean and deviation of U over all populations."""
+        mean = float(self.weight @ self.mean)
+        square = float(self.weight @ (self.mean**2 + self.sd**2))
+        return mean, sqrt(max(square - mean**2, LEAST_VARIANCE))
 
     def each(self, epsilon: float) -> Floats:
         """P(U > epsilon) under each population."""

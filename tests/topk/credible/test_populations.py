@@ -1,5 +1,7 @@
 """`credible`: its populations and its posterior, against plain sampling."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from topk.credible.grid import Grid
 from topk.credible.groups import SMOOTH_MASS, groups
 from topk.credible.population import Population, Prior, luck
 from topk.credible.posterior import Posterior
+from topk.credible.posterior_risk import HALVINGS
 
 # -- the posterior, against plain sampling
 
@@ -135,3 +138,18 @@ def test_ties_at_the_border_cost_little():
     selector = run(truth, Problem(50, 5, 0.05, 0.05))
     assert selector.selection()[0] == 0
     assert selector.state.pulls.sum() < 2_200
+
+
+# -- the least epsilon that holds
+
+
+@pytest.mark.parametrize("answers", [2, 8, 30])
+@pytest.mark.parametrize("delta", [0.01, 0.05, 0.5])
+def test_the_epsilon_reached_is_that_of_plain_halvings(answers, delta):
+    judged = told(pool(3, 40), answers, Problem(40, 8, 0.05, delta))._posterior_risk()
+    low, high = (0.00005, 0.05) if judged.holds else (0.05, 1.0)
+    for _ in range(HALVINGS):
+        middle = math.sqrt(low * high)
+        within = sum(judged.risk(middle)) <= judged.delta
+        low, high = (low, middle) if within else (middle, high)
+    assert judged.reached == high
