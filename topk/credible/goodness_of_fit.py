@@ -49,7 +49,8 @@ class GoodnessOfFit:
 
 def _best(population: Population) -> float:
     """The log-likelihood of the likeliest population."""
-    return float(population.log_likelihood(population.grid.density(population.mode[None]))[0])
+    cells = population.grid.density(population.mode[None])
+    return float(population.log_likelihood(population.fit(cells))[0])
 
 
 def chi_square_tail(x: float) -> float:

@@ -43,10 +43,14 @@ class Groups:
     share: Floats
     log_mass: Floats
 
-    def log_posterior(self, like: Floats, workers: Floats) -> Floats:
-        """(R,) up to a constant, given tallies that so many workers have; ``like`` is (G, M)."""
-        fit = _fit(np.ascontiguousarray(like.T), self.upper, self.lower, self.share)
-        result: Floats = self.log_mass + np.log(fit, out=fit) @ workers
+    def fit(self, like: Floats) -> Floats:
+        """(R, G) each tally's probability under each of them; ``like`` is (G, M)."""
+        result: Floats = _fit(np.ascontiguousarray(like.T), self.upper, self.lower, self.share)
+        return result
+
+    def log_posterior(self, fit: Floats, workers: Floats) -> Floats:
+        """(R,) up to a constant, given tallies that so many workers have."""
+        result: Floats = self.log_mass + np.log(fit) @ workers
         return result
 
     def cells(self, rows: Cells, size: int) -> Floats:

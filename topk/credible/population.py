@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from topk.problem import ProblemError
 
 from .grid import BENDS, FIRST_BEND, LAST_BEND, Floats, Grid
+from .mode import TINY, climb
 
 WIDE, NU = 1.5, 3.0  # proposals: Student t of NU degrees, WIDE times as wide as the mode is curved
-NEWTON_STEPS, SCALES = 40, (1, 0.5, 0.25, 0.1, 0.03, 0.01)
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,6 @@ class Prior:
         bent: Floats = 0.5 * (nu + BENDS) * np.log1p(off[:, 2:].sum(1) / nu)
         result: Floats = -0.5 * off[:, :2].sum(1) - bent
         return result
-
-    def pull(self, x: Floats) -> Floats:
-        """(P,) the precision of the Gaussian that pulls as hard as the prior does at x."""
-        off = ((x - self.centre) ** 2 * self.precision)[2:].sum()
-        precision = self.precision.copy()
-        precision[2:] *= (self.bend_nu + BENDS) / (self.bend_nu + off)
-        return precision
 
 
 def prior_from(option: dict[str, Any] | None) -> Prior:
@@ -137,57 +130,32 @@ class Population:
             right, answers = np.r_[right, old_right], np.r_[answers, old_answers]
             workers = np.r_[workers, old_workers]
         self.like, self.workers = grid.likelihood(right, answers), workers
-        self.mode = self._climb()
-        self.spread = np.asarray(np.linalg.inv(self._newton(self.mode)[1]), np.float64)
+        self.mode, curvature = prior.centre.copy(), np.empty((2 + BENDS, 2 + BENDS))
+        known = (prior.centre, prior.precision, prior.bend_nu)
+        climb(self.like, self.workers, grid.basis, grid.flat, known, self.mode, curvature)
+        self.spread = np.asarray(np.linalg.inv(curvature), np.float64)
 
-    def log_likelihood(self, cells: Floats) -> Floats:
-        """(R,) for populations (R, M)."""
-        fit = self.like @ cells.T
-        result: Floats = self.workers @ np.log(np.maximum(fit, 1e-300, out=fit), out=fit)
+    def fit(self, cells: Floats) -> Floats:
+        """(G, R) each tally's probability under populations (R, M), as the likelihood is scaled."""
+        result: Floats = self.like @ cells.T
         return result
 
-    def log_posterior(self, x: Floats) -> Floats:
-        """(R,) for populations (R, P), up to a constant."""
-        return self.log_likelihood(self.grid.density(x)) + self.prior.log_density(x)
+    def log_likelihood(self, fit: Floats) -> Floats:
+        """(R,) of populations that fit so (G, R)."""
+        result: Floats = self.workers @ np.log(np.maximum(fit, TINY))
+        return result
 
-    def _climb(self) -> Floats:
-        x: Floats = self.prior.centre
-        value = self.log_posterior(x[None])[0]
-        for _ in range(NEWTON_STEPS):
-            step = self._newton(x)[0]
-            for scale in SCALES:  # the longest step that climbs
-                tried = x + scale * step
-                gain = self.log_posterior(tried[None])[0] - value
-                if gain > 0:
-                    break
-            else:
-                break
-            x, value = tried, value + gain
-            if gain < 0.01:
-                break
-        return x
-
-    def _newton(self, x: Floats) -> tuple[Floats, Floats]:
-        """A step (P,) and the curvature (P, P): scores' outer products, so always positive."""
-        w, slopes = self.grid.density(x[None])[0], self.grid.slopes(x)
-        posterior = self.like * w
-        posterior /= posterior.sum(1, keepdims=True)
-        score = (posterior - w) @ slopes.T
-        pull = self.prior.pull(x)
-        curvature = (score * self.workers[:, None]).T @ score + np.diag(pull)
-        step = np.linalg.solve(curvature, self.workers @ score - pull * (x - self.prior.centre))
-        return step * min(1, 2.5 / max(np.abs(step).max(), 1e-300)), curvature
-
-    def draw(self, luck: "Luck") -> tuple[Floats, Floats]:
-        """(R, M) populations around the mode and (R,) the logs of their weights.
+    def draw(self, luck: "Luck") -> tuple[Floats, Floats, Floats]:
+        """(R, M) populations around the mode, (G, R) their fit and (R,) the logs of their weights.
 
         The mean of the weights is the probability of the tallies, up to their scale.
         """
         wide = WIDE * np.linalg.cholesky(self.spread)
         x = self.mode + luck.z @ wide.T
         cells = self.grid.density(x)
-        logs = self.log_likelihood(cells) + self.prior.log_density(x) + self.prior.log_scale
-        return cells, logs - luck.log_density + np.log(np.diag(wide)).sum()
+        fit = self.fit(cells)
+        logs = self.log_likelihood(fit) + self.prior.log_density(x) + self.prior.log_scale
+        return cells, fit, logs - luck.log_density + np.log(np.diag(wide)).sum()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from scipy.special import logsumexp, ndtr
 from .grid import Floats, grid_for
 from .groups import SMOOTH_MASS, groups
 from .hidden_gaps import TORN_MASS, torn
-from .moments import reached_from_above
+from .moments import beyond, cumulants, reached_from_above
 from .population import Population, Prior, luck
 
 Counts = NDArray[np.int64]
@@ -203,12 +203,14 @@ class Posterior:
 
     def _first(self) -> Draws:
         """The populations of two groups that may be this one, and the first drawn ones."""
-        known = groups(self.grid, self.group.size, self.k)
-        logs = known.log_posterior(self.population.like, self.population.workers)
+        known, population = groups(self.grid, self.group.size, self.k), self.population
+        fits = known.fit(population.like)
+        logs = known.log_posterior(fits, population.workers)
         rows = np.flatnonzero(logs > logs.max() + LOG_NEGLIGIBLE)
-        w, drawn = self._drawn(0)
+        w, fit, drawn = self._drawn(0)
         w = np.vstack([known.cells(rows, self.grid.theta.size), w])
-        return self._draws(w, np.r_[logs[rows], drawn], rows.size)
+        fit = np.hstack([fits[rows].T, fit])
+        return self._draws(w, fit, np.r_[logs[rows], drawn], rows.size)
 
     def more(self, number: int) -> Draws:
         """As many other drawn ones, the same for equal numbers."""
@@ -229,28 +231,31 @@ class Posterior:
         whole = self.draws.logs[self.draws.random]
         if not whole.size:
             return 1.0
-        return float(np.exp(logsumexp(self._torn(self.draws)[1]) - logsumexp(whole)))
+        return float(np.exp(logsumexp(self._torn(self.draws)[2]) - logsumexp(whole)))
 
-    def _torn(self, whole: Draws) -> tuple[Floats, Floats]:
-        """The drawn ones torn, and the logs of their probabilities if they had the same prior."""
-        drawn, fit = whole.random, self.population.log_likelihood
+    def _torn(self, whole: Draws) -> tuple[Floats, Floats, Floats]:
+        """The drawn ones torn, their fit, and the logs of their probabilities if they had the same
+        prior."""
+        drawn, population = whole.random, self.population
         w = torn(self.grid, whole.w[drawn], whole.borders[drawn])
-        return w, whole.logs[drawn] - fit(whole.w[drawn]) + fit(w)
+        fit, before = population.fit(w), population.fit(whole.w[drawn])
+        logs = whole.logs[drawn] - population.log_likelihood(before)
+        return w, fit, logs + population.log_likelihood(fit)
 
     def _with_torn(self, whole: Draws) -> Draws:
-        w, logs = self._torn(whole)
+        w, fit, logs = self._torn(whole)
+        w, fit = np.vstack([whole.w, w]), np.hstack([self.population.fit(whole.w), fit])
         logs = np.r_[whole.logs + log(1 - TORN_MASS), logs + log(TORN_MASS / SMOOTH_MASS)]
-        return self._draws(np.vstack([whole.w, w]), logs, int((~whole.random).sum()))
+        return self._draws(w, fit, logs, int((~whole.random).sum()))
 
-    def _drawn(self, number: int) -> tuple[Floats, Floats]:
-        w, logs = self.population.draw(luck((self.group.size, self.k, number), self.size))
-        return w, logs + log(SMOOTH_MASS / self.size)
+    def _drawn(self, number: int) -> tuple[Floats, Floats, Floats]:
+        w, fit, logs = self.population.draw(luck((self.group.size, self.k, number), self.size))
+        return w, fit, logs + log(SMOOTH_MASS / self.size)
 
-    def _draws(self, w: Floats, logs: Floats, known: int) -> Draws:
+    def _draws(self, w: Floats, fit: Floats, logs: Floats, known: int) -> Draws:
         """Those that matter; the first ones are known and not drawn."""
         rows = np.flatnonzero(logs > logs.max() + LOG_NEGLIGIBLE)
-        w = w[rows]
-        norm = self.like @ w.T
+        w, norm = w[rows], np.ascontiguousarray(fit[: self.right.size, rows])
         return Draws(w, logs[rows], rows >= known, norm, self._borders(w, norm, self.workers))
 
     def _borders(self, w: Floats, norm: Floats, workers: Floats) -> Counts:
@@ -282,20 +287,26 @@ class Posterior:
         outside = self.workers - inside
         if others is not None:
             outside = np.bincount(self.group, others, self.workers.size).astype(float)
-        left_out = self._cumulants(draws, outside, self.grid.excess)
-        taken_in = self._cumulants(draws, inside, self.grid.shortfall)
+        first, last = int(draws.borders.min()), int(draws.borders.max())
+        left_out = self._cumulants(draws, outside, 1.0, first, self.grid.theta.size)
+        taken_in = self._cumulants(draws, inside, -1.0, 0, last + 1)
         mean, variance, third = left_out + taken_in
         sd = np.sqrt(np.maximum(variance, LEAST_SUM_VARIANCE))
         skew = np.clip(third / sd**3, *SKEWS)
         return Bound(draws.logs, draws.random, mean / self.k, sd / self.k, skew)
 
-    def _cumulants(self, draws: Draws, workers: Floats, powers: Floats) -> Floats:
+    def _cumulants(
+        self, draws: Draws, workers: Floats, sign: float, begin: int, end: int
+    ) -> Floats:
         """(3, R) mean, variance, third cumulant of the sum over so many workers of each group.
 
-        Nearly every group lies on one side only: half the rows, half the work.
+        Nearly every group lies on one side only: half the rows, half the work. And nothing lies
+        above the border but in the cells from ``begin`` to ``end``; or below, if the sign is -1.
         """
         rows = np.flatnonzero(workers)
-        like, norm, many = self.like[rows], draws.norm[rows], workers[rows]
-        one, two, three = (like @ (p[draws.borders] * draws.w).T / norm for p in powers)
-        third = three - 3 * one * two + 2 * one**3
-        return np.stack([many @ one, many @ (two - one**2), many @ third])
+        far = beyond(draws.w, self.grid.theta, draws.borders, sign, begin, end)
+        sums = self.like[rows, begin:end] @ far.reshape(-1, end - begin).T
+        result: Floats = cumulants(
+            sums.reshape(rows.size, 3, draws.logs.size), draws.norm[rows], workers[rows]
+        )
+        return result

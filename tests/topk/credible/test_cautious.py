@@ -19,7 +19,7 @@ BELL, SMALL = Problem(100, 20, 0.05, 0.05), Problem(40, 8, 0.06, 0.1)
 
 @pytest.fixture(scope="module")
 def usual():
-    return run(pool(11), SMALL)
+    return run(pool(11), SMALL, 1)
 
 
 # -- populations torn apart
