@@ -50,7 +50,7 @@ def shown(run: Run, progress: Progress) -> Shown | None:
 def _range(run: Run, low: int, high: int) -> str:
     if low == high:
         return f"{_paid(run, high)} to come"
-    cost = f" ({money.words(run.price * low, '')} – {money.of(run, high)})" if run.price else ""
+    cost = f" ({money.between(run, low, high)})" if run.price else ""
     return f"{low:,} – {high:,} answers to come{cost}"
 
 

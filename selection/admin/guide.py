@@ -18,7 +18,7 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.forecast import Forecast, for_money, orders
 from selection.models import Planning, Run
-from selection.setup import drafts, eligible, events, money, priors, runs
+from selection.setup import drafts, eligible, events, priors, runs
 
 from . import curve_chart, guide_rows
 from .guide_form import GuideForm, Wish
@@ -215,9 +215,9 @@ class NumbersPage(ForecastPage):
 
 def _spend(wish: Wish | None) -> str:
     """The budget, as what its answers cost."""
-    if wish is None or wish.price is None or wish.plan.budget is None:
+    if wish is None or wish.plan.budget is None:
         return ""
-    return money.words(wish.price * wish.plan.budget, wish.currency)
+    return guide_rows.cost_words(wish.plan.budget, wish.price, wish.currency)
 
 
 def _reach(points: Sequence[Mapping[str, Any]], best: Forecast, asked: float) -> dict[str, Any]:

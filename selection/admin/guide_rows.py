@@ -66,7 +66,7 @@ def _band(low: str, high: str) -> str:
 
 
 def cost_words(answers: int, price: Decimal | None, currency: str) -> str:
-    return "" if price is None else money.words(price * answers, currency)
+    return "" if price is None else money.words(money.cost(answers, price, currency), currency)
 
 
 def _lasts(answers: int, wish: Wish | None) -> str:

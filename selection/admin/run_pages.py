@@ -60,7 +60,7 @@ class RunPage(Page):
             "run": run,
             "needs": run.selector_class.needs,  # a template would call the class
             "extras": choices.words(run),
-            "price": money.of(run, 1),
+            "price": money.price(run),
         }
         return super().get_context_data(**facts)
 

@@ -47,7 +47,7 @@ class ToldForm(forms.Form):
         super().__init__(*args)
         self.initial = {"pay": facts.pay, "after": facts.after}
         self.initial |= {f"code_{outcome}": one for outcome, one in facts.codes.items()}
-        price = "" if run.price is None else f" An answer costs you {money.of(run, 1)} in all."
+        price = "" if run.price is None else f" An answer costs you {money.price(run)} in all."
         self.fields["pay"].help_text = (
             f"In {run.currency or 'the run’s currency'}, with what they have earned so far; the "
             f"payment list goes by it. Empty: nothing is said about pay.{price}"

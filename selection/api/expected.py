@@ -10,6 +10,7 @@ from selection.access import scoped
 from selection.errors import Conflict, NotFound
 from selection.forecast import Forecast, for_draft, orders
 from selection.models import Run
+from selection.setup import money
 
 from .base import ERRORS, api, who
 from .fields import Id
@@ -76,6 +77,6 @@ def _draft(request: HttpRequest, run_id: Id) -> Run:
 
 
 def _cost(run: Run, row: Forecast) -> dict[str, Any]:
-    price = None if run.price is None else float(run.price)
-    cost = None if price is None else [round(price * many, 4) for many in row.answers]
+    price, currency = run.price, run.currency
+    cost = None if price is None else [money.cost(many, price, currency) for many in row.answers]
     return {name: getattr(row, name, None) for name in CostOut.model_fields} | {"cost": cost}

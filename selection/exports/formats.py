@@ -235,7 +235,7 @@ FORMATS = {
             PAYING,
             "csv",
             payment.prolific_bonus,
-            lacks=payment.lacks_pay,
+            lacks=payment.lacks_pounds,
         ),
         Format(
             "mturk-bonus",

@@ -1,7 +1,7 @@
 """Who is to be paid for what: everybody who was tested, selected or not."""
 
-from collections.abc import Iterator
-from decimal import ROUND_HALF_UP, Decimal
+from collections.abc import Collection, Iterator
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Count, Max, Q
@@ -9,6 +9,7 @@ from django.db.models import Count, Max, Q
 from selection.errors import Refused
 from selection.models import Assignment, Candidate, Run
 from selection.models.answers import given
+from selection.setup import money
 from selection.setup.page_facts import PageFacts
 
 from .wanted import Wanted
@@ -18,7 +19,6 @@ COLUMNS = [
     *("worker", "name", "shown", "answered", "too_late"),
     *("pay_per_answer", "due", "currency", "platform", "task"),
 ]
-CENT = Decimal("0.01")
 MOST_REASON = 200
 DOLLARS = {
     "",
@@ -33,6 +33,7 @@ DOLLARS = {
     "dollar",
     "dollars",
 }
+POUNDS = {"£", "gbp", "£ gbp", "gbp £", "gb£", "uk£", "pound", "pounds", "sterling"}
 UNKNOWN = (
     "It is not known what an answer is paid: give the run a price per answer, or say the pay when "
     "exporting."
@@ -45,8 +46,8 @@ def payment(wanted: Wanted) -> Iterator[bytes]:
     """For people: what each was shown, answered and is due."""
     pay, currency = _pay(wanted), wanted.run.currency
     rows = (
-        [worker, name, shown, answered, late, pay, due(pay, answered), currency, platform, task]
-        for worker, name, shown, answered, late, platform, task in _tested(wanted.run)
+        [*person, answered, late, pay, due(pay, answered, currency), currency, platform, task]
+        for *person, answered, late, platform, task in _tested(wanted.run)
     )
     return csv_file(Table(COLUMNS, rows))
 
@@ -55,8 +56,11 @@ def prolific_bonus(wanted: Wanted) -> Iterator[bytes]:
     """``id,amount`` on each line, as Prolific pays bonuses in bulk: of all but those who came by
     MTurk, for they would be paid twice.
 
-    Raises Refused where it is not known what an answer is paid.
+    Raises Refused where it is not known what an answer is paid, or the run's amounts are of a
+    currency that Prolific does not pay in.
     """
+    if wanted.pay is None and (lack := lacks_pounds(wanted.run)):
+        raise Refused(lack)
     bonuses, mturk = _bonuses(wanted), Candidate.Platform.MTURK
     return plain_lines([worker, due] for worker, due, platform, _ in bonuses if platform != mturk)
 
@@ -78,14 +82,15 @@ def mturk_bonus(wanted: Wanted) -> Iterator[bytes]:
 
 
 def _bonuses(wanted: Wanted) -> Iterator[tuple[str, Decimal, str, str]]:
-    """(worker, amount, platform, their task there) of whoever is due something."""
+    """(worker, amount, platform, their task there) of whoever is due something: in dollars or
+    pounds, whatever the run's own amounts are in."""
     pay = _pay(wanted)
     if pay is None:
         raise Refused(UNKNOWN)
     return (
         (worker, amount, platform, task)
         for worker, _, _, answered, _, platform, task in _tested(wanted.run)
-        if (amount := due(pay, answered))
+        if (amount := due(pay, answered, "USD"))
     )
 
 
@@ -99,17 +104,27 @@ def lacks_dollars(run: Run) -> str:
 
     Where a run names no currency its amounts are taken for the platform's.
     """
-    if run.currency.strip(" .").casefold() in DOLLARS:
-        return lacks_pay(run)
+    return _lacks(run, DOLLARS, "MTurk pays bonuses in US dollars", "US dollars")
+
+
+def lacks_pounds(run: Run) -> str:
+    """The same for Prolific, which takes it for the currency of the study."""
+    known = DOLLARS | POUNDS
+    return _lacks(run, known, "Prolific pays in pounds or US dollars", "your study’s currency")
+
+
+def _lacks(run: Run, currencies: Collection[str], pays: str, there: str) -> str:
+    if (lack := lacks_pay(run)) or run.currency.strip(" .").casefold() in currencies:
+        return lack
     return (
-        f"MTurk pays bonuses in US dollars, and the amounts of this run are in {run.currency}: say "
-        "the pay for an answer in US dollars when exporting."
+        f"{pays}, and the amounts of this run are in {run.currency}: say the pay for an answer in "
+        f"{there} when exporting."
     )
 
 
-def due(pay: Decimal | None, answered: int) -> Decimal | None:
-    """To the cent; answers of a retired question are work all the same."""
-    return None if pay is None else (pay * answered).quantize(CENT, ROUND_HALF_UP)
+def due(pay: Decimal | None, answered: int, currency: str) -> Decimal | None:
+    """Answers of a retired question are work all the same."""
+    return None if pay is None else money.cost(answered, pay, currency)
 
 
 def _pay(wanted: Wanted) -> Decimal | None:

@@ -84,7 +84,7 @@ def facts(wanted: Wanted) -> dict[str, Any]:
         "accuracy": choices.accuracy(run),
         "percent": 100 * run.epsilon,
         "once_in": 1 / run.delta,
-        "price": money.of(run, 1),
+        "price": money.price(run),
         "budget_cost": money.of(run, run.budget) if run.budget else "",
         "promised": wanted.promised,
         "early": reports.ended_early(run),

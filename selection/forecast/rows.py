@@ -134,7 +134,7 @@ def _row(plan: Plan, ledger: Ledger) -> Forecast:
 def money(plan: Plan, answers: tuple[int, int, int]) -> tuple[float, float, float] | None:
     if plan.price is None:
         return None
-    low, median, high = (round(plan.price * many, 2) for many in answers)
+    low, median, high = (round(plan.price * many, 4) for many in answers)
     return low, median, high
 
 

@@ -101,7 +101,7 @@ def ahead(run: Run, now: Progress | None = None, at: datetime | None = None) -> 
         why="",
         **spent,  # type: ignore[arg-type]
         answers=left,
-        cost=None if run.price is None else tuple(float(run.price * one) for one in left),  # type: ignore[arg-type]
+        cost=None if run.price is None else tuple(_cost(run, one) for one in left),  # type: ignore[arg-type]
         total=(low + paid, median + paid, high + paid),
         kept=made.kept,
         runs=made.runs,
@@ -121,7 +121,7 @@ def to_go(made: Outlook, closed: int) -> tuple[int, int, int]:
 
 
 def _cost(run: Run, answers: int) -> float | None:
-    return None if run.price is None else round(float(run.price * answers), 4)
+    return None if run.price is None else float(money.cost(answers, run.price, run.currency))
 
 
 def _everybody(run: Run, made: Outlook) -> Everybody | None:
@@ -179,4 +179,4 @@ def in_short(run: Run, made: Outlook | None, closed: int) -> str:
     answers = many(high, "answer") if low == high else f"{low:,} – {high:,} answers"
     if run.price is None:
         return answers
-    return f"{answers}, {money.words(run.price * low, '')} – {money.of(run, high)}"
+    return f"{answers}, {money.between(run, low, high)}"

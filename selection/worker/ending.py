@@ -8,7 +8,7 @@ from django.utils.formats import number_format
 from django.utils.safestring import SafeString
 
 from selection.models import Candidate, Run
-from selection.setup import page_facts
+from selection.setup import money, page_facts
 from selection.setup.page_facts import Outcome, PageFacts
 
 from .text import Texts
@@ -38,8 +38,10 @@ def of(own: Candidate, state: str, answered: int, gone: str) -> Ending:
         code=code,
         back=to_prolific(code) if prolific else "",
         after=Texts(True, {}).html(facts.after),
-        pay=_money(run, facts.pay),
-        earned=_money(run, None if facts.pay is None else facts.pay * answered),
+        pay="" if facts.pay is None else _money(run, facts.pay),
+        earned=""
+        if facts.pay is None
+        else _money(run, money.cost(answered, facts.pay, run.currency)),
     )
 
 
@@ -55,9 +57,7 @@ def _outcome(state: str, answered: int, gone: str) -> Outcome:
     return "done" if state in ("done", "over") and answered else "nothing"
 
 
-def _money(run: Run, amount: Decimal | None) -> str:
-    if amount is None:
-        return ""
+def _money(run: Run, amount: Decimal) -> str:
     exact = amount.normalize()
-    places = max(2, -int(exact.as_tuple().exponent))
+    places = max(money.places(run.currency), -int(exact.as_tuple().exponent))
     return f"{number_format(exact, places)} {run.currency}".strip()

@@ -11,6 +11,7 @@ from selection.errors import Refused
 from selection.forecast import Belief, Forecast, Plan, Reach
 from selection.models import Run
 from selection.rehearsal import crowd
+from selection.setup import money
 
 SHOWN = "{:<37} {:>24} {:>24} {:>11}  {}"
 
@@ -34,9 +35,9 @@ class Command(BaseCommand):
             "again; may be given again for others",
         )
         add("--price", type=float, metavar="P", help="what an answer costs, in any currency")
-        money = parser.add_mutually_exclusive_group()
-        money.add_argument("--budget", type=int, metavar="B", help="most answers to pay for")
-        money.add_argument(
+        most = parser.add_mutually_exclusive_group()
+        most.add_argument("--budget", type=int, metavar="B", help="most answers to pay for")
+        most.add_argument(
             "--spend", type=float, metavar="M", help="say which epsilon so much money reaches"
         )
         add(
@@ -146,7 +147,7 @@ def _forecasts(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
 
 def _line(row: Forecast) -> str:
     answers = " – ".join(f"{many:,}" for many in row.answers)
-    cost = "" if row.cost is None else " – ".join(f"{money:,.2f}" for money in row.cost)
+    cost = "" if row.cost is None else " – ".join(money.number(one, "") for one in row.cost)
     most = f"{row.answers_per_worker['most']:,}"
     return SHOWN.format(row.title, answers, cost, most, _standing(row)).rstrip()
 

@@ -1,5 +1,6 @@
 """Every format that a run can be taken away in, made of runs in every state, to the file."""
 
+import csv
 import io
 import json
 import re
@@ -348,6 +349,23 @@ def test_workers_are_due_what_they_were_told_not_the_price_with_its_fees():
     assert set(table(run, "payment")["pay_per_answer"]) == {0.05}
 
 
+@pytest.mark.parametrize(
+    ("currency", "pay", "due"), [("$", ".0101", 2), ("JPY", "12.3", 0), ("KWD", ".0101", 3)]
+)
+def test_what_is_due_can_be_paid_in_its_currency_and_is_no_less_than_was_told(currency, pay, due):
+    run, pay = going(), Decimal(pay)
+    run.answers.filter(pk=run.answers.first().pk).update(expired=True)  # one of ten came too late
+    Run.objects.filter(pk=run.pk).update(currency=currency)
+    run.refresh_from_db()
+    rows = made(run, "payment", pay=pay).decode("utf-8-sig").splitlines()
+    found = list(csv.DictReader(rows))
+    assert any(Decimal(row["due"]) != pay * int(row["answered"]) for row in found)
+    for row in found:
+        told, paid = pay * int(row["answered"]), Decimal(row["due"])
+        assert told <= paid < told + Decimal(1).scaleb(-due)
+        assert -paid.as_tuple().exponent == due
+
+
 def test_nobody_is_paid_for_what_they_were_never_shown():
     run = make_run(price=1)
     engine.advance(run.pk)
@@ -380,6 +398,31 @@ def test_mturk_is_told_no_amount_of_another_currency_as_if_it_were_dollars(curre
     found = table(run, "mturk-bonus", pay=Decimal("0.06"))
     assert list(found["AssignmentId"]) == ["3TASK"]
     assert list(found["BonusAmount"]) == [round(0.06 * _given(run, "w0"), 2)]
+
+
+def test_pay_that_is_said_in_dollars_has_cents_though_the_run_is_in_yen():
+    run = _by_mturk("JPY")
+    told = made(run, "mturk-bonus", pay=Decimal("0.0501")).decode().splitlines()[1]
+    cents = -(-501 * _given(run, "w0") // 100)
+    assert told == f"w0,3TASK,{cents / 100:.2f},{run}"
+
+
+@pytest.mark.parametrize("currency", ["£", "GBP", "$", "usd", ""])
+def test_prolific_is_told_amounts_that_are_pounds_or_dollars(currency):
+    made(_by_mturk(currency), "prolific-bonus")
+
+
+@pytest.mark.parametrize("currency", ["€", "JPY", "CA$"])
+def test_prolific_is_told_no_amount_of_another_currency_as_if_it_were_its_own(currency):
+    run = _by_mturk(currency)
+    with pytest.raises(Refused, match=rf"pounds or US dollars.* are in {re.escape(currency)}"):
+        made(run, "prolific-bonus")
+    assert FORMATS["prolific-bonus"].lacks(run)
+    amounts = dict(
+        line.split(",")
+        for line in made(run, "prolific-bonus", pay=Decimal("0.05")).decode().split()
+    )
+    assert amounts["w1"] == f"{0.05 * _given(run, 'w1'):.2f}"
 
 
 def test_whoever_came_by_mturk_is_paid_there_alone():

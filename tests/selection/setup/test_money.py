@@ -27,9 +27,40 @@ def test_an_amount_has_cents_and_more_only_where_there_are_more(amount, words):
     assert money.words(amount, "€") == words
 
 
+@pytest.mark.parametrize(
+    ("currency", "price", "three"),
+    [
+        ("€", "12.50 €", "37.50 €"),
+        ("JPY", "12.5 JPY", "38 JPY"),
+        ("jpy.", "12.5 jpy.", "38 jpy."),
+        ("¥", "12.5 ¥", "38 ¥"),
+        ("CN¥", "12.50 CN¥", "37.50 CN¥"),
+        ("₩", "12.5 ₩", "38 ₩"),
+        ("đồng", "12.5 đồng", "38 đồng"),
+        ("KWD", "12.500 KWD", "37.500 KWD"),
+        ("CLF", "12.5000 CLF", "37.5000 CLF"),
+        ("", "12.50", "37.50"),
+    ],
+)
+def test_an_amount_is_one_that_its_currency_can_pay_and_never_less(currency, price, three):
+    run = make_run(start=False, price=Decimal("12.5"), currency=currency)
+    assert (money.price(run), money.of(run, 3)) == (price, three)
+    assert money.between(run, 2, 3) == f"{money.of(run, 2).split()[0]} – {three}"
+
+
+def test_a_price_may_be_finer_than_what_can_be_paid():
+    run = make_run(start=False, price=Decimal("0.0125"), currency="$")
+    assert (money.price(run), money.of(run, 1), money.of(run, 80)) == (
+        "0.0125 $",
+        "0.02 $",
+        "1.00 $",
+    )
+
+
 def test_a_run_of_no_price_costs_an_unknown_amount():
     run = make_run(start=False)
     assert (run.price, run.currency, money.of(run, 10)) == (None, "€", "")
+    assert money.price(run) == money.between(run, 1, 2) == ""
 
 
 @pytest.mark.parametrize("state", ["draft", "running", "ended"])

@@ -49,9 +49,16 @@ def answer(client: Client, worker: Candidate) -> None:
 
 def test_pay_is_told_for_an_answer_and_so_far(client, run, worker):
     answer(client, worker)
-    assert "0.125 € for each answer, 0.125 € so far" in page(client, worker)
+    assert "0.125 € for each answer, 0.13 € so far" in page(client, worker)
     page_facts.change(run, PageFacts())
     assert "for each answer" not in page(client, worker)
+
+
+def test_earned_is_what_will_be_paid_to_the_unit_of_the_currency(client, run, worker):
+    Run.objects.update(currency="JPY")
+    page_facts.change(run, PageFacts(Decimal("12.5")))
+    answer(client, worker)
+    assert "12.5 JPY for each answer, 13 JPY so far" in page(client, worker)
 
 
 def test_who_comes_back_when_the_run_is_over_is_told_what_they_earned(client, run, worker):
@@ -84,7 +91,7 @@ def test_every_ending_has_its_code(client, run, worker):
     rejected = page(client, worker)
     assert "C1DONE" in rejected
     assert "You are paid on Friday" in rejected
-    assert "0.375 € earned" in rejected
+    assert "0.38 € earned" in rejected
     Candidate.objects.filter(pk=worker.pk).update(verdict=Candidate.Verdicts.ACCEPTED)
     assert page(client, worker) == rejected
     Candidate.objects.filter(pk=worker.pk).update(verdict=Candidate.Verdicts.UNDECIDED)
