@@ -124,6 +124,8 @@ class Sorter:
                 self.questions.setdefault(plain_key(question.key), {})[skill.number] = question
         asked = Assignment.objects.filter(candidate__run=run)
         self.closed = set(asked.exclude(answer=None).values_list("candidate_id", "question_id"))
+        unsaid = asked.filter(answer__response="")  # it lapsed, or the question was retired first
+        self.unsaid = set(unsaid.values_list("candidate_id", "question_id"))
         self.open = {
             (assignment.candidate_id, assignment.question_id): assignment
             for assignment in asked.open().select_related("question")
@@ -172,12 +174,19 @@ class Sorter:
         candidate, question = self._find(row)
         pair = (candidate.pk, question.pk)
         if pair in self.closed or pair in self.waiting:
-            raise Refused(f"“{row.worker}” has already answered question “{row.question}”.")
+            raise Refused(self._why_closed(row, pair, question))
         refuse_response(row.response)
         assignment = self.open.get(pair)
         if assignment is not None and assignment.pk in self.late:
             raise Refused(f"Too late: “{row.worker}” had to answer “{row.question}” before.")
         return Place(candidate.pk, question, assignment)
+
+    def _why_closed(self, row: AnswerRow, pair: tuple[int, int], question: Question) -> str:
+        if pair in self.unsaid and question.retired:
+            return f"Question “{row.question}” was retired before “{row.worker}” answered it."
+        if pair in self.unsaid:
+            return f"Too late: “{row.worker}” had to answer “{row.question}” before."
+        return f"“{row.worker}” has already answered question “{row.question}”."
 
     def refuse_swapped(self, rows: Sequence[AnswerRow]) -> None:
         """One sentence instead of one a row where the columns stand under each other's names."""

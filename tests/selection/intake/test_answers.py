@@ -11,7 +11,7 @@ from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
 from selection.intake import answers, batches
 from selection.intake.files import AnswerRow
 from selection.models import Answer, Assignment, RecordedAnswer, Run
-from selection.setup import runs
+from selection.setup import regrade, runs
 from tests.worlds import answer_all, crowd, make_run, open_of, play
 
 SHORT = timedelta(milliseconds=1)  # SQLite's own time has no shorter ones
@@ -96,6 +96,24 @@ def test_sorting_names_every_bad_row_by_line_and_reason(run):
         (3, "There is no question “q-none” in this run's question set."),
         (4, f"“{worker}” has already answered question “{question}”."),
         (5, f"“{worker}” has already answered question “{question}”."),
+    ]
+
+
+def test_sorting_says_whether_a_closed_question_was_answered_or_retired_or_too_late(run):
+    retired, answered, late = (row for row in open_of(run)[:3])
+    intake.record(answered.pk, "yes")
+    for row in (retired, answered):
+        regrade.retire(row.question, "ada", "black")
+    Assignment.objects.filter(pk=late.pk).update(due=clock.now() - timedelta(minutes=1))
+    answers.lapse()
+    rows = [
+        AnswerRow(line, row.candidate.worker.key, row.question.key, "yes")
+        for line, row in enumerate((retired, answered, late))
+    ]
+    assert [bad.why for bad in intake.sort(run, rows).problems] == [
+        f"Question “{rows[0].question}” was retired before “{rows[0].worker}” answered it.",
+        f"“{rows[1].worker}” has already answered question “{rows[1].question}”.",
+        f"Too late: “{rows[2].worker}” had to answer “{rows[2].question}” before.",
     ]
 
 
