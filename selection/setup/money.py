@@ -6,8 +6,8 @@ from django.db.models import QuerySet
 
 from selection.models import Run
 
-# The currencies that are not paid in hundredths, by their decimal places: those of ISO 4217 in 2026,
-# and other names in use. The list hardly ever changes; Babel, which has it, too, takes 33 MB.
+# The currencies that are not paid in hundredths, by their decimal places: all in ISO 4217, and
+# other names in use. The list hardly ever changes; Babel, which has it, too, takes 33 MB.
 OTHERS = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF "
     "¥ ￥ JP¥ 円 YEN ₩ 원 WON ₫ Đ VNĐ ĐỒNG DONG CFA FCFA ₲",

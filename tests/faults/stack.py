@@ -2,6 +2,7 @@
 
 import configparser
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -95,11 +96,11 @@ def services(folder: Path) -> Iterator[Stack]:
 def parts(stack: Stack) -> Iterator[None]:
     """All parts at work, under the supervisor that `make run` uses."""
     (stack.folder / "supervisord.conf").write_text(_configuration(stack))
-    command = [sys.executable, "-m", "supervisor.supervisord", "-c", "supervisord.conf"]
+    command = [sys.executable, "-m", "crowdselect.supervisor", "-c", "supervisord.conf"]
     environment = (
         os.environ
         | {
-            "PYTHON": sys.executable,
+            "PYTHON": shlex.quote(sys.executable),
             "VAR_DIR": str(stack.folder),
             "RUN_AS": str(os.getuid()),
             "EMBEDDED_REDIS": "false",

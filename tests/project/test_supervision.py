@@ -1,6 +1,7 @@
 """What `make run` keeps going: the death of one part is told, and ends none of the others."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -34,9 +35,11 @@ def children(pid: int) -> dict[int, str]:
 
 
 @contextmanager
-def supervised(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+def supervised(
+    folder: Path, port: int, python: str = sys.executable
+) -> Iterator[subprocess.Popen[bytes]]:
     environment = os.environ | {
-        "PYTHON": sys.executable,
+        "PYTHON": shlex.quote(python),
         "VAR_DIR": str(folder),
         "RUN_AS": str(os.getuid()),
         "EMBEDDED_REDIS": "false",
@@ -44,13 +47,14 @@ def supervised(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
         "ADDRESS": f"127.0.0.1:{port}",
         "HERE": f"http://127.0.0.1:{port}",
         "SAMPLE_RUN": "0",
+        "SAMPLE_GOLD": "none",
         "CROWD_TOKEN": "none",
         "DATABASE_URL": database_url(),
         "REDIS_URL": settings.REDIS_URL,
         "ALLOWED_HOSTS": "127.0.0.1",
         "DJANGO_SETTINGS_MODULE": "crowdselect.settings",
     }
-    command = [sys.executable, "-m", "supervisor.supervisord", "-c", "supervisord.conf"]
+    command = [sys.executable, "-m", "crowdselect.supervisor", "-c", "supervisord.conf"]
     with (folder / "said").open("wb") as said:
         running = subprocess.Popen(
             command, cwd=settings.BASE_DIR, env=environment, stdout=said, stderr=subprocess.STDOUT
@@ -107,5 +111,16 @@ def test_what_dies_is_started_again_and_told_and_all_end_together(tmp_path):
     said = (tmp_path / "said").read_text()
     assert "exited: beat (terminated by SIGKILL; not expected)" in said
     assert "exited: web (terminated by SIGKILL; not expected)" in said
+    assert " CRIT " not in said
     assert left
     assert not any(Path(f"/proc/{pid}").exists() for pid in left)
+
+
+def test_what_cannot_be_started_at_all_is_told(tmp_path):
+    with supervised(tmp_path, free_port(), "/no such/python") as running:
+        said = tmp_path / "said"
+        wait_until(
+            lambda: "gave up: web entered FATAL state" in said.read_text(), "the web's end", 60
+        )
+        assert running.poll() is None
+    assert "spawnerr: can't find command '/no such/python'" in said.read_text()

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shlex
 import socket
 import sys
 from hashlib import sha256
@@ -35,8 +36,9 @@ class Command(BaseCommand):
         refuse_taken(host, port)
         call_command("migrate", verbosity=0)
         collect_static()
+        gold = settings.VAR_DIR / "sample-gold.csv"
         with wake.silence():  # Redis is not up yet; a Celery worker sweeps when it is ready
-            run = demo.prepare(settings.VAR_DIR / "sample-gold.csv")
+            run = demo.prepare(gold)
         names = reached_by(host)
         here, there = f"http://{names[0]}:{port}", f"http://{names[-1]}:{port}"
         self.greet(here, there, run.pk)
@@ -46,6 +48,7 @@ class Command(BaseCommand):
             PUBLIC_URL=os.environ.get("PUBLIC_URL", there),
             ALLOWED_HOSTS=",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, *names])),
             SAMPLE_RUN=str(run.pk),
+            SAMPLE_GOLD=shlex.quote(str(gold)),
             CROWD_TOKEN=ApiToken.issue("sample crowd"),
         )
         supervise()
@@ -134,12 +137,12 @@ def first_login() -> tuple[str, str]:
 def supervise() -> None:
     """Hand over to supervisord: it starts again what dies, says so, and stops all on Ctrl-C."""
     os.environ.update(
-        PYTHON=sys.executable,
+        PYTHON=shlex.quote(sys.executable),
         VAR_DIR=str(settings.VAR_DIR),
         RUN_AS=str(os.getuid()),
         EMBEDDED_REDIS=str(settings.EMBEDDED_REDIS).lower(),
         TELL="warn",
     )
     os.chdir(settings.BASE_DIR)
-    supervisord = ["-m", "supervisor.supervisord", "-c", "supervisord.conf"]
-    os.execv(sys.executable, [sys.executable, *supervisord])
+    supervisor = ["-m", "crowdselect.supervisor", "-c", "supervisord.conf"]
+    os.execv(sys.executable, [sys.executable, *supervisor])

@@ -4,7 +4,9 @@ import io
 import os
 import re
 import shlex
+import sys
 from configparser import RawConfigParser
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -15,7 +17,8 @@ from tests.processes import free_port
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
-SET = ("ADDRESS", "HERE", "ALLOWED_HOSTS", "SAMPLE_RUN", "CROWD_TOKEN", "PUBLIC_URL")
+SET = ("ADDRESS", "HERE", "ALLOWED_HOSTS", "SAMPLE_RUN", "SAMPLE_GOLD", "CROWD_TOKEN", "PUBLIC_URL")
+supervise = launch.supervise
 
 
 @pytest.fixture
@@ -69,14 +72,21 @@ def test_the_address_that_others_reach_is_none_of_this_machine_alone():
     assert not launch.outward("192.0.2.1").startswith(("127.", "0."))
 
 
-@pytest.mark.parametrize("folder", ["/plain", "/two words", "/it's Größe/x", "/100 %s"])
-def test_a_folder_may_have_any_name(settings, folder):
+@pytest.mark.parametrize(
+    "folder", ["/plain", "/two words", "/it's Größe/x", "/100 %s", '/a "b" c', "/a\\b;c", "/$HOME"]
+)
+def test_a_folder_may_have_any_name(monkeypatch, settings, started, folder):
     """As supervisord reads it: names of the environment put in, then split like a shell's line."""
+    for name in ("PYTHON", "VAR_DIR", "RUN_AS", "EMBEDDED_REDIS", "TELL"):
+        monkeypatch.setenv(name, "")  # put back afterwards
+    settings.VAR_DIR = Path(f"{folder}/var")
+    monkeypatch.setattr(sys, "executable", f"{folder}/python")
+    monkeypatch.setattr(os, "execv", lambda path, words: None)
+    monkeypatch.setattr(launch, "supervise", supervise)
+    started("127.0.0.1")
     known = RawConfigParser(delimiters="=", comment_prefixes=";")
     known.read(settings.BASE_DIR / "supervisord.conf")
-    names = ("ADDRESS", "HERE", "SAMPLE_RUN")
-    given = {f"ENV_{name}": name.lower() for name in names}
-    given |= {"ENV_PYTHON": f"{folder}/python", "ENV_VAR_DIR": f"{folder}/var"}
+    given = {f"ENV_{name}": value for name, value in os.environ.items()}
     programs = [name for name in known.sections() if name.startswith("program:")]
     commands = {name: shlex.split(known[name]["command"] % given) for name in programs}
     assert all(f"{folder}/python" in words for words in commands.values())
