@@ -16,14 +16,14 @@ setup: .venv/installed
 .venv/installed: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11) and "CrowdSelect needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	$(BIN)/python -m topk.compile
 	touch $@
 
 tools: .venv/tested
 
 .venv/tested: requirements-dev.txt .venv/installed
-	$(BIN)/pip install --quiet --requirement requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt
 	touch $@
 
 run: setup

@@ -4,6 +4,7 @@ import io
 import os
 import re
 import shlex
+import subprocess
 import sys
 from configparser import RawConfigParser
 from pathlib import Path
@@ -91,3 +92,12 @@ def test_a_folder_may_have_any_name(monkeypatch, settings, started, folder):
     commands = {name: shlex.split(known[name]["command"] % given) for name in programs}
     assert all(f"{folder}/python" in words for words in commands.values())
     assert commands["program:crowd"][-1] == f"{folder}/var/sample-gold.csv"
+
+
+def test_make_run_uses_no_script_whose_first_line_names_the_folder(settings):
+    """Where that has both a blank and a quote in it, pip's own script finds no Python."""
+    command = ["make", "--dry-run", "--always-make", "run"]
+    said = subprocess.run(
+        command, cwd=settings.BASE_DIR, check=True, capture_output=True, text=True
+    )
+    assert set(re.findall(r"\.venv/bin/(\S+)", said.stdout)) == {"python"}
