@@ -1,11 +1,11 @@
 """Who is meant: a platform's id is one person in all pools of a team. And where they are named."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db.models import Q, QuerySet
 
-from selection.models import AuditEntry, Event, Run, Team, Worker, spellings
+from selection.models import AuditEntry, Event, Run, Team, Worker, plain_key, spellings
 
 # Events whose words name workers; in those of other kinds a short id would be found by chance.
 NAMING = (
@@ -28,6 +28,16 @@ def people(key: str, team: Team | int) -> list[Worker]:
     """All rows of this id in the team's pools; empty where there is none."""
     rows = Worker.objects.filter(key__in=spellings([key]), pool__team=team)
     return list(rows.select_related("pool").order_by("pk"))
+
+
+def everybody(known: Collection[tuple[str, int]]) -> list[list[Worker]]:
+    """The same of many, by their plain ids and teams, but of whoever is not there."""
+    keys, teams = spellings(key for key, _ in known), {team for _, team in known}
+    rows = Worker.objects.filter(key__in=keys, pool__team__in=teams)
+    found: dict[tuple[str, int | None], list[Worker]] = {}
+    for row in rows.select_related("pool").order_by("pk"):
+        found.setdefault((plain_key(row.key), row.pool.team_id), []).append(row)
+    return [found[one] for one in known if one in found]
 
 
 def runs_of(rows: Iterable[Worker]) -> QuerySet[Run]:

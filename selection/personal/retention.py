@@ -26,7 +26,7 @@ from selection.setup import events
 from selection.setup.eligible import ODD
 
 from .erasing import erase
-from .people import people
+from .people import everybody
 
 PART = "retention"
 AT_ONCE = 500  # workers, and ten times as many entries: the rest is for the next time
@@ -107,7 +107,7 @@ def _people(now: datetime) -> list[list[Worker]]:
     """All rows of one id in one team together, so that they get one pseudonym."""
     rows = _workers(now).order_by("pool__team", "key", "pk").values_list("key", "pool__team")
     known = dict.fromkeys((plain_key(key), team) for key, team in rows[:AT_ONCE])
-    return [people(key, team) for key, team in known]
+    return everybody(known)
 
 
 # -- addresses

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from selection import audit, engine, personal, reports, tasks
@@ -32,6 +33,7 @@ from selection.models import (
     Webhook,
     Worker,
 )
+from selection.personal.people import everybody
 from selection.setup import by_hand, recount, regrade, roster, runs
 from selection.worker import links
 from tests.pages import admin_url, lines_of, text_of
@@ -331,6 +333,21 @@ def test_workers_go_when_all_their_runs_ended_long_enough_ago(days):
     assert left == {"w1", "in no run"}
     assert {one.who for one in AuditEntry.objects.filter(kind="erased")} == {"retention"}
     assert personal.due().workers == 0
+
+
+def test_as_many_people_as_are_due_are_found_with_as_many_queries(
+    django_assert_max_num_queries,
+):
+    run = make_run(n=20, start=False)
+    run.pool.workers.filter(key="w1").update(key=unicodedata.normalize("NFD", "Zoë"))
+    second = Pool.objects.create(name="second")
+    for key in ("w0", "Zoë", "not asked"):
+        second.workers.create(key=key)
+    with CaptureQueriesContext(connection) as few:
+        found = everybody([(key, run.team_id) for key in ("Zoë", "w0", "nobody")])
+    assert [[row.pool for row in rows] for rows in found] == 2 * [[run.pool, second]]
+    with django_assert_max_num_queries(len(few)):
+        assert len(everybody([(f"w{i}", run.team_id) for i in range(20)])) == 19
 
 
 def test_one_whose_id_is_still_in_use_elsewhere_in_the_team_stays(days):
