@@ -7,8 +7,9 @@ from http import HTTPStatus
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.db import OperationalError
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
@@ -20,6 +21,13 @@ UNREADABLE = "There is a character in the address that no address has."
 API = "/api/"
 TOO_MUCH = "That is more than this server takes at once."
 BUSY = "The database is busy or away, so nothing of this was saved. Send it again in a minute."
+FULL = (
+    "The server’s disk takes nothing more, so nothing of this was saved, and nobody can sign in. "
+    "What was saved before is still there. Whoever runs the server must make room on its disk; then"
+    " send it again."
+)
+# As SQLite and PostgreSQL say it.
+NO_ROOM = re.compile("is full|I/O error|No space left", re.IGNORECASE)
 
 
 class Doors:
@@ -34,7 +42,7 @@ class Doors:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if NUL.search(request.path) or NUL.search(request.META.get("QUERY_STRING", "")):
-            answer = refusal(request, HTTPStatus.BAD_REQUEST, UNREADABLE)
+            answer: HttpResponseBase = refusal(request, HTTPStatus.BAD_REQUEST, UNREADABLE)
         elif size_of(request) > most_for(request):
             answer = refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MUCH)
         else:
@@ -47,12 +55,27 @@ class Doors:
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
         """Somebody else has held for long what this request needs, or the database is away."""
-        if not isinstance(exception, OperationalError):
-            return None
-        logger.warning("%s %s: %s", request.method, request.path, exception)
-        answer = refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, BUSY)
-        answer.headers["Retry-After"] = "60"
-        return answer
+        return unsaved(request, exception) if isinstance(exception, OperationalError) else None
+
+
+class Sessions(SessionMiddleware):
+    """What a page has put into the session is written down after it, as while somebody signs in."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        try:
+            return super().process_response(request, response)
+        except OperationalError as error:
+            answer = unsaved(request, error)
+            with_headers(request, answer)
+            return answer
+
+
+def unsaved(request: HttpRequest, error: OperationalError) -> HttpResponse:
+    logger.warning("%s %s: %s", request.method, request.path, error)
+    why = FULL if NO_ROOM.search(str(error)) else BUSY
+    answer = refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, why)
+    answer.headers["Retry-After"] = "60"
+    return answer
 
 
 # -- in
@@ -75,7 +98,7 @@ def most_for(request: HttpRequest) -> int:
     return int(settings.MOST_UPLOADED if known else settings.MOST_FROM_STRANGERS)
 
 
-def refusal(request: HttpRequest, status: HTTPStatus, why: str) -> HttpResponseBase:
+def refusal(request: HttpRequest, status: HTTPStatus, why: str) -> HttpResponse:
     if request.path.startswith(API):
         return JsonResponse({"error": why}, status=status)
     return render(request, "refused.html", {"why": why}, status=status)
