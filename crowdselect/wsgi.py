@@ -6,12 +6,13 @@ from django.core.management import call_command
 from django.core.signals import request_started
 from django.core.wsgi import get_wsgi_application
 
-from . import tracing
+from . import broker, celery_app, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 
 tracing.start("web")  # before the middleware is put together, which it adds to
 application = get_wsgi_application()
+broker.hurry(celery_app)
 call_command("check")  # refuses to serve with bad settings, as every command does
 
 from . import pulse  # noqa: E402  (needs the apps)

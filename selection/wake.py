@@ -85,7 +85,7 @@ def send(run_id: int, delay: float | None = None) -> None:
     """Send the message whether or not one is on its way."""
     wait = settings.ADVANCE_DELAY_SECONDS if delay is None else delay
     try:
-        current_app.send_task(TASK, [run_id], countdown=wait, retry=False)
+        current_app.send_task(TASK, [run_id], countdown=wait, retry=False, ignore_result=True)
     except Exception:
         cache.delete(_key(run_id))
         raise

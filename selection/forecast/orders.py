@@ -210,7 +210,8 @@ def _hand_out(open_parts: Any) -> None:
         for part in found:
             # Where workers are few it waits for long, and is handed out again: then the first
             # message says nothing any more, or there would be ever more of them.
-            current_app.send_task(TASK, part, retry=False, expires=LOST.total_seconds())
+            seconds = LOST.total_seconds()
+            current_app.send_task(TASK, part, retry=False, ignore_result=True, expires=seconds)
     except Exception:
         handed.update(sent=None)
         logger.warning("Could not hand out work on a forecast; the sweep will.")

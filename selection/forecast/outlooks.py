@@ -219,4 +219,4 @@ def due() -> list[int]:
 def sweep() -> None:
     """Have those made that are due; where Redis is away, another time."""
     for run_id in due():
-        current_app.send_task(TASK, [run_id], retry=False, expires=EXPIRES)
+        current_app.send_task(TASK, [run_id], retry=False, ignore_result=True, expires=EXPIRES)

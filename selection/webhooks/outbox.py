@@ -81,7 +81,7 @@ def ask(webhook_id: int) -> None:
 def _send_once(webhook_id: int) -> None:
     try:
         if cache.add(_key(webhook_id), 1, KEY_SECONDS):
-            current_app.send_task(TASK, [webhook_id], retry=False)
+            current_app.send_task(TASK, [webhook_id], retry=False, ignore_result=True)
     except Exception:
         # Redis may be away: the messages are safe in the database, and the next sweep finds them.
         logger.warning("Could not ask for webhook %s to be served; the sweep will.", webhook_id)

@@ -1,7 +1,11 @@
 """What a Celery worker bears of Redis."""
 
+import ast
 import logging
+import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from celery.worker.consumer import Consumer
+from django.conf import settings
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
@@ -29,6 +34,62 @@ def consumer(tmp_path: Path) -> Iterator[Consumer]:
     with running(redis_server(tmp_path, port), signal.SIGKILL) as made.redis:
         made.connection = Connection(f"redis://127.0.0.1:{port}/0")
         yield made
+
+
+SENDS = """
+import os, signal, sys
+from crowdselect import wsgi
+from redis import TimeoutError
+from redis.connection import AbstractConnection
+from selection import wake
+waited, read = [], AbstractConnection.read_response
+def counted(self, *given, **more):
+    try:
+        return read(self, *given, **more)
+    except TimeoutError:
+        waited.append(self.socket_timeout)
+        raise
+AbstractConnection.read_response = counted
+wake.cache.delete = lambda key: None
+def send():
+    waited.clear()
+    try:
+        wake.send(1)
+    except Exception as error:
+        print(type(error).__name__, *waited)
+    else:
+        print("sent", *waited)
+send()
+os.kill(int(sys.argv[1]), signal.SIGSTOP)
+send()
+send()
+os.kill(int(sys.argv[1]), signal.SIGKILL)
+send()
+"""
+
+
+def test_a_page_waits_a_second_for_a_frozen_redis_and_not_at_all_for_one_that_is_gone(tmp_path):
+    port = free_port()
+    own = {"REDIS_URL": f"redis://127.0.0.1:{port}/0", "VAR_DIR": str(tmp_path)}
+    with running(redis_server(tmp_path, port), signal.SIGKILL) as redis:
+        said = subprocess.run(
+            [sys.executable, "-c", SENDS, str(redis.process.pid)],
+            cwd=settings.BASE_DIR,
+            env=os.environ | own | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    frozen, gone = "OperationalError 1.0", "OperationalError"
+    assert said.stdout.splitlines()[-4:] == ["sent", frozen, frozen, gone]
+
+
+def test_whoever_sends_a_task_asks_for_no_result():
+    """For one that is asked for, a Redis that is gone is waited for twenty seconds."""
+    for path in (Path(settings.BASE_DIR) / "selection").rglob("*.py"):
+        for found in ast.walk(ast.parse(path.read_text())):
+            if isinstance(found, ast.Call) and ast.unparse(found.func).endswith(".send_task"):
+                assert "ignore_result" in {given.arg for given in found.keywords}, path
 
 
 def test_a_redis_that_dies_while_a_message_is_worked_on_does_not_end_the_worker(consumer):
