@@ -78,6 +78,11 @@ def test_cost_is_answers_times_price(requesters):
         assert row.cost == pytest.approx([0.05 * answers for answers in row.answers], abs=0.006)
 
 
+def test_of_a_currency_that_is_not_said_no_digit_is_rounded_away():
+    (row, *_) = table(**small(price=0.0015))
+    assert row.cost == pytest.approx([0.0015 * answers for answers in row.answers], abs=0.00006)
+
+
 def test_without_a_price_there_is_no_cost():
     assert table(**small())[0].cost is None
 
