@@ -13,6 +13,7 @@ logger = logging.getLogger(__name__)
 
 View = Callable[[HttpRequest, str], HttpResponse]
 MINUTE = 60
+WORDS = ("response", "complaint", "worker")  # what they wrote themselves: it is shown to them
 
 
 def excused(view: View) -> View:
@@ -31,7 +32,8 @@ def excused(view: View) -> View:
 
 def _busy(request: HttpRequest) -> HttpResponse:
     sent = [(name, value) for name, values in request.POST.lists() for value in values]
-    context = {"sent": sent, "said": [value for name, value in sent if name == "response"]}
+    said = [value for name, value in sent if name in WORDS]
+    context = {"sent": sent, "said": said, "keep": request.GET.urlencode()}
     response = render(request, "work/busy.html", context, status=HTTPStatus.SERVICE_UNAVAILABLE)
     response.headers["Retry-After"] = str(MINUTE)
     if request.method != "POST":

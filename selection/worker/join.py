@@ -14,6 +14,7 @@ from selection.models import Candidate, Run
 from selection.setup import enrolment, page_facts
 
 from . import ending, links
+from .busy import excused
 from .languages import spoken
 from .pace import each_visitor
 from .views import lost
@@ -38,6 +39,7 @@ TAKEN = gettext_lazy(
 @require_http_methods(["GET", "HEAD", "POST"])
 @spoken
 @each_visitor
+@excused
 def join(request: HttpRequest, token: str) -> HttpResponse:
     run_id = links.run_id(token)
     run = Run.objects.filter(pk=run_id).first() if run_id is not None else None

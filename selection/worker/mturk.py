@@ -26,6 +26,7 @@ from selection.models import Candidate, Run
 from selection.setup import enrolment
 
 from . import join, links, views
+from .busy import excused
 from .languages import spoken
 from .pace import each_link, each_visitor
 from .text import Texts
@@ -45,6 +46,7 @@ STRANGE = gettext_lazy(
 @require_safe
 @spoken
 @each_visitor
+@excused
 def entry(request: HttpRequest, token: str) -> HttpResponse:
     """Where the ExternalQuestion points; the token is that of the run's join link."""
     run_id = links.run_id(token)
