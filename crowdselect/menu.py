@@ -30,6 +30,7 @@ UNFOLD = {
     "SCRIPTS": [
         lambda _: static("selection/named.js"),
         lambda _: static("selection/focus.js"),
+        lambda _: static("selection/keyboard.js"),
     ],
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,

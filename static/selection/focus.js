@@ -5,7 +5,14 @@
 function beginning() {
   const wrong = document.querySelector("main [aria-invalid=true]:not([type=hidden])");
   const chosen = wrong?.nextElementSibling?.querySelector(".select2-selection");
-  return chosen ?? wrong ?? document.querySelector("[autofocus]");
+  return chosen ?? wrong ?? said() ?? document.querySelector("[autofocus]");
+}
+
+// What is wrong with the whole of a form, or of a file, stands in no field.
+function said() {
+  const words = document.querySelector("main [role=alert]:not([hidden])");
+  if (words) words.tabIndex = -1;
+  return words;
 }
 
 addEventListener("load", () => {
