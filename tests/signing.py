@@ -54,7 +54,7 @@ def add_app(client: Client) -> str:
     confirm(client)
     page = client.get(f"{ACCOUNT}app/").content.decode()
     secret = re.search(r"<code>([A-Z2-7]{32})</code>", page)[1]
-    added = client.post(f"{ACCOUNT}app/", {"code": code(secret)})
+    added = client.post(f"{ACCOUNT}app/", {"code": code(secret, -1)})  # what is used up by it
     assert added.status_code == 302, added.content.decode()
     return secret
 

@@ -109,7 +109,8 @@ class Factors(DefaultMFAAdapter):
     """Second factors, by the names that people find them by."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": "That code is not right, or it was used already.",
+        "incorrect_code": "That code is not right, or it was used already. An app's code is right "
+        "only where the phone's clock is, too: within half a minute.",
     }
 
     def encrypt(self, text: str) -> str:

@@ -39,6 +39,10 @@ class Codes(forms.Form):
     user: Any
     authenticator: Authenticator
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["code"].widget.attrs["autofocus"] = True
+
     def clean_code(self) -> str:
         code = self.cleaned_data["code"]
         if not failures.many_codes(context.request, self.user):

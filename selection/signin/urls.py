@@ -58,7 +58,7 @@ urlpatterns = [
         passkeys.ReauthenticateWebAuthnView,
         "confirm_passkey",
     ),
-    _page("account/app/", "mfa_activate_totp", "Authenticator app", app.ActivateTOTPView, "app"),
+    _page("account/app/", "mfa_activate_totp", "Authenticator app", views.AddApp, "app"),
     _page(
         "account/app/remove/",
         "mfa_deactivate_totp",

@@ -5,11 +5,14 @@ from typing import Any
 
 from allauth.account.views import LoginView
 from allauth.mfa.base.views import IndexView
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.views import ActivateTOTPView
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialAccount, SocialApp
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect import views as openid
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -17,6 +20,7 @@ from django.views.decorators.cache import never_cache
 
 from . import second_factor
 from .adapters import providers
+from .forms import app_code
 from .nonce import Exchange
 from .pages import context_of, refusal
 
@@ -53,6 +57,21 @@ class Account(IndexView):
             "others": [one for one in providers() if one["provider_id"] not in known],
             "needed": second_factor.needed(user) and not second_factor.has_one(user),
         }
+
+
+class AddApp(ActivateTOTPView):
+    """The code that adds the app is used up by that: it signs nobody in who looked on."""
+
+    def get_form(self, *args: Any, **kwargs: Any) -> Form:
+        form: Form = super().get_form(*args, **kwargs)
+        form.fields["code"].widget.attrs["autofocus"] = True
+        return form
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        response: HttpResponse = super().form_valid(form)
+        added = Authenticator.objects.get(user=self.request.user, type=Authenticator.Type.TOTP)
+        app_code(added.pk, form.cleaned_data["code"])
+        return response
 
 
 # -- single sign-on

@@ -1,5 +1,6 @@
 """The authenticator app and recovery codes: adding, using, losing them, and trying too many."""
 
+import re
 import time
 from io import StringIO
 from urllib.parse import unquote, urlencode
@@ -16,6 +17,7 @@ from selection.models import AuditEntry, Membership, Team
 from tests.pages import text_of
 from tests.signing import (
     ACCOUNT,
+    LOGIN,
     PASSWORD,
     add_app,
     browser,
@@ -122,6 +124,21 @@ def test_a_code_is_good_once_and_so_is_one_before_it(secret):
         client = browser()
         next_step(client, given)
         assert inside(client) == good
+
+
+def test_the_code_that_added_the_app_is_used_up_and_another_one_says_so(secret):
+    client = browser()
+    refused = next_step(client, code(secret, -1))
+    assert "it was used already" in text_of(refused)
+    assert "clock" in text_of(refused)
+    assert not inside(client)
+    next_step(client, code(secret))
+    assert inside(client)
+
+
+def test_the_keyboard_begins_in_the_field_of_the_code(ada, secret):
+    page = browser().get(f"{LOGIN}code/").content.decode()
+    assert "autofocus" in re.search(r'<input[^>]*name="code"[^>]*>', page)[0]
 
 
 def test_codes_of_clocks_that_are_half_a_minute_off_are_taken_and_no_others(secret, monkeypatch):
