@@ -4,17 +4,12 @@
 
 const CLICKABLE = "a[x-on\\:click]:not([href]), span[x-on\\:click], div[x-on\\:click]";
 const STOPS = "a[href], button, input, select, textarea, [tabindex='0']";
+const ICON = ".material-symbols-outlined";
 const NAMES = { dock_to_right: "Menu", close: "Close", more_horiz: "Actions" };
 const SHOWN = 50; // milliseconds until what was opened is there
 
 let opener = null;
 let inside = null;
-
-function words(one) {
-  const copy = one.cloneNode(true);
-  for (const icon of copy.querySelectorAll(".material-symbols-outlined")) icon.remove();
-  return copy.textContent.trim().replace(/\s+/g, " ");
-}
 
 function makeReachable() {
   for (const one of document.querySelectorAll(CLICKABLE)) {
@@ -22,7 +17,11 @@ function makeReachable() {
     if (!text) continue;
     one.tabIndex = 0;
     one.setAttribute("role", "button");
-    one.setAttribute("aria-label", NAMES[text] ?? words(one));
+    // Icons are words in a font: they are read only where there are no others.
+    const icons = one.matches(ICON) ? [one] : [...one.querySelectorAll(ICON)];
+    const others = icons.reduce((rest, icon) => rest.replace(icon.textContent.trim(), ""), text);
+    if (others.trim()) for (const icon of icons) icon.ariaHidden = "true";
+    else one.setAttribute("aria-label", NAMES[text] ?? text.replace(/[_\s]+/g, " "));
   }
 }
 

@@ -14,9 +14,10 @@ pytestmark = [
 
 
 def tab_to(page: Page, name: str) -> None:
+    button = page.get_by_role("button", name=name, exact=True)
     for _ in range(80):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.ariaLabel ?? ''") == name:
+        if button.evaluate_all("all => all.includes(document.activeElement)"):
             return
     raise AssertionError(f"“{name}” cannot be reached by keyboard.")
 
