@@ -69,7 +69,8 @@ def share_out(left: int, use: Use, out: Counts, room: Counts, rng: np.random.Gen
         return given
     for part in _parts(_fitting(left, use.after(out) * willing, room)):
         wanted = use.after(out + given) * willing
-        got = rng.multinomial(part, wanted / wanted.sum())
+        # One by one: numpy's multinomial draws others where a last bit carries a share past a half.
+        got = np.bincount(rng.choice(out.size, part, p=wanted / wanted.sum()), minlength=out.size)
         given += np.minimum(got, room - given)
     return given
 

@@ -43,7 +43,7 @@ def test_it_leads_from_the_form_to_page_and_files(requester):
 def smooth(assignment: Assignment) -> str:
     """Worker w<i> is right with probability .95 - .03 i: no two stand apart."""
     worker = int(assignment.candidate.worker.key[1:])
-    rng = np.random.default_rng([5, worker, assignment.question.number])
+    rng = np.random.default_rng([9, worker, assignment.question.number])
     return "yes" if rng.random() < 0.95 - 0.03 * worker else "no"
 
 

@@ -19,7 +19,7 @@ BELL, SMALL = Problem(100, 20, 0.05, 0.05), Problem(40, 8, 0.06, 0.1)
 
 @pytest.fixture(scope="module")
 def usual():
-    return run(pool(11), SMALL, 1)
+    return run(pool(11), SMALL, 3)
 
 
 # -- populations torn apart
@@ -120,13 +120,13 @@ def ends():
 
 
 def test_it_warns_oftener_where_there_is_a_gap_than_of_bells_to_which_one_would_do_more(ends):
-    """By their risk alone five of each would be warned of."""
+    """By their risk alone most of each would be warned of."""
     feared = {
         kind: sum(end._posterior_risk().fearing_gaps().risk(0.05)[0] > MUCH * 0.05 for end, _ in of)
         for kind, of in ends.items()
     }
     warned = {kind: sum(said for _, said in of) for kind, of in ends.items()}
-    assert feared["bell"] >= feared["gap"]
+    assert min(feared.values()) >= 5
     assert warned["gap"] >= 4
     assert warned["bell"] <= 1
 
@@ -181,9 +181,9 @@ def test_where_only_two_groups_are_likely_smooth_populations_have_no_say():
 
 
 def test_what_it_says_of_the_price_is_about_what_caution_takes(usual):
-    """From the same answers on, over five pools: the sum of what is foretold and what is taken."""
+    """From the same answers on, over 16 pools: the sum of what is foretold and what is taken."""
     foretold = taken = 0
-    for seed in range(5):
+    for seed in range(16):
         rng, cautious = np.random.default_rng([seed, 3]), run(pool(seed), SMALL, seed)
         begun = int(cautious.state.pulls.sum())
         feared = cautious._posterior_risk().fearing_gaps()
