@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from topk.best_sets import Quotas
 from topk.problem import Problem
 
-from .designs import KINDS, LARGE_POOL, LONG, horizons, nearest, scale_of, threshold, thresholds
+from .designs import (
+    KINDS,
+    LARGE_POOL,
+    LONG,
+    horizons,
+    log_weight,
+    nearest,
+    scale_of,
+    threshold,
+    thresholds,
+)
 from .supermartingales import prices
 
 Counts = NDArray[np.int64]
@@ -97,11 +107,7 @@ class Certificate:
         self.below, self.above = _levels(problem, problem.delta * part)
         self.answers_by_prices = USED * problem.n * guess
         chosen_free = math.log(1 / (problem.delta * (1 - part)))
-        weights = chosen_free - _log_weights(guess, self.horizons)
-        self._penalties = [
-            float(weight) + self._choices(h)
-            for weight, h in zip(weights, self.horizons, strict=True)
-        ]
+        self._penalties: Floats = chosen_free - _log_weights(guess, self.horizons)
 
     def first(self, pulls: Counts) -> int | None:
         """The shortest horizon that no worker has passed; None beyond the last."""
@@ -109,13 +115,15 @@ class Certificate:
         i = bisect_left(self.horizons, most)
         return i if i < len(self.horizons) else None
 
-    def penalty(self, i: int) -> float:
-        """L: ln(1 / (delta w)); kind, thresholds of each group and the scale's paid for (7.2)."""
-        return self._penalties[i]
+    def penalty(self, i: int, number: int) -> float:
+        """L: ln(1 / (delta w)) of a design with this threshold.
 
-    def _choices(self, horizon: int) -> float:
-        choices = 1 if self.groups == 1 else self.groups + 1
-        return choices * math.log(thresholds(horizon)) + math.log(len(self.kinds))
+        With groups all thresholds weigh the same, and that of the scale is paid for besides (7.2).
+        """
+        h, others = self.horizons[i], float(self._penalties[i]) + math.log(len(self.kinds))
+        if self.groups == 1:
+            return others - log_weight(h, number)
+        return others + (self.groups + 1) * math.log(thresholds(h))
 
     def bound(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> Bound:
         """The best bound found on this horizon; every one looked at is valid (3.2).
@@ -133,7 +141,7 @@ class Certificate:
     def least(self, i: int, chosen: Chosen, means: Floats) -> float:
         """L / t: what the designs of a horizon cost, if no worker added anything."""
         h, (_, reference) = self.horizons[i], self._numbers(i, chosen, means)
-        return self.penalty(i) / max(scale_of(h, reference, kind) for kind in self.kinds)
+        return self.penalty(i, reference) / max(scale_of(h, reference, kind) for kind in self.kinds)
 
     def _numbers(self, i: int, chosen: Chosen, means: Floats) -> tuple[tuple[int, ...], int]:
         """Of each group the threshold nearest to its border, and the one that sets the scale."""
@@ -176,7 +184,8 @@ class Certificate:
         if self.groups > 1:
             cs = np.array([threshold(h, number) for number in numbers])
             moved = _most_moved(self.quotas, cs, chosen)
-        total = float(each.sum()) + moved + self.penalty(i) / scale_of(h, reference, kind)
+        total = float(each.sum()) + moved
+        total += self.penalty(i, reference) / scale_of(h, reference, kind)
         return Bound(total, each, i, numbers, reference, kind)
 
     def again(self, design: Bound, chosen: Chosen, tally: Tally) -> Bound:

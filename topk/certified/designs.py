@@ -15,6 +15,9 @@ Floats = NDArray[np.float64]
 # Scale in deviations of the threshold after h answers, and deviations from c beyond which stopping
 # early is offered; None for payoffs that are learned.
 KINDS: tuple[tuple[float, float | None], ...] = ((1.2, 3.0), (1.7, 2.0), (1.2, None))
+# The K-th best of a crowd is mostly at .87, and .8 to .93 (in angle): this part of a horizon's
+# weight is spread about there, the rest evenly.
+USUAL, SPREAD, FOR_USUAL = 2.4, 0.2, 0.65
 # A horizon beyond this has half as many thresholds, and prices only for who is so many deviations
 # from them, for speed.
 LONG, WHOLE, BAND = 450, 213, 8.0
@@ -46,6 +49,19 @@ def thresholds(horizon: int) -> int:
 def threshold(horizon: int, number: int) -> float:
     """Number 0 to thresholds - 1, evenly spread in angle."""
     return math.sin((number + 0.5) * math.pi / thresholds(horizon) / 2) ** 2
+
+
+@cache
+def log_weight(horizon: int, number: int) -> float:
+    """ln of a threshold's share of the weight of its horizon."""
+    return float(_log_weights(thresholds(horizon))[number])
+
+
+@cache
+def _log_weights(count: int) -> Floats:
+    angles = (np.arange(count) + 0.5) * math.pi / count
+    usual = np.exp(-(((angles - USUAL) / SPREAD) ** 2) / 2)
+    return np.asarray(np.log((1 - FOR_USUAL) / count + FOR_USUAL * usual / usual.sum()))
 
 
 def nearest(horizon: int, accuracy: float) -> int:

@@ -1,6 +1,7 @@
 """The worst of all swaps where there are no quotas: docs/certified.md, section 10."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +23,7 @@ class Swap:
     swapped  those who are swapped in the worst case
     rates    where it is least, and next to that: of those outside, and of those inside
     rivals   so many outside are as dear as those who are swapped, for one such inside
+    law      number of the mixture that bounds it
     """
 
     total: float
@@ -29,6 +31,7 @@ class Swap:
     swapped: Counts
     rates: tuple[slice, slice] = (slice(0, 0), slice(0, 0))
     rivals: float = 1.0
+    law: int = 0
 
     def lead(self, chosen: Chosen, tally: Tally) -> float:
         """By so much those who would go did better than those who would come in."""
@@ -37,7 +40,7 @@ class Swap:
 
 
 class FreeSwaps:
-    """What so many who are swapped for so many cost at most (10.3).
+    """What so many who are swapped for so many cost at most, by one mixture (10.3).
 
     levels  (most,) of swaps of 1, 2, ... for as many
     alone   (most,) of those who come in, whoever goes
@@ -46,25 +49,52 @@ class FreeSwaps:
     def __init__(self, levels: Floats, alone: Floats) -> None:
         self._into, self._out = alone[:, None] * RATES, (levels - alone)[:, None] * RATES
 
-    def worst(self, gains: Floats, chosen: Chosen, open_to: Chosen | None) -> Swap:
+    def look(self, gains: Floats, chosen: Chosen) -> "Look":
         """gains  (n, RATES) what each adds who is swapped, at each rate."""
-        most = len(self._into)
-        coming, going = (_Side(mine, gains[mine], most) for mine in (~chosen, chosen))
-        into, out = coming.sums + self._into, going.sums + self._out
-        sums = into + _lowest(out)
-        totals, pairs = sums.min(axis=1), None
-        if totals.argmax() == 0:
-            pairs = _Pairs(gains, chosen, self._into[0], self._out[0])
-            totals[0] = pairs.totals.max()
-        total = float(totals.max())
-        for i in np.argsort(-totals, kind="stable").tolist():
-            if i == 0 and pairs is not None:
-                found = pairs.dearest(open_to)
-            else:
-                found = _Found.of(coming, going, i, *_rates(into[i], out[i]))
-            if open_to is None or open_to[found.arms].any():
-                return found.swap(total, gains, chosen)
-        return Swap(total, NOBODY, NOBODY)
+        return Look(gains, chosen, self._into, self._out)
+
+
+class Look:
+    """The swaps of one selection, by one mixture.
+
+    totals  (most,) the least bound of swaps of 1, 2, ... for as many
+    """
+
+    def __init__(self, gains: Floats, chosen: Chosen, into: Floats, out: Floats) -> None:
+        self._gains, self._chosen, self._levels = gains, chosen, (into[0], out[0])
+        coming, going = (_Side(mine, gains[mine], len(into)) for mine in (~chosen, chosen))
+        self._sides, self._into, self._out = (coming, going), coming.sums + into, going.sums + out
+        self.totals = (self._into + _lowest(self._out)).min(axis=1)
+        self._pairs: _Pairs | None = None
+
+    def by_pairs(self) -> float:
+        """The bound of swaps of one for one, each with rates of its own."""
+        self._pairs = _Pairs(self._gains, self._chosen, *self._levels)
+        return float(self._pairs.totals.max())
+
+    def swap(self, i: int, total: float, open_to: Chosen | None) -> Swap | None:
+        """Who is in the worst of i + 1 for as many; None if none of them can answer any more."""
+        if i == 0 and self._pairs is not None:
+            found = self._pairs.dearest(open_to)
+        else:
+            found = _Found.of(*self._sides, i, *_rates(self._into[i], self._out[i]))
+        if open_to is not None and not open_to[found.arms].any():
+            return None
+        return found.swap(total, self._gains, self._chosen)
+
+
+def worst(looks: Sequence[Look], open_to: Chosen | None) -> Swap:
+    """Of each number the bound of the mixture by which it is least; of one for one of the first."""
+    bounds = np.array([look.totals for look in looks])
+    totals, least = bounds.min(axis=0), bounds.argmin(axis=0)
+    if totals.argmax() == 0:
+        totals[0] = looks[0].by_pairs()
+    total = float(totals.max())
+    for i in np.argsort(-totals, kind="stable").tolist():
+        law = int(least[i])
+        if (found := looks[law].swap(i, total, open_to)) is not None:
+            return replace(found, law=law)
+    return Swap(total, NOBODY, NOBODY)
 
 
 def _lowest(going: Floats) -> Floats:

@@ -99,7 +99,7 @@ def _plans(
     for number in range(max(near - BESIDE, 1), min(near + BESIDE, thresholds(h) - 2) + 1):
         astray = n * float(share @ _astray(threshold(h, number), cut))
         for kind in certificate.kinds:
-            cost = certificate.penalty(i) / scale_of(h, number, kind) + astray
+            cost = certificate.penalty(i, number) / scale_of(h, number, kind) + astray
             if cost >= wanted:
                 continue
             table = prices(h, number, number, kind, certificate.questions)

@@ -12,7 +12,7 @@ from topk.problem import Problem
 
 from .certificate import FAR, FOR_INTERVALS, Chosen, Tally, suggested_horizon
 from .designs import LARGE_POOL, Floats
-from .free_swaps import NOBODY, FreeSwaps, Swap
+from .free_swaps import NOBODY, FreeSwaps, Swap, worst
 from .quota_swaps import QuotaSwaps
 from .swap_prices import RATES, STANDS_STILL, next_to, swap_prices
 
@@ -27,6 +27,10 @@ DEAR = 1.5  # swaps are used where they are foreseen to need up to so many times
 FEW = 16  # where at most one of so many is wanted, those who come in are bounded alone as well,
 ALONE = 0.5  # with this share of what may go wrong,
 WIDER = 0.18  # and the accuracies compared are farther apart
+OFTEN = 0.5  # a swap of m for m has a part of delta like m to this power
+# Swaps of so many for as many have a second mixture, for long runs among equals: so much finer, for
+# this part of their delta, and looked at from so many answers a worker on.
+MANY, FINER, FINE, LATE = 3, 0.45, 0.1, 100
 LED = 0.6  # a lead of this part of K * epsilon is none of mere luck
 
 
@@ -40,12 +44,16 @@ class Swaps:
     def __init__(self, problem: Problem, quotas: Quotas, questions: int) -> None:
         free = quotas.sizes.size == 1
         few = free and problem.n >= FEW * problem.k
-        self.levels, self.alone = _levels(problem, ALONE if few else 0.0)
         scale = (WIDER if few else SCALE) * math.sqrt(problem.epsilon / SCALE_FOR)
-        self._prices = swap_prices(min(max(scale, NARROWEST), WIDEST), questions)
+        scale = min(max(scale, NARROWEST), WIDEST)
+        shares = _shares(problem, free)
+        self.levels, self.alone = _levels(problem, ALONE if few else 0.0, shares)
+        scales = [scale, FINER * scale][: len(shares)]
+        self._prices = [swap_prices(each, questions) for each in scales]
         self._wanted = problem.epsilon * problem.k
-        self._free = FreeSwaps(self.levels, self.alone)
-        self._within = None if free else QuotaSwaps(quotas, self.levels)
+        self._within = None if free else QuotaSwaps(quotas, self.levels[0])
+        both = zip(self.levels, self.alone, strict=True)
+        self._free = [FreeSwaps(*each) for each in both] if free else []
 
     def worst(self, chosen: Chosen, tally: Tally, open_to: Chosen | None = None) -> Swap:
         """Of all numbers that may be swapped.
@@ -53,25 +61,29 @@ class Swaps:
         open_to  (n,) who can still answer: arms are of the worst swap that one of these is in, and
                  none if there is no such
         """
-        gains = self._gains(chosen, tally)
         if self._within is not None:
-            return _worst_within(self._within, gains, chosen, open_to)
-        return self._free.worst(gains, chosen, open_to)
+            return _worst_within(self._within, self._gains(chosen, tally), chosen, open_to)
+        first, *fine = self._free
+        looks = [first.look(self._gains(chosen, tally), chosen)]
+        if fine and looks[0].totals.argmax() >= MANY - 1 and tally.pulls.mean() > LATE:
+            looks.append(fine[0].look(self._gains(chosen, tally, law=1), chosen))
+        return worst(looks, open_to)
 
     def gain(self, swap: Swap, chosen: Chosen, tally: Tally) -> Floats:
         """(arms,) what an answer more of each takes away, with the means as they are."""
         pulls, inside = tally.pulls[swap.arms], chosen[swap.arms]
         good = np.where(inside, pulls - tally.right[swap.arms], tally.right[swap.arms])
         more = 1 + pulls // AHEAD
-        if self._prices.questions:
-            more = np.clip(self._prices.questions - pulls, 0, more)
+        prices = self._prices[swap.law]
+        if prices.questions:
+            more = np.clip(prices.questions - pulls, 0, more)
         expected = more * (good + 0.5) / (pulls + 1)
         least = np.minimum(np.floor(expected), np.maximum(more - 1, 0)).astype(np.int64)
         part = (expected - least)[:, None]
         one_more = np.minimum(least + 1, more)
         states = np.concatenate([pulls, pulls + more, pulls + more])
         goods = np.concatenate([good, good + least, good + one_more])
-        now, then, better = self._prices.of(states, goods).reshape(3, -1, RATES.size)
+        now, then, better = prices.of(states, goods).reshape(3, -1, RATES.size)
         taken = now - ((1 - part) * then + part * better)
         into, out = (taken[:, rates].mean(axis=1) for rates in swap.rates)
         many = self._for_many(swap, chosen, tally)
@@ -87,33 +99,51 @@ class Swaps:
         led = 1.0 if lead >= sure else lead / sure
         return float(max(swap.rivals, 1.0) ** (led / 2))
 
-    def _gains(self, chosen: Chosen, tally: Tally) -> Floats:
+    def _gains(self, chosen: Chosen, tally: Tally, law: int = 0) -> Floats:
         """(n, RATES) what each adds to a swap: those outside may be better, those inside worse.
+
+        law  number of the mixture
 
         What is out is at its worst: all right outside, all wrong inside (Lemma 3).
         """
         out, wrong = tally.asked - tally.pulls, tally.pulls - tally.right
-        gains = self._prices.of(tally.asked, np.where(chosen, wrong, tally.right) + out)
+        gains = self._prices[law].of(tally.asked, np.where(chosen, wrong, tally.right) + out)
         gains[chosen] -= 1  # a price inside is of 1 - accuracy
         return gains
 
 
-def _levels(problem: Problem, share: float) -> tuple[Floats, Floats]:
-    """(most,) twice: of swaps of 1, 2, ... for as many, and of those who come in alone (10.2).
+def _shares(problem: Problem, free: bool) -> Floats:
+    """(mixtures, most) the part of what may go wrong that each has for swaps of 1, 2, ...
 
-    share  of what may go wrong is for those who come in alone; with none, what bounds all bounds
-           them too, since nobody speaks against them more than by the least of a mixture
+    With quotas in inverse proportion, so that the levels are concave (10.4).
+    """
+    sizes = np.arange(1, min(problem.k, problem.n - problem.k) + 1)
+    weights = sizes ** (OFTEN if free else -1.0)
+    each: Floats = weights / weights.sum()
+    if not free or sizes.size < MANY:
+        return each[None, :]
+    fine = np.where(sizes >= MANY, FINE, 0.0)
+    return np.array([each * (1 - fine), each * fine])
+
+
+def _levels(problem: Problem, share: float, shares: Floats) -> tuple[Floats, Floats]:
+    """(mixtures, most) twice: of swaps of 1, 2, ..., and of those who come in alone (10.2).
+
+    share   of what may go wrong is for those who come in alone; with none, what bounds all bounds
+            them too, since nobody speaks against them more than by the least of a mixture
+    shares  as ``_shares`` gives them
     """
     best, others = problem.k, problem.n - problem.k
     sizes = np.arange(1, min(best, others) + 1)
-    weights = 1 / sizes / np.sum(1 / sizes) * problem.delta * (1 - FOR_INTERVALS)
+    parts = shares * problem.delta * (1 - FOR_INTERVALS)
+    weights = np.log(np.maximum(parts, np.finfo(float).tiny))  # with no part a finite bound of none
     coming, going = (
         np.array([_log_ways(side, m) for m in sizes.tolist()]) for side in (best, others)
     )
-    together = coming + going - np.log(weights * (1 - share))
+    together = coming + going - weights - math.log(1 - share)
     alone = together - sizes * math.log(STANDS_STILL)
     if share:
-        alone = np.minimum(alone, coming - np.log(weights * share))
+        alone = np.minimum(alone, coming - weights - math.log(share))
     return together, alone
 
 

@@ -115,7 +115,7 @@ def test_so_is_one_that_workers_left(name):
 
 @pytest.mark.parametrize("name", ["certified", "adaptive-top-k", "ugape-b"])
 def test_so_is_one_whose_worker_did_not_pass_the_practice(name):
-    run = play(run_of(name, slots=30, slots_per_worker=5, budget=600), crowd(1, good=2), most=2)
+    run = play(run_of(name, slots=30, slots_per_worker=5, budget=600), crowd(1, good=2), most=1)
     roster.screen(run, run.candidates.get(worker__key="w5").worker_id)
     check(play(run, crowd(1, good=2), most=30))
 

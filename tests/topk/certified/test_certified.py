@@ -20,6 +20,7 @@ from topk.certified.certificate import (
 )
 from topk.certified.confidence_sequences import TABLED, intervals
 from topk.certified.designs import (
+    FOR_USUAL,
     KINDS,
     angle,
     nearest,
@@ -239,7 +240,7 @@ def test_with_quotas_prices_and_moves_bound_the_regret(least, most):
         numbers = tuple(int(x) for x in rng.integers(1, 14, 2))
         h = certificate.horizons[0]
         bound = certificate._bound(0, chosen, nothing, numbers, 5, 0)
-        moved = bound.total - bound.each.sum() - certificate.penalty(0) / scale_of(h, 5, 0)
+        moved = bound.total - bound.each.sum() - certificate.penalty(0, 5) / scale_of(h, 5, 0)
         cs = np.array([threshold(h, number) for number in numbers])[groups]
         loss = np.where(chosen, np.maximum(cs - theta, 0), np.maximum(theta - cs, 0))
         assert regret <= loss.sum() + moved + 1e-9
@@ -250,10 +251,24 @@ def test_the_weights_of_all_designs_add_up_to_no_more_than_one():
         quotas = Quotas(6, 2, everyone(6, 2))
         certificate = Certificate(Problem(6, 2, 0.1, 0.1), quotas, questions)
         spent = sum(
-            len(KINDS) * thresholds(h) * math.exp(-certificate.penalty(i))
+            len(KINDS) * math.exp(-certificate.penalty(i, number))
             for i, h in enumerate(certificate.horizons)
+            for number in range(thresholds(h))
         )
-        assert spent <= 0.1 * 0.9 + 1e-12
+        assert spent == pytest.approx(0.1 * 0.9)
+
+
+def test_where_the_last_of_the_best_mostly_is_thresholds_weigh_more():
+    certificate = Certificate(Problem(6, 2, 0.1, 0.1), Quotas(6, 2, everyone(6, 2)), 0)
+    i = certificate.horizons.index(87)
+    usual, middle, low = (certificate.penalty(i, nearest(87, c)) for c in (0.87, 0.5, 0.1))
+    assert middle - usual > 2
+    assert low == pytest.approx(middle, abs=0.01)
+    evenly = math.log(thresholds(87)) - math.log(1 - FOR_USUAL)
+    spread = certificate.penalty(i, nearest(87, 0.1)) - evenly
+    grouped = Quotas(6, 2, {"groups": [0, 0, 0, 1, 1, 1], "at_least": [1, 1], "at_most": [1, 1]})
+    with_quotas = Certificate(Problem(6, 2, 0.1, 0.1), grouped, 0).penalty(i, nearest(87, 0.1))
+    assert with_quotas - 3 * math.log(thresholds(87)) == pytest.approx(spread, abs=1e-9)
 
 
 def test_the_worst_swap_is_the_worst_of_all_selections():

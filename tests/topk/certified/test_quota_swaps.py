@@ -39,7 +39,7 @@ def test_with_quotas_the_bound_is_that_of_the_worst_swap_that_keeps_to_them(leas
             other = np.isin(np.arange(n), members)
             m = int((other & ~chosen).sum())
             if m and keeps_to(quotas, other):
-                cost = gains[other != chosen].sum(axis=0) + swaps.levels[m - 1] * RATES
+                cost = gains[other != chosen].sum(axis=0) + swaps.levels[0, m - 1] * RATES
                 dearest = np.maximum(dearest, cost)
         swap = swaps.worst(chosen, Tally(pulls, right))
         assert swap.total == pytest.approx(float(dearest.min()))

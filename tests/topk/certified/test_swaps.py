@@ -10,6 +10,7 @@ from tests.topk.harness import answer_from, too_many
 from topk import Problem
 from topk.best_sets import Quotas
 from topk.certified.certificate import FOR_INTERVALS, Tally
+from topk.certified.free_swaps import worst
 from topk.certified.selector import THIS_SET, Certified
 from topk.certified.swap_loops import largest, least_totals
 from topk.certified.swap_prices import RATES, STANDS_STILL, SwapPrices
@@ -41,7 +42,7 @@ def start(prices, last, theta, rate, questions=0):
 MESH = np.sin(np.linspace(0, math.pi / 2, 60)) ** 2
 
 
-@pytest.mark.parametrize("scale", [0.07, 0.15, 0.3])
+@pytest.mark.parametrize("scale", [0.03, 0.07, 0.15, 0.3])
 def test_a_price_is_fair_for_every_accuracy_also_between_grid_points(scale):
     prices = SwapPrices(scale, 0)
     for rate in (12, 20, 28):
@@ -82,12 +83,14 @@ def without_quotas(n, k):
     return Quotas(n, k, {"groups": [0] * n, "at_least": [k], "at_most": [k]})
 
 
-@pytest.mark.parametrize(("n", "k"), [(6, 2), (7, 4), (34, 2), (17, 1)])
-def test_the_bound_is_that_of_the_worst_of_all_swaps(n, k):
-    """Of one for one each by its own rates, which for more the swaps of a size share."""
+@pytest.mark.parametrize(("n", "k"), [(6, 2), (7, 4), (34, 2), (17, 1), (9, 4)])
+@pytest.mark.parametrize("answers", [5, 300])
+def test_the_bound_is_that_of_the_worst_of_all_swaps(n, k, answers):
+    """Of one for one each by its own rates, which for more the swaps of a size share; of each
+    number by the better mixture."""
     rng, swaps = np.random.default_rng(1), Swaps(Problem(n, k, 0.1, 0.1), without_quotas(n, k), 0)
     for _ in range(4):
-        pulls = rng.integers(5, 60, n)
+        pulls = rng.integers(answers, 12 * answers, n)
         tally = Tally(pulls, rng.binomial(pulls, rng.uniform(0.4, 0.9, n)))
         chosen = np.isin(np.arange(n), np.argsort(-tally.right / pulls)[:k])
         by_size = [worst_of_size(swaps, chosen, tally, m) for m in range(1, min(k, n - k) + 1)]
@@ -96,9 +99,16 @@ def test_the_bound_is_that_of_the_worst_of_all_swaps(n, k):
 
 def worst_of_size(swaps, chosen, tally, m):
     """At all pairs of rates, of which that of those who come in is not the smaller."""
-    better = swaps._prices.of(tally.pulls, tally.right)
-    worse = swaps._prices.of(tally.pulls, tally.pulls - tally.right) - 1
-    alone, level = swaps.alone[m - 1], swaps.levels[m - 1]
+    return min(
+        by_mixture(*each, chosen, tally, m)
+        for each in zip(swaps._prices, swaps.levels, swaps.alone, strict=True)
+    )
+
+
+def by_mixture(prices, levels, alones, chosen, tally, m):
+    better = prices.of(tally.pulls, tally.right)
+    worse = prices.of(tally.pulls, tally.pulls - tally.right) - 1
+    alone, level = alones[m - 1], levels[m - 1]
     costs = [
         (better[list(coming)].sum(axis=0) + alone * RATES)[:, None]
         + worse[list(going)].sum(axis=0)
@@ -119,9 +129,20 @@ def test_where_nothing_is_kept_for_those_who_come_in_one_rate_is_for_all():
     tally, chosen = Tally(pulls, rng.binomial(pulls, 0.6)), np.arange(9) < 3
     worse = -np.sort(-swaps._gains(chosen, tally)[:3], axis=0)
     sums = -np.sort(-swaps._gains(chosen, tally)[3:], axis=0)[:3].cumsum(axis=0)
-    totals = (sums + worse.cumsum(axis=0) + swaps.levels[:, None] * RATES).min(axis=1)
+    totals = (sums + worse.cumsum(axis=0) + swaps.levels[0, :, None] * RATES).min(axis=1)
     assert totals.argmax() > 0
     assert swaps.worst(chosen, tally).total == pytest.approx(totals.max())
+
+
+def test_among_equals_swaps_of_many_are_bounded_by_a_finer_mixture_after_long():
+    swaps, chosen = Swaps(Problem(20, 4, 0.05, 0.05), without_quotas(20, 4), 0), np.arange(20) < 4
+    for answers, closer in ((100, False), (700, True)):
+        tally = Tally(np.full(20, answers), np.full(20, 7 * answers // 10))
+        both = swaps.worst(chosen, tally)
+        one = worst([swaps._free[0].look(swaps._gains(chosen, tally), chosen)], None)
+        assert both.law == closer
+        assert (both.total < 0.95 * one.total) == closer
+        assert both.total <= one.total
 
 
 def test_who_stands_against_many_is_asked_more():
@@ -142,9 +163,9 @@ def test_the_levels_of_all_swaps_spend_what_is_not_for_intervals(n, k):
     swaps = Swaps(Problem(n, k, 0.1, 0.05), without_quotas(n, k), 0)
     sizes, few = range(1, min(k, n - k) + 1), n >= FEW * k
     together = sum(
-        math.comb(k, m) * math.comb(n - k, m) * math.exp(-swaps.levels[m - 1]) for m in sizes
+        math.comb(k, m) * math.comb(n - k, m) * np.exp(-swaps.levels[:, m - 1]).sum() for m in sizes
     )
-    alone = sum(math.comb(k, m) * math.exp(-swaps.alone[m - 1]) for m in sizes)
+    alone = sum(math.comb(k, m) * np.exp(-swaps.alone[:, m - 1]).sum() for m in sizes)
     assert together == pytest.approx(0.05 * (1 - FOR_INTERVALS) * (1 - ALONE if few else 1))
     if few:
         assert together + alone == pytest.approx(0.05 * (1 - FOR_INTERVALS))

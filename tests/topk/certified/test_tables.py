@@ -149,7 +149,7 @@ def bounds_of_two(problem, last):
             for number in range(1, thresholds(h) - 1):
                 table = prices(h, number, number, kind, 0)
                 bound = table.inside[:, None] + table.outside[None, :]
-                bound = bound + certificate.penalty(i) / scale_of(h, number, kind)
+                bound = bound + certificate.penalty(i, number) / scale_of(h, number, kind)
                 found[:some, :some] = np.minimum(found[:some, :some], bound)
     return found
 
