@@ -73,7 +73,7 @@ def _everybody(run: Run, other: reports.Everybody | None) -> str:
     if other is None:
         return ""
     return (
-        f"Asking everybody {other.questions} questions, as many as the worker asked most will "
+        f"Asking everybody {other.questions:,} questions, as many as the worker asked most will "
         f"have, takes {_paid(run, other.answers)} in all, promises nothing, and may be "
         f"{reports.rounded_up(other.epsilon):g} short."
     )
