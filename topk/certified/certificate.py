@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from topk.best_sets import Quotas
+from topk.compiling import compiled
 from topk.problem import Problem
 
 from .designs import (
@@ -37,8 +37,6 @@ FAR = 1000
 USED = 0.5  # of n times the horizon that the problem suggests, so many answers are used up
 SEARCHED = 200
 COARSE = 6  # about so many scales for groups with thresholds of their own
-
-compiled = njit(cache=True, error_model="numpy")
 
 
 @dataclass(frozen=True)
@@ -254,13 +252,13 @@ def _borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
     A group that could give a place to another, or take one, has the common threshold.
     """
     if quotas.sizes.size == 1:
-        return np.array([_halfway(means, chosen)])
+        return np.array([_between(means, chosen, ~chosen)])
     counts = np.bincount(quotas.groups[chosen], minlength=quotas.sizes.size)
     gives, takes = counts > quotas.at_least, counts < quotas.at_most
-    common = _between(means[chosen & gives[quotas.groups]], means[~chosen & takes[quotas.groups]])
+    common = _between(means, chosen & gives[quotas.groups], ~chosen & takes[quotas.groups])
     own = np.array(
         [
-            _between(means[chosen & (quotas.groups == g)], means[~chosen & (quotas.groups == g)])
+            _between(means, chosen & (quotas.groups == g), ~chosen & (quotas.groups == g))
             for g in range(counts.size)
         ]
     )
@@ -268,24 +266,20 @@ def _borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
 
 
 @compiled
-def _halfway(means, chosen):  # type: ignore[no-untyped-def]
-    """``_between`` those chosen and the others."""
+def _between(means, above, below):  # type: ignore[no-untyped-def]
+    """Halfway; 1 where nobody is chosen and 0 where all are, so that nobody else loses a thing.
+
+    above, below  (n,) who is chosen, and who is not
+    """
     least, most = np.inf, -np.inf
     for i in range(means.size):
-        if chosen[i]:
+        if above[i]:
             least = min(least, means[i])
-        else:
+        if below[i]:
             most = max(most, means[i])
     if least == np.inf:
         return 1.0
     return 0.0 if most == -np.inf else (least + most) / 2
-
-
-def _between(above: Floats, below: Floats) -> float:
-    """Halfway; 1 where nobody is chosen and 0 where all are, so that nobody else loses a thing."""
-    if not above.size:
-        return 1.0
-    return float(above.min() + below.max()) / 2 if below.size else 0.0
 
 
 def _most_moved(quotas: Quotas, cs: Floats, chosen: Chosen) -> float:

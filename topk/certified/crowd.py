@@ -7,7 +7,8 @@ after every step of the search keeps it a curve.
 import math
 
 import numpy as np
-from numba import njit
+
+from topk.compiling import compiled, dot
 
 from .certificate import Tally
 from .designs import Floats
@@ -19,10 +20,6 @@ _PLACES = (np.arange(CELLS) + 0.5) * math.pi / 2 / CELLS
 _EDGES: Floats = np.sin(np.linspace(0, math.pi / 2, CELLS + 1)) ** 2
 _RIGHT, _WRONG = 2 * np.log(np.sin(_PLACES)), 2 * np.log(np.cos(_PLACES))
 ACCURACIES: Floats = np.sin(_PLACES) ** 2
-
-compiled = njit(cache=True, error_model="numpy")
-# A sum may be added up in any order, which the compiler turns into vector instructions.
-compiled_sums = njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 
 
 def spread(tally: Tally) -> Floats:
@@ -50,7 +47,7 @@ def _likeliest(fit, count):  # type: ignore[no-untyped-def]
     for _ in range(STEPS):
         grown = np.zeros(cells)
         for i in range(count.size):
-            part = count[i] / _product(fit[i], share)
+            part = count[i] / dot(fit[i], share)
             for cell in range(cells):
                 grown[cell] += part * fit[i, cell]
         grown *= share
@@ -58,14 +55,6 @@ def _likeliest(fit, count):  # type: ignore[no-untyped-def]
             beside = grown[max(cell - 1, 0)] + grown[min(cell + 1, cells - 1)]
             share[cell] = (1 - 2 * SMOOTH) * grown[cell] + SMOOTH * beside
     return share
-
-
-@compiled_sums
-def _product(one, other):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(one.size):
-        total += one[i] * other[i]
-    return total
 
 
 def border(share: Floats, part: float) -> float:

@@ -4,12 +4,12 @@ Compiled, all of it: for each of some hundreds of accuracies every state of a ta
 """
 
 import numpy as np
-from numba import njit
+
+from topk.compiling import compiled
 
 FLOOR = 1e-140  # least payoff
 
 # As in kernels: dividing by zero gives infinity.
-compiled = njit(cache=True, error_model="numpy")
 
 
 @compiled

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 from scipy.special import ndtr
+
+from topk.compiling import compiled
 
 from .crowd import ACCURACIES
 from .designs import Floats, threshold
@@ -21,8 +22,6 @@ LEVELS = np.array([0.02, 0.04, 0.08, 0.16, 0.33, 0.7, 1.4, 2.8, 5.6])  # times K
 SURE = 0.3  # so many deviations from the threshold nobody knows the side
 RARE = 1e-7  # a state that is reached less often counts as not reached
 KEPT = 20_000  # 2 kB each
-
-compiled = njit(cache=True, error_model="numpy")
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ Compiled: a table has up to a million states, with hundreds of accuracies each.
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from topk.compiling import compiled, compiled_sums
 
 from .designs import Floats
 from .states import States
@@ -17,10 +18,6 @@ APART = 0.125  # of the root of the answers: states so near are interpolated on 
 # A likelihood is found from that of the state before, and anew after so many states and so many
 # right answers: rounding errors stay few, and what was too small to be seen is not lost.
 ANEW_STATES, ANEW_ANSWERS = 8, 16
-
-compiled = njit(cache=True, error_model="numpy")
-# Sums may be added up in any order, which the compiler turns into vector instructions.
-compiled_sums = njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 
 
 def by_posterior(

@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from topk.compiling import compiled
 
 from .designs import BAND, KINDS, Counts, Floats, angle, threshold
 from .mean_losses import by_posterior
@@ -27,8 +28,6 @@ WRONG_SIDE = 3.0  # no learned payoff for whoever lies farther on the other side
 WRONG_SIDE_IN_BAND = 4.0  # no payoff at all, on a long horizon
 WELL_AWAY = 4.0  # beyond it no payoff is above the cap, so that what is far off costs no fee
 NEVER = -600.0
-
-compiled = njit(cache=True, error_model="numpy")
 
 
 def payoffs(

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from topk.compiling import compiled
 
 from .designs import Counts, Floats, angle, scale_of, threshold
 from .envelopes import search
@@ -32,8 +33,6 @@ ENDS = (0.05, 0.1, 0.2, 0.4, 0.6)  # distances from an accuracy of 0 or 1 at whi
 # A run uses some hundreds of tables, and the next one much the same. A pair of them takes 8 bytes a
 # state: .2 MB at most up to 213 answers, .8 MB at 813, and 12 MB at the longest horizon.
 STATES_KEPT = 30_000_000
-
-compiled = njit(cache=True, error_model="numpy")
 
 
 @dataclass(frozen=True)

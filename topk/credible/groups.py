@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from topk.compiling import compiled
 
 from .grid import Floats, Grid
 
@@ -25,8 +26,6 @@ SMOOTH_MASS = 1 - GAP_MASS - EQUAL_MASS - TIE_MASS
 FINE, COARSE = 48, 25  # accuracies tried: FINE, and COARSE for ties
 LOWEST, HIGHEST = 0.05, 0.985
 LEAST_PROBABILITY = 1e-300
-
-compiled = njit(cache=True, error_model="numpy")
 
 
 @dataclass(frozen=True)

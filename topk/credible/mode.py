@@ -5,16 +5,13 @@ All is plain loops: one assignment of an array to another takes seconds to compi
 """
 
 import numpy as np
-from numba import njit
+
+from topk.compiling import compiled, dot
 
 NEWTON_STEPS, SCALES = 40, (1.0, 0.5, 0.25, 0.1, 0.03, 0.01)
 LONGEST = 2.5  # of a step, in any direction
 NEAR = 0.01  # a gain of the log posterior that ends the climb
 TINY = 1e-300
-
-compiled = njit(cache=True, error_model="numpy")
-# Sums may be added up in any order, which the compiler turns into vector instructions.
-compiled_sums = njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 
 
 @compiled
@@ -62,7 +59,7 @@ def log_posterior(x, like, workers, basis, flat, prior, w):  # type: ignore[no-u
             bent += off
     total -= 0.5 * (nu + x.size - 2) * np.log1p(bent / nu)
     for g in range(workers.size):
-        total += workers[g] * np.log(max(_dot(like[g], w), TINY))
+        total += workers[g] * np.log(max(dot(like[g], w), TINY))
     return total
 
 
@@ -110,9 +107,9 @@ def _scores(  # type: ignore[no-untyped-def]
         mean[j] = tilts[j].sum()
     _pulled(x, prior, slope, curvature)
     for g in range(workers.size):
-        fit = _dot(like[g], w)
+        fit = dot(like[g], w)
         for j in range(x.size):
-            score[j] = _dot(like[g], tilts[j]) / fit - mean[j]
+            score[j] = dot(like[g], tilts[j]) / fit - mean[j]
         for j in range(x.size):
             slope[j] += workers[g] * score[j]
             for i in range(x.size):
@@ -131,14 +128,6 @@ def _pulled(x, prior, slope, curvature):  # type: ignore[no-untyped-def]
         pull = precision[j] if j < 2 else precision[j] * (nu + x.size - 2) / (nu + bent)
         curvature[j, j] = pull
         slope[j] = -pull * (x[j] - centre[j])
-
-
-@compiled_sums
-def _dot(one, other):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for m in range(one.size):
-        total += one[m] * other[m]
-    return total
 
 
 @compiled

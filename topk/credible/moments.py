@@ -4,9 +4,8 @@ Cells are of accuracies, lowest first; w (R, M) are the cells of populations.
 """
 
 import numpy as np
-from numba import njit
 
-compiled = njit(cache=True, error_model="numpy")
+from topk.compiling import compiled
 
 
 @compiled
