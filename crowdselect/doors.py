@@ -124,7 +124,10 @@ def in_one_line(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseB
     words = WORDS.get(answer.status_code, answer.reason_phrase)
     told = words.format(method=request.method, allowed=" or ".join(allowed))
     kept = {name: value for name, value in answer.headers.items() if name not in OF_THE_PAGE}
-    return JsonResponse({"error": told}, status=answer.status_code, headers=kept)
+    short = JsonResponse({"error": told}, status=answer.status_code, headers=kept)
+    # Django logs each refusal once: this is the one that it has logged.
+    short._has_been_logged = getattr(answer, "_has_been_logged", False)  # type: ignore[attr-defined]
+    return short
 
 
 _POLICY = {

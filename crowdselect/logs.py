@@ -14,9 +14,11 @@ from typing import Any
 from uuid import uuid4
 
 from celery import current_task
+from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.core.signals import request_finished
 from django.dispatch import receiver
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 
 # A link's token, which Django tells with every page that was not found, or is gone; an API token.
@@ -27,6 +29,16 @@ SECRETS = re.compile(
 ABOUT = ("request", "task", "run", "step", "method", "path", "status", "ms")
 # The first where nothing is said.
 LEVELS = ["WARNING", "DEBUG", "INFO", "ERROR", "CRITICAL"]
+# What a request raises that its sender made wrong: nothing of our code is to be looked for.
+SENDERS_FAULT = (
+    BadRequest,
+    Http404,
+    MultiPartParserError,
+    PermissionDenied,
+    SuspiciousOperation,
+    UnreadablePostError,
+)
+LONGEST_LINE = 500
 _WELL_NAMED = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 logger = logging.getLogger(__name__)
@@ -41,9 +53,31 @@ def configuration(as_json: bool, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"plain": formatter},
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+        "filters": {"hostile": {"()": "crowdselect.logs.HostileInOneLine"}},
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "formatter": "plain",
+                "filters": ["hostile"],
+            }
+        },
         "root": {"handlers": ["console"], "level": level},
     }
+
+
+class HostileInOneLine(logging.Filter):
+    """Log a request that its sender made wrong as one line: its exception without the traceback.
+
+    Whoever sends many would else fill the log, and hide in it what needs somebody.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, SENDERS_FAULT):
+            words = f"{type(error).__name__}: {record.getMessage()}"
+            record.msg = words.encode("unicode_escape").decode()[:LONGEST_LINE]
+            record.args = record.exc_info = record.exc_text = None
+        return True
 
 
 class Discreet(logging.Formatter):
