@@ -37,6 +37,10 @@ class Proxies:
             if settings.USER_HEADER in request.META:
                 refused = refusal(request, HTTPStatus.FORBIDDEN, NOT_A_PROXY)
                 return with_headers(request, refused)
+            if settings.HTTPS and not settings.TRUSTED_PROXIES:
+                # Nobody may say by what it came. People come by PUBLIC_URL, so by https; to send
+                # them there again would never end.
+                request.META["wsgi.url_scheme"] = "https"
         return self.get_response(request)
 
 

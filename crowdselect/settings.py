@@ -281,10 +281,10 @@ LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
-# Browsers that came once by https come back by nothing else. A redirect needs to know by what a
-# request came, which only the proxy can tell; the API is no browser.
+# Browsers that came once by https come back by nothing else. By what a request came only a trusted
+# proxy can tell; without one crowdselect.proxies takes PUBLIC_URL's word. The API is no browser.
 SECURE_HSTS_SECONDS = env.number("HSTS_SECONDS", default=365 * 24 * 3600) if HTTPS else 0
-SECURE_SSL_REDIRECT = HTTPS and bool(TRUSTED_PROXIES)
+SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = ["^api/"]
 # Whether names below this one have https as well is not this program's to say, nor is a browser's
 # list of such names.

@@ -153,8 +153,10 @@ PRODUCTION = {
 }
 
 
-def test_djangos_check_for_deployment_finds_nothing():
-    done = started("manage.py", "check", "--deploy", "--fail-level", "INFO", **PRODUCTION)
+@pytest.mark.parametrize("proxies", ["10.0.0.1", ""])
+def test_djangos_check_for_deployment_finds_nothing(proxies):
+    own = PRODUCTION | {"TRUSTED_PROXIES": proxies}
+    done = started("manage.py", "check", "--deploy", "--fail-level", "INFO", **own)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -55,6 +55,23 @@ def test_the_audit_log_has_the_clients_address(behind, peer, forwarded, address)
     assert noted(asked_from(peer, forwarded)) == address
 
 
+def test_without_a_trusted_proxy_people_come_by_what_the_public_address_says(settings):
+    """To redirect those to https who may come by it would never end."""
+    settings.HTTPS = settings.SECURE_SSL_REDIRECT = True
+    settings.SECURE_HSTS_SECONDS = 60
+    page = asked_from("192.0.2.66").get("/admin/login/")
+    assert page.status_code == 200
+    assert page.headers["Strict-Transport-Security"] == "max-age=60"
+
+
+def test_behind_a_trusted_proxy_who_came_by_http_is_redirected(behind, settings):
+    settings.HTTPS = settings.SECURE_SSL_REDIRECT = True
+    by_http = asked_from(PROXY, "192.0.2.7", HTTP_X_FORWARDED_PROTO="http")
+    assert by_http.get("/admin/login/").status_code == 301
+    by_https = asked_from(PROXY, "192.0.2.7", HTTP_X_FORWARDED_PROTO="https")
+    assert by_https.get("/admin/login/").status_code == 200
+
+
 def test_without_a_trusted_proxy_nothing_said_changes_anything():
     assert noted(asked_from(PROXY, SPOOFED)) == PROXY
     page = asked_from(PROXY, SPOOFED, HTTP_X_FORWARDED_PROTO="https").get("/admin/login/")
