@@ -151,6 +151,8 @@ CELERY_RESULT_BACKEND = CELERY_BROKER_URL  # for the research only: no task of t
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
 # Forecasts (and large files) and webhooks have queues of their own, so that a run's next step never
+# A process that simulated a very large pool is replaced, with all the memory that it took (in kB).
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 600_000
 # waits behind one. A worker that is told of no queue takes all.
 CELERY_TASK_QUEUES: dict[str, Any] = {"celery": {}, "forecasts": {}, "webhooks": {}}
 CELERY_TASK_DEFAULT_QUEUE = "celery"

@@ -1,16 +1,19 @@
 """The way in: pools and their workers, question sets and their questions, runs."""
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Self, Unpack
 from urllib.parse import quote
 
 import httpx
 
-from .connection import Connection
+from .connection import ApiError, Connection
 from .file import File
 from .replies import (
     FileState,
+    Forecast,
     Media,
+    Plan,
     Pool,
     PoolWorker,
     Practice,
@@ -166,6 +169,31 @@ class Client:
 
     def _send(self, path: str, key: str | None, name: str, content: bytes) -> File:
         return File(self._to, self._to.upload(FileState, path, key, name, content)["id"])
+
+    # -- forecasts
+
+    def forecast(
+        self, *, every: float = 1, at_most: float | None = None, **plan: Unpack[Plan]
+    ) -> Forecast:
+        """Return what a run would cost, as soon as there are numbers; ``rows`` has the algorithms.
+
+        For large pools they take a while: the server is asked ``every`` so many seconds. Raises
+        TimeoutError after ``at_most`` seconds, ApiError also for a forecast that failed.
+        """
+        deadline = None if at_most is None else time.monotonic() + at_most
+        shown = self._to.ask(Forecast, "POST", "forecasts", json=plan)
+        while not shown["rows"]:
+            if shown["state"] in ("failed", "cancelled"):
+                raise ApiError(409, shown["error"] or "The forecast was cancelled.")
+            if deadline is not None and time.monotonic() > deadline:
+                raise TimeoutError(f"Forecast {shown['id']} has no numbers in {at_most} s.")
+            time.sleep(every)
+            shown = self.show_forecast(shown["id"])
+        return shown
+
+    def show_forecast(self, number: int) -> Forecast:
+        """Return the forecast of this id as it is by now: its numbers get firmer for a while."""
+        return self._to.ask(Forecast, "GET", f"forecasts/{number}")
 
     # -- runs
 

@@ -287,6 +287,36 @@ class Changed(TypedDict):
     run: RunState
 
 
+class Plan(TypedDict, total=False):
+    """What a forecast is of, as POST /api/forecasts explains it."""
+
+    workers: Required[int]
+    k: Required[int]
+    questions: Required[int]
+    epsilon: float
+    delta: float
+    met: list[tuple[int, int]]
+    price: float | None
+    budget: int | None
+    goal: Literal["group", "every", "exact"]
+    range: tuple[float, float] | None
+    run: str | None
+    past: list[dict[str, float]] | None
+
+
+class Forecast(TypedDict):
+    """``rows`` is empty until there are numbers."""
+
+    id: int
+    state: str
+    progress: float
+    error: str
+    created: str
+    believed: str
+    rows: list[dict[str, Any]]
+    curves: dict[str, list[dict[str, Any]]]
+
+
 class Assignment(TypedDict):
     id: int
     worker: str

@@ -65,7 +65,7 @@ def ways(run: Run, found: Expected) -> list[Way]:
     if this_set is not None and this_set.feasible:
         words = f"Promise it on this question set: about {this_set.answers[1]:,} answers"
         made.append(Way(words, {"accuracy": this_set.options["accuracy"]}))
-    if best.feasible and (row is None or key_of(best) != key_of(row)):
+    if best is not None and best.feasible and (row is None or key_of(best) != key_of(row)):
         words = f"Take {best.title}: about {best.answers[1]:,} answers"
         made.append(Way(words, {"row": key_of(best)}))
     if row is not None and run.epsilon < (row.epsilon_at_end or 0.0) < 1:
@@ -82,6 +82,8 @@ def prices(run: Run) -> dict[str, Any]:
     try:
         rows = for_draft.quick(run)
     except Refused:
+        return {}
+    if not rows:
         return {}
     usual = [row for row in rows if not variant(row.options)]
     asked = [row for row in rows if variant(row.options) == variant(run.options)]

@@ -146,14 +146,14 @@ class ForecastPage(GuidePage):
             stale=wish is not None and wish.plan != plan,
             belief=orders.belief(planning).words,
             percent=round(100 * orders.progress(planning)),
-            best=told[0],
+            best=told[0] if told else None,
             first=told[: guide_rows.SHOWN],
             others=told[guide_rows.SHOWN :],
             charts=[
                 made for name in curves if (made := curve_chart.draw(name, curves[name], plan))
             ],
             reach=_reach(curves["epsilon"], self.rows[0], plan.epsilon)
-            if wish and wish.by_money
+            if wish and wish.by_money and self.rows
             else None,
             spend=_spend(wish),
             question=self._question(),

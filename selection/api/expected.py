@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Field, Schema
+from ninja import Field, Schema, Status
 
 from selection.access import scoped
 from selection.errors import Conflict, NotFound
@@ -40,7 +40,9 @@ class ExpectedOut(Schema):
     progress: float = Field(description="0 to 1: the numbers get firmer until it is 1.")
     currency: str
     own: CostOut | None = Field(description="null: its algorithm cannot be forecast for this run.")
-    recommended: CostOut
+    recommended: CostOut | None = Field(
+        description="null: there are no numbers yet, because the pool is large. Ask again."
+    )
     left_out: str = Field(description="What of the run is not taken into account.")
 
 
@@ -57,16 +59,24 @@ def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "progress": orders.progress(found.planning),
         "currency": run.currency,
         "own": _cost(run, found.own) if found.own else None,
-        "recommended": _cost(run, found.best),
+        "recommended": _cost(run, found.best) if found.best else None,
         "left_out": found.rough,
     }
 
 
-@api.post("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
-def order_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
-    """Work out what a draft will cost: first numbers at once, firmer ones later by GET."""
+@api.post(
+    "/runs/{run_id}/expected",
+    response={200: ExpectedOut, 202: ExpectedOut, **ERRORS},
+    tags=["runs"],
+)
+def order_expected(request: HttpRequest, run_id: Id) -> Status[Any]:
+    """Work out what a draft will cost: first numbers at once, firmer ones later by GET.
+
+    For large pools the first numbers come later as well: then the answer is 202.
+    """
     for_draft.order(_draft(request, run_id), who(request))
-    return show_expected(request, run_id)
+    shown = show_expected(request, run_id)
+    return Status(200 if shown["recommended"] else 202, shown)
 
 
 def _draft(request: HttpRequest, run_id: Id) -> Run:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any, Literal
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Field, Schema, Status
 
 from selection import forecast
@@ -117,20 +117,43 @@ class ForecastOut(Schema):
     error: str = Field(description="Why it failed; empty if it did not.")
     created: datetime
     believed: str = Field(description="What is believed of the workers, as a sentence.")
-    rows: list[RowOut] = Field(description="The recommended algorithm first.")
+    rows: list[RowOut] = Field(
+        description="The recommended algorithm first. Empty until there are numbers: ask again."
+    )
     curves: CurvesOut
 
 
-@api.post("/forecasts", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
-def order_forecast(request: HttpRequest, payload: ForecastIn) -> dict[str, Any]:
+LOCATION = {
+    "description": "Where its numbers will be: ask there until there are rows.",
+    "schema": {"type": "string"},
+}
+LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
+
+
+@api.post(
+    "/forecasts",
+    response={200: ForecastOut, 202: ForecastOut, **ERRORS},
+    tags=["forecasts"],
+    openapi_extra=LATER,
+)
+def order_forecast(
+    request: HttpRequest, response: HttpResponse, payload: ForecastIn
+) -> Status[Any]:
     """What a run would cost with each algorithm: first numbers at once, then ever firmer ones.
 
-    Ordering the same again gives the same forecast. Ask for it by its id until it is done.
+    For large pools the first numbers come later as well: then the answer is 202, without rows, and
+    the header Location says where they will be. Ordering the same again gives the same forecast.
+    Ask for it by its id until it is done.
     """
     given = payload.dict(exclude={"range", "run", "past"})
     plan, belief = forecast.Plan(**given), _belief(request, payload)
     team = request.auth.team_id  # type: ignore[attr-defined]
-    return _out(orders.order(plan, belief, who(request), team=team))
+    planning = orders.order(plan, belief, who(request), team=team)
+    shown = _out(planning)
+    if shown["rows"]:
+        return Status(200, shown)
+    response["Location"] = f"{request.path}/{planning.pk}"
+    return Status(202, shown)
 
 
 @api.get("/forecasts/{forecast_id}", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])

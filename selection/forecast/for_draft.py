@@ -25,7 +25,8 @@ KEPT_SECONDS = 3600
 @dataclass(frozen=True)
 class Expected:
     """own      of the run's algorithm; None if that is none that can be simulated
-    best     what is recommended for the same; the same row where it is the run's own
+    best     what is recommended for the same; the same row where it is the run's own; None until
+             there are numbers
     this_set  of the same algorithm, where that promises about this question set alone
     rough    what was not simulated as it is set, in words; empty if nothing
     """
@@ -33,7 +34,7 @@ class Expected:
     planning: Planning
     plan: Plan
     own: Forecast | None
-    best: Forecast
+    best: Forecast | None
     this_set: Forecast | None
     rough: str
 
@@ -94,14 +95,15 @@ def expected(run: Run) -> Expected | None:
         planning=planning,
         plan=asked,
         own=here[0] if here else None,
-        best=rows[0],
+        best=rows[0] if rows else None,
         this_set=this_set[0] if this_set else None,
         rough=_rough(run),
     )
 
 
 def quick(run: Run) -> list[Forecast]:
-    """The table for a run that is not stored, as firm as it is by now or as two seconds make it.
+    """The table for a run that is not stored, as firm as it is by now or as half a second makes it;
+    empty where that is not enough for any number (``Plan.is_quick``).
 
     Nothing is ordered: a form asks this for every number that is tried. Raises Refused.
     """
@@ -110,11 +112,13 @@ def quick(run: Run) -> list[Forecast]:
     planning = Planning.objects.filter(key=key).first()
     if planning is not None:
         return orders.rows(planning)
+    if not asked.is_quick:
+        return []
     name, found = f"forecast-{key}", list[Forecast]()
     with suppress(Exception):  # a cache that is away costs time, and nothing else
         found = cache.get(name) or []
     if not found:
-        found = next(forecasts(asked, believed))
+        found = next(forecasts(asked, believed, orders.FIRST))
         with suppress(Exception):
             cache.set(name, found, KEPT_SECONDS)
     return found

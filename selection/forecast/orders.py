@@ -1,8 +1,9 @@
 """Forecasts as work: ordered, refined by Celery, cancelled, swept. The database is the only memory.
 
-A table's first numbers are made at once, by whoever orders. The rest is handed out part by part
-(``parts``); what was lost on the way the sweep hands out again. Models may not know of forecasts,
-so what a ``Planning`` says in numbers is read here: ``rows``, ``curves``, ``progress``.
+A small table's first numbers are made at once, by whoever orders; a large one has no rows until a
+Celery worker has made some. The rest is handed out part by part (``parts``); what was lost on the
+way the sweep hands out again. Models may not know of forecasts, so what a ``Planning`` says in
+numbers is read here: ``rows``, ``curves``, ``progress``.
 """
 
 import logging
@@ -31,7 +32,7 @@ from .rows import Forecast, Ledger, table
 logger = logging.getLogger(__name__)
 
 TASK = "selection.tasks.forecast"
-FIRST = 2.0  # seconds for the first numbers
+FIRST = 0.5  # seconds for the first numbers
 LOST = timedelta(seconds=120)  # after which a piece of work is handed out again
 KEPT = timedelta(days=7)  # since somebody last looked
 NOTED = timedelta(hours=1)  # looks closer to each other are not written down
@@ -43,7 +44,9 @@ State = Planning.State
 
 
 def order(plan: Plan, belief: Belief, by: str = "", team: int | None = None) -> Planning:
-    """The forecast of this plan, with its first numbers; the rest is handed out to be refined.
+    """Return the forecast of this plan; what there is to simulate is handed out.
+
+    It has first numbers already if that is quick (``Plan.is_quick``); else it has no rows yet.
 
     team  the id of the one that may see it; else the first
 
@@ -57,7 +60,8 @@ def order(plan: Plan, belief: Belief, by: str = "", team: int | None = None) -> 
     planning = Planning.objects.filter(key=key).first()
     if planning is None:
         ledgers = [Ledger(one) for one in suitable(plan)]
-        first_round(ledgers, belief, monotonic() + FIRST)
+        if plan.is_quick:
+            first_round(ledgers, belief, monotonic() + FIRST)
         planning = _stored(key, asked, ledgers)
     elif planning.state in (State.CANCELLED, State.FAILED):
         _move(planning, State.WAITING)
@@ -129,7 +133,7 @@ def belief(planning: Planning) -> Belief:
 
 
 def rows(planning: Planning) -> list[Forecast]:
-    """The table by now: the recommended algorithm first. At least one row."""
+    """Return the table by now, the recommended algorithm first; empty until there are numbers."""
     wanted = plan(planning)
     found = planning.parts.filter(curve="")
     return table(wanted, [parts.ledger(part, wanted) for part in found])

@@ -17,6 +17,7 @@ GOALS = {
     "exact": (Goal.EXACT,),
 }
 MOST_WORKERS, MOST_QUESTIONS = 10_000, 100_000
+MOST_AT_ONCE = 3_000.0  # work that a request may wait for: 300 workers with 1,000 questions
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,17 @@ class Plan:
         """All there can be: every question answered by everybody, or the budget spent."""
         limits = (int(self.room().sum()), self.budget, self.left)
         return min(limit for limit in limits if limit is not None)
+
+    @property
+    def work(self) -> float:
+        """An estimate of what a simulated run costs: each batch of answers looks at every worker,
+        and batches grow with what was asked, so there are about log2(questions) sizes of them."""
+        return self.workers * math.log2(1 + self.questions)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether its first numbers take a web thread about half a second at most."""
+        return self.work <= MOST_AT_ONCE
 
     def problem(self) -> Problem:
         return Problem(self.workers, self.k, self.epsilon, self.delta, self.budget)

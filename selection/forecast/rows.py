@@ -86,6 +86,8 @@ class Forecast:
 def table(plan: Plan, ledgers: Sequence[Ledger]) -> list[Forecast]:
     """One row for each that was simulated, the recommended one first, then by price."""
     rows = [_row(plan, ledger) for ledger in ledgers if ledger.plays]
+    if not rows:
+        return []
     chosen = rows.index(min(rows, key=_merit))
     best = rows[chosen]
     played = [ledger for ledger in ledgers if ledger.plays]

@@ -18,11 +18,13 @@ SAME = {
     "Codes": "CodesIn",
     "FileRow": "FileRowOut",
     "FileState": "FileOut",
+    "Forecast": "ForecastOut",
     "Given": "AnswerOut",
     "Grading": "Grading",
     "Media": "MediaOut",
     "Page": "PageOut",
     "PageIn": "PageIn",
+    "Plan": "ForecastIn",
     "Pool": "PoolOut",
     "PoolWorker": "PoolWorkerOut",
     "Practice": "PracticeOut",
@@ -56,7 +58,7 @@ def test_a_type_has_the_fields_of_the_api_s(ours, theirs):
     assert set(get_type_hints(getattr(replies, ours))) == set(SCHEMAS[theirs]["properties"])
 
 
-@pytest.mark.parametrize("ours", ["Settings", "QuestionIn", "WorkerIn", "PracticeIn"])
+@pytest.mark.parametrize("ours", ["Settings", "QuestionIn", "WorkerIn", "PracticeIn", "Plan"])
 def test_what_must_be_sent_is_what_the_api_asks_for(ours):
     assert getattr(replies, ours).__required_keys__ == set(SCHEMAS[SAME[ours]]["required"])
 

@@ -287,3 +287,13 @@ def test_only_who_may_add_runs_asks(client, asked, django_user_model):
     client.force_login(django_user_model.objects.create_user("visitor", is_staff=True))
     assert client.get(BEGIN).status_code == 403
     assert ask(client, asked).status_code == 403
+
+
+def test_of_a_large_pool_the_page_says_that_numbers_will_come(requester, asked, monkeypatch):
+    monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
+    planning, page = ordered(requester, asked, spend="20", currency="USD")
+    assert orders.rows(planning) == []
+    assert "first numbers take a while" in text_of(requester.get(page))
+    part = planning.parts.first()
+    orders.work(part.pk, 0)
+    assert "These are first numbers" in text_of(requester.get(page))

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from selection.forecast import orders
+from selection.models import Planning
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
@@ -36,3 +37,16 @@ def test_it_is_about_drafts_of_one_skill(api):
     refused = api.post(f"/api/runs/{several.pk}/expected")
     assert (refused.status_code, "not forecast" in refused.json()["error"]) == (422, True)
     assert api.get("/api/runs/99/expected").status_code == 404
+
+
+def test_of_a_large_pool_the_numbers_come_later(api, monkeypatch):
+    monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
+    run = make_run(start=False, algorithm="lucb", questions=10)
+    address = f"/api/runs/{run.pk}/expected"
+    ordered = api.post(address)
+    assert ordered.status_code == 202
+    assert (ordered.json()["recommended"], ordered.json()["own"]) == (None, None)
+    planning = Planning.objects.get()
+    orders.work(planning.parts.first().pk, 0)
+    assert api.post(address).status_code == 200
+    assert api.get(address).json()["recommended"]["algorithm"]

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from selection.forecast import Plan, Range, forecasts, orders, parts
-from selection.models import Planning
+from selection.forecast import Plan, Range, for_money, forecasts, orders, parts, refining
+from selection.models import Planning, PlanningPart
 from tests import worlds
 
 pytestmark = pytest.mark.django_db
@@ -88,3 +88,41 @@ def test_a_name_that_it_does_not_know_is_refused_and_not_passed_over(call):
 def test_one_that_is_not_there_is_not_found(call):
     assert call("get", "/999").status_code == 404
     assert call("delete", "/999").status_code == 404
+
+
+LARGE = {"workers": 10_000, "k": 100, "epsilon": 0.1, "questions": 100_000}
+
+
+@pytest.fixture
+def nobody_simulates(monkeypatch):
+    """No simulated run is played in this process."""
+
+    def play(*_: object) -> None:
+        raise AssertionError("A request simulated a run.")
+
+    monkeypatch.setattr(refining, "play", play)
+    monkeypatch.setattr(for_money, "play", play)
+
+
+def test_a_large_one_is_accepted_and_left_to_celery(call, nobody_simulates):
+    made = call("post", "", **LARGE)
+    assert made.status_code == 202
+    shown = made.json()
+    assert (shown["state"], shown["rows"], shown["progress"]) == ("waiting", [], 0)
+    assert made.headers["Location"] == f"/api/forecasts/{shown['id']}"
+    assert PlanningPart.objects.filter(planning=shown["id"], runs=0, finished=False).exists()
+    assert call("get", f"/{shown['id']}").json()["rows"] == []
+    again = call("post", "", **LARGE)
+    assert (again.status_code, again.json()["id"]) == (202, shown["id"])
+
+
+def test_once_it_has_numbers_it_is_answered_at_once(call, monkeypatch):
+    monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
+    made = call("post", "", **WANTED)
+    assert made.status_code == 202
+    part = PlanningPart.objects.filter(planning=made.json()["id"]).first()
+    orders.work(part.pk, 0)
+    again = call("post", "", **WANTED)
+    assert again.status_code == 200
+    assert [row["algorithm"] for row in again.json()["rows"]] == [part.algorithm]
+    assert 0 < again.json()["progress"] < 1

@@ -1,0 +1,65 @@
+"""A forecast, with numbers at once or, of a large pool, only after a while."""
+
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from crowdselect_client import ApiError, Client
+from selection.forecast import orders
+from selection.models import ApiToken, Planning
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
+PLAN = {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20}
+
+
+@pytest.fixture
+def client(live_server, monkeypatch) -> Client:
+    monkeypatch.setattr(orders.current_app, "send_task", lambda *args, **options: None)
+    with Client(live_server.url, ApiToken.issue("program")) as made:
+        yield made
+
+
+@pytest.fixture
+def large(monkeypatch) -> None:
+    """No pool is small enough for numbers at once."""
+    monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
+
+
+def test_numbers_that_are_there_at_once_are_returned(client):
+    shown = client.forecast(**PLAN)
+    assert shown["rows"][0]["recommended"]
+    assert client.show_forecast(shown["id"])["id"] == shown["id"]
+
+
+def test_numbers_that_come_later_are_waited_for(client, large, monkeypatch):
+    looked = threading.Event()
+    usual = client.show_forecast
+
+    def look(number: int):
+        if not looked.is_set():
+            looked.set()
+            orders.work(Planning.objects.get(pk=number).parts.first().pk, 0)
+        return usual(number)
+
+    monkeypatch.setattr(client, "show_forecast", look)
+    shown = client.forecast(every=0, **PLAN)
+    assert looked.is_set()
+    assert len(shown["rows"]) == 1
+
+
+def test_it_is_not_waited_for_without_end(client, large):
+    with pytest.raises(TimeoutError, match="no numbers in 0 s"):
+        client.forecast(every=0, at_most=0, **PLAN)
+
+
+def test_one_that_was_stopped_is_an_error(client, large, monkeypatch):
+    def stop(_: float) -> None:
+        for planning in Planning.objects.all():
+            orders.cancel(planning)
+
+    clock = SimpleNamespace(sleep=stop, monotonic=time.monotonic)
+    monkeypatch.setattr("crowdselect_client.client.time", clock)
+    with pytest.raises(ApiError, match="cancelled"):
+        client.forecast(**PLAN)
