@@ -2,14 +2,19 @@
 
 import json
 import re
+from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
+from django.views.decorators.http import etag
 from ninja import Field, NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.parser import Parser
+from ninja.responses import NinjaJSONEncoder
 from ninja.security import HttpBearer
 
 from selection.access import limits, tokens
@@ -108,17 +113,38 @@ RETRY = {
 
 
 class Api(NinjaAPI):
-    """Its document says besides which headers an answer may have."""
+    """Its document says besides which headers an answer may have.
+
+    It is for everybody and takes long to build: it is built once in each process, and sent as
+    bytes, or as 304 to whoever has it already.
+    """
 
     def get_openapi_schema(self, **options: Any) -> Any:
         document = super().get_openapi_schema(**options)
-        for path in document["paths"].values():
-            for operation in path.values():
+        for operations in document["paths"].values():
+            for operation in operations.values():
                 for status in (429, 503):
                     operation["responses"][status]["headers"] = RETRY
                 for parameter in operation["parameters"]:
                     parameter.pop("examples", None)  # its schema has them, in the form of OpenAPI
         return document
+
+    @cached_property
+    def document(self) -> bytes:
+        return json.dumps(self.get_openapi_schema(), cls=NinjaJSONEncoder).encode()
+
+    @cached_property
+    def document_etag(self) -> str:
+        return f'"{sha256(self.document).hexdigest()[:32]}"'
+
+    def _get_urls(self) -> list[Any]:
+        own = path(str(self.openapi_url).lstrip("/"), _send_document, name="openapi-json")
+        return [own, *super()._get_urls()]
+
+
+@etag(lambda request: api.document_etag)
+def _send_document(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(api.document, content_type="application/json; charset=utf-8")
 
 
 api = Api(

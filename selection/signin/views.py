@@ -12,17 +12,39 @@ from allauth.socialaccount.models import SocialAccount, SocialApp
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect import views as openid
+from django.conf import settings
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
+from selection.access import limits
+
 from . import second_factor
 from .adapters import providers
 from .forms import app_code
 from .nonce import Exchange
 from .pages import context_of, refusal
+
+
+def is_hurried(request: HttpRequest) -> bool:
+    """Count what is sent from this address to sign in; return whether it is too much in a minute.
+
+    To check a password takes a quarter of a second, whatever the name; axes counts each name apart.
+    """
+    place = limits.place(request)
+    sent = request.method == "POST"
+    return sent and limits.over("signin", place, settings.LINK_FAILURES_PER_MINUTE)
+
+
+def wait(request: HttpRequest) -> HttpResponse:
+    response = refusal(request, HURRIED, HTTPStatus.TOO_MANY_REQUESTS)
+    response["Retry-After"] = str(limits.seconds_left())
+    return response
+
+
+HURRIED = "From this address too many have tried to sign in. Wait a minute, then try again."
 
 
 class Login(LoginView):
@@ -32,6 +54,8 @@ class Login(LoginView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         user = request.user
+        if is_hurried(request):
+            return wait(request)
         if user.is_authenticated and not user.is_staff:
             context = context_of(request, "Welcome")
             return render(request, "signin/no_team.html", context, status=HTTPStatus.FORBIDDEN)
@@ -86,6 +110,8 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """
     if request.method != "POST":
         return redirect("account_login")
+    if is_hurried(request):
+        return wait(request)
     try:
         response = openid.login(request, provider_id)
     except (OSError, OAuth2Error, KeyError, ValueError):  # of the network, or what came of it

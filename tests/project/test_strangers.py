@@ -1,0 +1,83 @@
+"""What a stranger's request costs: every address, without a login, a token or a link."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLResolver, get_resolver
+
+from selection.access import limits
+from selection.api import api
+from selection.api.base import Api
+
+pytestmark = pytest.mark.django_db
+
+MOST_QUERIES = 2
+CONVERTER = re.compile(r"<[^>]*>|\(\?P<\w+>[^)]*\)")
+
+
+def routes(patterns: Any, before: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, route)
+        else:
+            yield route
+
+
+ADDRESSES = sorted({f"/{CONVERTER.sub('1', one)}" for one in routes(get_resolver().url_patterns)})
+
+
+@pytest.fixture
+def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the API's document is built nor a password hashed."""
+    assert api.document  # by the first who asked
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("A stranger's request did expensive work.")
+
+    monkeypatch.setattr(Api, "get_openapi_schema", refuse)
+    monkeypatch.setattr(User, "set_password", refuse)
+    monkeypatch.setattr(User, "check_password", refuse)
+
+
+@pytest.mark.any_database
+def test_no_address_makes_a_stranger_costly(no_work: None) -> None:
+    client, costly = Client(), {}
+    for address in ADDRESSES:
+        address = address.replace("^", "").replace("$", "").replace("\\", "")
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address)
+        if len(queries) > MOST_QUERIES:
+            costly[address] = [one["sql"] for one in queries]
+    assert costly == {}
+    assert len(ADDRESSES) > 150
+
+
+@pytest.mark.any_database
+def test_the_apis_document_is_built_once_and_sent_as_it_is(no_work: None) -> None:
+    first, again = (Client().get("/api/openapi.json") for _ in range(2))
+    assert first.status_code == 200
+    assert first.content == again.content
+    assert first.json()["info"]["title"] == "CrowdSelect"
+    same = Client().get("/api/openapi.json", headers={"if-none-match": first.headers["ETag"]})
+    assert (same.status_code, same.content) == (304, b"")
+
+
+@pytest.mark.any_database
+def test_who_tries_many_names_from_one_address_waits(settings: Any) -> None:
+    settings.LINK_FAILURES_PER_MINUTE = 3
+    limits._here.turn(-1)
+    here = Client(REMOTE_ADDR="192.0.2.7")
+    told = [
+        here.post("/admin/login/", {"username": f"name {one}", "password": "x"}).status_code
+        for one in range(5)
+    ]
+    assert 429 in told[3:]
+    elsewhere = Client(REMOTE_ADDR="192.0.2.8")
+    assert elsewhere.post("/admin/login/", {"username": "a", "password": "x"}).status_code == 200
