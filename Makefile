@@ -74,6 +74,7 @@ check: tools
 # `make faults ARGS="--database sqlite --minutes 5 --faults 100 --seed 7"`.
 faults: tools
 	$(BIN)/python -m tests.faults $(ARGS)
+	$(BIN)/python -m tests.faults.overload
 
 bench: tools
 	$(BIN)/python -m benchmarks

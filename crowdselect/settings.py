@@ -56,6 +56,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "crowdselect.logs.Requests",
+    "crowdselect.arrival.Arrival",
     "crowdselect.proxies.Proxies",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -150,9 +151,9 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_RESULT_BACKEND = CELERY_BROKER_URL  # for the research only: no task of the app has a result
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
-# Forecasts (and large files) and webhooks have queues of their own, so that a run's next step never
 # A process that simulated a very large pool is replaced, with all the memory that it took (in kB).
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 600_000
+# Forecasts (and large files) and webhooks have queues of their own, so that a run's next step never
 # waits behind one. A worker that is told of no queue takes all.
 CELERY_TASK_QUEUES: dict[str, Any] = {"celery": {}, "forecasts": {}, "webhooks": {}}
 CELERY_TASK_DEFAULT_QUEUE = "celery"

@@ -12,10 +12,13 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Callable, MutableSequence
+from multiprocessing.sharedctypes import RawArray
 
 import waitress
 from django.conf import settings
 
+from .web_queue import BeatTask, Channel
 from .wsgi import application, pulse
 
 THREADS = 4
@@ -40,7 +43,8 @@ def listen(address: str) -> socket.socket:
 
 def keep_serving(listener: socket.socket, processes: int) -> int:
     """Serve in so many processes until a signal ends this one; put a new one for each that dies."""
-    serving: set[int] = set()
+    serving: dict[int, int] = {}  # the place of each in the array
+    taken_up = RawArray("d", processes)
 
     def stop(number: int, frame: object) -> None:
         raise SystemExit
@@ -48,10 +52,11 @@ def keep_serving(listener: socket.socket, processes: int) -> int:
     signal.signal(signal.SIGTERM, stop)
     try:
         while True:
-            while len(serving) < processes:
-                serving.add(_fork(listener))
+            for place in set(range(processes)) - set(serving.values()):
+                taken_up[place] = time.monotonic()
+                serving[_fork(listener, taken_up, place)] = place
             pid, status = os.wait()
-            serving.discard(pid)
+            serving.pop(pid, None)
             print(f"A web process ended with status {status}.", file=sys.stderr)  # noqa: T201
             time.sleep(1)  # not as fast as it can, where each dies at once
     except (SystemExit, KeyboardInterrupt):
@@ -62,21 +67,25 @@ def keep_serving(listener: socket.socket, processes: int) -> int:
     return 0
 
 
-def _fork(listener: socket.socket) -> int:
+def _fork(listener: socket.socket, taken_up: MutableSequence[float], place: int) -> int:
     parent, pid = os.getpid(), os.fork()
     if pid:
         return pid
     try:
-        pulse.start(parent)
-        serve(listener)
+        serve(listener, parent, taken_up, place)
     finally:
         os._exit(0)
 
 
-def serve(listener: socket.socket) -> None:
-    """Until a signal comes: what is being answered is answered to its end."""
+def serve(
+    listener: socket.socket, parent: int, taken_up: MutableSequence[float], place: int
+) -> None:
+    """Until a signal comes: what is being answered is answered to its end.
+
+    taken_up, place  as ``web_queue.BeatTask`` has them
+    """
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that one waited is no news
-    waitress.serve(
+    server = waitress.create_server(
         application,
         sockets=[listener],
         threads=THREADS,
@@ -86,8 +95,14 @@ def serve(listener: socket.socket) -> None:
         max_request_body_size=settings.MOST_UPLOADED,
         clear_untrusted_proxy_headers=False,  # crowdselect.proxies does, and knows networks
         ident=None,
-        _quiet=True,
     )
+    server.channel_class = Channel
+
+    def enqueue(done: Callable[[], None]) -> None:
+        server.add_task(BeatTask(server, taken_up, place, pulse.beat, done))
+
+    pulse.start(parent, enqueue)
+    server.run()
 
 
 if __name__ == "__main__":

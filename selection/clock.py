@@ -1,9 +1,15 @@
 """What time it is for all hosts alike: one begins a worker's time, another finds it over."""
 
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime, timedelta
+from time import monotonic
 
 from django.db import connection
 from django.utils import timezone
+
+_arrived: ContextVar[float | None] = ContextVar("arrived", default=None)
 
 
 def now() -> datetime:
@@ -14,3 +20,27 @@ def now() -> datetime:
         cursor.execute("SELECT clock_timestamp()")
         at: datetime = cursor.fetchone()[0]
         return at
+
+
+@contextmanager
+def request_arrived(moment: float | None) -> Iterator[None]:
+    """Answer in this block a request that arrived at this moment of the clock ``monotonic``.
+
+    moment  None if the web server does not tell: then it arrived just now
+    """
+    token = _arrived.set(moment)
+    try:
+        yield
+    finally:
+        _arrived.reset(token)
+
+
+def waited() -> timedelta:
+    """Return how long ago the present request arrived; zero outside of requests."""
+    moment = _arrived.get()
+    return timedelta(seconds=max(0.0, monotonic() - moment)) if moment else timedelta()
+
+
+def request_time() -> datetime:
+    """Return when the present request arrived, by the database's clock; now outside of requests."""
+    return now() - waited()

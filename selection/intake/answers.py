@@ -106,9 +106,9 @@ def _closed(assignment_id: int, response: str, refusal: Refused | None) -> Recei
 
 
 def overdue(slip: Slip) -> bool:
-    """Whether it may be closed as overdue (``lapse``), by whatever clock: asked anew, because the
-    time to answer may have been given back since."""
-    return Assignment.objects.filter(pk=slip.assignment_id).overdue(clock.now()).exists()
+    """Whether it may be closed as overdue (``lapse``): asked anew, because the time to answer may
+    have been given back since."""
+    return Assignment.objects.filter(pk=slip.assignment_id).overdue(slip.at).exists()
 
 
 def again(assignment_id: int, response: str, expired: bool, first: str | None) -> Receipt:
@@ -138,7 +138,7 @@ def insert(slips: Mapping[int, Slip], responses: Mapping[int, str]) -> int:
         "response": [responses[pk] for pk in ids],
         "right": [matches(slip.accepted, responses[pk], slip.grading) for pk, slip in graded],
     }
-    # When they were looked up, a moment ago: by the clock that their time to answer is taken by.
+    # When they arrived, by the clock that their time to answer is taken by.
     at = max((slip.at for slip in own), default=None)
     same = {"void": False, "expired": False, "at": at, "applied_in": None}
     try:

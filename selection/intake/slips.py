@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from django.db.models.functions import Now
 
+from selection import clock
 from selection.models import Assignment
 
 from .prepared import executed
@@ -33,8 +34,9 @@ MANY = 1024  # ids in one statement; some databases take no more than a few thou
 
 
 class Slip(NamedTuple):
-    """An assignment, its run and its question, and when it was read, by the database's clock;
-    expired and response are None while it is open, or where that was not asked."""
+    """An assignment, its run and its question, and when the request that is about it arrived, by
+    the database's clock; expired and response are None while it is open, or where that was not
+    asked."""
 
     assignment_id: int
     candidate_id: int
@@ -77,7 +79,7 @@ def _slip(*row: Any) -> Slip:
             *row[:5],
             _moment(row[5]),
             *map(json.loads, row[6:9]),
-            _moment(row[9]),
+            _moment(row[9]) - clock.waited(),
             *(row[10:] or UNASKED),
         ]
     )

@@ -168,7 +168,7 @@ def _sorting(upload: Upload) -> Sorting:
     if upload.kind == Kind.QUESTIONS:
         look = partial(catalog.refuse_swapped_questions, target)
         return Sorting(partial(_questions, target, catalog.asked_of(target)), look)
-    sorter = Sorter(target, "wrong")
+    sorter = Sorter(target, "wrong", upload.created)
     return Sorting(partial(_answers, sorter), sorter.refuse_swapped)
 
 

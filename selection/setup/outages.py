@@ -1,12 +1,14 @@
 """Time in which nobody's answer could be taken counts against nobody, nor does a wrong clock.
 
 The beats of the web tell both: when the next one comes more than 20 seconds after the last one, the
-web was away, or the clock was set ahead; when it comes before it, the clock was put back. Either
+web was away or overloaded, or the clock was set ahead; when it comes before it, the clock was put
+back. Either
 way the moments by which people are judged and waited for are moved along, in the transaction that
 takes the beat: whoever judges by them goes by the last beat as well.
 """
 
 from datetime import datetime, timedelta
+from time import monotonic
 
 from django.db import transaction
 from django.db.models import F
@@ -21,22 +23,35 @@ BEAT = timedelta(seconds=5)
 AWAY = timedelta(seconds=20)  # without a beat: four are missing
 
 
-def web_is_up(now: datetime | None = None) -> None:
+def web_is_up(now: datetime | None = None, waited: timedelta = timedelta()) -> None:
     """Said by every web process every few seconds; the first after an outage gives its time back.
+
+    waited  how long ago the last requests arrived that were taken up: the web was there until then
 
     Nothing is closed meanwhile: ``AssignmentQuerySet.overdue`` goes by the last beat.
     """
     at, last = now or clock.now(), Pulse.objects.seen(Pulse.WEB)
     if last is None:
-        Pulse.objects.get_or_create(pk=Pulse.WEB, defaults={"at": at})
-    elif abs(at - last) >= BEAT:
-        _beat(now)
+        Pulse.objects.get_or_create(pk=Pulse.WEB, defaults={"at": at - waited})
+    elif abs(_until(at, last, waited) - last) >= BEAT:
+        _beat(now, waited)
+
+
+def _until(now: datetime, last: datetime, waited: timedelta) -> datetime:
+    """Return until when the web was there: not before the last beat, unless the clock was put back.
+
+    Another process, whose requests wait for less time, may have said that beat.
+    """
+    return now if now < last else max(now - waited, last)
 
 
 @transaction.atomic
-def _beat(now: datetime | None) -> None:
+def _beat(now: datetime | None, waited: timedelta) -> None:
+    begun = monotonic()
     pulse = Pulse.objects.select_for_update().get(pk=Pulse.WEB)
-    now = now or clock.now()  # as it is when it is this process's turn
+    if now is None:  # as it is when it is this process's turn
+        now, waited = clock.now(), waited + timedelta(seconds=monotonic() - begun)
+    now = _until(now, pulse.at, waited)
     span = now - pulse.at
     if abs(span) < BEAT:
         return
