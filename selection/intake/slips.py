@@ -79,7 +79,7 @@ def _slip(*row: Any) -> Slip:
             *row[:5],
             _moment(row[5]),
             *map(json.loads, row[6:9]),
-            _moment(row[9]) - clock.waited(),
+            _arrived(row[9]),
             *(row[10:] or UNASKED),
         ]
     )
@@ -89,6 +89,12 @@ def _slip(*row: Any) -> Slip:
 def _sql(columns: tuple[str, ...], many: int) -> str:
     rows = Assignment.objects.filter(pk__in=range(many)).order_by().annotate(at=Now())
     return rows.values_list(*columns).query.sql_with_params()[0]
+
+
+def _arrived(read: datetime | str) -> datetime | None:
+    """Return when the present request arrived, of when it read: both by the database's clock."""
+    at = _moment(read)
+    return at and at - clock.waited()
 
 
 def _moment(stored: datetime | str | None) -> datetime | None:
