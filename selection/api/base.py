@@ -142,7 +142,11 @@ class Api(NinjaAPI):
         return [own, *super()._get_urls()]
 
 
-@etag(lambda request: api.document_etag)
+def _etag_of_document(request: HttpRequest) -> str:
+    return api.document_etag
+
+
+@etag(_etag_of_document)
 def _send_document(request: HttpRequest) -> HttpResponse:
     return HttpResponse(api.document, content_type="application/json; charset=utf-8")
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from time import monotonic
+from typing import Any
 
 from .beliefs import Belief
 from .contenders import Contender, suitable
@@ -45,9 +46,11 @@ def _small(plan: Plan) -> Plan:
     workers = max(2, int(plan.workers * share))
     if share >= 1 or workers >= plan.workers:
         return plan
-    budgets = {
-        name: None if given is None else max(1, int(given * share))
-        for name, given in (("budget", plan.budget), ("left", plan.left))
-    }
     k = min(max(1, round(plan.k * share)), workers - 1)
-    return replace(plan, workers=workers, k=k, met=(), **budgets)
+    return replace(plan, workers=workers, k=k, met=(), **_share_of(plan, share))
+
+
+def _share_of(plan: Plan, share: float) -> dict[str, Any]:
+    """Return the plan's limits on answers, where it has them, as this share of them."""
+    limits = {"budget": plan.budget, "left": plan.left}
+    return {name: max(1, int(most * share)) for name, most in limits.items() if most is not None}
