@@ -119,7 +119,6 @@ PARTS: list[Callable[[], object]] = [
     wake_all,
     joining.close_due,
     roster.sweep,
-    audit.seal,
     uploads.sweep,
     forget_keys,
     orders.sweep,
