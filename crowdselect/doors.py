@@ -2,16 +2,19 @@
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.exceptions import SessionInterrupted
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.db import OperationalError
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+
+from selection.errors import cannot_write, is_read_only
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +28,10 @@ FULL = (
     "The server’s disk takes nothing more, so nothing of this was saved, and nobody can sign in. "
     "What was saved before is still there. Whoever runs the server must make room on its disk; then"
     " send it again."
+)
+READ_ONLY = (
+    "The database takes no changes just now, as while it moves to another server, so nothing of "
+    "this was saved. What was saved before is still there. Send it again in a minute."
 )
 # As SQLite and PostgreSQL say it.
 NO_ROOM = re.compile("is full|I/O error|No space left", re.IGNORECASE)
@@ -54,8 +61,8 @@ class Doors:
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
-        """Somebody else has held for long what this request needs, or the database is away."""
-        return unsaved(request, exception) if isinstance(exception, OperationalError) else None
+        """Somebody else has held for long what this request needs, or nothing can be written."""
+        return unsaved(request, exception) if cannot_write(exception) else None
 
 
 class Sessions(SessionMiddleware):
@@ -64,15 +71,26 @@ class Sessions(SessionMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         try:
             return super().process_response(request, response)
-        except OperationalError as error:
-            answer = unsaved(request, error)
+        except (DatabaseError, SessionInterrupted) as error:
+            reason = next(filter(cannot_write, _chain(error)), None)
+            if reason is None:
+                raise
+            answer = unsaved(request, reason)
             with_headers(request, answer)
             return answer
 
 
-def unsaved(request: HttpRequest, error: OperationalError) -> HttpResponse:
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and those it came of: Django calls a session it cannot update deleted."""
+    found: BaseException | None = error
+    while found is not None:
+        yield found
+        found = found.__context__
+
+
+def unsaved(request: HttpRequest, error: BaseException) -> HttpResponse:
     logger.warning("%s %s: %s", request.method, request.path, error)
-    why = FULL if NO_ROOM.search(str(error)) else BUSY
+    why = FULL if NO_ROOM.search(str(error)) else READ_ONLY if is_read_only(error) else BUSY
     answer = refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, why)
     answer.headers["Retry-After"] = "60"
     return answer

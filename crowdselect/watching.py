@@ -25,7 +25,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     """200 where answers can be taken, 503 otherwise, with the state of each part.
 
     For load balancers: answers are taken while Redis or the background is away, too. But not where
-    the web could not write its own beat, as it cannot when a disk is full.
+    the database is read-only, or the web could not write its own beat, as when a disk is full.
     """
     parts = {part.name.lower(): part.well for part in reports.parts()}
     taken = parts["database"] and parts["web"]

@@ -12,7 +12,7 @@ Status = Literal["draft", "running", "paused", "ended"]
 class WorkerIn(TypedDict):
     worker: str
     name: NotRequired[str]
-    attributes: NotRequired[dict[str, str]]
+    attributes: NotRequired[dict[str, str | float | bool]]
 
 
 class Grading(TypedDict, total=False):

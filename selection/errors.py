@@ -1,5 +1,10 @@
 """What is refused, in one sentence for the person who asked, and the HTTP status that says so."""
 
+from django.db import InternalError, OperationalError
+
+# psycopg's ReadOnlySqlTransaction: a standby, or a primary that is about to become one.
+READ_ONLY = "25006"
+
 
 class Refused(Exception):
     """The message says what is wrong, where, and what would be right."""
@@ -53,3 +58,18 @@ class OutsideChoices(Refused):
 
 class Busy(Exception):
     """Somebody else is at it; come again in a moment."""
+
+
+def is_read_only(error: BaseException) -> bool:
+    """Return whether PostgreSQL refused a write because it takes none, as during a failover."""
+    return (
+        isinstance(error, InternalError) and getattr(error.__cause__, "sqlstate", "") == READ_ONLY
+    )
+
+
+def cannot_write(error: BaseException) -> bool:
+    """Return whether the database cannot be written to now: it is locked, full, away or read-only.
+
+    The same may succeed in a minute, so whoever sent something is asked to send it again.
+    """
+    return isinstance(error, OperationalError) or is_read_only(error)

@@ -3,14 +3,15 @@
 import logging
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
-from celery import shared_task
+from celery import Task, shared_task
 from celery.signals import worker_ready
 from django.db import DatabaseError
 from django.utils import timezone
 
 from . import acting, audit, clock, engine, intake, personal, reports, wake, webhooks
-from .errors import Busy
+from .errors import Busy, cannot_write
 from .forecast import orders, outlooks
 from .intake import uploads
 from .models import Creation, Pulse, Run
@@ -24,7 +25,20 @@ AT_ONCE = 20
 FROZEN = 600
 
 
-@shared_task(time_limit=FROZEN)
+class Patient(Task):
+    """What the database cannot take now is left to the sweep: one line in the log, no traceback."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except DatabaseError as error:
+            if not cannot_write(error):
+                raise
+            logger.warning("%s is for the next sweep: %s", self.name, error)
+            return None
+
+
+@shared_task(base=Patient, time_limit=FROZEN)
 def advance(run_id: int) -> None:
     """A run that is held, by whomever, keeps no process from the other runs: it is for later."""
     wake.received(run_id)
@@ -38,22 +52,22 @@ def advance(run_id: int) -> None:
         wake.request(run_id)
 
 
-@shared_task
+@shared_task(base=Patient)
 def forecast(part_id: int, runs: int) -> None:
     orders.work(part_id, runs)
 
 
-@shared_task
+@shared_task(base=Patient)
 def outlook(run_id: int) -> None:
     outlooks.refresh(run_id)
 
 
-@shared_task
+@shared_task(base=Patient)
 def deliver(webhook_id: int) -> None:
     webhooks.drain(webhook_id)
 
 
-@shared_task
+@shared_task(base=Patient)
 def sort_upload(upload_id: str) -> None:
     uploads.work(upload_id)
 
@@ -64,13 +78,13 @@ def catch_up(**signal: object) -> None:
     sweep.delay()
 
 
-@shared_task
+@shared_task(base=Patient)
 def retain() -> None:
     """Nothing, where all is kept for good."""
     personal.retain()
 
 
-@shared_task(time_limit=FROZEN)
+@shared_task(base=Patient, time_limit=FROZEN)
 def sweep() -> None:
     """Make up for every message that was lost, and close what is overdue.
 
@@ -119,7 +133,6 @@ PARTS: list[Callable[[], object]] = [
     wake_all,
     joining.close_due,
     roster.sweep,
-    audit.seal,
     uploads.sweep,
     forget_keys,
     orders.sweep,

@@ -25,7 +25,7 @@ from selection.access import scoped, tokens
 from selection.models import ApiToken, Membership, Team
 from selection.signin import second_factor
 
-from .careful import Careful
+from .careful import Careful, CarefulFields
 from .scope import Admin, TabularInline
 
 admin.site.unregister([User, Group])
@@ -48,7 +48,7 @@ class Told:
         return field
 
 
-class TeamsOfUser(Told, UnfoldTabularInline):
+class TeamsOfUser(Told, CarefulFields, UnfoldTabularInline):
     model = Membership
     fields = ["team", "role"]
     extra = 0

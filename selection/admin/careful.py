@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.exceptions import FieldDoesNotExist, ValidationError
+from django.forms import ModelChoiceField
 from django.http import HttpRequest
 
 # What the filters beside a list, and links to a part of it, compare a column by.
@@ -15,7 +16,42 @@ def number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) <= LONGEST_NUMBER else None
 
 
-class Careful:
+def _comparable(value: str) -> bool:
+    """Whether a database compares a column with it: no number in it is too large for one."""
+    parts = [part.lstrip("-") for part in value.split(",")]
+    return len(value) < 200 and not any(
+        part.isdecimal() and len(part) > LONGEST_NUMBER for part in parts
+    )
+
+
+class NumbersOnly:
+    """A widget whose choices are numbers of rows. Anything else becomes the number of no row, which
+    the field refuses in a sentence: the database would refuse it with an error."""
+
+    def value_from_datadict(self, *sent: Any) -> Any:
+        value = super().value_from_datadict(*sent)  # type: ignore[misc]
+        if isinstance(value, list):
+            return [_row_number(one) for one in value]
+        return value and _row_number(value)
+
+
+def _row_number(value: str) -> str:
+    return value if number(value) is not None else "0"
+
+
+class CarefulFields:
+    """For an admin, and for an inline: what is sent to choose a row may be anything."""
+
+    def formfield_for_dbfield(self, *args: Any, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(*args, **kwargs)  # type: ignore[misc]
+        if isinstance(field, ModelChoiceField):
+            inner = getattr(field.widget, "widget", field.widget)
+            kind = type(inner)
+            inner.__class__ = type(kind.__name__, (NumbersOnly, kind), {})
+        return field
+
+
+class Careful(CarefulFields):
     """An admin on whose lists and forms no address leads to a server error.
 
     Django lets an address filter a list by any column in any way, also by a bad regular expression
@@ -35,7 +71,7 @@ class Careful:
         except FieldDoesNotExist:
             return True  # Django says kindly that there is no such column
         how = rest.removeprefix("id__").removeprefix("id") if foreign else rest
-        return (column in filters or foreign) and how in HOW and len(value) < 200
+        return (column in filters or foreign) and how in HOW and _comparable(value)
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None

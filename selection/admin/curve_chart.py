@@ -59,7 +59,7 @@ def draw(name: str, points: Sequence[Mapping[str, Any]], plan: Plan) -> CurveCha
     ats = sorted({point["at"] for point in points})
     if len(ats) < 2:
         return None
-    top = max(point["answers"][2] for point in points)
+    top = max(1, *(point["answers"][2] for point in points))
     scale = _Scale(ats, top * 1.05)
     here = plan.epsilon if name == "epsilon" else plan.k
     titles = list(dict.fromkeys(point["title"] for point in points))

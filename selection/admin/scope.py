@@ -20,7 +20,7 @@ from selection.access import allowed, common_team, path_of, scoped, several, tea
 from selection.models import Team
 
 from . import past
-from .careful import Careful
+from .careful import Careful, CarefulFields
 from .page import object_url
 
 OTHERS = "These do not belong to one team: what is used together has to."
@@ -60,7 +60,7 @@ class Scoped:
         return super().formfield_for_foreignkey(db_field, request, **kwargs)  # type: ignore[misc]
 
 
-class TabularInline(Scoped, UnfoldTabularInline):
+class TabularInline(CarefulFields, Scoped, UnfoldTabularInline):
     pass
 
 

@@ -33,6 +33,18 @@ def price(description: str) -> Any:
     return Field(None, ge=0, le=99_999_999, description=description, json_schema_extra=PRICE)
 
 
+# Of a worker, by name; models.read_attributes refuses other values, each row by itself.
+Attributes = Annotated[
+    dict[str, Any],
+    Field(
+        json_schema_extra={
+            "additionalProperties": {
+                "anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
+            }
+        }
+    ),
+]
+
 # Of an algorithm's option.
 Value = bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | float | str | None
 

@@ -17,7 +17,7 @@ from selection.models import Pool, Worker, as_stored
 from selection.setup import holders
 
 from .base import ERRORS, api
-from .fields import Id, Key, Name, Named, RowsOut
+from .fields import Attributes, Id, Key, Name, Named, RowsOut
 from .once import KEYED, once
 from .paging import NEXT, Page, page
 from .schemas import WorkerIn
@@ -44,7 +44,7 @@ class WorkerChangeIn(Schema, extra="forbid"):
     """What is left out stays."""
 
     name: str | None = Field(None, max_length=LONGEST_KEY, examples=["Ada"])
-    attributes: dict[str, str] | None = Field(
+    attributes: Attributes | None = Field(
         None, description="All of them.", examples=[{"language": "English"}]
     )
 
@@ -52,7 +52,7 @@ class WorkerChangeIn(Schema, extra="forbid"):
 class PoolWorkerOut(Schema):
     worker: str = Field(examples=["A1B2C3"])
     name: str
-    attributes: dict[str, Any] = Field(examples=[{"language": "English"}])
+    attributes: Attributes = Field(examples=[{"language": "English"}])
 
 
 class WorkersQuery(Page):

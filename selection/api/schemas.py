@@ -15,7 +15,7 @@ from selection.limits import (
     MOST_PRESENT,
 )
 
-from .fields import Id, Key
+from .fields import Attributes, Id, Key
 from .paging import LONGEST_CURSOR, Page
 
 
@@ -140,7 +140,7 @@ class WorkerIn(Schema):
         description="What your platform calls them; unique in the pool.", examples=["A1B2C3"]
     )
     name: str = Field("", max_length=LONGEST_KEY, examples=["Ada"])
-    attributes: dict[str, str] = Field(
+    attributes: Attributes = Field(
         {}, description="For quotas, and for you.", examples=[{"language": "English"}]
     )
 

@@ -1,8 +1,7 @@
-"""What people and programs did, written down beside it and chained, so that a gap shows."""
+"""What people and programs did, written down beside it."""
 
 from . import receivers  # noqa: F401  (connects them)
-from .chain import FIELDS, lines, seal, verify
-from .replacing import replace
+from .listing import FIELDS, lines
 from .writing import MANY, deleted, note
 
-__all__ = ["FIELDS", "MANY", "deleted", "lines", "note", "replace", "seal", "verify"]
+__all__ = ["FIELDS", "MANY", "deleted", "lines", "note"]

@@ -4,7 +4,6 @@ from contextvars import ContextVar
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Model
 from django.http import HttpRequest
 from django.utils import timezone
@@ -12,8 +11,6 @@ from django.utils import timezone
 from selection.access import team_of
 from selection.acting import person
 from selection.models import ApiToken, AuditEntry, Question, Run, Skill, Worker
-
-from .chain import seal
 
 # A receiver of deletions makes Django load every row that goes: not for those that are many.
 MANY = (Question, Skill, Worker)
@@ -77,8 +74,6 @@ def note(kind: str, item: Model, **fields: Any) -> None:
         name=str(item)[:200],
         **fields,
     )
-    # A lambda, because Django names a failing robust callback by its __qualname__.
-    transaction.on_commit(lambda: seal(), robust=True)
 
 
 def _team(item: Model) -> int | None:

@@ -24,15 +24,14 @@ def band(outcomes: Sequence[int], most: int, unthought: float = UNTHOUGHT) -> tu
     values = np.asarray(outcomes, float)
     if values.min() == most:  # the most there can be, whoever is tested
         return most, most, most
-    if values.size >= MANY:
-        tails = [(1 - HELD) / 2, 0.5, (1 + HELD) / 2]
-        logs = np.log(np.quantile(values, tails, method="weibull"))
-    else:
-        logs = _few(np.log(values))
+    tails = np.quantile(values, [(1 - HELD) / 2, 0.5, (1 + HELD) / 2], method="weibull")
+    logs = np.log(np.maximum(tails, 1)) if values.size >= MANY else _few(np.log(values.clip(1)))
     beyond = ndtri((1 + HELD) / 2) * unthought
     logs = logs[1] + np.array([-1, 0, 1]) * np.hypot(logs - logs[1], beyond)
     low, median, high = np.exp(logs)
-    low, median, high = np.clip(np.rint([low, median, high]), 1, most).astype(int).tolist()
+    bounds = np.clip(np.rint([low, median, high]), 1, most)
+    bounds[tails < 0.5] = 0  # no answer is needed: a run can end before it asks anybody
+    low, median, high = bounds.astype(int).tolist()
     return low, median, high
 
 

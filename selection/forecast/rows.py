@@ -152,9 +152,15 @@ def _why(plan: Plan, ledger: Ledger, row: Forecast, best: Forecast) -> str:
         return f"The cheapest that promises what matters and ends: {_ends(plan, row)}."
     if not row.keeps:
         return f"It ends, but promises something else than what matters: {_ends(plan, row)}."
-    times = row.answers[1] / best.answers[1]
-    more = f"at {times:.1f} times the answers of {best.title}"
-    return f"It promises what matters, {more}: {_ends(plan, row)}."
+    return f"It promises what matters, {_compare(row, best)}: {_ends(plan, row)}."
+
+
+def _compare(row: Forecast, best: Forecast) -> str:
+    if not row.answers[1]:
+        return f"without any answers, as {best.title}"
+    if not best.answers[1]:
+        return f"with about {row.answers[1]:,} answers, where {best.title} needs none"
+    return f"at {row.answers[1] / best.answers[1]:.1f} times the answers of {best.title}"
 
 
 def of_runs(share: float, runs: int) -> str:

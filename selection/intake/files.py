@@ -9,7 +9,7 @@ from typing import Any
 
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
-from selection.models import plain_key, unseen
+from selection.models import Attributes, plain_key, unseen
 from selection.reading import Row, Table, read_table
 
 from . import layouts, ways
@@ -38,7 +38,7 @@ class WorkerRow:
     line: int
     worker: str
     name: str
-    attributes: dict[str, str]
+    attributes: Attributes
 
 
 @dataclass(frozen=True)

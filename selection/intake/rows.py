@@ -9,7 +9,16 @@ from django.db import transaction
 
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY
-from selection.models import Pool, QuestionSet, Worker, as_stored, grading, unseen
+from selection.models import (
+    Attributes,
+    Pool,
+    QuestionSet,
+    Worker,
+    as_stored,
+    grading,
+    read_attributes,
+    unseen,
+)
 from selection.models.gradable import Gradable
 
 from . import catalog, ways
@@ -52,9 +61,9 @@ def put_workers(pool: Pool, rows: Sequence[WorkerRow]) -> list[Fate]:
 
 def _refuse_worker(row: WorkerRow) -> None:
     _refuse_key(row.worker, "worker's id")
-    texts = [row.name, *row.attributes, *row.attributes.values()]
-    if any(NO_TEXT.search(text) for text in texts):
+    if NO_TEXT.search(row.name):
         raise Refused("There is a character in it that cannot be read.")
+    read_attributes(row.attributes)
 
 
 @transaction.atomic
@@ -164,7 +173,7 @@ def counted(fates: Sequence[Fate]) -> dict[str, int]:
     return {result: counts[result] for result in (ADDED, CHANGED, UNCHANGED, REFUSED)}
 
 
-def renamed(worker: Worker, name: str | None, attributes: dict[str, str] | None) -> None:
+def renamed(worker: Worker, name: str | None, attributes: Attributes | None) -> None:
     """Give a worker another name or other attributes; None leaves them. Raises Refused."""
     worker.name = worker.name if name is None else name
     worker.attributes = worker.attributes if attributes is None else attributes

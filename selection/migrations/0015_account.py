@@ -1,6 +1,11 @@
+import secrets
+
 from django.db import migrations, models
 
-import selection.models.audit
+
+def salt():
+    """Was selection.models.audit.salt, until 0025 dropped the column."""
+    return secrets.token_hex(16)
 
 
 class Migration(migrations.Migration):
@@ -19,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='auditentry',
             name='salt',
-            field=models.CharField(blank=True, default=selection.models.audit.salt, max_length=32),
+            field=models.CharField(blank=True, default=salt, max_length=32),
         ),
         migrations.AddField(
             model_name='worker',

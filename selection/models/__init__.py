@@ -3,6 +3,7 @@
 from . import among as among  # registers the lookup
 from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
+from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
 from .creations import Creation
 from .crowd import Pool, Worker
@@ -27,6 +28,7 @@ __all__ = [
     "Answer",
     "ApiToken",
     "Assignment",
+    "Attributes",
     "AuditEntry",
     "Candidate",
     "ColumnNames",
@@ -59,6 +61,7 @@ __all__ = [
     "exposure",
     "plain",
     "plain_key",
+    "read_attributes",
     "spellings",
     "unseen",
 ]

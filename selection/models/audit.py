@@ -1,6 +1,5 @@
 """Who did what to what, when, from where: added to, never changed."""
 
-import secrets
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -9,13 +8,12 @@ from django.db import models
 from .teams import Team
 
 
-def salt() -> str:
-    """Without it nobody can try out what a digest was of."""
-    return secrets.token_hex(16)
-
-
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
-    """Neither changes nor deletes anything; that an entry is sealed is written by audit.chain."""
+    """Refuse to change or delete entries, but for personal data, which ``forget`` takes out."""
+
+    def forget(self, **values: Any) -> int:
+        """Give the entries these values; return how many entries there were."""
+        return super().update(**values)
 
     def update(self, **changes: Any) -> int:
         raise TypeError("The audit log is added to, never changed.")
@@ -32,9 +30,6 @@ class AuditEntry(models.Model):
     kind    added, changed, deleted, signed in, or what an Event of a run calls it
     model   what kind of thing, as in "run"; ``item`` its id and ``name`` its name at that time
     before  the values that were replaced, by field; ``after`` those that took their place
-    number  its place in the chain, from 1; None until it is sealed, a moment after it is written
-    digest  of it and of the digest before it
-    salt    random, and part of what the digest is of; empty in entries older than it
     """
 
     at = models.DateTimeField()
@@ -50,9 +45,6 @@ class AuditEntry(models.Model):
     before = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
     after = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
     why = models.CharField(max_length=300, blank=True)
-    number = models.PositiveBigIntegerField(null=True, unique=True)
-    digest = models.CharField(max_length=64, blank=True)
-    salt = models.CharField(max_length=32, blank=True, default=salt)
 
     objects = AuditQuerySet.as_manager()
 

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from .attributes import AttributesField
 from .spelling import as_stored
 from .teams import NamedInTeam, Team, default_team, named_once
 
@@ -41,7 +42,7 @@ class Worker(models.Model):
     pool = models.ForeignKey(Pool, models.CASCADE, related_name="workers")
     key = models.CharField("worker", max_length=200)
     name = models.CharField(max_length=200, blank=True)
-    attributes = models.JSONField(default=dict, blank=True)
+    attributes = AttributesField(default=dict, blank=True)
     erased = models.DateTimeField(null=True, editable=False)
 
     objects = Present()

@@ -1,6 +1,5 @@
-"""Things brought from another server or another database: a run from its dump, or everything."""
+"""Copy everything from one database into another."""
 
-from .loading import Loaded, load
 from .tables import Copied, copy
 
-__all__ = ["Copied", "Loaded", "copy", "load"]
+__all__ = ["Copied", "copy"]

@@ -67,9 +67,7 @@ def erase(rows: list[Worker], who: str, why: str = "") -> Erased:
     _forget_uploads(rows)
     _forget_lists(rows, pseudonym)
     _forget_messages(rows, replace)
-    changed = audit.replace(
-        entries, lambda entry: _without(entry, rows, pseudonym, replace), who, why
-    )
+    changed = _forget_entries(entries, rows, pseudonym, replace)
     withdrawn = [str(run) for run in runs if _withdraw(run, pseudonym, who, why)]
     for row in rows:
         row.refresh_from_db()
@@ -136,6 +134,17 @@ def _forget_messages(rows: list[Worker], replace: Replace) -> None:
 def _forms(text: str) -> set[str]:
     """As it stands in JSON, which has ü as it is or escaped."""
     return {text, *(json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False))}
+
+
+def _forget_entries(
+    entries: list[AuditEntry], rows: list[Worker], pseudonym: str, replace: Replace
+) -> int:
+    """Take them out of the audit log; return how many entries named them."""
+    changes = {entry.pk: _without(entry, rows, pseudonym, replace) for entry in entries}
+    changes = {pk: values for pk, values in changes.items() if values}
+    for pk, values in changes.items():
+        AuditEntry.objects.filter(pk=pk).forget(**values)
+    return len(changes)
 
 
 def _without(

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from selection import acting, audit
+from selection import acting
 from selection.models import (
     DELETED,
     Answer,
@@ -22,6 +22,7 @@ from selection.models import (
     plain_key,
     spellings,
 )
+from selection.models.audit import AuditQuerySet
 from selection.setup import events
 from selection.setup.eligible import ODD
 
@@ -29,7 +30,7 @@ from .erasing import erase
 from .people import everybody
 
 PART = "retention"
-AT_ONCE = 500  # workers, and ten times as many entries: the rest is for the next time
+AT_ONCE = 500  # workers: the rest is for the next time
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,7 @@ def retain(now: datetime | None = None) -> Due:
     with acting.by_part(PART):
         for rows in _people(now):
             erase(rows, PART, f"their runs ended {settings.PERSONAL_DATA_DAYS} days ago")
-        days = settings.AUDIT_ADDRESS_DAYS
-        old = list(_entries(now).order_by("id")[: 10 * AT_ONCE])
-        audit.replace(old, lambda entry: {"address": ""}, PART, f"kept for {days} days")
+        _entries(now).forget(address="")
         for run in list(_runs(now)):
             _forget_responses(run)
     return found
@@ -113,7 +112,7 @@ def _people(now: datetime) -> list[list[Worker]]:
 # -- addresses
 
 
-def _entries(now: datetime) -> QuerySet[AuditEntry]:
+def _entries(now: datetime) -> AuditQuerySet:
     if settings.AUDIT_ADDRESS_DAYS <= 0:
         return AuditEntry.objects.none()
     since = now - timedelta(days=settings.AUDIT_ADDRESS_DAYS)

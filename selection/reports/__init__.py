@@ -13,7 +13,7 @@ from .answers import (
 )
 from .card import Card, Point, card
 from .comparison import Comparison, compare
-from .dump import Verification, dump, origin, told, verify
+from .dump import Verification, dump, told, verify
 from .dump_text import DumpText, dump_text
 from .explain import Explanation, explain
 from .exports import COLUMNS, columns, export, export_table, facts, selected
@@ -103,7 +103,6 @@ __all__ = [
     "open_columns",
     "open_table",
     "order_doubt",
-    "origin",
     "outcome",
     "pace",
     "parts",

@@ -1,7 +1,4 @@
-"""A run as a document from which anybody can recompute its end: docs/dumps.md, topk.verify.
-
-It holds all that the run is made of, so that another server could take it up.
-"""
+"""A run as a document from which anybody can recompute its end: docs/dumps.md, topk.verify."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
@@ -25,7 +22,7 @@ from selection.models import (
 )
 from selection.setup import choices
 from topk import __version__, expand, pack
-from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of, told, written_by
+from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of, told
 from topk.verify import verify as recompute
 
 from .named import named
@@ -42,7 +39,7 @@ CANDIDATE = (
     *("arm", "asked", "pulls", "void", "rewards", "seen", "gone", "gone_at", "by_hand"),
     *("verdict", "decided_in", "decided_why", "met", "skipped"),
 )
-# Of no matter to what was proved, but to a server that takes the run up.
+# Of no matter to what was proved: settings of the run, and workers by their ids.
 LIFE = ("page", "met", "only", "left_out", "rationed", "has_recorded")
 STEP = ("number", "at", "applied", "dealt", "accepted", "rejected", "gap", "wanted", "closed")
 QUESTION_SET = ("instructions", "markdown", "tries", "most_workers")
@@ -122,11 +119,6 @@ def verify(document: Any) -> Verification:
         return recompute(document)
     except DumpError as error:
         raise Refused(str(error)) from error
-
-
-def origin(document: dict[str, Any]) -> str:
-    """Which versions wrote this dump and read it, in a sentence."""
-    return f"It was written by {written_by(document)}; this is CrowdSelect {__version__}."
 
 
 def _columns(item: Model, names: Iterable[str]) -> dict[str, Any]:
@@ -236,4 +228,4 @@ def _result(run: Run) -> dict[str, Any]:
     }
 
 
-__all__ = ["Verification", "dump", "origin", "told", "verify"]
+__all__ = ["Verification", "dump", "told", "verify"]

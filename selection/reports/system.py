@@ -7,7 +7,7 @@ from celery import current_app
 from celery.exceptions import OperationalError
 from django.conf import settings
 from django.core.cache import cache
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.db.models import Count, Min, Sum
 from redis import Redis, RedisError
 
@@ -22,6 +22,7 @@ UNSWEPT = timedelta(minutes=2)
 STUCK = timedelta(hours=1)
 # The web says every five seconds that it is there.
 SILENT = timedelta(seconds=30)
+READ_ONLY = "It answers, but takes no changes: nothing that is sent can be kept."
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,24 @@ def parts(now: datetime | None = None) -> list[Part]:
     try:
         now = now or clock.now()
         beats = dict(Pulse.objects.values_list("name", "at"))
+        writable = _is_writable()
     except DatabaseError as error:
         return [Part("Database", False, f"It does not answer: {error}".strip())]
     return [
-        Part("Database", True, "It answers."),
+        Part("Database", writable, "It answers." if writable else READ_ONLY),
         _web(beats.get(Pulse.WEB), now),
         _redis(),
         _background(beats.get(Pulse.SWEEP), now),
     ]
+
+
+def _is_writable() -> bool:
+    """False for a PostgreSQL that takes no writes: a standby, or a primary during a failover."""
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW transaction_read_only")
+        return bool(cursor.fetchone()[0] == "off")
 
 
 def load(now: datetime | None = None) -> Load:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from selection.errors import Conflict, NotFound, Refused
 from selection.limits import LONGEST_KEY
-from selection.models import Candidate, Run, Worker, as_stored, spellings, unseen
+from selection.models import Candidate, Run, Worker, as_stored, read_attributes, spellings, unseen
 
 from . import joining
 
@@ -67,7 +67,7 @@ def arrive(
         source.note(there)
         return there, False
     refuse_closed(locked)
-    known = {"name": name, "attributes": attributes or {}}
+    known = {"name": name, "attributes": read_attributes(attributes or {})}
     mine = {"pool_id": locked.pool_id}
     own = as_stored([key], Worker.objects.filter(**mine))[key]
     if (code := unseen(own)) and not Worker.objects.filter(**mine, key=own).exists():

@@ -1,13 +1,15 @@
-"""While the database is locked, full or away: what a worker sent is kept in the page."""
+"""While the database is locked, full, read-only or away: what a worker sent is kept in the page."""
 
 import logging
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
 
-from django.db import OperationalError
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+
+from selection.errors import cannot_write
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +25,9 @@ def excused(view: View) -> View:
     def in_any_case(request: HttpRequest, token: str) -> HttpResponse:
         try:
             return view(request, token)
-        except OperationalError as error:
+        except DatabaseError as error:
+            if not cannot_write(error):
+                raise
             logger.warning("%s %s: %s", request.method, request.path, error)
             return _busy(request)
 

@@ -1,8 +1,7 @@
-"""``manage.py audit``: the log of who did what, as JSON lines or CSV, or whether it is whole."""
+"""``manage.py audit``: the log of who did what, as JSON lines or CSV."""
 
 import csv
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,29 +13,16 @@ from selection import audit
 from selection.intake import files
 from selection.models import AuditEntry, Team
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
-
 
 class Command(BaseCommand):
-    help = "Print the audit log, an entry a line; or check that nothing in it was changed."
+    help = "Print the audit log, an entry a line."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--verify", action="store_true", help="check the chain")
-        parser.add_argument(
-            "--known", metavar="DIGEST", help="a digest noted earlier, to be found in it"
-        )
         parser.add_argument("--csv", action="store_true", help="as CSV instead of JSON lines")
         parser.add_argument("--team", default="", help="only what was done to this team's things")
         parser.add_argument("--of", default="", metavar="KIND:ID", help="one thing, as in run:12")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        audit.seal()
-        known = options["known"]
-        if known is not None and not DIGEST.fullmatch(known):
-            raise CommandError(f"“{known}” is no digest: --verify prints one, of 64 characters.")
-        if options["verify"] or known:
-            self._verify(known or "")
-            return
         lines = audit.lines(_chosen(options["team"], options["of"]))
         if options["csv"]:
             self._as_csv(lines)
@@ -45,19 +31,10 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(line, cls=DjangoJSONEncoder, ensure_ascii=False))
 
     def _as_csv(self, lines: Iterable[dict[str, Any]]) -> None:
-        columns = ["number", *audit.FIELDS, "digest", "salt"]
         writer = csv.writer(self.stdout, lineterminator="\n")
-        writer.writerow(columns)
+        writer.writerow(audit.FIELDS)
         for line in lines:
-            writer.writerow(files.defused(line[column]) for column in columns)
-
-    def _verify(self, known: str) -> None:
-        count, digest, wrong = audit.verify(known)
-        for why in wrong:
-            self.stdout.write(why)
-        if wrong:
-            raise CommandError("The audit log is not whole.", returncode=1)
-        self.stdout.write(f"{count:,} entries, whole. Note the last digest elsewhere: {digest}")
+            writer.writerow(files.defused(line[column]) for column in audit.FIELDS)
 
 
 def _chosen(team: str, of: str) -> QuerySet[AuditEntry]:

@@ -8,13 +8,11 @@ from io import StringIO
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
-from django.db.models import QuerySet
 from django.test import Client
 from django.utils import timezone
 
-from selection import acting, audit, engine, tasks
+from selection import acting, engine, tasks
 from selection.models import Answer, ApiToken, Assignment, AuditEntry, Membership, Team
-from selection.models.audit import salt
 from selection.setup import runs
 from selection.worker import links
 from tests.pages import admin_url, lines_of, text_of
@@ -195,59 +193,3 @@ def told(**options: object) -> str:
     out = StringIO()
     call_command("audit", stdout=out, **options)
     return out.getvalue()
-
-
-# -- replacing
-
-
-def logged(name: str, **fields: object) -> AuditEntry:
-    values = {"at": timezone.now(), "who": "ada", "kind": "changed", "model": "pool"} | fields
-    return AuditEntry.objects.create(name=name, **values)
-
-
-def forget(entry: AuditEntry) -> dict[str, object]:
-    return {"name": "somebody"} if entry.name == "ada" else {}
-
-
-def test_what_was_replaced_is_gone_and_the_chain_is_whole():
-    first, *_ = [logged(name) for name in ("ada", "grace", "ada")]
-    audit.seal()
-    old = AuditEntry.objects.get(pk=first.pk)
-    assert audit.replace(AuditEntry.objects.order_by("id"), forget, "ada", "asked to") == 2
-    audit.seal()
-    count, digest, wrong = audit.verify()
-    assert (count, wrong) == (4, [])
-    names = [one.name for one in entries()]
-    assert names == ["somebody", "grace", "somebody", "2 entries of the audit log"]
-    new = AuditEntry.objects.get(pk=first.pk)
-    assert new.digest == old.digest
-    assert new.salt != old.salt
-    assert audit.replace([new], lambda one: {"name": "nobody"}, "ada", "again") == 1
-    audit.seal()
-    assert audit.verify()[2] == []
-    assert audit.verify(digest)[2] == []
-
-
-@pytest.mark.parametrize("field", ["name", "who", "salt"])
-def test_who_changes_an_entry_that_was_replaced_is_found_all_the_same(field):
-    first = logged("ada")
-    audit.seal()
-    audit.replace([first], forget, "ada", "asked to")
-    audit.seal()
-    QuerySet(AuditEntry).filter(pk=first.pk).update(**{field: "eve"})
-    assert audit.verify()[2]
-
-
-def test_an_entry_from_before_there_was_a_salt_stays_whole():
-    old = logged("ada", salt="")
-    audit.seal()
-    assert audit.verify()[2] == []
-    assert AuditEntry.objects.get(pk=old.pk).salt == ""
-    assert len(salt()) == 32
-
-
-def test_an_entry_that_is_not_chained_yet_may_be_replaced_and_is_chained_after():
-    entry = logged("ada")
-    audit.replace([entry], forget, "ada", "asked to")
-    audit.seal()
-    assert audit.verify()[2] == []

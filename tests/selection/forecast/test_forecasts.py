@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from selection.admin.curve_chart import draw
 from selection.errors import Refused
 from selection.forecast import Plan, Range, Usual, forecasts, reaches
 from selection.forecast.bands import band
@@ -173,6 +174,25 @@ def test_a_band_is_wider_for_what_no_belief_thinks_of():
     assert band([100] * 50, 1000) == (77, 100, 129)
     wide, wider = band(range(50, 150), 1000, unthought=0), band(range(50, 150), 1000)
     assert wider[0] < wide[0] < wide[1] == wider[1] < wide[2] < wider[2]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("runs", [1, 3, 50])
+def test_runs_that_need_no_answers_have_a_band_of_none(runs):
+    assert band([0] * runs, 1000) == (0, 0, 0)
+    low, median, high = band([0] * runs + [40] * runs, 1000)
+    assert low == 0 <= median <= high <= 1000
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_needs_no_answers_is_recommended_and_compared_and_drawn():
+    wanted = plan(workers=8, k=7, epsilon=0.2, questions=20, price=0.05)
+    *_, rows = forecasts(wanted, Usual(), UNHURRIED, 1)
+    assert (rows[0].answers, rows[0].cost) == ((0, 0, 0), (0, 0, 0))
+    assert any("needs none" in row.why for row in rows)
+    point = {"title": "Certified", "feasible": True, "answers": (0, 0, 0)}
+    chart = draw("epsilon", [point | {"at": at} for at in (0.1, 0.2)], wanted)
+    assert {dot.y for dot in chart.curves[0].dots} == {chart.up[0].at}
 
 
 def test_no_band_goes_beyond_what_there_is():

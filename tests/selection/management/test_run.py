@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from selection import audit, engine
+from selection import engine
 from selection.admin.run_forms import RunForm
 from selection.management import drafting
 from selection.models import ApiToken, AuditEntry, Run, Team
@@ -191,15 +191,13 @@ def test_settings_change_with_what_that_does_to_the_promise():
     assert "change it in its form" in refused("change", create().pk, "--slots", 3)
 
 
-def test_the_audit_log_has_it_and_stays_whole():
+def test_the_audit_log_has_it():
     made = create("--start")
     run("stop", made.pk, "--why", "no time")
     entries = AuditEntry.objects.filter(model="run", item=str(made.pk)).order_by("pk")
     assert list(entries.values_list("kind", flat=True)) == ["added", "start", "stop"]
     assert entries.last().why == "no time"
     assert entries.last().who.startswith("command")
-    audit.seal()
-    assert audit.verify("")[2] == []
 
 
 def test_it_says_how_it_stands():

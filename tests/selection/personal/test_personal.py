@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from selection import audit, engine, personal, reports, tasks
+from selection import engine, personal, reports, tasks
 from selection.intake import taking, uploads
 from selection.models import (
     DELETED,
@@ -159,7 +159,6 @@ def test_the_page_the_command_and_the_api_give_the_same(ada):
 def test_nothing_but_the_answers_is_left_of_who_was_erased(ada):
     run = play(world(), answered)
     wrote(run, ada)
-    audit.seal()
     assert NAME in everything()
     before = reports.dump(Run.objects.get(pk=run.pk), anonymous=True)
     done = personal.erase(people_of(run), "ada", "asked to")
@@ -192,14 +191,10 @@ def test_messages_that_name_them_are_found_however_they_are_escaped(key):
     assert (other.body, other.said) == ('{"worker": "w1"}', "thanks")
 
 
-def test_the_audit_log_is_whole_after_it_and_says_who_did_it(ada):
+def test_the_audit_log_forgets_them_and_says_who_erased_them(ada):
     run = play(world(), answered)
     wrote(run, ada)
-    audit.seal()
-    digest = audit.verify()[1]
     done = personal.erase(people_of(run), "ada", "asked to")
-    audit.seal()
-    assert audit.verify(digest)[2] == []
     entry = AuditEntry.objects.get(kind="erased")
     assert (entry.who, entry.why, entry.name) == ("ada", "asked to", done.pseudonym)
     changed = AuditEntry.objects.get(model="worker", kind="changed")
@@ -387,7 +382,7 @@ def test_an_id_is_in_use_elsewhere_however_its_accents_are_written(days, form):
     assert mine.values("key").distinct().count() == 4
 
 
-def test_addresses_leave_the_audit_log_and_its_chain_stays_whole(days):
+def test_addresses_leave_the_audit_log_in_time(days):
     for age, address in ((100, "192.0.2.1"), (10, "192.0.2.2")):
         AuditEntry.objects.create(
             at=timezone.now() - timedelta(days=age),
@@ -397,12 +392,9 @@ def test_addresses_leave_the_audit_log_and_its_chain_stays_whole(days):
             model="pool",
             name="x",
         )
-    audit.seal()
     days(AUDIT_ADDRESS_DAYS=30)
     assert personal.due().addresses == 1
     tasks.retain()
-    audit.seal()
-    assert audit.verify()[2] == []
     found = AuditEntry.objects.filter(model="pool").order_by("id")
     assert [one.address for one in found] == ["", "192.0.2.2"]
 

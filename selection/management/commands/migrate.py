@@ -1,0 +1,42 @@
+"""``manage.py migrate``: Django's, but a migration is recorded in the transaction that applies it.
+
+Django commits a migration first and records it after: killed in between, it would be applied twice,
+and fail because its tables are there already.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from django.core.management.commands import migrate
+from django.db import transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations import Migration
+from django.db.migrations.executor import MigrationExecutor
+
+
+class RecordingExecutor(MigrationExecutor):
+    def apply_migration(self, state: Any, migration: Migration, *args: Any, **kwargs: Any) -> Any:
+        with _all_or_nothing(self.connection, migration):
+            return super().apply_migration(state, migration, *args, **kwargs)
+
+    def unapply_migration(self, state: Any, migration: Migration, *args: Any, **kwargs: Any) -> Any:
+        with _all_or_nothing(self.connection, migration):
+            return super().unapply_migration(state, migration, *args, **kwargs)
+
+
+@contextmanager
+def _all_or_nothing(connection: BaseDatabaseWrapper, migration: Migration) -> Iterator[None]:
+    with ExitStack() as stack:
+        if migration.atomic and connection.features.can_rollback_ddl:
+            if connection.vendor == "sqlite":  # which cannot do so within a transaction
+                stack.enter_context(connection.constraint_checks_disabled())
+            stack.enter_context(transaction.atomic(connection.alias))
+        yield
+
+
+migrate.MigrationExecutor = RecordingExecutor  # type: ignore[attr-defined]
+
+
+class Command(migrate.Command):
+    pass

@@ -1,0 +1,22 @@
+"""A dump has every stored field of a run and of its question sets."""
+
+import pytest
+
+from selection.models import Question, QuestionSet, Run
+from selection.reports.dump import LIFE, QUESTION, QUESTION_SET, RUN
+
+# Ids, links and what was told to webhooks: of this server alone.
+OWN = {"id", "team", "pool", "question_set", "links", "told"}
+# In another part of the dump, or worked out from the answers.
+ELSEWHERE = {
+    Run: {"k", "deck_size", "options", "memory", "proof"},
+    QuestionSet: {"name", "created"},
+    Question: set(),
+}
+DUMPED = {Run: {*RUN, *LIFE}, QuestionSet: set(QUESTION_SET), Question: set(QUESTION)}
+
+
+@pytest.mark.parametrize("model", DUMPED)
+def test_every_field_is_dumped(model):
+    fields = {field.name for field in model._meta.concrete_fields}
+    assert fields - OWN - ELSEWHERE[model] == DUMPED[model]
