@@ -31,7 +31,7 @@ NO_ROOM = re.compile("is full|I/O error|No space left", re.IGNORECASE)
 
 
 class Doors:
-    """Refuses what nobody can have meant before anything is read of it; adds headers to what goes.
+    """Refuses what nobody can have meant before anything is read of it.
 
     It stands after the session's middleware, which it asks only about large bodies, and before
     Django looks for the form's token, because looking for it reads the whole body.
@@ -49,7 +49,7 @@ class Doors:
             answer = self.get_response(request)
         if answer.status_code >= 400 and request.path.startswith(API):
             answer = in_one_line(request, answer)
-        return with_headers(request, answer)
+        return answer
 
     def process_exception(
         self, request: HttpRequest, exception: Exception
@@ -65,9 +65,7 @@ class Sessions(SessionMiddleware):
         try:
             return super().process_response(request, response)
         except OperationalError as error:
-            answer = unsaved(request, error)
-            with_headers(request, answer)
-            return answer
+            return unsaved(request, error)
 
 
 def unsaved(request: HttpRequest, error: OperationalError) -> HttpResponse:
@@ -125,54 +123,3 @@ def in_one_line(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseB
     told = words.format(method=request.method, allowed=" or ".join(allowed))
     kept = {name: value for name, value in answer.headers.items() if name not in OF_THE_PAGE}
     return JsonResponse({"error": told}, status=answer.status_code, headers=kept)
-
-
-_POLICY = {
-    "default-src": "'none'",
-    "script-src": "'self'",
-    "style-src": "'self'",
-    "img-src": "'self' data:",
-    "font-src": "'self'",
-    "connect-src": "'self'",
-    "form-action": "'self'",
-    "frame-ancestors": "'none'",
-    "base-uri": "'none'",
-}
-# django-unfold's menus are written for Alpine, which makes functions of texts in the page and sets
-# styles on elements; its scripts are files of this server all the same.
-_UNFOLD = {"script-src": "'self' 'unsafe-eval'", "style-src": "'self' 'unsafe-inline'"}
-# A worker's page needs no script at all, and its address is a secret. What questions show may lie
-# on other hosts, which are told nothing of the page.
-_WORKER = {
-    "script-src": "'none'",
-    "connect-src": "'none'",
-    "img-src": "'self' https:",
-    "media-src": "'self' https:",
-}
-_NOT_NEEDED = ("camera", "geolocation", "microphone", "payment", "usb", "midi")
-
-
-def with_headers(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
-    for name, value in headers_for(request.path).items():
-        answer.headers.setdefault(name, value)
-    return answer
-
-
-def _framed() -> dict[str, str]:
-    """In a frame of the platform, and back to it: browsers hold redirects to this as well."""
-    frames = " ".join(settings.MTURK_FRAMES)
-    back = " ".join(dict.fromkeys([*settings.MTURK_SUBMITS_TO, *settings.MTURK_FRAMES]))
-    return {"frame-ancestors": frames, "form-action": f"'self' {back}"}
-
-
-def headers_for(path: str) -> dict[str, str]:
-    worker = path.startswith(("/work/", "/join/", "/mturk/"))
-    own = _UNFOLD if path.startswith(("/admin/", "/api/docs")) else _WORKER if worker else {}
-    if path.startswith("/mturk/"):
-        own = own | _framed()
-    policy = "; ".join(f"{name} {value}" for name, value in (_POLICY | own).items())
-    headers = {
-        "Content-Security-Policy": policy,
-        "Permissions-Policy": ", ".join(f"{name}=()" for name in _NOT_NEEDED),
-    }
-    return headers | {"Referrer-Policy": "no-referrer"} if worker else headers

@@ -9,7 +9,7 @@ from redis import ConnectionError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from . import embedded, logs, menu, single_sign_on
+from . import embedded, logs, menu, security_headers, single_sign_on
 from .environment import Environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -57,6 +57,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "crowdselect.logs.Requests",
+    "crowdselect.security_headers.SecurityHeaders",
     "crowdselect.proxies.Proxies",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -292,6 +293,7 @@ SECURE_REDIRECT_EXEMPT = ["^api/"]
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = security_headers.POLICY
 
 LANGUAGE_CODE = "en-us"
 # Of the worker's page; everything else is in English.
