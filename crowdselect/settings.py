@@ -178,7 +178,6 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS},
     "retain": {"task": "selection.tasks.retain", "schedule": timedelta(hours=6)},
 }
-CELERY_BEAT_SCHEDULER = "crowdselect.beat:Scheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(embedded.VAR / "celerybeat-schedule")
 # Answers that come in within this time are taken in one step.
 ADVANCE_DELAY_SECONDS = env.number("ADVANCE_DELAY_SECONDS", default=0.5)
