@@ -9,7 +9,7 @@ PORT ?= 8000
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
 # What only tests and checks need is installed when they are first asked for.
-.PHONY: setup tools run test test-all test-sqlite test-postgres interop coverage hosts check faults bench load wheel screenshot
+.PHONY: setup tools run test test-all test-sqlite test-postgres interop coverage hosts check faults bench load wheel client-types screenshot
 
 setup: .venv/installed
 
@@ -88,6 +88,10 @@ load: tools
 wheel: tools
 	rm -rf build
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir var/wheel .
+
+# The client's types, from the API's OpenAPI document.
+client-types: tools
+	DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python -m tests.client_types
 
 # While `make run` is going: the picture in README.md.
 screenshot: tools

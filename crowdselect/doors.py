@@ -38,7 +38,7 @@ NO_ROOM = re.compile("is full|I/O error|No space left", re.IGNORECASE)
 
 
 class Doors:
-    """Refuses what nobody can have meant before anything is read of it; adds headers to what goes.
+    """Refuses what nobody can have meant before anything is read of it.
 
     It stands after the session's middleware, which it asks only about large bodies, and before
     Django looks for the form's token, because looking for it reads the whole body.
@@ -56,7 +56,7 @@ class Doors:
             answer = self.get_response(request)
         if answer.status_code >= 400 and request.path.startswith(API):
             answer = in_one_line(request, answer)
-        return with_headers(request, answer)
+        return answer
 
     def process_exception(
         self, request: HttpRequest, exception: Exception
@@ -75,9 +75,7 @@ class Sessions(SessionMiddleware):
             reason = next(filter(cannot_write, _chain(error)), None)
             if reason is None:
                 raise
-            answer = unsaved(request, reason)
-            with_headers(request, answer)
-            return answer
+            return unsaved(request, reason)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -146,54 +144,3 @@ def in_one_line(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseB
     # Django logs each refusal once: this is the one that it has logged.
     short._has_been_logged = getattr(answer, "_has_been_logged", False)  # type: ignore[attr-defined]
     return short
-
-
-_POLICY = {
-    "default-src": "'none'",
-    "script-src": "'self'",
-    "style-src": "'self'",
-    "img-src": "'self' data:",
-    "font-src": "'self'",
-    "connect-src": "'self'",
-    "form-action": "'self'",
-    "frame-ancestors": "'none'",
-    "base-uri": "'none'",
-}
-# django-unfold's menus are written for Alpine, which makes functions of texts in the page and sets
-# styles on elements; its scripts are files of this server all the same.
-_UNFOLD = {"script-src": "'self' 'unsafe-eval'", "style-src": "'self' 'unsafe-inline'"}
-# A worker's page needs no script at all, and its address is a secret. What questions show may lie
-# on other hosts, which are told nothing of the page.
-_WORKER = {
-    "script-src": "'none'",
-    "connect-src": "'none'",
-    "img-src": "'self' https:",
-    "media-src": "'self' https:",
-}
-_NOT_NEEDED = ("camera", "geolocation", "microphone", "payment", "usb", "midi")
-
-
-def with_headers(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
-    for name, value in headers_for(request.path).items():
-        answer.headers.setdefault(name, value)
-    return answer
-
-
-def _framed() -> dict[str, str]:
-    """In a frame of the platform, and back to it: browsers hold redirects to this as well."""
-    frames = " ".join(settings.MTURK_FRAMES)
-    back = " ".join(dict.fromkeys([*settings.MTURK_SUBMITS_TO, *settings.MTURK_FRAMES]))
-    return {"frame-ancestors": frames, "form-action": f"'self' {back}"}
-
-
-def headers_for(path: str) -> dict[str, str]:
-    worker = path.startswith(("/work/", "/join/", "/mturk/"))
-    own = _UNFOLD if path.startswith(("/admin/", "/api/docs")) else _WORKER if worker else {}
-    if path.startswith("/mturk/"):
-        own = own | _framed()
-    policy = "; ".join(f"{name} {value}" for name, value in (_POLICY | own).items())
-    headers = {
-        "Content-Security-Policy": policy,
-        "Permissions-Policy": ", ".join(f"{name}=()" for name in _NOT_NEEDED),
-    }
-    return headers | {"Referrer-Policy": "no-referrer"} if worker else headers

@@ -1,87 +1,74 @@
-"""Settings from the environment. What cannot be meant is refused in a sentence that names it."""
+"""Settings from the environment: environs, with errors of one sentence."""
 
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from math import isfinite
 from typing import Any, TypeVar
 from zoneinfo import available_timezones
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
+from environs import Env, EnvError, validate
 
 Number = TypeVar("Number", int, float)
-YES = ("true", "yes", "on", "1", "y", "ok")
-NO = ("false", "no", "off", "0", "n")
 DATABASES = "sqlite:///file or postgresql://user:password@host/name"
 
 
-class Environment(environ.Env):  # type: ignore[misc]
-    """django-environ's, but strict. An empty value is none.
+class Environment(Env):
+    """Read variables of the process. A blank one counts as unset.
 
-    Raises ImproperlyConfigured, as Django does for settings.
+    The methods below raise ImproperlyConfigured, as Django does for settings.
     """
 
-    def said(self, var: str) -> str:
-        return str(self.ENVIRON.get(var, "")).strip()
+    def _get_value(self, env_key: str, default: Any) -> Any:
+        return os.environ.get(env_key, "").strip() or default
 
-    def bool(self, var: str, default: bool = False) -> bool:
-        said = self.said(var).lower()
-        if said not in ("", *YES, *NO):
-            raise wrong(var, said, "yes or no")
-        return said in YES if said else default
+    def flag(self, var: str, default: bool = False) -> bool:
+        with _in_one_sentence(var, "yes or no"):
+            return bool(self.bool(var, default))
 
     def number(self, var: str, default: Number, least: int = 0) -> Number:
-        """As whole as its default."""
-        said = self.said(var)
-        try:
-            value = type(default)(said) if said else default
-        except ValueError:
-            value = type(default)(least - 1)
-        if value < least or not isfinite(value):
-            kind = "whole number" if isinstance(default, int) else "number"
-            raise wrong(var, said, f"a {kind} of {least} or more")
-        return value
+        """Return a number of the default's type."""
+        whole = isinstance(default, int)
+        parse: Callable[..., Any] = self.int if whole else self.float
+        kind = "whole number" if whole else "number"
+        with _in_one_sentence(var, f"a {kind} of {least} or more"):
+            return type(default)(parse(var, default, validate=validate.Range(min=least)))
 
     def choice(self, var: str, among: Sequence[str]) -> str:
-        """One of these, in any letter case; the first where nothing is said."""
-        said = self.said(var)
-        known = {one.lower(): one for one in among}
-        if said and said.lower() not in known:
-            raise wrong(var, said, f"one of {', '.join(among)}")
-        return known[said.lower()] if said else among[0]
+        """Return one of these, in any letter case; the first by default."""
+        spelled = {each.lower(): each for each in among}
+        text = str(self.str(var, among[0]))
+        with _in_one_sentence(var, f"one of {', '.join(among)}"):
+            self.str(var, among[0], validate=lambda text: validate.OneOf(spelled)(text.lower()))
+        return spelled[text.lower()]
 
     def time_zone(self, var: str, default: str) -> str:
-        said = self.said(var) or default
-        if said not in available_timezones():
-            raise wrong(var, said, "a time zone as Europe/Berlin")
-        return said
+        with _in_one_sentence(var, "a time zone as Europe/Berlin"):
+            return str(self.str(var, default, validate=validate.OneOf(available_timezones())))
 
     def starting(self, var: str, default: str, schemes: Sequence[str]) -> str:
-        """An address that begins with one of these."""
-        said = self.said(var) or default
-        if said and not said.startswith(tuple(schemes)):
-            raise wrong(var, _kind(said), f"an address that begins with {' or '.join(schemes)}")
-        return said
+        """Return an address that begins with one of these, or the default."""
+        pattern = validate.Regexp("|".join(schemes))
+        with _in_one_sentence(var, f"an address that begins with {' or '.join(schemes)}"):
+            return str(self.str(var, validate=pattern) if self.str(var, "") else default)
 
     def database(self, var: str, default: str) -> dict[str, Any]:
-        said = self.said(var) or default
-        if not said.startswith(("sqlite:", "postgres:", "postgresql:")):
-            raise wrong(var, _kind(said), DATABASES)
-        try:
-            return dict(self.db_url_config(said))
-        except ValueError as error:
-            raise wrong(var, _kind(said), DATABASES) from error
+        with _in_one_sentence(var, DATABASES):
+            self.str(var, default, validate=validate.Regexp("sqlite:|postgres(ql)?:"))
+            return dict(self.dj_db_url(var, default) or {})
 
 
-def _kind(address: str) -> str:
-    """An address may have a password."""
-    return f"{address.partition(':')[0]}:…" if ":" in address else address
-
-
-def wrong(var: str, said: str, right: str) -> ImproperlyConfigured:
-    return ImproperlyConfigured(f"{var} is “{said}” and must be {right}.")
+@contextmanager
+def _in_one_sentence(var: str, right: str) -> Iterator[None]:
+    """Raise ImproperlyConfigured for environs' error, without the password an address may have."""
+    try:
+        yield
+    except EnvError as error:
+        text = os.environ.get(var, "").strip()
+        shown = f"{text.partition(':')[0]}:…" if ":" in text else text
+        raise ImproperlyConfigured(f"{var} is “{shown}” and must be {right}.") from error
 
 
 @contextmanager

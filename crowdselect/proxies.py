@@ -14,7 +14,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from .doors import refusal, with_headers
+from .doors import refusal
 
 FOR, PROTO = "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"
 # Said by others than the proxies that were named, these are nobody's word.
@@ -35,8 +35,7 @@ class Proxies:
             for name in SAID:
                 request.META.pop(name, None)
             if settings.USER_HEADER in request.META:
-                refused = refusal(request, HTTPStatus.FORBIDDEN, NOT_A_PROXY)
-                return with_headers(request, refused)
+                return refusal(request, HTTPStatus.FORBIDDEN, NOT_A_PROXY)
             if settings.HTTPS and not settings.TRUSTED_PROXIES:
                 # Nobody may say by what it came. People come by PUBLIC_URL, so by https; to send
                 # them there again would never end.

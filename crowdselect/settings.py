@@ -4,25 +4,26 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from dotenv import load_dotenv
 from redis import ConnectionError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from . import embedded, logs, menu, single_sign_on
+from . import embedded, logs, menu, security_headers, single_sign_on
 from .environment import Environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Templates and static files lie beside manage.py; in a wheel they lie in this package.
 FILES = BASE_DIR if (BASE_DIR / "manage.py").exists() else BASE_DIR / "crowdselect"
+load_dotenv(BASE_DIR / ".env", interpolate=False)  # into os.environ, which others read too
 env = Environment()
-Environment.read_env(BASE_DIR / ".env")
 
-DEBUG = env.bool("DEBUG", default=False)
+DEBUG = env.flag("DEBUG", default=False)
 SECRET_KEY = env("SECRET_KEY", default="") or embedded.secret_key()
 # Earlier ones, which still open what was signed or sealed with them.
-SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # The address workers reach the server at: personal links start with it.
 PUBLIC_URL = env.starting("PUBLIC_URL", "http://127.0.0.1:8000", ["http://", "https://"]).rstrip(
     "/"
@@ -30,7 +31,7 @@ PUBLIC_URL = env.starting("PUBLIC_URL", "http://127.0.0.1:8000", ["http://", "ht
 HTTPS = PUBLIC_URL.startswith("https://")
 # Addresses and networks of the proxies that are believed when they say who asks, whether by https,
 # and, if there is a header for it, as whom.
-TRUSTED_PROXIES = [one.strip() for one in env.list("TRUSTED_PROXIES", default=[])]
+TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", subcast=str.strip, default=[])
 USER_HEADER = env("USER_HEADER", default="").upper().replace("-", "_")
 USER_HEADER = USER_HEADER and f"HTTP_{USER_HEADER}"
 
@@ -57,6 +58,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "crowdselect.logs.Requests",
     "crowdselect.arrival.Arrival",
+    "crowdselect.security_headers.SecurityHeaders",
     "crowdselect.proxies.Proxies",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -179,7 +181,6 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS},
     "retain": {"task": "selection.tasks.retain", "schedule": timedelta(hours=6)},
 }
-CELERY_BEAT_SCHEDULER = "crowdselect.beat:Scheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(embedded.VAR / "celerybeat-schedule")
 # Answers that come in within this time are taken in one step.
 ADVANCE_DELAY_SECONDS = env.number("ADVANCE_DELAY_SECONDS", default=0.5)
@@ -208,7 +209,7 @@ PERSONAL_DATA_DAYS = env.number(
 AUDIT_ADDRESS_DAYS = env.number("AUDIT_ADDRESS_DAYS", default=0)  # from where things were done
 RESPONSES_DAYS = env.number("RESPONSES_DAYS", default=0)  # what was answered, after the run's end
 # Whether webhooks may go to this machine, to its network, and by http.
-WEBHOOKS_INSIDE = env.bool("WEBHOOKS_INSIDE", default=False)
+WEBHOOKS_INSIDE = env.flag("WEBHOOKS_INSIDE", default=False)
 
 # Amazon Mechanical Turk: whose pages may show a run's in a frame, and where a task is handed in.
 MTURK_FRAMES = [
@@ -294,6 +295,7 @@ SECURE_REDIRECT_EXEMPT = ["^api/"]
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = security_headers.POLICY
 
 LANGUAGE_CODE = "en-us"
 # Of the worker's page; everything else is in English.

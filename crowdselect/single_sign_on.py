@@ -2,17 +2,19 @@
 
 from typing import Any
 
-import environ
+from .environment import Environment
 
 
-def providers(env: environ.Env) -> list[dict[str, Any]]:
+def providers(env: Environment) -> list[dict[str, Any]]:
     """``OIDC=company`` with ``OIDC_COMPANY_NAME``, ``_SERVER``, ``_CLIENT``, ``_SECRET``,
     ``_DOMAINS`` and ``_CONFIRMED``; what is missing is said by the checks.
     """
-    return [_provider(env, name.strip().lower()) for name in env.list("OIDC", default=[])]
+    return [
+        _provider(env, name.lower()) for name in env.list("OIDC", subcast=str.strip, default=[])
+    ]
 
 
-def _provider(env: environ.Env, name: str) -> dict[str, Any]:
+def _provider(env: Environment, name: str) -> dict[str, Any]:
     own = f"OIDC_{name.upper().replace('-', '_')}_"
     return {
         "provider_id": name,
@@ -21,9 +23,12 @@ def _provider(env: environ.Env, name: str) -> dict[str, Any]:
         "secret": env(f"{own}SECRET", default=""),
         "settings": {
             "server_url": env(f"{own}SERVER", default="").rstrip("/"),
-            "domains": [one.strip().lower() for one in env.list(f"{own}DOMAINS", default=[])],
+            "domains": [
+                domain.lower()
+                for domain in env.list(f"{own}DOMAINS", subcast=str.strip, default=[])
+            ],
             # Some providers do not say of an address whether it is confirmed, because all are.
-            "verified_email": env.bool(f"{own}CONFIRMED", default=False),
+            "verified_email": env.flag(f"{own}CONFIRMED", default=False),
             "oauth_pkce_enabled": True,
         },
     }

@@ -1,158 +1,78 @@
-"""What goes over the wire, as /api/docs has it field by field; times are texts in ISO 8601."""
+"""The types of what goes over the wire; times are texts in ISO 8601.
 
-from typing import Any, Literal, NotRequired, Required, TypedDict
+Generated from the API's OpenAPI document by `make client-types`: do not edit.
+"""
 
-Verdict = Literal["accepted", "rejected", "undecided", "not tested", "settled in", "settled out"]
-Outcome = Literal["right", "not right", "too late", "question retired"]
-Status = Literal["draft", "running", "paused", "ended"]
-
-# -- what is sent
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
-class WorkerIn(TypedDict):
+class Assignment(TypedDict):
+    id: int
     worker: str
-    name: NotRequired[str]
-    attributes: NotRequired[dict[str, str | float | bool]]
-
-
-class Grading(TypedDict, total=False):
-    number: bool
-    tolerance: float | None
-    relative: bool
-    multiple: bool
-    order: bool
-    case: bool
-    spaces: bool
-    no_accents: bool
-
-
-class QuestionIn(TypedDict):
+    skill: str
     question: str
     prompt: str
-    accepted: list[str]
-    choices: NotRequired[list[str]]
-    grading: NotRequired[Grading | None]
+    kind: str
+    choices: list[str]
+    due: str | None
 
 
-class PracticeIn(TypedDict):
-    prompt: str
-    accepted: list[str]
-    choices: NotRequired[list[str]]
-    grading: NotRequired[Grading | None]
-    number: NotRequired[int]
-    explanation: NotRequired[str]
-    must: NotRequired[bool]
+class BatchRow(TypedDict):
+    assignment: int
+    status: int
+    kept: bool
+    error: str
 
 
-class Codes(TypedDict, total=False):
+class Changes(TypedDict):
+    name: NotRequired[str | None]
+    budget: NotRequired[int | None]
+    price: NotRequired[float | str | None]
+    currency: NotRequired[str | None]
+    slots: NotRequired[int | None]
+    slots_per_worker: NotRequired[int | None]
+    minutes: NotRequired[int | None]
+    hours_to_come: NotRequired[float | None]
+    epsilon: NotRequired[float | None]
+    enrol_until: NotRequired[str | None]
+    enrol_most: NotRequired[int | None]
+    enrolling: NotRequired[bool | None]
+    concluded: NotRequired[bool | None]
+    why: NotRequired[str]
+    preview: NotRequired[bool]
+
+
+class Claim(TypedDict):
+    worker: str
+    state: Literal["question", "wait", "paused", "done", "gone", "over", "unknown"]
+    assignments: list[Assignment]
+
+
+class Codes(TypedDict):
+    done: NotRequired[str]
+    screened: NotRequired[str]
+    nothing: NotRequired[str]
+
+
+class CodesOut(TypedDict):
     done: str
     screened: str
     nothing: str
 
 
-class PageIn(TypedDict, total=False):
-    pay: float | str | None
-    codes: Codes | None
-    after: str
-
-
-class _Tuning(TypedDict, total=False):
-    """What a draft may be given and a run may change."""
-
-    epsilon: float
-    budget: int | None
-    price: float | str | None
-    currency: str | None
-    slots: int
-    slots_per_worker: int
-    minutes: int
-    hours_to_come: float | None
-    enrolling: bool
-    enrol_until: str | None
-    enrol_most: int | None
-
-
-class Settings(_Tuning, total=False):
-    """Of a run; what is left out is as in the form."""
-
-    name: Required[str]
-    pool: Required[int]
-    question_set: Required[int]
-    k: Required[int]
-    algorithm: str
-    delta: float
-    options: dict[str, Any]
-    learn_from: int | None
-    quotas: dict[str, Any] | None
-    recorded_only: bool
-    met: Literal["skip", "out", "again"]
-    only: list[str]
-    left_out: list[str]
-    seed: int | None
-    skills: list[dict[str, int]]
-    one_kind_each: bool
-
-
-class Changes(_Tuning, total=False):
-    name: str
-    concluded: bool
-    why: str
-    preview: bool
-
-
-# -- what comes back
-
-
-class Pool(TypedDict):
-    id: int
-    name: str
-    created: str
-    workers: int
-
-
-class PoolWorker(TypedDict):
-    worker: str
-    name: str
-    attributes: dict[str, Any]
-
-
-class QuestionSet(TypedDict):
-    id: int
-    name: str
-    instructions: str
-    markdown: bool
-    tries: int | None
-    most_workers: int | None
-    created: str
+class EverybodyOut(TypedDict):
     questions: int
+    answers: int
+    cost: float | None
+    epsilon: float
 
 
-class Question(TypedDict):
-    question: str
-    prompt: str
-    accepted: list[str]
-    choices: list[str]
-    grading: Grading
-    retired: str | None
-    retired_why: str
-
-
-class Practice(TypedDict):
-    id: int
-    number: int
-    prompt: str
-    accepted: list[str]
-    choices: list[str]
-    grading: Grading
-    explanation: str
-    must: bool
-
-
-class Media(TypedDict):
-    name: str
-    type: str
-    size: int
-    created: str
+class FileRow(TypedDict):
+    line: int
+    key: str
+    says: dict[str, bool | int | float | str | list[str] | dict[str, Any] | None]
+    new: bool
+    why: str
 
 
 class FileState(TypedDict):
@@ -177,68 +97,123 @@ class FileState(TypedDict):
     created: str
 
 
-class FileRow(TypedDict):
-    line: int
-    key: str
-    says: dict[str, Any]
-    new: bool
-    why: str
+class Grading(TypedDict):
+    number: NotRequired[bool]
+    tolerance: NotRequired[float | None]
+    relative: NotRequired[bool]
+    multiple: NotRequired[bool]
+    order: NotRequired[bool]
+    case: NotRequired[bool]
+    spaces: NotRequired[bool]
+    no_accents: NotRequired[bool]
+
+
+class GroupOut(TypedDict):
+    group: str
+    selected: int
+    wanted: str
+    workers: int
+
+
+class LearnedOut(TypedDict):
+    run: str
+    pool: str
+    question_set: str
+    workers: int
+    answers: int
+    counts_as: int
+
+
+class LimitsIn(TypedDict):
+    least: NotRequired[int]
+    most: NotRequired[int | None]
+
+
+class LoadOut(TypedDict):
+    mean: float
+    most: int
+    at_most: int
+
+
+class Media(TypedDict):
+    name: str
+    type: str
+    size: int
+    created: str
+
+
+class NeedOut(TypedDict):
+    kind: str
+    words: str
+
+
+Outcome: TypeAlias = Literal["right", "not right", "too late", "question retired"]
 
 
 class Page(TypedDict):
     pay: float | None
     currency: str
-    codes: dict[str, str]
+    codes: CodesOut
     after: str
 
 
-class Row(TypedDict):
-    row: int
-    result: str
-    why: str
+class PageIn(TypedDict):
+    pay: NotRequired[float | str | None]
+    codes: NotRequired[Codes | None]
+    after: NotRequired[str]
 
 
-class Rows(TypedDict):
-    added: int
-    changed: int
-    unchanged: int
-    refused: int
-    rows: list[Row]
+MetItem: TypeAlias = tuple[int, int]
 
 
-class _Terms(TypedDict):
-    """Of a run and of its selection."""
-
-    epsilon: float
-    delta: float
-    budget: int | None
-    price: float | None
-    currency: str
-    seed: int
-    options: dict[str, Any]
-    learned_from: dict[str, Any] | None
-    one_kind_each: bool
-    promise: str
-    over: str
-    by_hand: str
-    epsilon_reached: float | None
-    warnings: list[str]
-    population: dict[str, float] | None
-
-
-class RunRow(TypedDict):
-    status: str
-    ending: str
+class PointOut(TypedDict):
+    at: float
+    answers: tuple[int, int, int]
+    cost: tuple[float, float, float] | None
+    feasible: bool
     algorithm: str
-    k: int
+    title: str
+
+
+class Pool(TypedDict):
     id: int
     name: str
-    state: str
-    pool: int
-    question_set: int
     created: str
-    started: str | None
-    ended: str | None
+    workers: int
+
+
+class PoolWorker(TypedDict):
+    worker: str
+    name: str
+    attributes: dict[str, str | float | bool]
+
+
+class PopulationOut(TypedDict):
+    mean: float
+    spread: float
+    border: float
+    p_value: float
+
+
+class Practice(TypedDict):
+    id: int
+    number: int
+    prompt: str
+    accepted: list[str]
+    choices: list[str]
+    grading: Grading
+    explanation: str
+    must: bool
+
+
+class PracticeIn(TypedDict):
+    prompt: str
+    accepted: list[str]
+    choices: NotRequired[list[str]]
+    grading: NotRequired[Grading | None]
+    number: NotRequired[int]
+    explanation: NotRequired[str]
+    must: NotRequired[bool]
 
 
 class Progress(TypedDict):
@@ -255,13 +230,259 @@ class Progress(TypedDict):
     rate: float
 
 
+class Question(TypedDict):
+    question: str
+    prompt: str
+    accepted: list[str]
+    choices: list[str]
+    grading: Grading
+    retired: str | None
+    retired_why: str
+
+
+class QuestionIn(TypedDict):
+    prompt: str
+    accepted: list[str]
+    choices: NotRequired[list[str]]
+    grading: NotRequired[Grading | None]
+    question: str
+
+
+class QuestionSet(TypedDict):
+    id: int
+    name: str
+    instructions: str
+    markdown: bool
+    tries: int | None
+    most_workers: int | None
+    created: str
+    questions: int
+
+
+class QuotasAskedOut(TypedDict):
+    attribute: str
+    limits: dict[str, tuple[int | None, int | None]]
+
+
+class QuotasIn(TypedDict):
+    attribute: str
+    limits: dict[str, LimitsIn]
+
+
+class QuotasOut(TypedDict):
+    attribute: str
+    groups: list[GroupOut]
+
+
+class Row(TypedDict):
+    row: int
+    result: str
+    why: str
+
+
+class RowOut(TypedDict):
+    algorithm: str
+    title: str
+    options: dict[str, Any]
+    promise: str
+    keeps: bool
+    fixed_budget: bool
+    answers: tuple[int, int, int]
+    cost: tuple[float, float, float] | None
+    answers_per_worker: LoadOut
+    feasible: bool
+    out_of_questions: float
+    out_of_budget: float
+    epsilon_at_end: float | None
+    loss: float
+    why: str
+    recommended: bool
+    runs: int
+
+
+class Rows(TypedDict):
+    added: int
+    changed: int
+    unchanged: int
+    refused: int
+    rows: list[Row]
+
+
+class RunWorker(TypedDict):
+    worker: str
+    name: str
+    presence: str
+    seen: str | None
+    by_hand: str
+    link: str
+
+
+class Selected(TypedDict):
+    rank: int | None
+    worker: str
+    name: str
+    verdict: str
+    answers: int
+    right: int
+    mean: float | None
+    lower: float
+    upper: float
+    group: NotRequired[str]
+    skill: NotRequired[str]
+    lapsed: int
+    presence: str
+    by_hand: str
+    by_hand_why: str
+    selected_by: str
+    expected: NotRequired[float | None]
+
+
+OnlyItem: TypeAlias = str
+
+
+LeftOutItem: TypeAlias = str
+
+
+class SkillIn(TypedDict):
+    question_set: int
+    k: int
+
+
+class SkillOut(TypedDict):
+    skill: str
+    k: int
+
+
+class SkillUsedOut(TypedDict):
+    skill: str
+    k: int
+    answers_used: int
+
+
+Status: TypeAlias = Literal["draft", "running", "paused", "ended"]
+
+
+class TallyIn(TypedDict):
+    right: float
+    answers: int
+
+
+Verdict: TypeAlias = Literal[
+    "accepted", "rejected", "undecided", "not tested", "settled in", "settled out"
+]
+
+
 class Wasted(TypedDict):
     answers: int
     budget: int | None
     words: str
 
 
-class RunState(RunRow, _Terms):
+class WorkerIn(TypedDict):
+    worker: str
+    name: NotRequired[str]
+    attributes: NotRequired[dict[str, str | float | bool]]
+
+
+class AheadOut(TypedDict):
+    why: str
+    paid: int
+    committed: int
+    paid_cost: float | None
+    committed_cost: float | None
+    answers: tuple[int, int, int] | None
+    cost: tuple[float, float, float] | None
+    total: tuple[int, int, int] | None
+    kept: float | None
+    runs: int
+    epsilon: float | None
+    time: str
+    hours: float | None
+    everybody: EverybodyOut | None
+    at: str | None
+
+
+class Batch(TypedDict):
+    taken: int
+    results: list[BatchRow]
+
+
+class CurvesOut(TypedDict):
+    epsilon: list[PointOut]
+    k: list[PointOut]
+
+
+class Forecast(TypedDict):
+    id: int
+    state: str
+    progress: float
+    error: str
+    created: str
+    believed: str
+    rows: list[RowOut]
+    curves: CurvesOut
+
+
+class Given(TypedDict):
+    assignment: int
+    worker: str
+    question: str
+    skill: str
+    position: int
+    response: str
+    outcome: Outcome
+    at: str
+    counted_in: int | None
+
+
+class Plan(TypedDict):
+    workers: int
+    k: int
+    epsilon: NotRequired[float]
+    delta: NotRequired[float]
+    questions: int
+    met: NotRequired[list[MetItem]]
+    price: NotRequired[float | None]
+    budget: NotRequired[int | None]
+    goal: NotRequired[Literal["group", "every", "exact"]]
+    range: NotRequired[tuple[float, float] | None]
+    run: NotRequired[str | None]
+    past: NotRequired[list[TallyIn] | None]
+
+
+class RunRow(TypedDict):
+    id: int
+    name: str
+    status: Status
+    state: str
+    ending: str
+    pool: int
+    question_set: int
+    algorithm: str
+    k: int
+    created: str
+    started: str | None
+    ended: str | None
+
+
+class RunState(TypedDict):
+    id: int
+    name: str
+    pool: int
+    question_set: int
+    status: str
+    state: str
+    ending: str
+    created: str
+    started: str | None
+    ended: str | None
+    algorithm: str
+    k: int
+    epsilon: float
+    delta: float
+    budget: int | None
+    price: float | None
+    currency: str
     slots: int
     slots_per_worker: int
     minutes: int
@@ -274,143 +495,54 @@ class RunState(RunRow, _Terms):
     met: str
     only: list[str]
     left_out: list[str]
-    quotas: dict[str, Any] | None
-    skills: list[dict[str, Any]]
+    seed: int
+    options: dict[str, bool | int | float | str | None]
+    learned_from: LearnedOut | None
+    quotas: QuotasAskedOut | None
+    skills: list[SkillOut]
+    one_kind_each: bool
+    promise: str
+    over: str
+    by_hand: str
+    epsilon_reached: float | None
+    warnings: list[str]
+    population: PopulationOut | None
     progress: Progress
     wasted: Wasted | None
-    forecast: dict[str, Any] | None
-    needs: list[dict[str, str]]
+    forecast: AheadOut | None
+    needs: list[NeedOut]
 
 
-class Changed(TypedDict):
-    changed: dict[str, str]
-    run: RunState
-
-
-class Plan(TypedDict, total=False):
-    """What a forecast is of, as POST /api/forecasts explains it."""
-
-    workers: Required[int]
-    k: Required[int]
-    questions: Required[int]
-    epsilon: float
-    delta: float
-    met: list[tuple[int, int]]
-    price: float | None
-    budget: int | None
-    goal: Literal["group", "every", "exact"]
-    range: tuple[float, float] | None
-    run: str | None
-    past: list[dict[str, float]] | None
-
-
-class Forecast(TypedDict):
-    """``rows`` is empty until there are numbers."""
-
-    id: int
-    state: str
-    progress: float
-    error: str
-    created: str
-    believed: str
-    rows: list[dict[str, Any]]
-    curves: dict[str, list[dict[str, Any]]]
-
-
-class Assignment(TypedDict):
-    id: int
-    worker: str
-    skill: str
-    question: str
-    prompt: str
-    kind: str
-    choices: list[str]
-    due: str | None
-
-
-class Claim(TypedDict):
-    worker: str
-    state: Literal["question", "wait", "paused", "done", "gone", "over", "unknown"]
-    assignments: list[Assignment]
-
-
-class BatchRow(TypedDict):
-    assignment: int
-    status: int
-    kept: bool
-    error: str
-
-
-class Batch(TypedDict):
-    taken: int
-    results: list[BatchRow]
-
-
-class RunWorker(TypedDict):
-    worker: str
-    name: str
-    presence: str
-    seen: str | None
-    by_hand: str
-    link: str
-
-
-class _Worker(TypedDict):
-    """Of a worker in a run."""
-
-    worker: str
-    name: str
-    answers: int
-    mean: float | None
-    lower: float
-    upper: float
-    presence: str
-    lapsed: int
-    by_hand: str
-    by_hand_why: str
-
-
-class Standing(_Worker):
-    candidate: int
-    out: int
-    right: float
-    verdict: Verdict
-    selected: bool
-    decided_in: int | None
-    why: str
-    by_algorithm: bool
-    group: str
-    skill: str
-    number: int
-    expected: float | None
-    elsewhere: str
-
-
-class Selected(_Worker):
-    rank: int | None
-    verdict: str
-    right: int
-    group: NotRequired[str]
-    skill: NotRequired[str]
-    selected_by: str
-    expected: NotRequired[float | None]
-
-
-class Selection(_Terms):
-    status: str
-    ending: str
-    algorithm: str
-    k: int
+class Selection(TypedDict):
     run: str
     pool: str
     question_set: str
+    status: str
+    ending: str
     regraded: str | None
     certified: bool
+    promise: str
     named_by: str
+    epsilon_reached: float | None
     holds: str
+    over: str
+    by_hand: str
+    warnings: list[str]
+    population: PopulationOut | None
     assumptions: str
-    quotas: dict[str, Any] | None
-    skills: list[dict[str, Any]] | None
+    algorithm: str
+    options: dict[str, Any]
+    learned_from: LearnedOut | None
+    quotas: QuotasOut | None
+    k: int
+    skills: list[SkillUsedOut] | None
+    one_kind_each: bool
+    epsilon: float
+    delta: float
+    budget: int | None
+    price: float | None
+    currency: str
+    seed: int
     answers_used: int
     assignments: int
     started: str | None
@@ -420,15 +552,93 @@ class Selection(_Terms):
     taken_out_by_hand: list[Selected]
 
 
-class Given(TypedDict):
-    """An answer, graded."""
+class Settings(TypedDict):
+    name: str
+    pool: int
+    question_set: int
+    k: int
+    algorithm: NotRequired[
+        Literal[
+            "certified",
+            "adaptive-top-k",
+            "improved-top-k",
+            "lucb",
+            "kl-lucb",
+            "kl-racing",
+            "ugape-c",
+            "ugape-v",
+            "halving",
+            "opt-mai",
+            "clucb-pac",
+            "lil-ucb",
+            "lil-lucb",
+            "lucb-plus-plus",
+            "lil-rand-lucb",
+            "lil-clucb",
+            "batch-racing",
+            "credible",
+            "uniform",
+            "sr",
+            "sar",
+            "csar",
+            "gap-e",
+            "ugape-b",
+            "adaptive-top-k-budget",
+            "opt-mai-budget",
+            "multi-sar",
+            "multi-ugape",
+        ]
+    ]
+    epsilon: NotRequired[float]
+    delta: NotRequired[float]
+    budget: NotRequired[int | None]
+    price: NotRequired[float | str | None]
+    currency: NotRequired[str | None]
+    options: NotRequired[dict[str, bool | int | float | str | None]]
+    learn_from: NotRequired[int | None]
+    quotas: NotRequired[QuotasIn | None]
+    slots: NotRequired[int]
+    slots_per_worker: NotRequired[int]
+    minutes: NotRequired[int]
+    hours_to_come: NotRequired[float | None]
+    recorded_only: NotRequired[bool]
+    enrolling: NotRequired[bool]
+    enrol_until: NotRequired[str | None]
+    enrol_most: NotRequired[int | None]
+    met: NotRequired[Literal["skip", "out", "again"]]
+    only: NotRequired[list[OnlyItem]]
+    left_out: NotRequired[list[LeftOutItem]]
+    seed: NotRequired[int | None]
+    skills: NotRequired[list[SkillIn]]
+    one_kind_each: NotRequired[bool]
 
-    assignment: int
+
+class Standing(TypedDict):
+    candidate: int
     worker: str
-    question: str
+    name: str
+    answers: int
+    out: int
+    right: float
+    mean: float | None
+    lower: float
+    upper: float
+    verdict: Verdict
+    selected: bool
+    decided_in: int | None
+    why: str
+    presence: str
+    lapsed: int
+    by_hand: str
+    by_hand_why: str
+    by_algorithm: bool
+    group: str
     skill: str
-    position: int
-    response: str
-    outcome: Outcome
-    at: str
-    counted_in: int | None
+    number: int
+    expected: float | None
+    elsewhere: str
+
+
+class Changed(TypedDict):
+    changed: dict[str, str]
+    run: RunState

@@ -25,7 +25,7 @@ AT_ONCE = 20
 FROZEN = 600
 
 
-class Patient(Task):
+class Patient(Task):  # type: ignore[misc]
     """What the database cannot take now is left to the sweep: one line in the log, no traceback."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

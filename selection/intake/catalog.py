@@ -25,7 +25,7 @@ def refuse_swapped_workers(pool: Pool, rows: Sequence[WorkerRow]) -> None:
     """Raise Refused where another column than ``worker`` has the pool's workers."""
     named = {name for row in rows for name in row.attributes}
     columns = {"worker": [row.worker for row in rows], "name": [row.name for row in rows]}
-    columns |= {name: [row.attributes.get(name, "") for row in rows] for name in sorted(named)}
+    columns |= {name: [str(row.attributes.get(name, "")) for row in rows] for name in sorted(named)}
     values = {value for column in columns.values() for value in column}
     known = set(pool.workers.filter(key__in=values).values_list("key", flat=True))
     refuse_swapped("worker", known, columns, "this pool's workers")

@@ -159,7 +159,7 @@ def _worker(line: int, cells: Cells, names: Names, attributes: Cells) -> WorkerR
     if len(name) > LONGEST_KEY:
         raise Refused(f"The name is longer than {LONGEST_KEY} characters.")
     _refuse_turning(name, *attributes, *attributes.values())
-    return WorkerRow(line, key(cells, "worker", names), name, attributes)
+    return WorkerRow(line, key(cells, "worker", names), name, {**attributes})
 
 
 def _question(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import Subquery
-from django.db.models.functions import Coalesce, Greatest, Now
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from selection import wake
-from selection.models import Assignment, Candidate, Pulse, Run
+from selection.models import Assignment, Candidate, Run
 
 # Often enough to tell who is there; seldom enough that a page costs no write each time.
 NOTED_EVERY = timedelta(minutes=1)
@@ -29,12 +28,8 @@ def note(run: Run, candidates: Sequence[int], last: datetime | None = None) -> N
 def show(run: Run, assignments: Sequence[int]) -> None:
     """Start the clock of these assignments, where it does not run yet.
 
-    What comes before them is out with the same worker, and was to be seen as well. The time runs
-    from the web's last beat at the earliest: a clock that is put back for a moment would else begin
-    an hour that is over when it goes right again, with no beat between to tell of it.
+    What comes before them is out with the same worker, and was to be seen as well. The time is the
+    database's, by which it ends: this host's may be another.
     """
     unseen = Assignment.objects.filter(pk__in=assignments, due=None, answer=None)
-    # By the clock that ends it: this host's may be another.
-    beat = Pulse.objects.filter(pk=Pulse.WEB).values("at")
-    at = Greatest(Now(), Coalesce(Subquery(beat), Now()))
-    unseen.update(shown=at, due=at + timedelta(minutes=run.minutes))
+    unseen.update(shown=Now(), due=Now() + timedelta(minutes=run.minutes))

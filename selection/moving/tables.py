@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-import environ
+import dj_database_url
 from django.apps import apps
-from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.color import no_style
 from django.db import (
@@ -54,8 +53,8 @@ def copy(address: str) -> list[Copied]:
 def connect(address: str) -> None:
     """Make the other database known to Django, as ``THERE``."""
     try:
-        given = environ.Env.db_url_config(address)
-    except (ImproperlyConfigured, ValueError):
+        given = dj_database_url.parse(address)
+    except ValueError:
         given = {}
     if given.get("ENGINE") not in KNOWN:
         raise Refused("Give a database as postgres://user:password@host/name or sqlite:////path.")

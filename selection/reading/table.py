@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from selection.errors import Refused
 from selection.limits import MOST_ROWS
 
-from . import delimited, documents, heads, old_sheets, sheets
+from . import delimited, documents, heads, workbooks
 from .limits import Line, checked
 from .texts import encoding_of, sure
 
@@ -103,23 +103,16 @@ def _refuse_twice(header: list[str], line: int, name: str) -> None:
 
 def _refuse_others(raw: bytes, name: str) -> None:
     for sign, words in _OTHERS.items():
-        if raw.startswith(sign) and not (sign[:2] == b"PK" and _is_workbook(raw)):
+        if raw.startswith(sign) and not (sign[:2] == b"PK" and workbooks.is_workbook(raw)):
             raise Refused(f"{name} is {words}.")
     if raw[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_PAGES):
         raise Refused(f"{name} is a web page, whatever its name says; export the table as CSV.")
 
 
-def _is_workbook(raw: bytes) -> bool:
-    return old_sheets.is_old(raw) or sheets.is_workbook(raw)
-
-
 def _lines(raw: bytes, name: str, encoding: str) -> tuple[str, str, Iterator[Line]]:
     """(what it is, its encoding, its lines)"""
-    if old_sheets.is_old(raw):
-        what, lines = old_sheets.lines(raw, name)
-        return what, "", lines
-    if raw.startswith(b"PK\x03\x04"):
-        what, lines = sheets.lines(raw, name)
+    if workbooks.is_workbook(raw):
+        what, lines = workbooks.lines(raw, name)
         return what, "", lines
     encoding = sure(raw, encoding, name) if encoding else encoding_of(raw, name)
     if _is_json(raw, encoding):
@@ -151,6 +144,6 @@ def _as_wide(lines: Iterator[Line], width: int, name: str) -> Iterator[Row]:
 
 def _estimate(raw: bytes) -> int:
     """Lines of a text; an Excel file takes some 20 bytes a row, packed, and 100 as old ones are."""
-    if raw.startswith(old_sheets.OLD_EXCEL):
+    if raw.startswith(workbooks.OLD_EXCEL):
         return len(raw) // 100
     return len(raw) // 20 if raw.startswith(b"PK") else raw.count(b"\n") + raw.count(b"\r\0")

@@ -1,9 +1,8 @@
-"""Time in which nobody's answer could be taken counts against nobody, nor does a wrong clock.
+"""Give time back in which no answer could be taken.
 
-The beats of the web tell both: when the next one comes more than 20 seconds after the last one, the
-web was away or overloaded, or the clock was set ahead; when it comes before it, the clock was put
-back. Either
-way the moments by which people are judged and waited for are moved along, in the transaction that
+When the web's next beat comes more than 20 seconds after the last one, the web was away or
+overloaded. The
+moments by which people are judged and waited for are then moved along, in the transaction that
 takes the beat: whoever judges by them goes by the last beat as well.
 """
 
@@ -38,7 +37,7 @@ def web_is_up(now: datetime | None = None, waited: timedelta = timedelta()) -> N
 
 
 def _until(now: datetime, last: datetime, waited: timedelta) -> datetime:
-    """Return until when the web was there: not before the last beat, unless the clock was put back.
+    """Return until when the web was there: not before the last beat, unless the clock went back.
 
     Another process, whose requests wait for less time, may have said that beat.
     """
@@ -55,27 +54,19 @@ def _beat(now: datetime | None, waited: timedelta) -> None:
     span = now - pulse.at
     if abs(span) < BEAT:
         return
-    if span < timedelta(0) or span > AWAY:
+    if span > AWAY:
         for run_id in Run.objects.running().values_list("pk", flat=True):
             _move_along(run_id, pulse.at, now)
     Pulse.objects.filter(pk=pulse.pk).update(at=now)
 
 
 def _move_along(run_id: int, since: datetime, now: datetime) -> None:
+    """Move what was before the outage along by it."""
     run = Run.objects.locked(run_id)
     if run is None or run.status != Run.Status.RUNNING:
         return
-    if now > since:
-        _set_ahead(run, since, now)
-    else:
-        _put_back(run, since, now)
-    run.save(update_fields=["called"])
-
-
-def _set_ahead(run: Run, since: datetime, now: datetime) -> None:
-    """The web was away, or the clock was set ahead: what was before that is as much later now."""
     span = now - since
-    before = since + span / 2  # what happened after it and before this beat is by the new clock
+    before = since + span / 2  # what happened after it was taken by the web that is back
     shown = _open(run).filter(shown__lte=before)
     ran = shown.filter(due__gt=since).exists()
     shown.update(due=F("due") + span)
@@ -83,23 +74,9 @@ def _set_ahead(run: Run, since: datetime, now: datetime) -> None:
     if run.called is not None and run.called <= before:
         run.called = min(run.called + span, now)
     if ran:
-        what = f"Answers could not be taken for {_seconds(span)}, or the clock was set ahead by it"
+        what = f"Answers could not be taken for {_seconds(span)}"
         events.write(run, "outage", f"{what}: whoever held a question got them back.")
-
-
-def _put_back(run: Run, since: datetime, now: datetime) -> None:
-    """The clock was put back: what it says is yet to come, or too long to come, is so much less.
-
-    The rest may be by the new clock already: at worst somebody is waited for that much longer.
-    """
-    span = now - since
-    ran = _open(run).filter(due__gt=now + timedelta(minutes=run.minutes))
-    if ran.update(due=F("due") + span, shown=F("shown") + span):
-        what = f"The clock was put back by {_seconds(-span)}, and with it whose time is up when."
-        events.write(run, "outage", what)
-    run.candidates.filter(seen__gt=now).update(seen=F("seen") + span)
-    if run.called is not None and run.called > now:
-        run.called += span
+    run.save(update_fields=["called"])
 
 
 def _open(run: Run) -> AssignmentQuerySet:
@@ -111,8 +88,7 @@ def _seconds(span: timedelta) -> str:
 
 
 def give_back(run: Run, since: datetime) -> None:
-    """Whoever holds a question gets the time since then back, which is negative where the clock was
-    put back; the caller saves the run."""
+    """Whoever holds a question gets the time since then back; the caller saves the run."""
     span = clock.now() - since
     _open(run).filter(due__gt=since).update(due=F("due") + span)
     run.candidates.filter(seen__lte=since).update(seen=F("seen") + span)

@@ -3,7 +3,7 @@
 The platform opens the entry with ``assignmentId``, ``hitId``, ``workerId`` and ``turkSubmitTo``.
 The worker answers on their own page inside the frame, and when there is nothing to answer hands the
 task in by a form that posts to the platform. Only these addresses may be framed, by the platform's
-hosts alone, and post to them alone (crowdselect/doors.py).
+hosts alone, and post to them alone (crowdselect/security_headers.py).
 """
 
 import re

@@ -57,7 +57,7 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     add("--minutes", type=float, default=11.0, help="of faults (starting comes besides)")
     add("--faults", type=int, default=210, help="how many, in all")
     add("--seed", type=int, default=1, help="which faults, when")
-    add("--only", default="", help="only faults whose name has this word, such as clock")
+    add("--only", default="", help="only faults whose name has this word, such as redis")
     add("--keep", action="store_true", help="leave the folder with logs and database")
     return parser.parse_args(arguments)
 

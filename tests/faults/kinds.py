@@ -13,13 +13,11 @@ from django.db import DatabaseError, connections, transaction
 
 from selection.models import Run
 
-from .clocks import HOST, HOSTS
 from .links import Link
 from .services import Heal, Service
 from .stack import Stack
 
 QUEUE = "celery"
-HOUR = 3600
 LONGEST_LOCK = 20.0
 
 
@@ -197,22 +195,7 @@ def _no_disk(stack: Stack) -> str:
     return "" if stack.disk.small else "no small disk can be mounted here"
 
 
-# -- clocks and links
-
-
-def _clock(part: str, hours: int) -> Kind:
-    def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
-        stack.clocks.set(part, hours * HOUR)
-        return lambda: stack.clocks.set(part, 0)
-
-    words = "an hour ahead" if hours > 0 else "an hour behind"
-    return Kind(
-        f"{part}: clock {words}",
-        strike,
-        f"clock of {part}",
-        where="sqlite" if part == HOST else "postgresql",
-        cannot=lambda stack: "" if stack.clocks.there else "there is no C compiler",
-    )
+# -- links
 
 
 def _cut(name: str, how: str) -> Kind:
@@ -255,6 +238,5 @@ KINDS: list[Kind] = [
     Kind("database: a run held", _lock, "lock", "postgresql"),
     Kind("database: file held", _lock, "lock", "sqlite"),
     Kind("disk full", _fill, "database", cannot=_no_disk),
-    *(_clock(part, hours) for part in (HOST, *HOSTS) for hours in (1, -1)),
     *(_cut(name, how) for name in LINKS for how in ("refuse", "reset", "hang", "half")),
 ]

@@ -26,7 +26,6 @@ class Service:
 
     def __init__(self, name: str, port: int, command: list[str], user: str | None = None) -> None:
         self.name, self.port, self.command, self.user = name, port, command, user
-        self.environment: dict[str, str] = {}  # besides this process's own
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -35,7 +34,6 @@ class Service:
             return
         self.process = subprocess.Popen(
             self.command,
-            env=os.environ | self.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             user=self.user,

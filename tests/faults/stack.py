@@ -16,7 +16,6 @@ import httpx
 
 from tests.processes import wait_until
 
-from .clocks import Clocks
 from .links import Links, free_port
 from .services import Disk, Service, postgres_server, redis_server, running
 
@@ -44,7 +43,6 @@ class Stack:
     links: Links
     redis: Service
     disk: Disk
-    clocks: Clocks
     database: Service | None
 
     @property
@@ -78,18 +76,15 @@ def services(folder: Path) -> Iterator[Stack]:
     with ExitStack() as until_end:
         links = until_end.enter_context(Links())
         disk, port = Disk(folder / "disk"), urlsplit(os.environ["DATABASE_URL"]).port
-        clocks = Clocks(folder, one=port is None)
         redis = redis_server(folder, urlsplit(os.environ["REDIS_URL"]).port or 0)
-        redis.environment = clocks.environment("redis")
         until_end.enter_context(running(redis, signal.SIGTERM))
         database = None
         if port:
             database = postgres_server(disk.folder, port)
-            database.environment = clocks.environment("database")
             until_end.enter_context(running(database, signal.SIGINT))
         web = free_port()
         url = f"http://127.0.0.1:{links.add('crowd to web', web)}"
-        yield Stack(folder, web, url, links, redis, disk, clocks, database)
+        yield Stack(folder, web, url, links, redis, disk, database)
 
 
 @contextmanager
@@ -97,20 +92,16 @@ def parts(stack: Stack) -> Iterator[None]:
     """All parts at work, under the supervisor that `make run` uses."""
     (stack.folder / "supervisord.conf").write_text(_configuration(stack))
     command = [sys.executable, "-m", "crowdselect.supervisor", "-c", "supervisord.conf"]
-    environment = (
-        os.environ
-        | {
-            "PYTHON": shlex.quote(sys.executable),
-            "VAR_DIR": str(stack.folder),
-            "RUN_AS": str(os.getuid()),
-            "EMBEDDED_REDIS": "false",
-            "TELL": "info",
-            "ADDRESS": f"127.0.0.1:{stack.web}",
-            "HERE": f"http://127.0.0.1:{stack.web}",
-            "PYTHONPATH": str(TOP),
-        }
-        | stack.clocks.environment("supervisor")
-    )
+    environment = os.environ | {
+        "PYTHON": shlex.quote(sys.executable),
+        "VAR_DIR": str(stack.folder),
+        "RUN_AS": str(os.getuid()),
+        "EMBEDDED_REDIS": "false",
+        "TELL": "info",
+        "ADDRESS": f"127.0.0.1:{stack.web}",
+        "HERE": f"http://127.0.0.1:{stack.web}",
+        "PYTHONPATH": str(TOP),
+    }
     with (stack.folder / "said").open("wb") as said:
         supervisor = subprocess.Popen(
             command, cwd=stack.folder, env=environment, stdout=said, stderr=subprocess.STDOUT
@@ -153,7 +144,7 @@ def _configuration(stack: Stack) -> str:
 def _environment(stack: Stack, part: str) -> dict[str, str]:
     own = {"DATABASE_URL": stack.address(part, "database")} if part != "beat" else {}
     own["REDIS_URL"] = stack.address(part, "redis")
-    return own | stack.clocks.environment(part)
+    return own
 
 
 # -- processes

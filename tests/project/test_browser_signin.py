@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-import environ
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
 from crowdselect import single_sign_on
+from crowdselect.environment import Environment
 from selection.models import AuditEntry, Team
 from tests import oidc
 from tests.chromium import CHROMIUM
@@ -177,7 +177,7 @@ def company(monkeypatch, settings) -> Iterator[oidc.Provider]:
     with oidc.providing() as server:
         for name, value in oidc.environment(server).items():
             monkeypatch.setenv(name, value)
-        apps = single_sign_on.providers(environ.Env())
+        apps = single_sign_on.providers(Environment())
         settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": apps}}
         server.claims = {"sub": "1", "email": "grace@example.org", "email_verified": True}
         yield server

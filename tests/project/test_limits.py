@@ -85,7 +85,7 @@ def _values(node: Any, name: str) -> Iterator[int]:
             yield from _values(each, name)
 
 
-def test_what_reads_old_workbooks_tells_when_it_is_more():
+def test_the_reader_of_workbooks_cuts_cells_one_past_the_limits():
     one_more = (limits.LONGEST_CELL + 1, limits.LONGEST_ROW + 1, limits.MOST_COLUMNS + 1)
     assert one_more == (apart.LONGEST_CELL, apart.LONGEST_ROW, apart.MOST_COLUMNS)
 

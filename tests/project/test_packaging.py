@@ -26,7 +26,7 @@ import sys
 
 class Nothing:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"django", "celery", "redis", "environ", "ninja", "tqdm"}:
+        if name.split(".")[0] in {"django", "celery", "redis", "environs", "ninja", "tqdm"}:
             raise ImportError(f"{name} is not there")
 
 sys.meta_path.insert(0, Nothing())

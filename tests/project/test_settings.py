@@ -12,7 +12,7 @@ from crowdselect.settings import BASE_DIR
 
 SQLITE = "sqlite:///var/db"
 ASKED = {
-    "flag": lambda env: env.bool("IT"),
+    "flag": lambda env: env.flag("IT"),
     "count": lambda env: env.number("IT", default=5),
     "seconds": lambda env: env.number("IT", default=30.0, least=1),
     "format": lambda env: env.choice("IT", ["plain", "json"]),
@@ -22,10 +22,14 @@ ASKED = {
 }
 
 
-def value(kind: str, said: str | None) -> object:
-    env = Environment()
-    env.ENVIRON = {} if said is None else {"IT": said}
-    return ASKED[kind](env)
+@pytest.fixture
+def value(monkeypatch):
+    def parsed(kind: str, said: str | None) -> object:
+        if said is not None:
+            monkeypatch.setenv("IT", said)
+        return ASKED[kind](Environment())
+
+    return parsed
 
 
 @pytest.mark.parametrize(
@@ -41,12 +45,12 @@ def value(kind: str, said: str | None) -> object:
         ("database", "postgresql://her:word@host:5433/name", "postgresql"),
     ],
 )
-def test_what_can_be_meant_is_taken(kind, said, meant):
+def test_what_can_be_meant_is_taken(value, kind, said, meant):
     assert value(kind, said) == meant
 
 
 @pytest.mark.parametrize("said", ["", "  ", None])
-def test_an_empty_value_is_none(said):
+def test_an_empty_value_is_none(value, said):
     found = [value(kind, said) for kind in ASKED]
     assert found == [False, 5, 30.0, "plain", "UTC", "", "sqlite3"]
 
@@ -68,7 +72,7 @@ def test_an_empty_value_is_none(said):
         ("database", "postgresql://her:word@host:port/x", "IT is “postgresql:…” and must be"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_without_its_secrets(kind, said, why):
+def test_what_cannot_be_meant_is_refused_without_its_secrets(value, kind, said, why):
     with pytest.raises(ImproperlyConfigured) as refusal:
         value(kind, said)
     assert str(refusal.value).startswith(why)

@@ -100,7 +100,8 @@ def mutated(raw: bytes, rng: random.Random) -> bytes:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_files_with_changed_bytes_are_read_or_refused(seed, sample):
     rng = random.Random(seed)
-    for _ in range(sample(150, 3000)):
+    workbook = seed == "xlsx"  # each begins a process
+    for _ in range(sample(10, 200) if workbook else sample(150, 3000)):
         raw = mutated(SEEDS[seed], rng)
         with in_time():
             attempt(raw)

@@ -272,6 +272,16 @@ def test_when_a_superuser_gives_somebody_a_password_their_sessions_end(ada):
     assert (inside(root), inside(theirs)) == (True, False)
 
 
+def test_a_session_in_which_the_password_was_changed_ends_with_the_others(ada):
+    """Its key is a new one, which only Django's own page has made known."""
+    here, new = browser(), "another long and right one"
+    form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+    assert here.post("/admin/password_change/", form).status_code == 302
+    assert inside(here)
+    call_command("forget_factors", "ada", stdout=StringIO())
+    assert not inside(here)
+
+
 def test_a_change_of_one_ends_nobody_elses_sessions(ada):
     person("bob")
     other = browser("bob")
