@@ -219,6 +219,7 @@ class _Terms(TypedDict):
     learned_from: dict[str, Any] | None
     one_kind_each: bool
     promise: str
+    verdict: str
     over: str
     by_hand: str
     epsilon_reached: float | None
