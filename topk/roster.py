@@ -38,7 +38,7 @@ def share_left(gone: Flags, pulls: Counts) -> float:
     return there / (there + left) if left else 1.0
 
 
-def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, int]:
+def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
     """Return the option that keeps the weights of the start, where some of n arms are gone.
 
     left  how many arms are left
