@@ -11,7 +11,7 @@ from selection.models import Candidate, Run
 from . import joining, roster
 
 LOSES = (
-    " The run then has no guarantee, because who is in it may depend on the answers that counted."
+    " It then has no guarantee, because who is in it may depend on the answers that counted."
 )
 SEEN = "because who is in it may depend on the answers that counted before."
 RETURNS = " The guarantee returns once everybody whose answers counted takes part again."
@@ -31,9 +31,10 @@ def withdraw(run: Run, workers: Sequence[str]) -> str:
             f"{said} Only {left} workers are left then, no more than are wanted: the run ends at "
             "once, and nothing is promised of them."
         )
-    said += f" The run chooses the best {run.k} of the other {left}, and promises about those."
+    said += f" The run chooses the best {run.k} of the other {left}"
     if answered and run.selector_class.roster_fixed:
-        return f"{said}{LOSES}{RETURNS}"
+        return f"{said}.{LOSES}{RETURNS}"
+    said += ", and promises about those."
     if answered:
         said += (
             " A share of the risk δ stays with those who gave answers and are gone, so that the "
