@@ -10,9 +10,7 @@ from selection.models import Candidate, Run
 
 from . import joining, roster
 
-LOSES = (
-    " It then has no guarantee, because who is in it may depend on the answers that counted."
-)
+LOSES = " It then has no guarantee, because who is in it may depend on the answers that counted."
 SEEN = "because who is in it may depend on the answers that counted before."
 RETURNS = " The guarantee returns once everybody whose answers counted takes part again."
 ANEW = " What was proved so far was about those who were in it before, and is proved anew."

@@ -134,3 +134,12 @@ def test_other_algorithms_keep_theirs_and_say_what_they_assume():
     assert not run.guarantee_lost
     assert "promise holds whatever the reason" in previews.withdraw(run, ["w1"])
     assert reports.promise_status(play(run, RESPOND)).verdict == "kept"
+
+
+def test_the_pages_of_gold_say_that_the_choice_of_keys_may_not_follow_the_answers(requester):
+    run = looked_at()
+    words = "only if the choice of keys to check does not depend on the answers"
+    question = run.answers.order_by("pk").first().assignment.question
+    assert words in text_of(requester.get(admin_url("questionset_gold", run.question_set_id)))
+    correction = requester.get(admin_url("question_correct", question.pk), {"accept": "maybe"})
+    assert words in text_of(correction)
