@@ -502,6 +502,7 @@ class RunState(TypedDict):
     skills: list[SkillOut]
     one_kind_each: bool
     promise: str
+    verdict: str
     over: str
     by_hand: str
     epsilon_reached: float | None
@@ -521,6 +522,7 @@ class Selection(TypedDict):
     ending: str
     regraded: str | None
     certified: bool
+    verdict: str
     promise: str
     named_by: str
     epsilon_reached: float | None

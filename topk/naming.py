@@ -45,12 +45,14 @@ def name(
     arms: Counts,
     ended_early: bool = False,
     proof: Mapping[str, Any] | None = None,
+    lost: bool = False,
 ) -> Named:
     """Whom the algorithm names as it stands.
 
     arms         (r,) the run's numbers of the algorithm's arms
     ended_early  whether the run is over and did not reach the end that its algorithm has
     proof        the least ``epsilon`` that was proved, and the ``arms`` it was proved of; or empty
+    lost         whether changes of the roster cost the guarantee: nothing is proved then
     """
     if not ended_early:
         return Named(arms[selector.selection()])
@@ -58,6 +60,8 @@ def name(
     named = arms[found.arms]
     expected = dict(zip(arms.tolist(), found.expected.tolist(), strict=True))
     made = Named(named, BY_ANSWERS, found.epsilon, found.promise, named, expected)
+    if lost:
+        return replace(made, epsilon=None)
     return _proved(selector, arms, made, proof or {}, found)
 
 

@@ -35,6 +35,11 @@ SET_ASSUMPTIONS = (
     "not depend on when it comes, and that the pool stays the same during the run."
 )
 
+GUARANTEE_LOST = (
+    "No guarantee after these changes of the roster: workers left, were withdrawn or joined after "
+    "answers had counted, so the roster may depend on the answers, and the proof does not allow it."
+)
+
 
 def ordinal(number: int) -> str:
     suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -3,7 +3,7 @@
 A run numbers its arms once. Whoever is gone is left out, and the algorithm numbers the rest anew.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from .problem import Problem
 from .published.multi import MultiProblem
+from .selector import Selector
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+OPENED = "open roster"  # the event that a roster was opened after the start
 
 
 def here(kind: Counts, gone: Flags, seed: int, joined: bool) -> Counts:
@@ -33,6 +36,27 @@ def share_left(gone: Flags, pulls: Counts) -> float:
     """The share of δ that is left to those who are there (docs/absence.md)."""
     there, left = int((~gone).sum()), int((gone & (pulls > 0)).sum())
     return there / (there + left) if left else 1.0
+
+
+def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
+    """Return the option that keeps the weights of the start, where some of n arms are gone.
+
+    left  how many arms are left
+    """
+    return {"planned_for": n} if kind.roster_fixed and left < n else {}
+
+
+def is_guarantee_lost(
+    kind: type[Selector], gone: Flags, pulls: Counts, opened_at: Iterable[int] = ()
+) -> bool:
+    """Return whether changes of the roster cost the guarantee (docs/absence.md, section 3).
+
+    gone, pulls  (n,) by arm: who is out of the run, and counted answers
+    opened_at    the number of steps taken each time the roster was opened again
+    """
+    if not kind.roster_fixed:
+        return False
+    return bool((gone & (pulls > 0)).any()) or any(step > 0 for step in opened_at)
 
 
 def enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:

@@ -87,6 +87,9 @@ class Selector(ABC):
     takes_skills    whether it can be asked for so many of each of several problems
     matches         whether it can then keep each worker to at most one of them
     weighs_out      whether answers that are out count at their worst when it judges
+    roster_fixed    whether its weights are those of the roster of the start (option planned_for),
+                    and its guarantee is lost when who is on the roster may depend on answers
+    covers_leavers  whether its guarantee covers workers who leave because of their answers
     says_accuracy   whether what accuracy means may be chosen
     interval        what lower and upper of its standing are, for a person
 
@@ -109,6 +112,8 @@ class Selector(ABC):
     takes_skills: ClassVar[bool] = False
     matches: ClassVar[bool] = False
     weighs_out: ClassVar[bool] = False
+    roster_fixed: ClassVar[bool] = False
+    covers_leavers: ClassVar[bool] = True
     says_accuracy: ClassVar[bool] = False
     interval: ClassVar[str] = "confidence bounds: where the algorithm takes the accuracy to lie"
 

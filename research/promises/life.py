@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.cells import Floats
-from topk import PROMISE_KEPT, Goal, Problem, build
+from topk import PROMISE_KEPT, SELECTORS, Goal, Problem, build
+from topk.roster import plan_options
 
 from .graded_hands import WRONG_GOLD, GradedHands
 from .late import Manner
@@ -76,7 +77,9 @@ class Study:
         """Build the algorithm for those who are here and tell it every counted answer anew."""
         self.arms = np.flatnonzero(self.here)
         limits = (self.epsilon, self.delta * self.share)
-        self.selector = build(self.algorithm, Problem(self.arms.size, self.k, *limits))
+        options = plan_options(SELECTORS[self.algorithm], self.here.size, self.arms.size)
+        problem = Problem(self.arms.size, self.k, *limits)
+        self.selector = build(self.algorithm, problem, **options)
         self.told = np.zeros(self.truth.size, np.int64)
         self.tell()
 

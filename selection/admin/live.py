@@ -62,7 +62,7 @@ def context(run: Run, asked: QueryDict) -> dict[str, Any]:
     """All that the pieces of a run that has begun are made of, for this query string."""
     seen = reports.look(run)
     lines, fit, signs = seen.lines, seen.fit, reports.signs(run)
-    needs = reports.needs(run, fit, signs)
+    needs, promised = reports.needs(run, fit, signs), reports.promise_status(run, seen.named, fit)
     progress = reports.progress(run)
     return {
         "run": run,
@@ -76,9 +76,9 @@ def context(run: Run, asked: QueryDict) -> dict[str, Any]:
         "workers": len(lines) // len(run.skills),
         "skills": reports.skill_lines(run, lines),
         "quotas": reports.quota_lines(run, lines),
-        "promised": reports.promise_status(run, seen.named),
+        "promised": promised,
         "proof": reports.proof(run, lines),
-        "concerns": [need for need in needs if need.kind != "review"],
+        "concerns": [need for need in needs if need.kind not in _named_in(promised)],
         "signs": signs,
         "population": population.draw(fit.population) if fit.population else None,
         "interval": reports.interval(run),
@@ -89,6 +89,11 @@ def context(run: Run, asked: QueryDict) -> dict[str, Any]:
         "chart": chart.draw(reports.history(run, 100), len(lines)),
         "table": table.build(run, lines, asked),
     }
+
+
+def _named_in(promised: reports.PromiseStatus) -> set[str]:
+    """Return the kinds of needs that the page's verdict names itself."""
+    return {"review", "fit", "sharing"} if promised.verdict == reports.WEAKENED else {"review"}
 
 
 @dataclass(frozen=True)

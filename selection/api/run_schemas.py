@@ -173,6 +173,10 @@ class RunOut(Schema):
         description="Whether each worker is selected for at most one of several question sets."
     )
     promise: str
+    verdict: str = Field(
+        description="At the end: kept, weakened (the sentence says by what), early (it holds for "
+        "another ε than was wanted) or none."
+    )
     over: str = Field(description="Whom the promise is about, where that is not the whole pool.")
     by_hand: str = Field(description="What verdicts by hand do to the promise.")
     epsilon_reached: float | None = Field(

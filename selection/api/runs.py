@@ -23,7 +23,8 @@ from .run_schemas import ChangedOut, ChangeIn, MoveIn, RunOut
 def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """How a run stands."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    fit, promised = reports.fit(run), reports.promise_status(run)
+    fit = reports.fit(run)
+    promised = reports.promise_status(run, doubts=fit)
     progress = reports.progress(run)
     ahead, void = reports.ahead(run, progress), wasted.of(run)
     return {
@@ -36,6 +37,7 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "learned_from": priors.as_numbers(run),
         "skills": [{"skill": str(skill), "k": skill.k} for skill in run.skills],
         "promise": promised.sentence,
+        "verdict": promised.verdict,
         "over": promised.over,
         "by_hand": promised.by_hand,
         "epsilon_reached": promised.epsilon,

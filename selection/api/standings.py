@@ -111,6 +111,10 @@ class SelectionOut(Schema):
     ending: str
     regraded: str | None
     certified: bool
+    verdict: str = Field(
+        description="At the end: kept, weakened (the sentence says by what), early (it holds for "
+        "another ε than was wanted) or none."
+    )
     promise: str
     named_by: str = Field(description="algorithm, proof, answers or everybody.")
     epsilon_reached: float | None

@@ -3,7 +3,7 @@
 from statistics import median
 
 from selection.models import Run
-from selection.reports import count_given, ended_early
+from selection.reports import WEAKENED, count_given, ended_early
 from selection.reports.words import many
 from selection.setup import choices, money
 
@@ -17,7 +17,8 @@ def paragraph(wanted: Wanted) -> str:
     if run.status != Run.Status.ENDED:
         return ""
     parts = [_chosen(wanted), _asked(run), _promised(wanted), _took(wanted), wanted.promised.over]
-    return " ".join(filter(None, [*parts, _corrected(run), wanted.promised.by_hand, _repeat(run)]))
+    by_hand = "" if wanted.promised.verdict == WEAKENED else wanted.promised.by_hand
+    return " ".join(filter(None, [*parts, _corrected(run), by_hand, _repeat(run)]))
 
 
 def references(run: Run) -> str:

@@ -30,7 +30,7 @@ class Wanted:
 
     @cached_property
     def promised(self) -> PromiseStatus:
-        return reports.promise_status(self.run, self.seen.named)
+        return reports.promise_status(self.run, self.seen.named, self.seen.fit)
 
     @cached_property
     def people(self) -> dict[str, list[Line]]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topk import Memory, Selector, State, build, expand
-from topk.roster import among, enough, here, share_left
+from topk.roster import among, enough, here, plan_options, share_left
 
 from .runs import Run
 
@@ -60,6 +60,7 @@ class Roster:
         if "quotas" in options:
             options["quotas"] = among(options["quotas"], self.arms, run.k)
         options |= run.of_each_kind(np.unique(self.people, return_inverse=True)[1])
+        options |= plan_options(run.selector_class, self.n, self.arms.size)
         return build(run.algorithm, run.problem(workers, self.share), state, **options)
 
     def state(

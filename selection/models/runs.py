@@ -336,9 +336,22 @@ class Run(NamedInTeam):
         return self.kept or (self.fixed_budget and self.ending == Run.Ending.BUDGET)
 
     @property
+    def guarantee_lost(self) -> bool:
+        """Whether changes of its roster cost the guarantee (docs/absence.md, section 3)."""
+        if self.pk is None or not self.selector_class.roster_fixed:
+            return False
+        pulls = list(self.candidates.exclude(gone="").values_list("pulls", flat=True))
+        events = self.events.filter(kind=roster.OPENED).values_list("step", flat=True)
+        gone = np.ones(len(pulls), bool)
+        return roster.is_guarantee_lost(
+            self.selector_class, gone, np.array(pulls, np.int64), events if self.joined else ()
+        )
+
+    @property
     def certified(self) -> bool:
-        """Whether it ended with a promise: some algorithms have none, some options cost it."""
-        if not self.kept:
+        """Whether it ended with a promise: some algorithms have none, some options and changes of
+        the roster cost it."""
+        if not self.kept or self.guarantee_lost:
             return False
         options = self.hand_set | self._set_size()
         smallest = build(self.algorithm, Problem(2, 1, 0.5), **options)
@@ -352,7 +365,8 @@ class Run(NamedInTeam):
 
     @property
     def why_ended(self) -> str:
-        if self.kept and not self.certified:
+        """What ended it; whether it has a guarantee is for ``reports.promise_status`` to say."""
+        if self.kept:
             return "its rule to stop was met"
         return self.get_ending_display()
 

@@ -26,7 +26,7 @@ from .needs import Need, needs
 from .outlook import Ahead, Everybody, ahead, in_short
 from .pace import Pace, pace
 from .progress import Progress, count_given, history, progress, with_counts
-from .promise_status import PromiseStatus, Proof, interval, promise_status, proof
+from .promise_status import WEAKENED, PromiseStatus, Proof, interval, promise_status, proof
 from .signs import Sign, Signs, signs
 from .system import Load, Part, celery_workers, load, parts
 from .words import duration
@@ -47,6 +47,7 @@ __all__ = [
     "DISAGREE",
     "DOUBT",
     "GOLD_COLUMNS",
+    "WEAKENED",
     "Ahead",
     "Card",
     "Comparison",

@@ -15,7 +15,7 @@ from selection.models import Run
 from selection.setup import priors
 
 from .named import ended_early
-from .promise_status import ON_AVERAGE, interval, promise_status
+from .promise_status import KEPT, ON_AVERAGE, WEAKENED, interval, promise_status
 from .workers import Line, Look, look, quota_lines, skill_lines
 
 COLUMNS = [
@@ -45,7 +45,7 @@ def export(run: Run) -> dict[str, Any]:
 
 def facts(run: Run, seen: Look) -> dict[str, Any]:
     """What is true of the run as a whole: its settings, what it promises, what it took."""
-    lines, fit, promised = seen.lines, seen.fit, promise_status(run, seen.named)
+    lines, fit, promised = seen.lines, seen.fit, promise_status(run, seen.named, seen.fit)
     return {
         "run": run.name,
         "pool": run.pool.name,
@@ -53,7 +53,8 @@ def facts(run: Run, seen: Look) -> dict[str, Any]:
         "status": run.status,
         "ending": run.why_ended,
         "regraded": _moment(run.regraded),
-        "certified": run.certified,
+        "certified": run.certified and promised.verdict == KEPT,
+        "verdict": promised.verdict,
         "promise": promised.sentence,
         "named_by": seen.named.by if seen.named else "",
         "epsilon_reached": promised.epsilon,
@@ -101,6 +102,8 @@ def _taken_out(line: Line) -> bool:
 
 def _certified_word(document: dict[str, Any]) -> str:
     """An average over pools is not to be taken for a promise about this one."""
+    if document["verdict"] == WEAKENED:
+        return WEAKENED
     if not document["certified"]:
         return "not certified"
     return "on average" if document["holds"] == ON_AVERAGE else "certified"

@@ -27,7 +27,9 @@ def name(run: Run, roster: Roster, selector: Selector | None) -> Named:
     """selector  the algorithm as it stands; None with too few to choose from"""
     if selector is None:
         return _those_left(run, roster)
-    return naming.name(selector, roster.arms, ended_early(run), run.proof)
+    early = ended_early(run)
+    lost = early and run.guarantee_lost
+    return naming.name(selector, roster.arms, early, run.proof, lost)
 
 
 def _those_left(run: Run, roster: Roster) -> Named:

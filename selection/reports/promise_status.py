@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils import timezone
 
@@ -10,15 +10,20 @@ from selection.models import Run
 from selection.setup import by_hand, choices, eligible, joining, priors, refusals
 from topk import ASSUMPTIONS, Goal, Promise, build, rounded_up
 from topk.naming import BY_PROOF, Named
+from topk.promise import GUARANTEE_LOST
 from topk.roster import among
 
+from .fit import Fit, fit
 from .named import MOST_NAMED, ended_early, named
+from .signs import signs
+from .weakenings import list_weakenings
 from .workers import Line
 
 GONE = {"absent": "never came", "left": "left", "withdrawn": "were withdrawn"}
 STAYING = (
     " That a worker came or stayed away is assumed to have nothing to do with how good they are."
 )
+KEPT, WEAKENED, EARLY, NOTHING = "kept", "weakened", "early", "none"
 EVERY_POOL, ON_AVERAGE = "for every pool", "on average over pools like this one"
 
 
@@ -34,6 +39,8 @@ class PromiseStatus:
     assumes   what all of it rests on
     over      whom it is about, where that is not the whole pool; empty otherwise
     by_hand   what verdicts by hand do to it; empty without any
+    verdict   at the end: kept, weakened (the sentence says by what), early (it holds for another ε
+              than was wanted) or none; empty while the run goes on
     """
 
     sentence: str
@@ -44,10 +51,28 @@ class PromiseStatus:
     assumes: str = ASSUMPTIONS
     over: str = ""
     by_hand: str = ""
+    verdict: str = ""
 
 
-def promise_status(run: Run, who: Named | None = None) -> PromiseStatus:
-    """who  whom the run names, where that is known already: it is worked out else"""
+def promise_status(run: Run, who: Named | None = None, doubts: Fit | None = None) -> PromiseStatus:
+    """Return the one verdict on a run's guarantee, which every surface shows.
+
+    who     whom the run names, and
+    doubts  what its algorithm doubts, where these are known already: they are worked out else
+    """
+    status = _status(run, who)
+    if run.status != Run.Status.ENDED:
+        return status
+    if status.epsilon is None:
+        return replace(status, verdict=NOTHING)
+    reasons = list_weakenings(run, doubts or fit(run), signs(run), status.by_hand)
+    if not reasons:
+        return replace(status, verdict=EARLY if ended_early(run) else KEPT)
+    sentence = f"The guarantee is weakened. {' '.join(reasons)} But for this: {status.sentence}"
+    return replace(status, sentence=sentence, verdict=WEAKENED)
+
+
+def _status(run: Run, who: Named | None) -> PromiseStatus:
     draft = run.status == Run.Status.DRAFT
     counts = Counter(run.candidates.filter(skill=0).values_list("gone", flat=True))
     n = refusals.expected(run, eligible.count(run)) if draft else counts[""]
@@ -62,6 +87,8 @@ def promise_status(run: Run, who: Named | None = None) -> PromiseStatus:
     assumes = promise.assumes + priors.assumption(run)
     if draft:
         return PromiseStatus(choices.sentence(run, promise, n), assumes=assumes)
+    if run.guarantee_lost:
+        return PromiseStatus(_lost(run, who), assumes=assumes, over=over, by_hand=_by_hand(run))
     if ended_early(run):
         who = who or named(run)
         promise = who.promise or promise
@@ -146,6 +173,14 @@ def _too_few(run: Run, n: int) -> str:
             f"choose and nothing is promised of how good they are. {run.k} were wanted."
         )
     return f"Only {n} workers are left; more than {run.k} are needed for a promise."
+
+
+def _lost(run: Run, who: Named | None) -> str:
+    if run.status != Run.Status.ENDED:
+        return GUARANTEE_LOST
+    if ended_early(run):
+        return f"{GUARANTEE_LOST} {_by_what(run, who or named(run))}"
+    return f"{GUARANTEE_LOST} Selected are those whom its rule names."
 
 
 def _early(run: Run, promise: Promise, n: int, who: Named) -> str:
@@ -246,7 +281,7 @@ def proof(run: Run, lines: Sequence[Line]) -> Proof | None:
 
     lines  of all workers, with whom it would select by now
     """
-    if not run.proof or run.status == Run.Status.ENDED:
+    if not run.proof or run.status == Run.Status.ENDED or run.guarantee_lost:
         return None
     arms = run.candidates.filter(arm__in=run.proof["arms"]).values_list("pk", flat=True)
     others = {line.candidate for line in lines if line.selected}.symmetric_difference(arms)

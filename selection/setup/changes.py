@@ -179,11 +179,14 @@ def _hours_to_come(run: Run, value: float | None) -> str:
     )
     count = 0 if run.enrolling else silent.values("worker").distinct().count()
     soon = f" By now that is so of up to {count}." if count else ""
-    return (
+    said = (
         f"A worker of whom nothing is seen for {value:g} hours is taken as gone.{soon} Who is gone "
         "is neither accepted nor rejected, and the promise is about the others; it takes it that "
         "staying away has nothing to do with how good a worker is."
     )
+    if run.selector_class.roster_fixed:
+        said += " If answers of somebody who is gone had counted, the run has no guarantee."
+    return said
 
 
 def _epsilon(run: Run, value: float) -> str:

@@ -11,6 +11,7 @@ from django.db.models import F, Max, QuerySet
 from selection import clock, wake
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run, Worker
+from topk.roster import OPENED
 
 from . import eligible, events, quotas
 from .roster import changed, going, refuse_over, refuse_rounds
@@ -148,7 +149,7 @@ def open_roster(run: Run, who: str = "", why: str = "") -> None:
     refuse_opening(locked)
     locked.enrolling, locked.enrol_until, locked.enrol_most = True, None, None
     locked.save(update_fields=["enrolling", "enrol_until", "enrol_most"])
-    events.write(locked, "open roster", "The roster was opened.", who, why)
+    events.write(locked, OPENED, "The roster was opened.", who, why)
 
 
 def refuse_opening(run: Run) -> None:

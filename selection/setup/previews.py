@@ -10,6 +10,9 @@ from selection.models import Candidate, Run
 
 from . import joining, roster
 
+LOSES = " It then has no guarantee, because who is in it may depend on the answers that counted."
+SEEN = "because who is in it may depend on the answers that counted before."
+RETURNS = " The guarantee returns once everybody whose answers counted takes part again."
 ANEW = " What was proved so far was about those who were in it before, and is proved anew."
 
 
@@ -26,7 +29,10 @@ def withdraw(run: Run, workers: Sequence[str]) -> str:
             f"{said} Only {left} workers are left then, no more than are wanted: the run ends at "
             "once, and nothing is promised of them."
         )
-    said += f" The run chooses the best {run.k} of the other {left}, and promises about those."
+    said += f" The run chooses the best {run.k} of the other {left}"
+    if answered and run.selector_class.roster_fixed:
+        return f"{said}.{LOSES}{RETURNS}"
+    said += ", and promises about those."
     if answered:
         said += (
             " A share of the risk δ stays with those who gave answers and are gone, so that the "
@@ -37,20 +43,27 @@ def withdraw(run: Run, workers: Sequence[str]) -> str:
 
 def take_back(run: Run, workers: Sequence[str]) -> str:
     rows = roster.to_take_back(run, workers)
-    here = _here(run) + len({row.worker_id for row in rows})
-    return (
+    back = {row.worker_id for row in rows}
+    here = _here(run) + len(back)
+    said = (
         f"{_named(workers)} take{'s' if len(workers) == 1 else ''} part again, and the answers "
-        f"given before count as they did. The promise is then about {here} workers.{ANEW}"
+        "given before count as they did."
     )
+    out = run.candidates.exclude(gone="").exclude(worker__in=back).filter(pulls__gt=0)
+    if run.selector_class.roster_fixed and out.exists():
+        return f"{said} The run has no guarantee while others whose answers counted are out of it."
+    return f"{said} The promise is then about {here} workers.{ANEW}"
 
 
 def open_roster(run: Run) -> str:
     joining.refuse_opening(run)
-    return (
+    said = (
         f"Workers may join the {_here(run)} who are in the run, with its join link or by the API. "
-        "Until the roster is closed nobody is accepted or rejected; the promise is then about all "
-        "who are on it."
+        "Until the roster is closed nobody is accepted or rejected; "
     )
+    if _loses_by_joining(run):
+        return f"{said}once anybody has joined, the run has no guarantee, {SEEN}"
+    return f"{said}the promise is then about all who are on it."
 
 
 def close_roster(run: Run) -> str:
@@ -73,10 +86,17 @@ def join_others(run: Run) -> str:
         joining.refuse_opening(run)
     workers = "1 worker joins" if others == 1 else f"{others} workers join"
     again = "" if run.enrolling else " The roster is opened for that and closed again."
+    if not run.enrolling and _loses_by_joining(run):
+        said = f"{workers} the {_here(run)} who are in the run.{again}"
+        return f"{said} It then has no guarantee, {SEEN}"
     return (
         f"{workers} the {_here(run)} who are in the run, so that the promise is about "
         f"{_here(run) + others}.{again}{ANEW}"
     )
+
+
+def _loses_by_joining(run: Run) -> bool:
+    return run.selector_class.roster_fixed and run.steps > 0
 
 
 def _here(run: Run) -> int:

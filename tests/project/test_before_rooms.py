@@ -44,6 +44,8 @@ KNOWN = json.loads((DATA / "before_rooms.json").read_text(encoding="utf-8"))
 OFFERED = KNOWN["offered"]
 # Answers are exported from a run's page alone.
 GONE = {"admin/selection/answer/export/ selection_answer_export"}
+# What ended a run says nothing of its guarantee any more.
+REWORDED = {"the promise holds": "its rule to stop was met"}
 GONE_COLUMNS = {"selection_upload": {"text"}}  # for a day at most: nothing else kept it
 ACCURACY = [0.95, 0.92, 0.9, 0.75, 0.7, 0.62, 0.55, 0.5, 0.45, 0.4]
 COUNTS = ["arm", "worker__key", "skill", "asked", "pulls", "rewards", "verdict", "decided_in"]
@@ -138,7 +140,7 @@ def same(found: Any, known: Any) -> None:
     elif isinstance(known, float):
         assert found == pytest.approx(known, rel=1e-9, abs=1e-12)
     else:
-        assert found == known
+        assert found == REWORDED.get(known, known)
 
 
 def addresses(patterns: list[Any], before: str = "") -> Iterator[str]:

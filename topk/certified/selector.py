@@ -6,6 +6,7 @@ without a union over selections, whoever is asked next and however late the answ
 pool the worst swap is bounded instead.
 """
 
+import math
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -55,6 +56,15 @@ TUNED_FOR = Option(
     most=1,
     by_hand=False,
 )
+PLANNED_FOR = Option(
+    "planned_for",
+    None,
+    "How many workers the weights are for, where some of them are gone: weights may not follow "
+    "the answers, so a run that loses workers keeps those it started with.",
+    "integer",
+    above=0,
+    by_hand=False,
+)
 QUESTIONS = Option(
     "questions",
     None,
@@ -80,6 +90,8 @@ class Certified(Asking):
     keeps_quotas = True
     says_accuracy = True
     weighs_out = True
+    roster_fixed = True
+    covers_leavers = False
     interval = (
         "confidence bounds: at all times at once the upper ones hold for all who are among the "
         "best, and the lower ones for all others"
@@ -87,12 +99,17 @@ class Certified(Asking):
     promise = Promise(
         Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md", assumes=CROWD_ASSUMES
     )
-    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, QUOTAS, TUNED_FOR)
+    known_options: ClassVar[tuple[Option, ...]] = (
+        *(ACCURACY, QUESTIONS, QUOTAS),
+        *(TUNED_FOR, PLANNED_FOR),
+    )
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
         tuned = problem.epsilon if self.options["tuned_for"] is None else self.options["tuned_for"]
-        weighed = replace(problem, epsilon=tuned)
+        planned = max(problem.n, self.options["planned_for"] or 0)
+        weighed = replace(problem, epsilon=tuned, n=planned)
+        self._some_gone = planned > problem.n
         by_swaps = swaps_pay(weighed)
         self.swaps = Swaps(weighed, self.quotas, self.questions) if by_swaps else None
         self.certificate = Certificate(weighed, self.quotas, self.questions, by_swaps=by_swaps)
@@ -153,16 +170,30 @@ class Certified(Asking):
     def _certified(self, chosen: Chosen, tally: Tally) -> float:
         """What holds of K times the regret of any (n,) selection: every bound does (3.2, 3.3).
 
-        Intervals hold at every prefix of a worker's answers at once, whatever is out.
+        Intervals hold at every prefix of a worker's answers at once, whatever is out. Their levels
+        are by rank, and so of the roster of the start: they are left out once somebody is gone.
         """
         means = self._known_means
-        total = worst_swap(self.quotas, chosen, *self._bounds())
+        total = math.inf
+        if not self._some_gone:
+            total = worst_swap(self.quotas, chosen, *self._bounds())
         if self.swaps is not None:
-            return max(0.0, min(total, self.swaps.worst(chosen, tally).total))
+            return max(0.0, min(total, self._bound_swaps(self.swaps, chosen, tally)))
         i = self.certificate.first(tally.asked)
         if i is not None and self.certificate.least(i, chosen, means) < total:
             total = min(total, self.certificate.bound(i, chosen, means, tally).total)
         return max(total, 0.0)
+
+    def _bound_swaps(self, swaps: Swaps, chosen: Chosen, tally: Tally) -> float:
+        """Return the bound (10.5) on K times the regret.
+
+        Whoever has no counted answer may never come, and the best set is then another: each costs
+        a whole place, and with quotas nothing is certified.
+        """
+        silent = tally.pulls == 0
+        if silent.any() and (self.options["quotas"] is not None or (silent & chosen).any()):
+            return math.inf
+        return swaps.worst(chosen, tally).total + int(silent.sum())
 
     def best(self, values: Floats) -> Counts:
         return np.flatnonzero(self.quotas.best(values))

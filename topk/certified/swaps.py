@@ -37,7 +37,8 @@ LED = 0.6  # a lead of this part of K * epsilon is none of mere luck
 class Swaps:
     """What is certified of the worst swap of so many for so many (10.3).
 
-    quotas     which selections are allowed
+    problem    that the levels are for: its n may be above the number of workers left
+    quotas     which selections are allowed, of the workers left
     questions  0, or how many there are in the set that accuracy means
     """
 
@@ -47,7 +48,11 @@ class Swaps:
         scale = (WIDER if few else SCALE) * math.sqrt(problem.epsilon / SCALE_FOR)
         scale = min(max(scale, NARROWEST), WIDEST)
         shares = _shares(problem, free)
-        self.levels, self.alone = _levels(problem, ALONE if few else 0.0, shares)
+        if free and not few:
+            shares = _pay_for_alone(problem, shares)
+        most = min(problem.k, quotas.groups.size - problem.k)
+        levels = _levels(problem, ALONE if few else 0.0, shares)
+        self.levels, self.alone = (each[:, :most] for each in levels)
         scales = [scale, FINER * scale][: len(shares)]
         self._prices = [swap_prices(each, questions) for each in scales]
         self._wanted = problem.epsilon * problem.k
@@ -127,11 +132,11 @@ def _shares(problem: Problem, free: bool) -> Floats:
 
 
 def _levels(problem: Problem, share: float, shares: Floats) -> tuple[Floats, Floats]:
-    """(mixtures, most) twice: of swaps of 1, 2, ..., and of those who come in alone (10.2).
+    """Return (mixtures, most) twice: levels of swaps of 1, 2, ..., and of those who come in alone.
 
-    share   of what may go wrong is for those who come in alone; with none, what bounds all bounds
-            them too, since nobody speaks against them more than by the least of a mixture
-    shares  as ``_shares`` gives them
+    share   part of what may go wrong that is for those who come in alone; with 0 their level is
+            that of swaps of everybody less m ln(STANDS_STILL), and ``shares`` must have paid for it
+    shares  as ``_shares`` and ``_pay_for_alone`` return them
     """
     best, others = problem.k, problem.n - problem.k
     sizes = np.arange(1, min(best, others) + 1)
@@ -141,10 +146,19 @@ def _levels(problem: Problem, share: float, shares: Floats) -> tuple[Floats, Flo
         np.array([_log_ways(side, m) for m in sizes.tolist()]) for side in (best, others)
     )
     together = coming + going - weights - math.log(1 - share)
-    alone = together - sizes * math.log(STANDS_STILL)
     if share:
-        alone = np.minimum(alone, coming - weights - math.log(share))
-    return together, alone
+        return together, coming - weights - math.log(share)
+    return together, together - sizes * math.log(STANDS_STILL)
+
+
+def _pay_for_alone(problem: Problem, shares: Floats) -> Floats:
+    """Return the shares (mixtures, most), lowered by what the event of those who come in alone may
+    cost where it has no share of its own (section 10, at most 1 - 1 / 1.05).
+    """
+    others = problem.n - problem.k
+    sets = np.exp([-_log_ways(others, m) for m in range(1, shares.shape[1] + 1)])
+    sizes = np.arange(1, shares.shape[1] + 1)
+    return np.asarray(shares / (1 + float((shares * STANDS_STILL**sizes * sets).sum())))
 
 
 def _worst_within(

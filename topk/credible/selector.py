@@ -57,6 +57,7 @@ class Credible(Selector):
     name = "credible"
     title = "Credible"
     learns = True
+    covers_leavers = False
     promise = Promise(
         Goal.AGGREGATE,
         "confidence",

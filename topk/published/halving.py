@@ -24,6 +24,7 @@ class Halving(RoundSelector):
     """Stage l pulls each arm ceil((2 / eps_l^2) ln(3K / delta_l)) fresh times and keeps half."""
 
     name = "halving"
+    covers_leavers = False
     title = "Halving"
     promise = Promise(Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Stone 2010; proof rederived")
     epsilon_moves = False  # the length of every round

@@ -98,6 +98,7 @@ class LUCBpp(LilSelector):
     """An error needs a bad arm to break its lower bound or a good one to break its upper."""
 
     name = "lucb-plus-plus"
+    covers_leavers = False
     title = "LUCB++"
     promise = Promise(
         Goal.EXACT, "confidence", "Simchowitz, Jamieson, Recht 2017", early=Goal.EXPLORE_K

@@ -7,7 +7,17 @@ import numpy as np
 
 from topk.in_turn import tell_in_turn
 from topk.registry import build
-from topk.roster import among, enough, here, of_each_kind, problem, share_left
+from topk.roster import (
+    OPENED,
+    among,
+    enough,
+    here,
+    is_guarantee_lost,
+    of_each_kind,
+    plan_options,
+    problem,
+    share_left,
+)
 from topk.selector import Counts, Selector
 from topk.state import State, pack
 
@@ -30,6 +40,13 @@ def roster(record: Record) -> Counts:
     """(r,) the run's numbers of the arms that the algorithm knows, in its order."""
     run = record.run
     return here(record.kind, record.gone, run["seed"], bool(run["joined"]))
+
+
+def is_lost(record: Record) -> bool:
+    """Return whether changes of the roster cost the guarantee of this run."""
+    events = record.events if record.run["joined"] else []
+    opened = [one["step"] for one in events if one["kind"] == OPENED]
+    return is_guarantee_lost(record.algorithm, record.gone, _counts(record, None)[0], opened)
 
 
 def replay(record: Record, upto: int | None = None) -> Replayed:
@@ -117,6 +134,7 @@ def selector(
     people = np.unique(record.worker[arms], return_inverse=True)[1]
     several = (kind.several_skills, run["one_kind_each"])
     options |= of_each_kind(record.ks, people, *several)
+    options |= plan_options(kind, record.n, arms.size)
     wanted = run["epsilon"] if epsilon is None else epsilon
     limits = (wanted, run["delta"] * share, run["budget"])
     size = arms.size // len(record.ks)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from topk.naming import EVERYBODY, Named, everybody, name
-from topk.promise import Goal, Promise, rounded_up
+from topk.promise import GUARANTEE_LOST, Goal, Promise, rounded_up
 from topk.roster import problem
 from topk.selector import Counts
 
@@ -12,7 +12,7 @@ from . import answers, judging
 from .finding import MOST_NAMED, Finding
 from .judging import CLOSE
 from .reading import SPOILT, DumpError, Record, digest_of, read, said, written_by
-from .replaying import Replayed, replay
+from .replaying import Replayed, is_lost, replay
 
 FILE = Finding("File", "its digest is not of what it says: it was changed after it was made")
 
@@ -20,7 +20,7 @@ FILE = Finding("File", "its digest is not of what it says: it was changed after 
 @dataclass(frozen=True)
 class Verification:
     """selection  whom the answers select, as people call them, kind by kind
-    promise    what holds of them, in words; empty where nothing is promised
+    promise    what holds of them, in words, or why nothing does any more; empty without any
     epsilon    of that; None without
     written_by the program that wrote the dump, with its version
     findings   where the dump says otherwise; none: all of it holds
@@ -69,7 +69,10 @@ def _end(record: Record, found: Replayed) -> tuple[Named, str, float | None]:
     if found.selector is None:
         return _left(record, found.arms), "", None
     early = record.ended and not record.finished
-    named = name(found.selector, found.arms, early, record.proof)
+    lost = is_lost(record)
+    named = name(found.selector, found.arms, early, record.proof, lost)
+    if lost:
+        return named, GUARANTEE_LOST if record.ended else "", None
     promise, epsilon = found.selector.promise, None
     if early:
         promise, epsilon = named.promise or promise, named.shown

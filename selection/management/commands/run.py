@@ -126,10 +126,13 @@ def _lines(run: Run) -> list[str]:
     if run.status != Run.Status.DRAFT:
         said += _counts(run, reports.progress(run))
     words = f"{promised.so_far} {promised.meaning}".strip()
-    said += [words or promised.sentence, *filter(None, (promised.over, promised.by_hand))]
+    weakened = promised.verdict == reports.WEAKENED
+    by_hand = "" if weakened else promised.by_hand
+    said += [words or promised.sentence, *filter(None, (promised.over, by_hand))]
     lacks = wasted.of(run)
     said += [lacks.words] if lacks else []
-    return said + [need.words for need in reports.needs(run, reports.fit(run))]
+    fit = None if weakened else reports.fit(run)  # the sentence says it
+    return said + [need.words for need in reports.needs(run, fit)]
 
 
 def _counts(run: Run, now: reports.Progress) -> list[str]:
@@ -154,6 +157,7 @@ def _json(run: Run) -> str:
         "ending": run.ending,
         "progress": None if run.status == Run.Status.DRAFT else vars(reports.progress(run)),
         "promise": promised.sentence,
+        "verdict": promised.verdict,
         "epsilon_reached": promised.epsilon,
         "needs": [vars(need) for need in reports.needs(run, reports.fit(run))],
     }

@@ -33,7 +33,7 @@ def test_it_says_why_a_run_ended_and_shows_the_selected_first(requester):
     response = requester.get(admin_url("run_page", run.pk))
     words = text_of(response)
     assert run.ending == "promise"
-    assert "The run ended because the promise holds." in words
+    assert "The run ended because its rule to stop was met." in words
     chosen = [row.line.verdict for row in response.context["table"].rows]
     assert chosen == ["accepted"] * 2 + ["rejected"] * 4
     assert "step" in words

@@ -67,7 +67,7 @@ def test_a_paused_one_says_so():
 
 def test_one_that_kept_its_promise_says_it():
     said = words(kept())
-    assert "The run ended because the promise holds" in said
+    assert "The run ended because its rule to stop was met" in said
     assert "It ended early" not in said
     assert "Nobody: every worker of the run answered" in said
     assert "None: every answer was graded by the key as it was" in said
@@ -148,7 +148,7 @@ def test_the_paragraph_has_all_that_a_reader_needs():
         "(200 questions)",
         "LUCB1 (Kalyanakrishnan, Tewari, Auer, Stone 2012, Theorem 1)",
         "ε = 0.6, δ = 0.1",
-        "The run ended because the promise holds. With probability at least 0.9",
+        "The run ended because its rule to stop was met. With probability at least 0.9",
         "This assumes that",
         "The seed of the run was 7",
         "@inproceedings{kalyanakrishnan2012pac",

@@ -166,12 +166,21 @@ def test_the_levels_of_all_swaps_spend_what_is_not_for_intervals(n, k):
         math.comb(k, m) * math.comb(n - k, m) * np.exp(-swaps.levels[:, m - 1]).sum() for m in sizes
     )
     alone = sum(math.comb(k, m) * np.exp(-swaps.alone[:, m - 1]).sum() for m in sizes)
-    assert together == pytest.approx(0.05 * (1 - FOR_INTERVALS) * (1 - ALONE if few else 1))
+    assert together + alone == pytest.approx(0.05 * (1 - FOR_INTERVALS))
     if few:
-        assert together + alone == pytest.approx(0.05 * (1 - FOR_INTERVALS))
-    else:  # what follows from the levels of all costs nothing besides
+        assert together == pytest.approx(alone * (1 - ALONE) / ALONE)
+    else:
+        assert alone <= 0.05 * together * (1 + ROUNDING)
         least = np.log(STANDS_STILL) * np.array(sizes)
         assert swaps.levels - least == pytest.approx(swaps.alone)
+
+
+def test_between_grid_points_a_mixture_falls_below_its_constant_in_a_long_run():
+    """So that no level for those who come in alone follows from that of the swaps."""
+    prices, answers = SwapPrices(0.15, 0), 500_000
+    right = np.rint(prices._reach[:-2] * answers)[:, None]
+    evidence, _ = prices._evidence(np.full_like(right, answers), right)
+    assert evidence.min() < math.log(STANDS_STILL) - 1
 
 
 def test_with_few_wanted_the_bound_is_rarely_below_the_regret_at_any_time():

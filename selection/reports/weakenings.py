@@ -1,0 +1,44 @@
+"""What weakens the guarantee of a run that has ended: one list, which every surface reads."""
+
+from django.db.models import Q
+
+from selection.models import Run
+from selection.setup import priors
+
+from .fit import Fit
+from .signs import Signs
+from .words import many
+
+
+def list_weakenings(run: Run, fit: Fit, signs: Signs, by_hand: str) -> tuple[str, ...]:
+    """Return a sentence for each reason not to rely on the guarantee as it stands; mostly none.
+
+    fit      doubts of the algorithm and of the tests of its assumptions
+    signs    signs that workers share answers
+    by_hand  what verdicts by hand do to the guarantee; empty without any
+    """
+    reasons = (*fit.warnings, _leavers(run), _sharing(signs), priors.doubt(run), by_hand)
+    return tuple(reason for reason in reasons if reason)
+
+
+def _leavers(run: Run) -> str:
+    if run.selector_class.covers_leavers:
+        return ""
+    count = run.candidates.filter(~Q(gone=""), pulls__gt=0).values("worker").distinct().count()
+    if not count:
+        return ""
+    were = "was" if count == 1 else "were"
+    return (
+        f"{many(count, 'worker')} left or {were} withdrawn after answers had counted; the "
+        "guarantee assumes that the reason had nothing to do with the answers."
+    )
+
+
+def _sharing(signs: Signs) -> str:
+    count = len(signs.found)
+    if not count:
+        return ""
+    return (
+        f"There {'is' if count == 1 else 'are'} {many(count, 'sign')} that workers share answers, "
+        "and the guarantee assumes that they do not."
+    )

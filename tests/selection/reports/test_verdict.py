@@ -1,0 +1,101 @@
+"""One verdict on the guarantee of a run that has ended, the same on every surface."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from selection import engine, reports
+from selection.models import Run
+from selection.setup import by_hand, roster, runs
+from tests.pages import admin_url, json_of, lines_of, text_of
+from tests.selection.reports.test_fit import odd_run
+from tests.selection.reports.test_signs import around_20, as_copied, played
+from tests.selection.setup.test_cautious import smooth
+from tests.worlds import answer_all, crowd, make_run, play
+
+pytestmark = pytest.mark.django_db
+
+WEAKENED = "The guarantee is weakened."
+
+
+RULE_MET = "The run ended because its rule to stop was met."
+STOPPED = "The run ended because it was stopped by hand."
+
+
+def check_one_verdict(
+    requester: Client, token: str, run: Run, words: str, ended: str = RULE_MET
+) -> None:
+    """Check that every surface says ``words`` in its verdict, and nothing else as the verdict."""
+    promised = reports.promise_status(run)
+    assert promised.verdict == "weakened"
+    assert promised.sentence.startswith(WEAKENED)
+    assert words in promised.sentence
+    response = requester.get(admin_url("run_page", run.pk))
+    page = text_of(response)
+    assert promised.sentence in page
+    assert page.count(words) == 1
+    assert ended in page
+    assert "cs-note good" not in response.content.decode()
+    assert text_of(requester.get(admin_url("run_report", run.pk))).count(WEAKENED) >= 1
+    document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
+    assert document["promise"] == promised.sentence
+    assert (document["certified"], document["verdict"]) == (False, "weakened")
+    _, *rows = lines_of(requester.get(admin_url("run_selected_csv", run.pk)))
+    assert all(WEAKENED in row and "weakened" in row for row in rows)
+    shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
+    assert (shown["promise"], shown["verdict"]) == (promised.sentence, "weakened")
+    dump = json.loads(json.dumps(reports.dump(run)))
+    assert dump["result"]["promise"] == promised.sentence
+    assert reports.verify(dump).same
+
+
+def test_a_hidden_gap_is_in_the_verdict_with_its_figure(requester, token):
+    options = {"n": 20, "k": 4, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
+    run = play(make_run(**options, slots=60, slots_per_worker=10), smooth)
+    assert run.kept
+    assert "%, not 10 %" in reports.promise_status(run).sentence
+    check_one_verdict(requester, token, run, "stand apart by a gap")
+
+
+def test_withdrawals_after_answers_weaken_what_assumes_another_reason(requester, token):
+    run = make_run(n=20, k=4, algorithm="credible", epsilon=0.15, delta=0.1, slots=60)
+    engine.advance(run.pk)
+    answer_all(run, smooth)
+    engine.advance(run.pk)
+    roster.withdraw(run, ["w19"])
+    run = play(run, smooth)
+    assert run.kept
+    check_one_verdict(requester, token, run, "1 worker left or was withdrawn after answers")
+
+
+def test_signs_of_sharing_are_in_the_verdict(requester, token):
+    run = played(as_copied, seconds=around_20)
+    runs.stop(run)
+    run.refresh_from_db()
+    assert reports.signs(run).found
+    check_one_verdict(requester, token, run, "workers share answers, and the guarantee", STOPPED)
+
+
+def test_a_verdict_by_hand_is_in_the_verdict(requester, token):
+    run = play(make_run(questions=3000), crowd(1, 2))
+    assert reports.promise_status(run).verdict == "kept"
+    by_hand.override(run.candidates.get(arm=5), 1, "ada", "I know their work")
+    check_one_verdict(requester, token, run, "1 accepted by hand")
+
+
+def test_a_crowd_that_does_not_fit_is_in_the_verdict(requester, token):
+    run = odd_run()
+    runs.stop(run)
+    run.refresh_from_db()
+    check_one_verdict(requester, token, run, "do not look like one population", STOPPED)
+
+
+def test_without_any_doubt_the_verdict_is_green(requester):
+    run = play(make_run(questions=3000), crowd(1, 2))
+    promised = reports.promise_status(run)
+    assert promised.verdict == "kept"
+    response = requester.get(admin_url("run_page", run.pk))
+    assert "cs-note good" in response.content.decode()
+    assert promised.sentence in text_of(response)
+    assert reports.export(run)["certified"]
