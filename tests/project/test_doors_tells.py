@@ -80,7 +80,7 @@ HAND, KNOWING, NEVER = 3, 6, 10**6
 
 
 def waits_after_third_answers(epsilon: float, seed: int) -> tuple[list[int], ...]:
-    """Return (after right, after wrong): steps until the next hand of workers who know two of three.
+    """Return (after right, after wrong): steps until the next hand, two of three known.
 
     Hands are filled as the engine does, without a database: only when empty. Six of 24 workers give
     two right answers in each whole hand and guess the third.
