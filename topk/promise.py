@@ -67,6 +67,7 @@ class Promise:
     average    it holds on average over pools like this one, not for every pool: never to stand
                beside the others without saying so
     among      over which pools it is an average
+    limits     in a sentence, which of these pools break it far more often than delta
     """
 
     goal: Goal
@@ -79,6 +80,7 @@ class Promise:
     assumes: str = ASSUMPTIONS
     average: bool = False
     among: str = "pools like this one"
+    limits: str = ""
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """The promise for this problem, or for the ``epsilon`` that holds by now."""
@@ -96,11 +98,12 @@ class Promise:
         return f"With probability at least {1 - problem.delta:g}, {meaning}{self.within}."
 
     def _average(self, problem: Problem, reached: float) -> str:
-        return (
+        sentence = (
             f"Among {self.among}, at most {100 * problem.delta:g} % end with a selection "
             f"whose mean true accuracy is more than {reached:g} below that of the {problem.k} "
             "best. This is an average over such pools, not a promise for every pool."
         )
+        return f"{sentence} {self.limits}" if self.limits else sentence
 
     def _because(self) -> str:
         return f": {self.note}" if self.note else ""

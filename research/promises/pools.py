@@ -1,5 +1,7 @@
 """Pools to compare rules on: usual ones, and those on which one or another of them is poor."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from topk.instances import synthetic, two_group, uniform
@@ -9,7 +11,7 @@ from .cases import CHANCE, Case, beta, fixed
 
 def every() -> list[Case]:
     """Small ones first."""
-    return [*small(), *groups(), *bells(), *large()]
+    return [*small(), *groups(), *standouts(), *bells(), *large()]
 
 
 def small() -> list[Case]:
@@ -51,6 +53,17 @@ def groups() -> list[Case]:
         fixed("apart-n100", "20 from .95 to .85, 80 from .75 to .6", apart, 20),
         fixed("alike-n100", "All at .8", np.full(100, 0.8), 20),
         fixed("two-group-n100", "TwoGroup, .7 and .3", two_group(100, 20), 20, 0.1, 0.01),
+    ]
+
+
+def standouts() -> list[Case]:
+    """One or a few workers whose lead over nearly equal others is close to epsilon."""
+    return [
+        groups_of(1, (1, 0.97), (39, 0.9)),
+        groups_of(1, (1, 0.87), (39, 0.8)),
+        groups_of(4, (4, 0.77), (36, 0.7)),
+        replace(groups_of(1, (1, 0.97), (39, 0.9)), name="1-at-0.97-39-at-0.9-fine", epsilon=0.02),
+        replace(groups_of(1, (1, 0.928), (39, 0.9)), epsilon=0.02),
     ]
 
 

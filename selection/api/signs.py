@@ -24,6 +24,19 @@ class SignOut(Schema):
     )
 
 
+class PowerOut(Schema):
+    """How often sharing would be noticed, with the answers counted so far."""
+
+    answers: float = Field(description="Counted answers of a worker in a skill, median.")
+    copying: float = Field(
+        description="Probability that a worker is reported who copies all answers of another."
+    )
+    leaked: float = Field(
+        description="Probability that a worker is reported who gets the correct answers on the way."
+    )
+    words: str
+
+
 class SignsOut(Schema):
     """The most striking first. Nothing of this goes into a verdict."""
 
@@ -31,6 +44,10 @@ class SignsOut(Schema):
     answers: int = Field(description="How many counted answers were looked at.")
     rate: float = Field(
         description="Probability at most that one look finds anything where nobody shares."
+    )
+    power: PowerOut | None = Field(
+        description="null before any answer. Workers who have the correct answers from the start "
+        "leave no sign in their answers."
     )
 
 
@@ -40,4 +57,6 @@ def show_signs(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 
     They are looked for anew when there are a tenth more answers, and at the end.
     """
-    return asdict(reports.signs(get_object_or_404(scoped(Run, request), pk=run_id)))
+    signs = reports.signs(get_object_or_404(scoped(Run, request), pk=run_id))
+    power = {"power": asdict(signs.power) | {"words": signs.power.words}} if signs.power else {}
+    return asdict(signs) | power

@@ -4,6 +4,7 @@ What each sign is, and why it is no more often wrong than stated, is in ``topk.s
 this goes into a verdict.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,13 +16,23 @@ import numpy as np
 from django.db.models import QuerySet, Sum
 
 from selection.models import DELETED, Answer, Run, plain
-from topk.signs import Jump, Pair, Quick, identical, jumps, too_quick
+from topk.signs import (
+    Jump,
+    Pair,
+    Quick,
+    compare,
+    copying_power,
+    jumps,
+    leaked_power,
+    too_quick,
+)
 
 from .fit import GROWN, KEPT
 from .words import many
 
 FALSE_ALARMS = 0.01  # of one look at one run, all kinds together
 KINDS = ("identical", "jump", "speed")
+TELLING_POWER = 0.8  # below it, finding nothing is no evidence
 MOST = 100_000  # answers: read within a second
 COLUMNS = ("candidate", "candidate__worker", "candidate__worker__key", "question", "shown")
 
@@ -52,15 +63,47 @@ class Sign:
 
 
 @dataclass(frozen=True)
+class Power:
+    """Probabilities that a worker who shares is reported, with the answers counted so far.
+
+    answers  median number of counted answers of a worker in a skill
+    copying  a worker sends what another sent, to every question that both meet
+    leaked   a worker gets the correct answers somewhere on the way, and uses them from there on
+    """
+
+    answers: float
+    copying: float
+    leaked: float
+
+    @property
+    def words(self) -> str:
+        """Return the sentences for people, with what a low power means."""
+        return (
+            f"With {many(round(self.answers), 'answer')} per worker (median), a worker who copies "
+            "all answers of another would be noticed in "
+            f"{_percent(self.copying)} of cases, and a worker who gets the correct answers on the "
+            f"way in {_percent(self.leaked)}. Workers who have them from the start leave no sign "
+            f"in their answers, however many they are.{self._caveat}"
+        )
+
+    @property
+    def _caveat(self) -> str:
+        low = min(self.copying, self.leaked) < TELLING_POWER
+        return " That no sign is found does not show that nobody shares." if low else ""
+
+
+@dataclass(frozen=True)
 class Signs:
     """found    the most striking first
     answers  how many were looked at; more at most than were counted
     rate     probability at most that anything is found where nobody shares, in one look
+    power    how often sharing would be found; None before any answer
     """
 
     found: tuple[Sign, ...] = ()
     answers: int = 0
     rate: float = FALSE_ALARMS
+    power: Power | None = None
 
     @property
     def cut(self) -> bool:
@@ -85,8 +128,11 @@ def _signs(run_id: int, created: datetime, far: Hashable) -> Signs:
     rows = list(_counted(run).values_list(*_prefixed(COLUMNS), "right", "at", named=True)[:MOST])
     rate = FALSE_ALARMS / len(KINDS)
     table = _Table(rows)
-    found = [*table.pairs(_wrong(run), rate), *table.jumps(run, rate), *table.quick(rate)]
-    return Signs(tuple(sorted(found, key=lambda sign: sign.chance)), len(rows))
+    pairs, copying = table.pairs(_wrong(run), rate)
+    jumped, leaked = table.jumps(run, rate)
+    found = sorted([*pairs, *jumped, *table.quick(rate)], key=lambda sign: sign.chance)
+    power = Power(table.answers_per_worker, copying, leaked) if rows else None
+    return Signs(tuple(found), len(rows), power=power)
 
 
 def _prefixed(columns: Iterable[str]) -> list[str]:
@@ -118,30 +164,48 @@ class _Table:
         workers = tuple(row.assignment__candidate__worker__key for row in rows)
         return Sign(kind, workers, tuple(row.assignment__candidate for row in rows), words, chance)
 
-    def pairs(self, wrong: list[tuple[int, int, str]], rate: float) -> list[Sign]:
-        """Two workers, in all their skills together."""
-        if not wrong:
-            return []
-        workers, questions, responses = zip(*wrong, strict=True)
-        said = {response: number for number, response in enumerate(map(plain, responses))}
-        answers = [said[plain(response)] for response in responses]
-        known, numbers = np.unique(workers, return_inverse=True)
-        return [
-            self._sign("identical", [self.candidate_of[int(known[i])] for i in who], words, chance)
-            for who, words, chance in map(_of_pair, identical(numbers, questions, answers, rate))
-        ]
+    @property
+    def answers_per_worker(self) -> float:
+        """Return the median over candidates with any answer."""
+        return float(
+            np.median(list(Counter(row.assignment__candidate for row in self.rows).values()))
+        )
 
-    def jumps(self, run: Run, rate: float) -> list[Sign]:
-        """A worker in a skill."""
+    def pairs(self, wrong: list[tuple[int, int, str]], rate: float) -> tuple[list[Sign], float]:
+        """Return signs of two workers, in all their skills together, and the power to find them."""
+        if not wrong:
+            return [], 0.0
+        workers, questions, responses = zip(*wrong, strict=True)
+        number_of = {response: number for number, response in enumerate(map(plain, responses))}
+        answers = [number_of[plain(response)] for response in responses]
+        known, numbers = np.unique(workers, return_inverse=True)
+        found, able = compare(numbers, questions, answers, rate)
+        signs = [
+            self._sign("identical", [self.candidate_of[int(known[i])] for i in who], words, chance)
+            for who, words, chance in map(_of_pair, found)
+        ]
+        right = [row for row in self.rows if row.right]
+        power = copying_power(
+            [*workers, *(row.assignment__candidate__worker for row in right)],
+            [*questions, *(row.assignment__question for row in right)],
+            [*answers, *(-1 for _ in right)],
+            able,
+            rate,
+        )
+        return signs, power
+
+    def jumps(self, run: Run, rate: float) -> tuple[list[Sign], float]:
+        """Return signs of a worker in a skill, and the power to find them."""
         ids = np.array([row.assignment__candidate for row in self.rows], np.int64)
         known, numbers = np.unique(ids, return_inverse=True)
         right = np.array([row.right for row in self.rows], np.int64)
         longest = max(skill.deck_size for skill in run.skills)
-        found = jumps(numbers, right, run.candidates.count(), longest, rate)
-        return [
+        counted = (numbers, right, run.candidates.count(), longest, rate)
+        signs = [
             self._sign("jump", [self.row_of[int(known[jump.worker])]], _of_jump(jump), jump.chance)
-            for jump in found
+            for jump in jumps(*counted)
         ]
+        return signs, leaked_power(*counted)
 
     def quick(self, rate: float) -> list[Sign]:
         """Only of answers that were shown here: others have no time."""
@@ -157,6 +221,12 @@ class _Table:
             )
             for one in found
         ]
+
+
+def _percent(share: float) -> str:
+    if share < 0.01:
+        return "less than 1 %"
+    return "more than 99 %" if share > 0.99 else f"about {100 * share:.0f} %"
 
 
 def _of_pair(pair: Pair) -> tuple[tuple[int, int], str, float]:

@@ -20,12 +20,13 @@ from topk.selector import Counts, Floats, Selector, Standing
 from topk.water_filling import level
 
 from .goodness_of_fit import GoodnessOfFit
-from .hidden_gaps import CAUTIOUS_SHARE, DOUBTFUL, LARGE, LONG, MUCH, VERY_LONG, length
+from .hidden_gaps import CAUTIOUS_SHARE, DOUBTFUL, GAPS, LARGE, LONG, MUCH, VERY_LONG, length
 from .population import prior_from, summary
 from .population_summary import summarised
 from .posterior import Posterior
 from .posterior_risk import PosteriorRisk
 from .sharing_out import Use, share_out
+from .standouts import LIMITS, is_exposed, warn_of_standouts
 
 LEAST = 2  # answers of a worker who counts as met
 ENOUGH = 20  # workers, or half of a smaller pool, must be met before a stop, and k in any case
@@ -34,12 +35,16 @@ STRIDE, LARGEST_BATCH = 0.2, 0.5
 BATCH = 0.05  # of the answers so far: smaller batches were measured to save nothing
 LEVEL = 0.95  # of credible intervals, and of P(above the border) to call a worker settled
 
-WITH_GAPS = "pools like this one, also where the best workers stand apart from the others by a gap"
+WITH_GAPS = (
+    "pools like this one, also where the best workers stand apart from the others by a gap of "
+    f"{min(GAPS):g} or more"
+)
 GAP = (
     "The promise takes it that accuracies around the {kth} best differ little by little. So few "
     "answers do not show whether the best stand apart by a gap instead: where they do, this "
     "selection breaks ε with a probability of about {risk:.0f} %, not {delta:g} %. The option "
-    "“cautious” keeps {delta:g} % there too, and would have asked about {more:,} answers more."
+    "“cautious” keeps {delta:g} % there too if the gap is {least:g} or more, and would have asked "
+    "about {more:,} answers more."
 )
 UNMET = (
     "{workers} gave fewer than two answers, too few to be judged by. What is promised takes them "
@@ -88,9 +93,11 @@ class Credible(Selector):
         Option(
             "cautious",
             False,
-            "Keep δ also among crowds whose best workers stand apart from the others by a gap, "
-            "which few answers do not show; costs a tenth to two fifths more answers. Every run "
-            f"of {LARGE} workers or more does so: without, three groups break δ far too often.",
+            "Keep δ also among crowds whose best workers stand apart from the others by a gap of "
+            f"{min(GAPS):g} or more, which few answers do not show; costs a tenth to two fifths "
+            "more answers. It does not help where one or a few workers stand out by a lead close "
+            f"to ε. Every run of {LARGE} workers or more does so: without, three groups break δ "
+            "far too often.",
             "flag",
         ),
     )
@@ -106,6 +113,8 @@ class Credible(Selector):
         self._prior = prior_from(self.options["prior"])
         if self._cautious:
             self.promise = replace(self.promise, among=WITH_GAPS)
+        if is_exposed(self.problem):
+            self.promise = replace(self.promise, limits=LIMITS)
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         super()._count(pulls, rewards)
@@ -199,9 +208,15 @@ class Credible(Selector):
 
     def warnings(self) -> tuple[str, ...]:
         """Sentences when the fitted population does not look like what was observed, when workers
-        are judged by it alone, and when a gap would break a promise that holds without."""
+        are judged by it alone, when a gap would break a promise that holds without, and when
+        standouts would."""
         fit = self.goodness_of_fit().sentence if self.state.pulls.any() else ""
-        return tuple(sentence for sentence in (fit, self._unmet(), self._gap_feared()) if sentence)
+        sentences = (fit, self._unmet(), self._gap_feared(), self._standouts_feared())
+        return tuple(sentence for sentence in sentences if sentence)
+
+    def _standouts_feared(self) -> str:
+        fitted = self.fitted() if self._done() else None
+        return warn_of_standouts(self.problem, fitted) if fitted else ""
 
     def _gap_feared(self) -> str:
         """What a hidden gap would do to a promise that holds; empty where it would do little, and
@@ -215,7 +230,11 @@ class Credible(Selector):
             return ""
         more = ceil((feared.reached / feared.epsilon - 1) * int(self.state.pulls.sum()))
         return GAP.format(
-            kth=ordinal(problem.k), risk=100 * risk, delta=100 * problem.delta, more=more
+            kth=ordinal(problem.k),
+            risk=100 * risk,
+            delta=100 * problem.delta,
+            least=min(GAPS),
+            more=more,
         )
 
     def _unmet(self) -> str:

@@ -68,19 +68,27 @@ def identical(
 
     Work is bounded: of a large pool those are compared whose wrong answers say most.
     """
+    return compare(workers, questions, answers, rate)[0]
+
+
+def compare(
+    workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, rate: float
+) -> tuple[list[Pair], Ints]:
+    """Return the pairs of ``identical``, and (BINS,) pairs by the evidence they could give."""
     wrong = _telling(*(np.asarray(each, np.int64) for each in (workers, questions, answers)))
     if not wrong.workers.size:
-        return []
+        return [], np.zeros(BINS, np.int64)
     chosen = _comparable(wrong, rate)
     if chosen.size < 2:
-        return []
+        return [], np.zeros(BINS, np.int64)
     gave, was_wrong = _tables(wrong, chosen)
-    ones, others, pairs = _striking(gave, was_wrong, wrong.agree, rate)
+    ones, others, able = _striking(gave, was_wrong, wrong.agree)
     both = was_wrong[ones] * was_wrong[others] > 0
     same = _agreed(wrong, chosen, ones, others)
     weights = _weights(wrong.agree)
-    chance = _at_least(same @ weights, both, weights, wrong.agree) * pairs
-    return [
+    chance = _at_least(same @ weights, both, weights, wrong.agree)
+    chance *= pairs_to_reckon_with(able, rate)
+    found = [
         Pair(
             int(chosen[ones[i]]),
             int(chosen[others[i]]),
@@ -92,6 +100,7 @@ def identical(
         for i in np.argsort(chance, kind="stable")
         if chance[i] <= rate
     ]
+    return found, able
 
 
 def _telling(workers: Ints, questions: Ints, answers: Ints) -> _Wrong:
@@ -136,9 +145,9 @@ def _tables(wrong: _Wrong, chosen: Ints) -> tuple[NDArray[np.float32], NDArray[n
 
 
 def _striking(
-    gave: NDArray[np.float32], was_wrong: NDArray[np.float32], agree: Floats, rate: float
-) -> tuple[Ints, Ints, float]:
-    """The pairs that agree most beyond chance, in standard deviations, and how many to reckon with.
+    gave: NDArray[np.float32], was_wrong: NDArray[np.float32], agree: Floats
+) -> tuple[Ints, Ints, Ints]:
+    """The pairs that agree most beyond chance, in standard deviations, and (BINS,) all by evidence.
 
     Block by block, because there are many.
     """
@@ -159,10 +168,10 @@ def _striking(
         best = tuple(np.concatenate(both) for both in zip(best, found, strict=True))  # type: ignore
         top = np.argsort(-best[0], kind="stable")[:LOOKED_AT]
         best = (best[0][top], best[1][top], best[2][top])
-    return best[1], best[2], _to_reckon_with(able, rate)
+    return best[1], best[2], able
 
 
-def _to_reckon_with(able: Ints, rate: float) -> float:
+def pairs_to_reckon_with(able: Ints, rate: float) -> float:
     """How many pairs could stand out: the others count for nothing. Tarone, Biometrics 46 (1990).
 
     able  (BINS,) pairs by the evidence there would be if they agreed wherever both are wrong

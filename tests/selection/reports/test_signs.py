@@ -141,3 +141,40 @@ def test_signs_change_no_verdict():
     before = state(run)
     reports.signs(run)
     assert state(run) == before
+
+
+def test_page_and_api_state_the_power_with_this_runs_answers(requester, token):
+    run = played(said, steps=2, n=12)
+    power = reports.signs(run).power
+    assert power.copying < 0.01
+    assert power.leaked == 0
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert power.words in words
+    assert f"With {power.answers:.0f} answers per worker (median)" in words
+    assert "would be noticed in less than 1 % of cases" in words
+    assert "does not show that nobody shares" in words
+    document = (
+        Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}/signs").json()
+    )
+    assert document["power"]["words"] == power.words
+    assert document["power"]["copying"] == power.copying
+
+
+def test_power_grows_with_the_answers_of_the_run():
+    few, many = (reports.signs(played(said, steps=steps)).power for steps in (2, 30))
+    assert few.answers < many.answers
+    assert few.copying < 0.5 < many.copying
+
+
+def test_copying_has_no_power_where_only_one_wrong_answer_is_possible():
+    def yes_or_no(slip):
+        return "yes" if said(slip) == "yes" else "no"
+
+    assert reports.signs(played(yes_or_no, steps=12)).power.copying == 0
+
+
+def test_before_any_answer_no_power_is_stated(token):
+    run = make_run()
+    assert reports.signs(run).power is None
+    program = Client(headers={"authorization": f"Bearer {token}"})
+    assert program.get(f"/api/runs/{run.pk}/signs").json()["power"] is None

@@ -13,7 +13,10 @@ from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
 
-SENTENCE = "also where the best workers stand apart from the others by a gap, at most 10 % end"
+SENTENCE = (
+    "also where the best workers stand apart from the others by a gap of 0.14 or more, at most "
+    "10 % end"
+)
 CAUTIOUS = {"cautious": True}
 
 
@@ -40,6 +43,37 @@ def test_it_leads_from_the_form_to_page_and_files(requester):
     assert all(SENTENCE in row for row in rows)
 
 
+LIMIT = "one or a few workers stand out from nearly equal others by a lead close to ε"
+
+
+@pytest.mark.parametrize("options", [{}, {"option_cautious": "on"}])
+def test_form_page_and_files_name_the_pools_that_it_does_not_cover(requester, options):
+    asked = {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1} | options
+    form = run_form(make_pool(10), make_questions(60), **asked)
+    assert LIMIT in requester.get(admin_url("run_promises"), form).json()["html"]
+    requester.post(admin_url("run_add"), form)
+    run = Run.objects.get()
+    assert LIMIT in text_of(requester.get(admin_url("run_page", run.pk)))
+    requester.post(admin_url("run_verb", run.pk, "start"))
+    run.refresh_from_db()
+    run = play(run, crowd(1, good=2))
+    assert LIMIT in text_of(requester.get(admin_url("run_page", run.pk)))
+    assert LIMIT in json_of(requester.get(admin_url("run_selected_json", run.pk)))["promise"]
+
+
+def test_a_forecast_names_the_pools_that_credible_does_not_cover():
+    plan = Plan(workers=40, k=8, epsilon=0.08, delta=0.1, questions=200)
+    ways = [one for one in contenders.suitable(plan) if one.name == "credible"]
+    assert all(LIMIT in one.promise.sentence(plan.problem()) for one in ways)
+
+
+def test_the_run_page_warns_where_workers_seem_nearly_equal(requester):
+    options = {"n": 20, "k": 1, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
+    run = play(make_run(**options, slots=60, slots_per_worker=10), crowd(1, good=20, high=0.85))
+    assert run.kept
+    assert "The workers seem nearly equal" in text_of(requester.get(admin_url("run_page", run.pk)))
+
+
 def smooth(assignment: Assignment) -> str:
     """Worker w<i> is right with probability .95 - .03 i: no two stand apart."""
     worker = int(assignment.candidate.worker.key[1:])
@@ -54,7 +88,7 @@ def test_a_usual_run_may_end_with_the_warning_in_its_files():
     document = reports.export(run)
     assert SENTENCE not in document["promise"]
     (said,) = [said for said in document["warnings"] if "stand apart by a gap" in said]
-    assert "The option “cautious” keeps 10 % there too" in said
+    assert "The option “cautious” keeps 10 % there too if the gap is 0.14 or more" in said
 
 
 def test_a_forecast_has_a_row_for_it_that_is_dearer():
