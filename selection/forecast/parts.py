@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from selection.models import PlanningPart
 
+from .bands import MANY
 from .beliefs import Belief
 from .contenders import Contender
 from .plan import Plan
@@ -20,7 +21,9 @@ from .refining import RUNS, enough, one_more
 from .rows import Ledger
 
 PIECE = 1.5  # seconds after which others have their turn
-ROW_SECONDS, POINT_SECONDS, POINT_RUNS = 20.0, 2.0, 40  # of processor time at most, and runs
+ROW_SECONDS, POINT_SECONDS, POINT_RUNS = 20.0, 2.0, 40  # of processor time about, and runs
+LONGER = 5  # times the seconds, as long as there are too few runs for a band
+FAILED = "It cannot be simulated: the log of the process that tried says why."
 
 
 def plan_of(part: PlanningPart, plan: Plan) -> Plan:
@@ -35,7 +38,8 @@ def ledger(part: PlanningPart, plan: Plan) -> Ledger:
     one = Contender(part.algorithm, plan_of(part, plan), part.options)
     plays = [Play(answers, most, Ending(end), *rest) for answers, most, end, *rest in part.plays]
     need = None if part.need is None else Need(*part.need)
-    return Ledger(one, plays, need, part.seconds)
+    cannot = FAILED if part.finished and not plays else ""
+    return Ledger(one, plays, need, part.seconds, cannot)
 
 
 def numbers(made: Ledger) -> dict[str, Any]:
@@ -64,7 +68,8 @@ def work(part: PlanningPart, plan: Plan, belief: Belief) -> bool | None:
 
 def _enough(part: PlanningPart, made: Ledger) -> bool:
     runs, seconds = (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
-    return bool(made.plays) and (made.seconds > seconds or enough(made, runs))
+    seconds *= 1 if len(made.plays) >= MANY else LONGER
+    return enough(made, runs) or (bool(made.plays) and made.seconds > seconds)
 
 
 def share(part: PlanningPart) -> float:
