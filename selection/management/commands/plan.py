@@ -181,7 +181,9 @@ def _reaches(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
         return _json(rows)
     head = f"{options['spend']:g} pays for {plan.budget:,} answers at {options['price']:g}."
     lines = (f"{_epsilon(row):<12} {row.title}: {row.promise}" for row in rows)
-    return "\n".join([belief.words, head, "Four runs of five reach, in this money:", "", *lines])
+    return "\n".join(
+        [belief.words, head, "In at least 16 of 20 simulations, this money reaches:", "", *lines]
+    )
 
 
 def _epsilon(row: Reach) -> str:
