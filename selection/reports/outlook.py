@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from django.db.models import Sum
 from django.utils import timezone
 
-from selection.forecast.bands import MANY
 from selection.models import Outlook, Run
 from selection.setup import money
 
@@ -101,7 +100,7 @@ def ahead(run: Run, now: Progress | None = None, at: datetime | None = None) -> 
         return Ahead(why=made.why if made and current else UNSEEN, **spent)  # type: ignore[arg-type]
     left = to_go(made, now.spent - now.out)
     low, median, high = left
-    banded = has_band(made)
+    banded = made.has_band
     hours, time = _time(run, high if banded else None, at or timezone.now())
     return Ahead(
         why="",
@@ -119,11 +118,6 @@ def ahead(run: Run, now: Progress | None = None, at: datetime | None = None) -> 
         everybody=_everybody(run, made),
         at=made.at,
     )
-
-
-def has_band(made: Outlook) -> bool:
-    """Return whether enough runs were simulated for a band; none are where the end is known."""
-    return made.runs == 0 or made.runs >= MANY
 
 
 def to_go(made: Outlook, closed: int) -> tuple[int, int, int]:
@@ -191,6 +185,6 @@ def in_short(run: Run, made: Outlook | None, closed: int) -> str:
     low, _, high = to_go(made, closed)
     answers = many(high, "answer") if low == high else f"{low:,} – {high:,} answers"
     cost = "" if run.price is None else f", {money.between(run, low, high)}"
-    about = "" if has_band(made) else "about "
+    about = "" if made.has_band else "about "
     basis = f" ({many(made.runs, 'simulation')})" if made.runs else ""
     return f"{about}{answers}{cost}{basis}"
