@@ -21,6 +21,7 @@ from .refining import RUNS, enough, one_more
 from .rows import Ledger
 
 PIECE = 1.5  # seconds after which others have their turn
+FIRST_PIECES = 4  # as long is one of an algorithm that may be recommended, until it has a band
 ROW_SECONDS, POINT_SECONDS, POINT_RUNS = 20.0, 2.0, 40  # of processor time about, and runs
 LONGER = 5  # times the seconds, as long as there are too few runs for a band
 FAILED = "It cannot be simulated: the log of the process that tried says why."
@@ -58,12 +59,17 @@ def work(part: PlanningPart, plan: Plan, belief: Belief) -> bool | None:
     made, began = ledger(part, plan), monotonic()
     while not (done := _enough(part, made)):
         one_more(made, belief, look_farther=not part.curve)
-        if monotonic() - began > PIECE:
+        if monotonic() - began > PIECE * (FIRST_PIECES if _is_awaited(part, made) else 1):
             done = _enough(part, made)
             break
     unchanged = PlanningPart.objects.filter(pk=part.pk, runs=part.runs)
     added = unchanged.update(**numbers(made), finished=done, sent=timezone.now())
     return done if added else None
+
+
+def _is_awaited(part: PlanningPart, made: Ledger) -> bool:
+    """Return whether it is a row that may be recommended and has too few runs for a band yet."""
+    return not part.curve and made.contender.fits and made.finished > 0 and len(made.plays) < MANY
 
 
 def _enough(part: PlanningPart, made: Ledger) -> bool:

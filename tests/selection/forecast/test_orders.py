@@ -127,6 +127,20 @@ def test_a_piece_done_twice_counts_once(sent, django_capture_on_commit_callbacks
     assert part.runs == len(part.plays) == 2
 
 
+def test_what_may_be_recommended_is_played_first_until_it_has_a_band(
+    sent, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(parts, "RUNS", 200)
+    planning = ordered(django_capture_on_commit_callbacks)
+    monkeypatch.setattr(parts, "PIECE", 1e-9)
+    monkeypatch.setattr(parts, "FIRST_PIECES", 1e12)
+    for name, runs in (("credible", 20), ("adaptive-top-k", 2)):
+        for part in planning.parts.filter(algorithm=name, options={}):
+            parts.work(part, orders.plan(planning), orders.belief(planning))
+            part.refresh_from_db()
+            assert part.runs == runs
+
+
 def test_a_message_that_came_twice_does_not_breed(sent, django_capture_on_commit_callbacks):
     ordered(django_capture_on_commit_callbacks)
     message = sent[0]
