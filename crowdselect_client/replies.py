@@ -168,7 +168,9 @@ MetItem: TypeAlias = tuple[int, int]
 
 class PointOut(TypedDict):
     at: float
-    answers: tuple[int, int, int]
+    answers: tuple[int, int, int] | None
+    median: int
+    runs: int
     cost: tuple[float, float, float] | None
     feasible: bool
     algorithm: str
@@ -287,17 +289,20 @@ class RowOut(TypedDict):
     promise: str
     keeps: bool
     fixed_budget: bool
-    answers: tuple[int, int, int]
+    answers: tuple[int, int, int] | None
+    median: int | None
     cost: tuple[float, float, float] | None
-    answers_per_worker: LoadOut
+    answers_per_worker: LoadOut | None
     feasible: bool
     out_of_questions: float
     out_of_budget: float
     epsilon_at_end: float | None
-    loss: float
+    loss: float | None
     why: str
     recommended: bool
     runs: int
+    finished: int
+    cannot: str
 
 
 class Rows(TypedDict):
@@ -391,9 +396,11 @@ class AheadOut(TypedDict):
     paid_cost: float | None
     committed_cost: float | None
     answers: tuple[int, int, int] | None
+    median: int | None
     cost: tuple[float, float, float] | None
     total: tuple[int, int, int] | None
     kept: float | None
+    finished: int
     runs: int
     epsilon: float | None
     time: str

@@ -8,7 +8,19 @@ from typing import Any
 from research.cells import Study
 from research.options import ROOT, above_zero, at_least_one
 
-from . import cases, chart, compared, crowds, delays, forecasts, lives, pools, practice, suite
+from . import (
+    cases,
+    chart,
+    compared,
+    crowds,
+    delays,
+    forecasts,
+    honest_forecasts,
+    lives,
+    pools,
+    practice,
+    suite,
+)
 from .measure import FULL, QUICK
 
 HELP = "measure promise and cost of every algorithm: a table and plots"
@@ -42,6 +54,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     honest = "how often forecasts hold the true price instead, on pools they knew nothing of"
     kind.add_argument(
         "--forecasts", dest="kind", action="store_const", const=forecasts, help=honest
+    )
+    true = "how often forecasts hold the true price instead, in ten cases of true beliefs"
+    kind.add_argument(
+        "--honest", dest="kind", action="store_const", const=honest_forecasts, help=true
     )
     today = "what people do today instead, beside ours: what it costs, how often it is off"
     kind.add_argument("--practice", dest="kind", action="store_const", const=practice, help=today)

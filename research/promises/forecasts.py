@@ -75,13 +75,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Cell:
-    """One algorithm on one pool, forecast and played, so many times each."""
+    """One algorithm on one pool, forecast and played.
+
+    runs       played on true pools
+    simulated  runs that the forecast is made of; 0: as many as are played
+    """
 
     case: Case
     algorithm: str
     low: float
     high: float
     runs: int
+    questions: int = QUESTIONS
+    simulated: int = 0
 
     @classmethod
     def read(cls, sent: Mapping[str, Any]) -> Self:
@@ -94,16 +100,17 @@ class Cell:
 
     @property
     def key(self) -> str:
-        return f"{self.title}, {self.low:g}-{self.high:g}, {self.runs} runs"
+        settings = f"{self.questions} questions, {self.simulated} simulated"
+        return f"{self.title}, {self.low:g}-{self.high:g}, {self.runs} runs, {settings}"
 
     def play(self) -> list[Row]:
         case, belief = self.case, Range(self.low, self.high)
-        wanted = Plan(case.n, case.k, case.epsilon, case.delta, QUESTIONS)
+        wanted = Plan(case.n, case.k, case.epsilon, case.delta, self.questions)
         one = Contender(self.algorithm, wanted)
-        numbers = range(self.runs)
-        foreseen = [play(one, pool(one, belief, i), i).answers for i in numbers]
+        simulated = range(self.simulated or self.runs)
+        foreseen = [play(one, pool(one, belief, i), i).answers for i in simulated]
         low, median, high = band(foreseen, wanted.most_answers)
-        true = np.array([self._truth(one, i) for i in numbers])
+        true = np.array([self._truth(one, i) for i in range(self.runs)])
         below, above = float((true < low).mean()), float((true > high).mean())
         believed, middle = f"{self.low:g}-{self.high:g}", float(np.median(true))
         found = (low, median, high, middle, 1 - below - above, below, above)
@@ -124,7 +131,7 @@ def study(wanted: Wanted) -> Study[Row]:
         for name in ours
     ]
     folder = wanted.out / FOLDER
-    return Study(cells, Row, folder / UNFINISHED, partial(_write, folder))
+    return Study(cells, Row, folder / UNFINISHED, partial(write_table, folder, ABOUT))
 
 
 def believed(case: Case) -> tuple[float, float]:
@@ -136,9 +143,10 @@ def believed(case: Case) -> tuple[float, float]:
     return low, float(np.clip(np.ceil(10 * high) / 10, low + 0.1, 0.95))
 
 
-def _write(folder: Path, rows: Sequence[Row]) -> list[str]:
+def write_table(folder: Path, about: str, rows: Sequence[Row]) -> list[str]:
+    """Write the table of these rows below ``about``; return lines for a terminal."""
     kept = tables.keep(folder / TABLE, rows, Row)
-    report.write(folder, ABOUT + "".join(map(_line, kept)))
+    report.write(folder, about + "".join(map(_line, kept)))
     if not kept:
         return ["Nothing is believed of these pools."]
     held = np.mean([row.held for row in kept])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from selection import reports
 from selection.models import Run
 from selection.reports import Progress
+from selection.reports.words import many
 from selection.setup import money
 
 
@@ -17,6 +18,7 @@ class Shown:
     to_come: str = ""
     likely: str = ""
     certain: bool = False
+    few: bool = False
     time: str = ""
     cut: str = ""
     everybody: str = ""
@@ -29,22 +31,30 @@ def shown(run: Run, progress: Progress) -> Shown | None:
     if found is None:
         return None
     spent = f"{_paid(run, found.paid)} given so far, and {_paid(run, found.committed)} out now."
-    if found.answers is None:
+    if found.median is None:
         return Shown(found.why, spent)
-    low, median, high = found.answers
+    low, median, high = found.answers or [found.median] * 3
     return Shown(
         why="",
         spent=spent,
         to_come=_range(run, low, high),
         likely=_paid(run, median),
-        certain=low == high,
+        certain=low == high and found.answers is not None,
+        few=found.answers is None,
         time=found.time,
         cut=_cut(run, found),
         everybody=_everybody(run, found.everybody),
-        basis=f"From {found.runs} simulated runs, played on from where it stood."
-        if found.runs
-        else "",
+        basis=_basis(found),
     )
+
+
+def _basis(found: reports.Ahead) -> str:
+    """Return how many simulations there were and how many finish; empty where none were needed."""
+    if not found.runs:
+        return ""
+    few = "" if found.answers else f" Too few simulations yet for a range ({found.runs})."
+    of = many(found.runs, "simulation")
+    return f"Finished in {found.finished} of {of}, played on from where it stood.{few}"
 
 
 def _range(run: Run, low: int, high: int) -> str:
@@ -63,10 +73,11 @@ def _cut(run: Run, found: reports.Ahead) -> str:
     """That it may end before its promise holds."""
     if found.kept is None or found.kept >= 0.95 or run.fixed_budget:
         return ""
-    chance = f"In {100 * (1 - found.kept):.0f} % of the simulated runs questions or money end first"
+    cut = found.runs - found.finished
+    chance = f"In {cut} of {many(found.runs, 'simulation')} questions or money end first"
     if found.epsilon is None or found.epsilon >= 1:
-        return f"{chance}, and nothing is promised by then."
-    return f"{chance}, mostly with ε = {reports.rounded_up(found.epsilon):g} promised by then."
+        return f"{chance}, and nothing is guaranteed by then."
+    return f"{chance}, mostly with ε = {reports.rounded_up(found.epsilon):g} guaranteed by then."
 
 
 def _everybody(run: Run, other: reports.Everybody | None) -> str:

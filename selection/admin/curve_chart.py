@@ -59,7 +59,7 @@ def draw(name: str, points: Sequence[Mapping[str, Any]], plan: Plan) -> CurveCha
     ats = sorted({point["at"] for point in points})
     if len(ats) < 2:
         return None
-    top = max(1, *(point["answers"][2] for point in points))
+    top = max(1, *(_band(point)[2] for point in points))
     scale = _Scale(ats, top * 1.05)
     here = plan.epsilon if name == "epsilon" else plan.k
     titles = list(dict.fromkeys(point["title"] for point in points))
@@ -92,14 +92,18 @@ class _Scale:
 
 def _curve(number: int, points: Sequence[Mapping[str, Any]], scale: _Scale) -> Curve:
     lower, middle, upper = (
-        [(scale.x(one["at"]), scale.y(one["answers"][which])) for one in points]
-        for which in range(3)
+        [(scale.x(one["at"]), scale.y(_band(one)[which])) for one in points] for which in range(3)
     )
     dots = [
-        Dot(x, y, one["feasible"], f"{one['at']:g}: {one['answers'][1]:,} answers")
+        Dot(x, y, one["feasible"], f"{one['at']:g}: {one['median']:,} answers")
         for (x, y), one in zip(middle, points, strict=True)
     ]
     return Curve(points[0]["title"], number, _path(middle), _path(lower + upper[::-1]), dots)
+
+
+def _band(point: Mapping[str, Any]) -> Sequence[int]:
+    """Low, median, high; the median three times where there is no band."""
+    return point["answers"] or [point["median"]] * 3
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
@@ -118,9 +122,10 @@ def _cell(points: Sequence[Mapping[str, Any]], at: float) -> str:
     found = [one for one in points if one["at"] == at]
     if not found:
         return "–"
-    low, median, high = found[0]["answers"]
+    low, median, high = _band(found[0])
     more = [] if low == high else [f"{low:,} to {high:,}"]
-    more += [] if found[0]["feasible"] else ["does not end"]
+    more += [] if found[0]["answers"] else [f"too few simulations yet: {found[0]['runs']}"]
+    more += [] if found[0]["feasible"] else ["finished in fewer than nine of ten"]
     return f"{median:,} ({', '.join(more)})" if more else f"{median:,}"
 
 

@@ -35,6 +35,7 @@ def facts(run: Run) -> dict[str, Any]:
     if found is None:
         return {"expected": None, "cannot_expect": _refusal(run)}
     row = found.own
+    band = (row.answers or [row.median or 0] * 3) if row else []
     said = ends(row, found.plan.questions) if row else ("", "")
     return {
         "expected": found,
@@ -43,7 +44,7 @@ def facts(run: Run) -> dict[str, Any]:
         "believed": orders.belief(found.planning).words,
         "ends": said[0],
         "verdict": said[1],
-        "costs": [cost_words(many, run.price, run.currency) for many in row.answers] if row else [],
+        "costs": [cost_words(many, run.price, run.currency) for many in band],
         "ways": ways(run, found),
     }
 
@@ -63,10 +64,10 @@ def ways(run: Run, found: Expected) -> list[Way]:
         return []
     made = []
     if this_set is not None and this_set.feasible:
-        words = f"Promise it on this question set: about {this_set.answers[1]:,} answers"
+        words = f"Promise it on this question set: about {this_set.median:,} answers"
         made.append(Way(words, {"accuracy": this_set.options["accuracy"]}))
     if best is not None and best.feasible and (row is None or key_of(best) != key_of(row)):
-        words = f"Take {best.title}: about {best.answers[1]:,} answers"
+        words = f"Take {best.title}: about {best.median:,} answers"
         made.append(Way(words, {"row": key_of(best)}))
     if row is not None and run.epsilon < (row.epsilon_at_end or 0.0) < 1:
         words = f"Allow ε = {row.epsilon_at_end:g}"
@@ -102,9 +103,11 @@ def prices(run: Run) -> dict[str, Any]:
 
 
 def _price(run: Run, row: Forecast) -> str:
-    cost = cost_words(row.answers[1], run.price, run.currency)
-    answers = f"about {row.answers[1]:,} answers" + (f", {cost}" if cost else "")
-    return answers if row.feasible else f"does not end: {answers}"
+    """Return "about 200 answers, 10.00 €; finished in 3 of 3 simulations"."""
+    if row.median is None:
+        return row.cannot
+    cost = cost_words(row.median, run.price, run.currency)
+    return f"about {row.median:,} answers{f', {cost}' if cost else ''}; {row.ends}"
 
 
 class ExpectedPage(ChangeView):

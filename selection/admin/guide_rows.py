@@ -12,6 +12,7 @@ from selection.setup import money
 from .guide_form import Wish
 
 SHOWN = 4  # rows; the others are folded
+RARELY = 0.1  # of the simulations finish, at most, where it is said not to
 UNITS = (24, 1, 1 / 60)  # hours: a span is rounded to the largest of which there are two
 BAND = "{} to {}"
 
@@ -42,16 +43,19 @@ def key_of(row: Forecast) -> str:
 
 def words(row: Forecast, questions: int, wish: Wish | None) -> Row:
     """wish: what was asked besides the plan; None where the address does not say."""
-    low, median, high = row.answers
-    price, currency = (wish.price, wish.currency) if wish else (None, "")
-    cost = [cost_words(many, price, currency) for many in row.answers]
-    lasts = [_lasts(many, wish) for many in row.answers]
     said, verdict = ends(row, questions)
+    if row.median is None:
+        return Row(key_of(row), row, "", "", "", "", said, verdict, "", "")
+    band = row.answers or [row.median] * 3
+    price, currency = (wish.price, wish.currency) if wish else (None, "")
+    cost = [cost_words(many, price, currency) for many in band]
+    lasts = [_lasts(many, wish) for many in band]
+    few = f"too few simulations yet ({row.runs})" if row.few else ""
     return Row(
         key=key_of(row),
         row=row,
-        answers=f"{median:,}",
-        answers_band=_band(f"{low:,}", f"{high:,}"),
+        answers=f"{row.median:,}",
+        answers_band=few or _band(f"{band[0]:,}", f"{band[2]:,}"),
         cost=cost[1],
         cost_band=_band(cost[0], cost[2]),
         ends=said,
@@ -80,17 +84,28 @@ def _lasts(answers: int, wish: Wish | None) -> str:
 
 
 def ends(row: Forecast, questions: int) -> tuple[str, str]:
-    """Whether it comes to its end, in words, and as "good", "warn" or "bad"."""
-    most = row.answers_per_worker["at_most"]
+    """Return whether it comes to its end, in words, and as "good", "warn" or "bad"."""
+    if row.answers_per_worker is None:
+        return row.cannot, "bad"
+    if row.few:
+        return f"Too few simulations yet ({row.runs}): {row.ends}.", "warn"
     if row.fixed_budget:
-        return "Spends the budget and promises nothing.", "warn"
+        return f"Guarantees nothing; the budget was spent in {_counted(row)}.", "warn"
+    most = row.answers_per_worker["at_most"]
     if row.feasible and not row.keeps:
-        return (
-            f"Yes, {most:g} of {questions:,} questions at most; but it promises something else.",
-            "warn",
-        )
+        return f"{_finished(row)}, but guarantees something else.", "warn"
     if row.feasible:
-        return f"Yes: nobody needs more than {most:g} of {questions:,} questions.", "good"
-    if row.out_of_questions >= row.out_of_budget:
-        return f"No: the questions run out in {of_runs(row.out_of_questions, row.runs)}.", "bad"
-    return f"No: the money runs out in {of_runs(row.out_of_budget, row.runs)}.", "bad"
+        return f"{_finished(row)}; no worker was asked more than {most:g} of {questions:,}.", "good"
+    verdict = "bad" if row.finished <= RARELY * row.runs else "warn"
+    what = "questions" if row.out_of_questions >= row.out_of_budget else "money"
+    cut = round(max(row.out_of_questions, row.out_of_budget) * row.runs)
+    start = "No" if verdict == "bad" else _finished(row)
+    return f"{start}: the {what} ran out in {of_runs(cut, row.runs)}.", verdict
+
+
+def _counted(row: Forecast) -> str:
+    return of_runs(row.finished, row.runs)
+
+
+def _finished(row: Forecast) -> str:
+    return f"Finished in {_counted(row)}"

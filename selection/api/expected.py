@@ -15,16 +15,22 @@ from selection.setup import money
 from .base import ERRORS, api, who
 from .fields import Id
 
-BAND = "Four runs of five lie between the first number and the last; the middle one is the median."
+BAND = (
+    "Four runs of five lie between the first number and the last; the middle one is the median. "
+    "null: fewer than 20 runs are simulated yet."
+)
 
 
 class CostOut(Schema):
     algorithm: str
     options: dict[str, Any]
-    answers: tuple[int, int, int] = Field(description=BAND)
+    answers: tuple[int, int, int] | None = Field(description=BAND)
+    median: int | None = Field(description="Of the answers. null: it cannot be simulated.")
     cost: tuple[float, float, float] | None = Field(
-        description="The same in money, by the run's price. null: it has none."
+        description="As `answers`, in money, by the run's price. null: it has none."
     )
+    runs: int = Field(description="Simulated runs.")
+    finished: int = Field(description="How many of them end before questions and money do.")
     feasible: bool = Field(
         description="Whether it is expected to end before questions and money do."
     )
@@ -88,5 +94,7 @@ def _draft(request: HttpRequest, run_id: Id) -> Run:
 
 def _cost(run: Run, row: Forecast) -> dict[str, Any]:
     price, currency = run.price, run.currency
-    cost = None if price is None else [money.cost(many, price, currency) for many in row.answers]
+    cost = None
+    if price is not None and row.answers is not None:
+        cost = [money.cost(many, price, currency) for many in row.answers]
     return {name: getattr(row, name, None) for name in CostOut.model_fields} | {"cost": cost}

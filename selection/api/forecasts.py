@@ -77,26 +77,34 @@ class RowOut(Schema):
     promise: str = Field(description="As it is if the run comes to its end.")
     keeps: bool = Field(description="Whether what matters is what is promised.")
     fixed_budget: bool = Field(description="Whether it spends the budget whatever it finds.")
-    answers: Band = Field(description="Low, median, high: four runs of five are between.")
-    cost: Money | None = Field(description="The same in money; null without a price.")
-    answers_per_worker: LoadOut
+    answers: Band | None = Field(
+        description="Low, median, high: four runs of five are between. null: fewer than 20 runs "
+        "are simulated yet."
+    )
+    median: int | None = Field(description="Of the answers. null: it cannot be simulated.")
+    cost: Money | None = Field(description="As `answers`, in money; null without a price.")
+    answers_per_worker: LoadOut | None
     feasible: bool = Field(description="Questions and budget last in nine runs of ten.")
     out_of_questions: float = Field(description="Share of runs that end for want of questions.")
     out_of_budget: float = Field(description="Share of runs that end for want of money.")
     epsilon_at_end: float | None = Field(
         description="What holds in the middle of the runs that are cut short; null if none is."
     )
-    loss: float = Field(description="What is really lost, in the middle of the runs.")
+    loss: float | None = Field(description="What is really lost, in the middle of the runs.")
     why: str = Field(description="One sentence.")
     recommended: bool
     runs: int = Field(description="Simulated runs.")
+    finished: int = Field(description="How many of them come to the end.")
+    cannot: str = Field(description="Why it cannot be simulated; empty if it can.")
 
 
 class PointOut(Schema):
     """A point of a curve."""
 
     at: float = Field(description="The value of ε or K.")
-    answers: Band = Field(description="Low, median, high.")
+    answers: Band | None = Field(description="Low, median, high; null below 20 runs.")
+    median: int
+    runs: int = Field(description="Simulated runs.")
     cost: Money | None
     feasible: bool = Field(description="False where questions or budget cut it.")
     algorithm: str

@@ -47,11 +47,13 @@ class AheadOut(Schema):
     committed_cost: float | None
     answers: tuple[int, int, int] | None = Field(
         description="Still to come, those that are out included: low, median, high; in four cases "
-        "of five it is between low and high."
+        "of five it is between low and high. null: fewer than 20 runs were simulated."
     )
+    median: int | None = Field(description="The middle one of them; few runs give it as well.")
     cost: tuple[float, float, float] | None = Field(description="The same in money.")
     total: tuple[int, int, int] | None = Field(description="Answers in all at the end.")
-    kept: float | None = Field(description="Share of simulated runs that keep the promise.")
+    kept: float | None = Field(description="Share of simulated runs that finish.")
+    finished: int = Field(description="How many simulated runs finish, of `runs`.")
     runs: int = Field(description="How many were simulated.")
     epsilon: float | None = Field(
         description="The ε that holds in the middle of those that end early; null if none does."

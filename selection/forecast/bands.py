@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from selection.models import outlook
+
 HELD = 0.8
-MANY = 20  # outcomes speak for themselves
+MANY = outlook.MANY  # outcomes speak for themselves
 WORTH, SPREAD = 4, 0.35  # until then: as if of 4 more that spread by a third
 UNTHOUGHT = 0.2  # standard deviation of the log of a price, for kinds of crowd no belief thinks of
 

@@ -36,6 +36,11 @@ class Contender:
         return self.promise.fixed == "budget"
 
     @property
+    def spends_budget(self) -> bool:
+        """The same, also where it cannot be built on this plan."""
+        return SELECTORS[self.name].promise.fixed == "budget"
+
+    @property
     def fits(self) -> bool:
         """Whether it promises what matters."""
         return not self.fixed_budget and self.promise.goal in GOALS[self.plan.goal]
@@ -48,6 +53,19 @@ def suitable(plan: Plan) -> list[Contender]:
     if not found:
         raise Refused("No algorithm can be run like this: choose an epsilon above 0.")
     return sorted(found, key=_turn)
+
+
+def unsuitable(plan: Plan) -> list[tuple[Contender, str]]:
+    """Return those that cannot be built on this plan, as they are by default, each with the reason
+    in one sentence. What is of several skills is no answer to the question, and has no row."""
+    failed = []
+    for one in _all(plan):
+        if not one.options and not SELECTORS[one.name].several_skills:
+            try:
+                one.selector()
+            except ProblemError as error:
+                failed.append((one, str(error).splitlines()[0]))
+    return failed
 
 
 def _differing(found: list[Contender]) -> list[Contender]:

@@ -6,10 +6,9 @@ from typing import Any
 
 from selection.models import PlanningPart
 
-from .bands import band
 from .contenders import Contender, suitable
 from .plan import Plan
-from .rows import Forecast, Ledger, money
+from .rows import Forecast, Ledger, money, summary
 
 EPSILONS = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # of the workers: what else K may be
@@ -68,10 +67,12 @@ def _which(part: PlanningPart) -> tuple[str, str]:
 
 def _point(at: float, ledger: Ledger) -> dict[str, Any]:
     one, plan = ledger.contender, ledger.contender.plan
-    answers = band([play.answers for play in ledger.plays], plan.most_answers)
+    answers, median = summary(plan, ledger.plays)
     return {
         "at": at,
         "answers": answers,
+        "median": median,
+        "runs": len(ledger.plays),
         "cost": money(plan, answers),
         "feasible": ledger.feasible,
         "algorithm": one.name,

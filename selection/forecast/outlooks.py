@@ -19,12 +19,14 @@ from selection.models import Outlook, RecordedAnswer, Run, exposure
 from selection.models.roster import Roster
 from topk import Selector
 
-from .bands import band
+from .bands import MANY, band
 from .fitted import Counts, Fitted
 from .plays import Ending, to_the_end
 
 TASK = "selection.tasks.outlook"
 SECONDS, RUNS = 2.0, 40  # of processor time for one outlook, about, and runs at most
+MOST_SECONDS = 20.0  # of processor time, where a band has too few runs after SECONDS
+TESTED = 0.5  # of the workers have answered before a run is played on
 EVERY = timedelta(seconds=60)  # at least between two of one run,
 SHARE = 0.05  # of the time, at most, goes into those of one run
 AT_ONCE = 4  # handed out by one sweep: those that are oldest
@@ -32,7 +34,8 @@ EXPIRES = 180  # seconds after which a message that nobody took says nothing any
 SEED = 21
 UNIFORM_POOLS = 200  # on which a test of everybody is tried
 
-EARLY = "Too early to say: there is less than one answer for each worker."
+EARLY = "Too early to say: fewer than half of the workers have answered."
+FEW = "Nothing to forecast: there are no more workers left than are to be selected."
 OPEN = "Too early to say: the roster is open, and workers may still join."
 
 
@@ -130,13 +133,13 @@ def make(run: Run, seconds: float = SECONDS) -> Outlook:
     made = Outlook(run=run, at=timezone.now(), step=run.steps)
     now = None if run.enrolling else live(run)
     if now is None:
-        made.why = OPEN if run.enrolling else EARLY
+        made.why = OPEN if run.enrolling else FEW
         return made
     made.counted = int(now.pulls.sum()) + now.elsewhere
     if run.fixed_budget:
         made.low = made.median = made.high = now.most
         made.kept = float(now.most == run.budget)
-    elif now.pulls.sum() < now.pulls.size:
+    elif _is_early(now.pulls):
         made.why = EARLY
     else:
         _simulate(made, now, seconds)
@@ -144,12 +147,18 @@ def make(run: Run, seconds: float = SECONDS) -> Outlook:
     return made
 
 
+def _is_early(pulls: Counts) -> bool:
+    """Return whether the answers (r,) say too little of the crowd. Workers who never answer hold
+    up an algorithm that works in rounds; they do not hold up its forecast."""
+    return bool(pulls.sum() < pulls.size and (pulls > 0).mean() < TESTED)
+
+
 def _simulate(made: Outlook, now: Live, seconds: float) -> None:
     began, fitted = thread_time(), _fitted(now)
     totals: list[int] = []
     asked: list[int] = []
     cut: list[float] = []
-    while len(totals) < RUNS and (not totals or thread_time() - began < seconds):
+    while _goes_on(len(totals), thread_time() - began, seconds):
         rng = np.random.default_rng([SEED, now.run.seed, now.run.steps, len(totals)])
         selector, truth = now.selector(), fitted.draw(rng)
         ending = to_the_end(selector, truth, now.questions, rng, left=now.left)
@@ -165,8 +174,18 @@ def _simulate(made: Outlook, now: Live, seconds: float) -> None:
         made.uniform = _uniform(now.run, fitted, made.most)
 
 
+def _goes_on(runs: int, took: float, seconds: float) -> bool:
+    """Return whether to simulate one more run: until there are enough for a band, if that does not
+    take too long, and more of them while there is time."""
+    return runs < RUNS and (not runs or took < (seconds if runs >= MANY else MOST_SECONDS))
+
+
 def _band(totals: list[int], counted: int, most: int) -> tuple[int, int, int]:
-    """Of the answers at the end: of what is still to come, added to what is there."""
+    """Of the answers at the end: of what is still to come, added to what is there. Too few runs
+    make no band: the median stands in all three places."""
+    if len(totals) < MANY:
+        median = round(float(np.median(totals)))
+        return median, median, median
     left = [max(1, total - counted) for total in totals]
     low, median, high = band(left, max(1, most - counted), unthought=0.0)
     return counted + low, counted + median, counted + high
@@ -196,7 +215,7 @@ def refresh(run_id: int) -> None:
     """Make and store this run's outlook, if it goes on and moved since the last one, which must
     not be new either: messages that waited for long come several at a time."""
     run = Run.objects.running().filter(pk=run_id).first()
-    new = Q(at__gt=timezone.now() - EVERY)
+    new = Q(at__gt=timezone.now() - EVERY, why="")
     if run is None or Outlook.objects.filter(Q(step=run.steps) | new, run=run).exists():
         return
     made = make(run)
@@ -211,9 +230,16 @@ def due() -> list[int]:
     runs = Run.objects.running().filter(steps__gt=0)
     stale = runs.filter(Q(outlook=None) | ~Q(outlook__step=F("steps")))
     oldest = stale.order_by(F("outlook__at").asc(nulls_first=True), "pk")
-    rows = oldest.values_list("pk", "outlook__at", "outlook__seconds")
-    wait = [(pk, at and at + max(EVERY, timedelta(seconds=s / SHARE))) for pk, at, s in rows]
-    return [pk for pk, until in wait if until is None or until < now][:AT_ONCE]
+    columns = ("pk", "outlook__at", "outlook__seconds", "outlook__why")
+    rows = oldest.values_list(*columns)
+    # One that says nothing yet cost nothing: it is made again as soon as the run moved.
+    wait = [(pk, at and not why and at + _pause(took)) for pk, at, took, why in rows]
+    return [pk for pk, until in wait if not until or until < now][:AT_ONCE]
+
+
+def _pause(took: float) -> timedelta:
+    """Return the least time between two outlooks of a run; ``took`` is in seconds."""
+    return max(EVERY, timedelta(seconds=took / SHARE))
 
 
 def sweep() -> None:

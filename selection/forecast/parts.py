@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from selection.models import PlanningPart
 
+from .bands import MANY
 from .beliefs import Belief
 from .contenders import Contender
 from .plan import Plan
@@ -20,7 +21,10 @@ from .refining import RUNS, enough, one_more
 from .rows import Ledger
 
 PIECE = 1.5  # seconds after which others have their turn
-ROW_SECONDS, POINT_SECONDS, POINT_RUNS = 20.0, 2.0, 40  # of processor time at most, and runs
+FIRST_PIECES = 4  # as long is one of an algorithm that may be recommended, until it has a band
+ROW_SECONDS, POINT_SECONDS, POINT_RUNS = 20.0, 2.0, 40  # of processor time about, and runs
+LONGER = 5  # times the seconds, as long as there are too few runs for a band
+FAILED = "It cannot be simulated: the log of the process that tried says why."
 
 
 def plan_of(part: PlanningPart, plan: Plan) -> Plan:
@@ -35,7 +39,8 @@ def ledger(part: PlanningPart, plan: Plan) -> Ledger:
     one = Contender(part.algorithm, plan_of(part, plan), part.options)
     plays = [Play(answers, most, Ending(end), *rest) for answers, most, end, *rest in part.plays]
     need = None if part.need is None else Need(*part.need)
-    return Ledger(one, plays, need, part.seconds)
+    cannot = FAILED if part.finished and not plays else ""
+    return Ledger(one, plays, need, part.seconds, cannot)
 
 
 def numbers(made: Ledger) -> dict[str, Any]:
@@ -54,7 +59,7 @@ def work(part: PlanningPart, plan: Plan, belief: Belief) -> bool | None:
     made, began = ledger(part, plan), monotonic()
     while not (done := _enough(part, made)):
         one_more(made, belief, look_farther=not part.curve)
-        if monotonic() - began > PIECE:
+        if monotonic() - began > PIECE * (FIRST_PIECES if _is_awaited(part, made) else 1):
             done = _enough(part, made)
             break
     unchanged = PlanningPart.objects.filter(pk=part.pk, runs=part.runs)
@@ -62,9 +67,15 @@ def work(part: PlanningPart, plan: Plan, belief: Belief) -> bool | None:
     return done if added else None
 
 
+def _is_awaited(part: PlanningPart, made: Ledger) -> bool:
+    """Return whether it is a row that may be recommended and has too few runs for a band yet."""
+    return not part.curve and made.contender.fits and made.finished > 0 and len(made.plays) < MANY
+
+
 def _enough(part: PlanningPart, made: Ledger) -> bool:
     runs, seconds = (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
-    return bool(made.plays) and (made.seconds > seconds or enough(made, runs))
+    seconds *= 1 if len(made.plays) >= MANY else LONGER
+    return enough(made, runs) or (bool(made.plays) and made.seconds > seconds)
 
 
 def share(part: PlanningPart) -> float:

@@ -4,19 +4,26 @@ Run ``number`` of an algorithm depends on plan, belief and number alone, so that
 anywhere and in any order, and a forecast that was interrupted loses nothing but time.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
 from math import inf
 from time import monotonic, thread_time
 
+from topk import ProblemError
+
+from .bands import MANY
 from .beliefs import Belief
 from .contenders import suitable
 from .plan import Plan
 from .plays import Ending, TooLong, need, play, pool
 from .rows import Forecast, Ledger, table
 
+logger = logging.getLogger(__name__)
+
 SECONDS, RUNS = 10.0, 200
+LONGER = 3  # times the seconds, where what is recommended has too few runs for a band by then
 FIRST = 2.0  # seconds after which there is a table, of those that were played by then
-ALIKE = 10  # runs that all end for want of questions or money: more would say the same
+ALIKE = MANY  # runs that all end for want of questions or money: more would say the same
 
 __all__ = ["RUNS", "SECONDS", "Forecast", "forecasts"]
 
@@ -30,6 +37,9 @@ def forecasts(
 
     seconds  of processor time to take, about
     runs     of each algorithm at most
+
+    Where the recommended algorithm has too few runs for a band by then, it takes up to LONGER times
+    the seconds to reach them.
 
     Raises Refused, at the first table, if no algorithm can be run on this plan.
     """
@@ -46,7 +56,22 @@ def forecasts(
         if not unfinished:
             break
         one_more(min(unfinished, key=_turn), belief)
+    while (spent := thread_time() - began) < LONGER * seconds and (
+        first := _too_few(plan, ledgers, runs)
+    ):
+        one_more(first, belief)
     yield table(plan, ledgers)
+
+
+def _too_few(plan: Plan, ledgers: Sequence[Ledger], runs: int) -> Ledger | None:
+    """Return what is recommended by now, if it has too few runs for a band."""
+    best = table(plan, ledgers)[0]
+    wanted = [
+        one
+        for one in ledgers
+        if (one.contender.name, one.contender.options) == (best.algorithm, best.options)
+    ]
+    return next((one for one in wanted if not enough(one, min(runs, MANY))), None)
 
 
 def first_round(ledgers: Sequence[Ledger], belief: Belief, until: float) -> None:
@@ -70,18 +95,35 @@ def _turn(ledger: Ledger) -> tuple[bool, float]:
 
 def enough(ledger: Ledger, runs: int) -> bool:
     done = len(ledger.plays)
-    return done >= runs or (done >= ALIKE and ledger.share(Ending.PROMISE) == 0)
+    return (
+        bool(ledger.cannot) or done >= runs or (done >= ALIKE and ledger.share(Ending.PROMISE) == 0)
+    )
 
 
 def one_more(ledger: Ledger, belief: Belief, until: float = inf, look_farther: bool = True) -> None:
-    """Its next run. Raises TooLong, and changes nothing, if it is not over by then.
+    """Add its next run, or the reason why it cannot be simulated: the others go on without it.
+    Raises TooLong, and changes nothing, if the run is not over by then.
 
     look_farther  also see, once, how many questions would be needed where they run out
     """
-    began, one, number = thread_time(), ledger.contender, len(ledger.plays)
+    began = thread_time()
+    try:
+        _add_run(ledger, belief, until, look_farther)
+    except TooLong:
+        raise
+    except Exception as error:
+        expected = isinstance(error, ProblemError)
+        if not expected:
+            logger.exception("Simulating %s failed.", ledger.contender.name)
+        reason = str(error).splitlines()[0] if expected else f"It failed: {type(error).__name__}."
+        ledger.plays, ledger.cannot = [], f"It cannot be simulated. {reason}"
+    ledger.seconds += thread_time() - began
+
+
+def _add_run(ledger: Ledger, belief: Belief, until: float, look_farther: bool) -> None:
+    one, number = ledger.contender, len(ledger.plays)
     truth = pool(one, belief, number)
     ledger.plays.append(play(one, truth, number, until))
-    short = ledger.plays[-1].ending is Ending.QUESTIONS
+    short = ledger.plays[-1].ending is Ending.QUESTIONS and not one.fixed_budget
     if look_farther and short and ledger.need is None and number and not one.options:
         ledger.need = need(one, truth)
-    ledger.seconds += thread_time() - began

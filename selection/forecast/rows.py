@@ -8,8 +8,8 @@ import numpy as np
 
 from topk import rounded_up
 
-from .bands import band
-from .contenders import Contender
+from .bands import MANY, band
+from .contenders import Contender, unsuitable
 from .plan import Plan
 from .plays import Ending, Need, Play
 
@@ -18,21 +18,31 @@ ENDS = 0.9  # of the simulated runs must keep the promise for a plan to be calle
 
 @dataclass
 class Ledger:
-    """What was simulated of one algorithm; ``seconds`` of processor time it took."""
+    """What was simulated of one algorithm.
+
+    seconds  of processor time it took
+    cannot   why it cannot be simulated; empty if it can
+    """
 
     contender: Contender
     plays: list[Play] = field(default_factory=list)
     need: Need | None = None
     seconds: float = 0.0
+    cannot: str = ""
 
     def share(self, ending: Ending) -> float:
         return sum(play.ending is ending for play in self.plays) / len(self.plays)
 
     @property
+    def finished(self) -> int:
+        """How many runs come to the end that the algorithm is meant to have."""
+        wanted = Ending.BUDGET if self.contender.fixed_budget else Ending.PROMISE
+        return sum(play.ending is wanted for play in self.plays)
+
+    @property
     def feasible(self) -> bool:
         """Whether it comes to the end it is meant to have."""
-        wanted = Ending.BUDGET if self.contender.fixed_budget else Ending.PROMISE
-        return self.share(wanted) >= ENDS
+        return self.finished / len(self.plays) >= ENDS
 
     @property
     def epsilon(self) -> float | None:
@@ -43,14 +53,17 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What to expect of one algorithm. Shares are of simulated runs.
+    """What to expect of one algorithm. Shares are of simulated runs. Without any run (``cannot``)
+    there are no numbers.
 
     options             where they are not the algorithm's defaults
     promise             in words, as it is if the run comes to its end
     keeps               what matters to the requester is what is promised
     fixed_budget        it spends the budget whatever it finds
-    answers             low, median, high: four runs of five lie between low and high
-    cost                the same in money; None without a price
+    answers             low, median, high: four runs of five lie between low and high; None as long
+                        as there are fewer than 20 simulated runs
+    median              of the answers, by as many runs as there are
+    cost                as ``answers``, in money; None without a price
     answers_per_worker  mean; of the worker asked most: in the middle of the runs, and at most
     feasible            questions and budget last to the end in nine runs of ten
     out_of_questions    share of runs that end for want of questions
@@ -58,7 +71,8 @@ class Forecast:
     epsilon_at_end      what holds in the middle of the runs that were cut short; None if none was
     loss                what the selection really loses, in the middle of the runs
     why                 one sentence
-    runs                simulated
+    runs                simulated; ``finished`` of them come to the end
+    cannot              why it cannot be simulated; empty if it can
     """
 
     algorithm: str
@@ -67,46 +81,61 @@ class Forecast:
     promise: str
     keeps: bool
     fixed_budget: bool
-    answers: tuple[int, int, int]
+    answers: tuple[int, int, int] | None
+    median: int | None
     cost: tuple[float, float, float] | None
-    answers_per_worker: dict[str, float]
+    answers_per_worker: dict[str, float] | None
     feasible: bool
     out_of_questions: float
     out_of_budget: float
     epsilon_at_end: float | None
-    loss: float
+    loss: float | None
     why: str
     recommended: bool
     runs: int
+    finished: int = 0
+    cannot: str = ""
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few simulated runs to speak of more than their median."""
+        return self.runs < MANY
+
+    @property
+    def ends(self) -> str:
+        """How many simulated runs finish. Counted: a share of few would sound surer than it is."""
+        return f"finished in {of_runs(self.finished, self.runs)}"
 
     def as_numbers(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def table(plan: Plan, ledgers: Sequence[Ledger]) -> list[Forecast]:
-    """One row for each that was simulated, the recommended one first, then by price."""
-    rows = [_row(plan, ledger) for ledger in ledgers if ledger.plays]
-    if not rows:
-        return []
-    chosen = rows.index(min(rows, key=_merit))
-    best = rows[chosen]
-    played = [ledger for ledger in ledgers if ledger.plays]
+    """Return one row for each algorithm that was simulated, the recommended one first, then by
+    price; last are those that cannot be simulated on this plan, with the reason."""
+    played = [ledger for ledger in ledgers if ledger.plays and not ledger.cannot]
+    failed = [_without(ledger.contender, ledger.cannot) for ledger in ledgers if ledger.cannot]
+    failed += [_without(one, reason) for one, reason in unsuitable(plan)]
+    if not played:  # nothing to show while something is still to be simulated
+        return failed if all(ledger.cannot for ledger in ledgers) else []
+    rows = [_row(plan, ledger) for ledger in played]
+    best = min(rows, key=_merit)
     told = [
         replace(row, recommended=row is best, why=_why(plan, ledger, row, best))
         for row, ledger in zip(rows, played, strict=True)
     ]
-    return sorted(told, key=lambda row: (not row.recommended, _merit(row)))
+    return [*sorted(told, key=lambda row: (not row.recommended, _merit(row))), *failed]
 
 
 def _merit(row: Forecast) -> tuple[bool, bool, float, int]:
     """The least is recommended: the cheapest that keeps what matters; if none ends, the closest."""
     reached = (row.epsilon_at_end or 0.0) if not row.feasible else 0.0
-    return not row.keeps, not row.feasible, reached, row.answers[1]
+    return not row.keeps, not row.feasible, reached, row.median or 0
 
 
 def _row(plan: Plan, ledger: Ledger) -> Forecast:
     one, plays = ledger.contender, ledger.plays
-    answers = band([play.answers for play in plays], plan.most_answers)
+    answers, median = summary(plan, plays)
     asked = [play.most for play in plays]
     return Forecast(
         algorithm=one.name,
@@ -116,9 +145,10 @@ def _row(plan: Plan, ledger: Ledger) -> Forecast:
         keeps=one.fits,
         fixed_budget=one.fixed_budget,
         answers=answers,
+        median=median,
         cost=money(plan, answers),
         answers_per_worker={
-            "mean": round(answers[1] / plan.workers, 1),
+            "mean": round(median / plan.workers, 1),
             "most": int(np.median(asked)),
             "at_most": max(asked),
         },
@@ -130,11 +160,47 @@ def _row(plan: Plan, ledger: Ledger) -> Forecast:
         why="",
         recommended=False,
         runs=len(plays),
+        finished=ledger.finished,
     )
 
 
-def money(plan: Plan, answers: tuple[int, int, int]) -> tuple[float, float, float] | None:
-    if plan.price is None:
+def _without(one: Contender, reason: str) -> Forecast:
+    """Return the row of an algorithm that cannot be simulated."""
+    return Forecast(
+        algorithm=one.name,
+        title=one.title,
+        options=one.options,
+        promise="",
+        keeps=False,
+        fixed_budget=one.spends_budget,
+        answers=None,
+        median=None,
+        cost=None,
+        answers_per_worker=None,
+        feasible=False,
+        out_of_questions=0.0,
+        out_of_budget=0.0,
+        epsilon_at_end=None,
+        loss=None,
+        why=reason,
+        recommended=False,
+        runs=0,
+        cannot=reason,
+    )
+
+
+def summary(plan: Plan, plays: Sequence[Play]) -> tuple[tuple[int, int, int] | None, int]:
+    """Return (low, median, high) of the answers, None where the runs are too few for a band, and
+    the median in any case."""
+    answers = [play.answers for play in plays]
+    if len(answers) < MANY:
+        return None, round(float(np.median(answers)))
+    found = band(answers, plan.most_answers)
+    return found, found[1]
+
+
+def money(plan: Plan, answers: tuple[int, int, int] | None) -> tuple[float, float, float] | None:
+    if plan.price is None or answers is None:
         return None
     low, median, high = (round(plan.price * many, 4) for many in answers)
     return low, median, high
@@ -145,40 +211,45 @@ def money(plan: Plan, answers: tuple[int, int, int]) -> tuple[float, float, floa
 
 def _why(plan: Plan, ledger: Ledger, row: Forecast, best: Forecast) -> str:
     if ledger.contender.fixed_budget:
-        return f"Spends the budget whatever it finds, and promises nothing{_loss(row)}."
+        return _spends(plan, row)
     if not row.feasible:
         return _cut(plan, ledger, row, best)
     if row is best:
-        return f"The cheapest that promises what matters and ends: {_ends(plan, row)}."
+        return f"The cheapest that guarantees what matters: {_ends(plan, row)}."
     if not row.keeps:
-        return f"It ends, but promises something else than what matters: {_ends(plan, row)}."
-    return f"It promises what matters, {_compare(row, best)}: {_ends(plan, row)}."
+        return f"It guarantees something else than what matters: {_ends(plan, row)}."
+    return f"It guarantees what matters, {_compare(row, best)}: {_ends(plan, row)}."
 
 
 def _compare(row: Forecast, best: Forecast) -> str:
-    if not row.answers[1]:
+    if not row.median:
         return f"without any answers, as {best.title}"
-    if not best.answers[1]:
-        return f"with about {row.answers[1]:,} answers, where {best.title} needs none"
-    return f"at {row.answers[1] / best.answers[1]:.1f} times the answers of {best.title}"
+    if not best.median:
+        return f"with about {row.median:,} answers, where {best.title} needs none"
+    return f"at {row.median / best.median:.1f} times the answers of {best.title}"
 
 
-def of_runs(share: float, runs: int) -> str:
-    """Counted, because a share of few would sound surer than it is."""
-    return f"{round(share * runs):,} of {runs:,} simulated runs"
+def of_runs(many: int, runs: int) -> str:
+    """Return "7 of 20 simulations"."""
+    return f"{many:,} of {runs:,} simulation{'' if runs == 1 else 's'}"
 
 
-def _loss(row: Forecast) -> str:
-    return f"; what it selects is mostly about {row.loss:.2f} below the best"
+def _spends(plan: Plan, row: Forecast) -> str:
+    """Of one that spends its budget: whether it can, and what it selects."""
+    loss = f"what it selects is mostly about {row.loss:.2f} below the best"
+    if row.feasible:
+        return f"Spends the budget whatever it finds, and guarantees nothing; {loss}."
+    return (
+        f"It cannot spend the budget of {plan.budget:,} answers: with {plan.questions:,} questions "
+        f"it takes {row.median:,}. It guarantees nothing; {loss}."
+    )
 
 
 def _ends(plan: Plan, row: Forecast) -> str:
+    if row.few or row.answers_per_worker is None:
+        return row.ends
     most = row.answers_per_worker["at_most"]
-    kept = 1 - row.out_of_questions - row.out_of_budget
-    return (
-        f"the promise is kept in {of_runs(kept, row.runs)}, and nobody needs more than {most} of "
-        f"the {plan.questions} questions"
-    )
+    return f"{row.ends}, and no worker was asked more than {most} of {plan.questions:,} questions"
 
 
 def _cut(plan: Plan, ledger: Ledger, row: Forecast, best: Forecast) -> str:
@@ -186,13 +257,14 @@ def _cut(plan: Plan, ledger: Ledger, row: Forecast, best: Forecast) -> str:
     short = row.out_of_questions >= row.out_of_budget
     share, what = max((row.out_of_questions, "questions"), (row.out_of_budget, "money"))
     held = row.epsilon_at_end or 1.0
-    promised = f"ε = {held:g} is promised by then" if held < 1 else "nothing is promised by then"
+    guaranteed = f"ε = {held:g}" if held < 1 else "nothing"
     ways = [f"take {best.title}"] if best.feasible and best is not row else []
     ways += [f"allow an ε of {held:g} or more"] if plan.epsilon < held < 1 else []
     ways += ["have more questions" if what == "questions" else "pay for more answers"]
     return (
-        f"In {of_runs(share, row.runs)} the {what} would run out"
-        f"{_needed(plan, ledger) if short else ''}, and {promised}; ways out: {', or '.join(ways)}."
+        f"In {of_runs(round(share * row.runs), row.runs)} the {what} would run out"
+        f"{_needed(plan, ledger) if short else ''}, and {guaranteed} is guaranteed by then; "
+        f"ways out: {', or '.join(ways)}."
     )
 
 

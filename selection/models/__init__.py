@@ -14,7 +14,7 @@ from .outlook import Outlook
 from .planning import Planning, PlanningPart
 from .pulses import Pulse
 from .questions import Question, QuestionSet
-from .runs import Run
+from .runs import SAMPLE_RUN, Run
 from .skills import Skill
 from .spelling import as_stored, plain_key, spellings, unseen
 from .teams import Membership, Team, default_team
@@ -25,6 +25,7 @@ from .webhooks import Delivery, Webhook
 
 __all__ = [
     "DELETED",
+    "SAMPLE_RUN",
     "Answer",
     "ApiToken",
     "Assignment",

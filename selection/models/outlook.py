@@ -4,6 +4,8 @@ from django.db import models
 
 from .runs import Run
 
+MANY = 20  # simulated runs, without which no band is shown
+
 
 class Outlook(models.Model):
     """The forecast of one run from where it stood, made now and then and read by every page.
@@ -11,7 +13,8 @@ class Outlook(models.Model):
     at       when it was made, and how long making it took
     step     the run's last step then
     counted  answers that counted by then; 0 runs with a ``why``: nothing can be said yet
-    low, median, high  answers counted at the end in all: four runs of five lie between
+    low, median, high  answers counted at the end in all: four runs of five lie between; the same
+             number three times where it has no band
     runs     simulated from there; 0 where it was known without
     kept     share of them that come to the end that the algorithm has
     epsilon  what is promised in the middle of those that are cut short; None if none was
@@ -38,3 +41,8 @@ class Outlook(models.Model):
 
     def __str__(self) -> str:
         return f"outlook of {self.run}"
+
+    @property
+    def has_band(self) -> bool:
+        """Whether enough runs were simulated for a band; none are where the end is known."""
+        return self.runs == 0 or self.runs >= MANY

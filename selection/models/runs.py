@@ -19,6 +19,8 @@ from .questions import QuestionSet
 from .skills import Skill
 from .teams import NamedInTeam, Team, named_once
 
+SAMPLE_RUN = "Sample: best 6 of 24"  # its crowd is simulated
+
 
 class RunQuerySet(models.QuerySet["Run"]):
     def running(self) -> "RunQuerySet":

@@ -11,13 +11,12 @@ from django.db import transaction
 
 from selection.intake import catalog
 from selection.intake.files import QuestionRow, WorkerRow
-from selection.models import Pool, QuestionSet, Run
+from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
 from selection.setup import runs
 
 from .crowd import SyntheticCrowd, accuracies
 
 SEED = 2024
-NAME = "Sample: best 6 of 24"
 QUESTIONS = 3000
 SHORT, SHORT_NAME = 40, "Sample sums: 40"  # as much gold as people have
 NEAR = (-10, -2, -1, 1, 2, 10)
@@ -61,7 +60,7 @@ def prepare(gold: Path | None = None) -> Run:
         write_gold(gold)
         write_answers(gold.with_name("sample-answers.csv"))
     _questions(SHORT_NAME, questions()[:SHORT])
-    return Run.objects.filter(name=NAME).first() or _make()
+    return Run.objects.filter(name=SAMPLE_RUN).first() or _make()
 
 
 def write_gold(path: Path) -> None:
@@ -99,7 +98,7 @@ def _make() -> Run:
         catalog.take_workers(pool, workers())
     question_set = _questions("Sample sums", questions())
     draft = Run(
-        name=NAME,
+        name=SAMPLE_RUN,
         pool=pool,
         question_set=question_set,
         k=6,

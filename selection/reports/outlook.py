@@ -46,15 +46,16 @@ class Everybody:
 @dataclass(frozen=True)
 class Ahead:
     """What is still to come. Answers and money are (low, median, high): in four cases of five it
-    is between low and high.
+    is between low and high. They are None where too few runs were simulated for that.
 
     why        why nothing can be said yet; empty if something can
     answers    still to be paid, of those that are out and those that are not handed out yet
-    cost       the same in money; None where no price is known
+    median     the middle one of these numbers of answers, which few runs give as well
+    cost       the same as ``answers`` in money; None where no price is known
     total      answers at the end, in all
     paid, committed   answers: given so far, as in the payment list; out with the crowd
     paid_cost, committed_cost   the same in money
-    kept       share of the simulated runs in which the promise is kept; runs, how many they are
+    kept       share of the simulated runs that finish; ``finished`` of ``runs`` do
     epsilon    what holds in the middle of those that are cut short; None if none was
     time       how long it takes at the present speed, in words
     hours      the same in hours, at most; None where nothing can be said
@@ -68,9 +69,11 @@ class Ahead:
     paid_cost: float | None
     committed_cost: float | None
     answers: tuple[int, int, int] | None = None
+    median: int | None = None
     cost: tuple[float, float, float] | None = None
     total: tuple[int, int, int] | None = None
     kept: float | None = None
+    finished: int = 0
     runs: int = 0
     epsilon: float | None = None
     time: str = ""
@@ -93,17 +96,21 @@ def ahead(run: Run, now: Progress | None = None, at: datetime | None = None) -> 
     }
     made = Outlook.objects.filter(run=run).first()
     if made is None or made.why:
-        return Ahead(why=made.why if made else UNSEEN, **spent)  # type: ignore[arg-type]
+        current = made is not None and made.step == run.steps
+        return Ahead(why=made.why if made and current else UNSEEN, **spent)  # type: ignore[arg-type]
     left = to_go(made, now.spent - now.out)
     low, median, high = left
-    hours, time = _time(run, high, at or timezone.now())
+    banded = made.has_band
+    hours, time = _time(run, high if banded else None, at or timezone.now())
     return Ahead(
         why="",
         **spent,  # type: ignore[arg-type]
-        answers=left,
-        cost=None if run.price is None else tuple(_cost(run, one) for one in left),  # type: ignore[arg-type]
-        total=(low + paid, median + paid, high + paid),
+        answers=left if banded else None,
+        median=median,
+        cost=tuple(_cost(run, one) for one in left) if banded and run.price is not None else None,  # type: ignore[arg-type]
+        total=(low + paid, median + paid, high + paid) if banded else None,
         kept=made.kept,
+        finished=round(made.kept * made.runs),
         runs=made.runs,
         epsilon=made.epsilon,
         time=time,
@@ -134,14 +141,14 @@ def _everybody(run: Run, made: Outlook) -> Everybody | None:
 # -- time
 
 
-def _time(run: Run, left: int, now: datetime) -> tuple[float | None, str]:
-    """Hours that so many answers take at most, and that in words."""
+def _time(run: Run, left: int | None, now: datetime) -> tuple[float | None, str]:
+    """Hours that so many answers take at most, and that in words; None: it is not known."""
     if run.status == Run.Status.PAUSED:
         return None, "It is paused: nothing moves until it goes on."
     if run.recorded_only:
         return None, ""
     speed = _an_hour(run, now)
-    if speed is None:
+    if speed is None or left is None:
         return None, "How long it takes is too early to say."
     hours = left / speed
     return round(hours, 2), said(timedelta(hours=min(hours, 10_000)))
@@ -172,11 +179,12 @@ def _an_hour(run: Run, now: datetime) -> float | None:
 
 
 def in_short(run: Run, made: Outlook | None, closed: int) -> str:
-    """For a line of a list: "80 – 190 answers, 4.00 – 9.50 €"."""
+    """For a line of a list: "80 – 190 answers, 4.00 – 9.50 € (40 simulations)"."""
     if made is None or made.why:
         return "too early to say"
     low, _, high = to_go(made, closed)
     answers = many(high, "answer") if low == high else f"{low:,} – {high:,} answers"
-    if run.price is None:
-        return answers
-    return f"{answers}, {money.between(run, low, high)}"
+    cost = "" if run.price is None else f", {money.between(run, low, high)}"
+    about = "" if made.has_band else "about "
+    basis = f" ({many(made.runs, 'simulation')})" if made.runs else ""
+    return f"{about}{answers}{cost}{basis}"

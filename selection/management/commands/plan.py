@@ -13,7 +13,7 @@ from selection.models import Run
 from selection.rehearsal import crowd
 from selection.setup import money
 
-SHOWN = "{:<37} {:>24} {:>24} {:>11}  {}"
+SHOWN = "{:<37} {:>24} {:>24} {:>11} {:>10}  {}"
 
 
 class Command(BaseCommand):
@@ -59,7 +59,8 @@ class Command(BaseCommand):
             type=float,
             default=10.0,
             metavar="S",
-            help="processor time to take, about; more time, firmer numbers (default: 10)",
+            help="processor time to take, about; more time, firmer numbers; up to three times as "
+            "much until the recommended algorithm has 20 simulations (default: 10)",
         )
         add("--json", action="store_true", help="as a list for programs")
 
@@ -130,7 +131,7 @@ def _forecasts(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
             belief.words,
             "",
             SHOWN.format(
-                "", "answers", "" if plan.price is None else "cost", "of one", ""
+                "", "answers", "" if plan.price is None else "cost", "of one", "finished", ""
             ).rstrip(),
             *(_line(row) for row in rows),
             "",
@@ -140,27 +141,34 @@ def _forecasts(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
             *(f"- {row.title}: {row.why}" for row in rows),
             "",
             "Four runs of five lie between the first number and the last; the middle one is as "
-            "likely too low as too high.",
+            "likely too low as too high. Fewer than 20 simulations make no such band.",
         ]
     )
 
 
 def _line(row: Forecast) -> str:
-    answers = " – ".join(f"{many:,}" for many in row.answers)
+    if row.answers_per_worker is None:
+        return SHOWN.format(row.title, "–", "", "", "", "cannot be simulated")
+    answers = " – ".join(f"{many:,}" for many in row.answers or [])
     cost = "" if row.cost is None else " – ".join(money.number(one, "") for one in row.cost)
-    most = f"{row.answers_per_worker['most']:,}"
-    return SHOWN.format(row.title, answers, cost, most, _standing(row)).rstrip()
+    most = "" if row.few else f"{row.answers_per_worker['most']:,}"
+    finished = f"{row.finished} of {row.runs}"
+    middle = answers or f"about {row.median:,}"
+    return SHOWN.format(row.title, middle, cost, most, finished, _standing(row)).rstrip()
 
 
 def _standing(row: Forecast) -> str:
     """In a few words."""
+    few = f", too few simulations yet ({row.runs})" if row.few else ""
     if row.recommended:
-        return "recommended" if row.feasible else "does not end, but comes closest"
+        return ("recommended" if row.feasible else "comes closest") + few
+    if few:
+        return few.removeprefix(", ")
     if row.fixed_budget:
-        return "promises nothing"
-    if not row.feasible:
-        return "does not end"
-    return "ends" if row.keeps else "ends, but promises something else"
+        return "guarantees nothing"
+    if row.keeps:
+        return ""
+    return "guarantees something else"
 
 
 def _advice(best: Forecast) -> list[str]:
@@ -173,7 +181,9 @@ def _reaches(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
         return _json(rows)
     head = f"{options['spend']:g} pays for {plan.budget:,} answers at {options['price']:g}."
     lines = (f"{_epsilon(row):<12} {row.title}: {row.promise}" for row in rows)
-    return "\n".join([belief.words, head, "Four runs of five reach, in this money:", "", *lines])
+    return "\n".join(
+        [belief.words, head, "In at least 16 of 20 simulations, this money reaches:", "", *lines]
+    )
 
 
 def _epsilon(row: Reach) -> str:

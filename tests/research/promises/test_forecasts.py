@@ -6,9 +6,9 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from research.promises import cases
+from research.promises import cases, honest_forecasts
 from research.promises.forecasts import Cell, believed, study
-from research.promises.measure import QUICK
+from research.promises.measure import FULL, QUICK
 from research.promises.suite import Wanted
 
 
@@ -41,3 +41,17 @@ def test_a_recorded_crowd_is_believed_in_tenths():
 def test_a_cell_can_be_sent_to_another_machine():
     cell = Cell(cases.beta(6, 2, 8, 2, 0.3, 0.1), "credible", 0.6, 0.9, 3)
     assert Cell.read(json.loads(json.dumps(asdict(cell)))).key == cell.key
+
+
+def test_ten_cases_have_a_belief_that_is_true(tmp_path):
+    names = ["credible", "certified", "kl-lucb", "lucb"]
+    cells = honest_forecasts.study(Wanted([], names, FULL, tmp_path)).cells
+    assert (len(cells), len({cell.key for cell in cells})) == (10, 10)
+    assert {(cell.runs, cell.simulated) for cell in cells} == {(25, 60)}
+    for cell in cells:
+        drawn = cell.case.means(0)
+        for number in range(1, 40):
+            drawn = np.append(drawn, cell.case.means(number))
+        assert 0.7 < np.mean((drawn > cell.low) & (drawn < cell.high)) < 0.9
+    (only,) = honest_forecasts.study(Wanted([], ["lucb"], FULL, tmp_path)).cells
+    assert only.case.title == "Beta(6,2), n = 20, K = 4, ε = 0.2"

@@ -1,7 +1,5 @@
 """A draft's page, and the whole form: what it will cost, whether it ends, and the ways out."""
 
-import re
-
 import pytest
 
 from selection.forecast import for_draft, orders, refining
@@ -47,16 +45,18 @@ def test_it_is_worked_out_on_request_and_then_known(requester):
     assert "Work out what it will cost" in text_of(requester.get(admin_url("run_page", run.pk)))
     assert not Planning.objects.exists()
     words = order(requester, run)
-    answers = for_draft.expected(run).own.answers[1]
+    answers = for_draft.expected(run).own.median
     assert f"Expected to cost about {answers / 20:.2f} €, {answers} answers" in words
-    assert "Yes: nobody needs more than" in words
+    assert "Too few simulations yet (1): finished in 1 of 1 simulation." in words
+    assert "in four runs of five" not in words
     assert "Allow" not in words
 
 
 def test_a_run_that_cannot_end_says_so_with_ways_out_and_may_be_started(requester):
     run = draft(algorithm="lucb")
     words = order(requester, run)
-    assert re.search(r"No: the questions run out in (\d+) of \1 simulated runs\.", words)
+    assert "Too few simulations yet (1): finished in 0 of 1 simulation." in words
+    assert "In 1 of 1 simulation the questions would run out" in words
     assert "Import more questions" in words
     assert "It may be started all the same" in words
     runs.start(run)
@@ -93,7 +93,7 @@ def test_a_greater_epsilon_is_offered_where_it_would_do(requester):
 def test_money_that_runs_out_is_said_before_the_start(requester):
     run = draft(algorithm="credible", budget=12, epsilon=0.02)
     words = order(requester, run)
-    assert "No: the money runs out in" in words
+    assert "the money would run out" in words
     assert "Take the budget's limit away" in words
 
 
@@ -146,7 +146,7 @@ def test_the_form_prices_each_algorithm_and_names_the_one_that_fits(requester, m
         admin_url("run_prices"), asked(algorithm="lucb", epsilon=0.1, price=0.5, currency="kr")
     )
     told = found.json()
-    assert told["prices"]["lucb"].startswith("does not end: about 200 answers, 100.00 kr")
+    assert told["prices"]["lucb"] == ("about 200 answers, 100.00 kr; finished in 0 of 1 simulation")
     assert "the questions would run out" in told["warning"]
     assert told["fits"]["words"].startswith("Recommended for these:")
     assert not Planning.objects.exists()

@@ -51,6 +51,12 @@ def ordered(requester, asked, **changes) -> tuple[Planning, str]:
     return Planning.objects.order_by("pk").last(), response["Location"]
 
 
+def point(at: float, answers: list[int] | None, **other: object) -> dict[str, object]:
+    """A point of a curve, as ``orders.curves`` gives them."""
+    known = {"median": answers[1] if answers else None, "runs": 40, "feasible": True}
+    return {"at": at, "answers": answers, "title": "Credible"} | known | other
+
+
 def make(requester, page: str, row: str) -> Run:
     requester.post(page, {"do": "make", "row": row})
     return Run.objects.order_by("pk").last()
@@ -69,10 +75,39 @@ def test_it_recommends_one_algorithm_with_what_it_costs_and_why(requester, asked
     words = text_of(requester.get(page))
     best = orders.rows(planning)[0]
     assert f"{best.title} recommended {best.promise}" in words
-    assert "The cheapest that promises what matters and ends" in words
-    low, median, high = best.answers
+    assert "The cheapest that guarantees what matters: finished in" in words
+    cost = f"{best.median * Decimal('0.05'):.2f} €"
+    assert f"{best.median} too few simulations yet ({best.runs}) {cost}" in words
+    assert f"Too few simulations yet ({best.runs}): finished in" in words
+
+
+def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requester, asked):
+    planning, page = ordered(requester, asked)
+    part = planning.parts.get(algorithm="credible", options={}, curve="")
+    plays = [[answers, 10, "promise", 0.2, 0.0] for answers in range(60, 90)]
+    planning.parts.filter(pk=part.pk).update(plays=plays, runs=30)
+    words = text_of(requester.get(page))
+    low, median, high = orders.rows(planning)[0].answers
     assert f"{median} {low} to {high} {median * Decimal('0.05'):.2f} €" in words
-    assert "Yes: nobody needs more than" in words
+    assert "Finished in 30 of 30 simulations; no worker was asked more than 10 of 40." in words
+
+
+def test_a_budget_above_all_questions_shows_a_row_for_each_algorithm(requester, asked, monkeypatch):
+    monkeypatch.setattr(orders, "FIRST", 60.0)
+    planning, page = ordered(requester, asked, spend="100")
+    orders.work(planning.parts.get(algorithm="uniform").pk, 1)
+    words = text_of(requester.get(page))
+    assert "It cannot spend the budget of 2,000 answers" in words
+    assert "credible" in [row.algorithm for row in orders.rows(planning)]
+    assert not planning.error
+
+
+def test_an_algorithm_that_cannot_be_simulated_is_named_with_the_reason(requester, asked):
+    planning, page = ordered(requester, asked, spend="0.3")
+    words = text_of(requester.get(page))
+    reasons = [row.cannot for row in orders.rows(planning) if row.algorithm == "csar"]
+    assert "needs a budget" in reasons[0]
+    assert reasons[0] in words
 
 
 @pytest.mark.parametrize("learns", [True, False])
@@ -217,8 +252,7 @@ def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, asked, 
     assert f"What 10.00 € reach With {title}: ε = {first:g}" in words
     assert "Make this run" in words
     points = [
-        {"at": at, "answers": [50, 60, 70], "feasible": at >= 0.005, "title": title}
-        for at in (0.003, 0.005, 0.1)
+        point(at, [50, 60, 70], feasible=at >= 0.005, title=title) for at in (0.003, 0.005, 0.1)
     ]
     monkeypatch.setattr(orders, "curves", lambda planning: {"epsilon": points, "k": []})
     assert "ε = 0.005, so the selection is within 0.5 points" in text_of(requester.get(page))
@@ -239,13 +273,16 @@ def test_more_money_reaches_a_smaller_epsilon(requester, asked):
 def test_curves_are_drawn_with_the_limits_and_said_in_a_table(requester, asked, monkeypatch):
     _, page = ordered(requester, asked)
     points = [
-        {"at": at, "answers": [90, 150, 400], "feasible": at > 1, "title": "Credible"}
-        for at in (1, 2, 4)
+        point(1, [90, 150, 400], feasible=False),
+        point(2, [90, 150, 400]),
+        point(4, None, median=120, runs=7),
     ]
     monkeypatch.setattr(orders, "curves", lambda planning: {"epsilon": [], "k": points})
     response = requester.get(page)
     assert [chart.name for chart in response.context["charts"]] == ["k"]
-    assert "150 (90 to 400, does not end)" in text_of(response)
+    words = text_of(response)
+    assert "150 (90 to 400, finished in fewer than nine of ten)" in words
+    assert "120 (too few simulations yet: 7)" in words
     assert "every question answered by everybody: 320" in response.content.decode()
 
 

@@ -52,6 +52,15 @@ def test_its_numbers_are_those_of_the_command(call):
     assert [row for row in rows if row["algorithm"] == "credible"] == json.loads(json.dumps(told))
 
 
+def test_few_runs_have_a_median_and_a_number_and_what_cannot_be_simulated_a_reason(call):
+    rows = call("post", "", **WANTED, budget=5).json()["rows"]
+    assert rows[0]["median"] > 0
+    assert (rows[0]["answers"], rows[0]["runs"]) == (None, 1)
+    (csar,) = (row for row in rows if row["algorithm"] == "csar")
+    assert "CSAR needs a budget" in csar["cannot"]
+    assert (csar["median"], csar["answers_per_worker"], csar["loss"]) == (None, None, None)
+
+
 def test_what_is_believed_is_an_earlier_run_past_answers_or_nothing(call):
     run = worlds.make_run(4)
     run.candidates.update(pulls=10, rewards=7)

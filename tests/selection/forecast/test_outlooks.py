@@ -20,14 +20,14 @@ CROWD = worlds.crowd(3, 4, 0.95, 0.5)
 
 @pytest.fixture(autouse=True)
 def few_runs(monkeypatch):
-    monkeypatch.setattr(outlooks, "RUNS", 4)
+    monkeypatch.setattr(outlooks, "RUNS", 20)
     monkeypatch.setattr(outlooks, "SECONDS", 1000.0)
 
 
 def begun(rounds=3, **fields):
     """A run in its middle."""
     wanted = {"k": 3, "algorithm": "credible", "epsilon": 0.05, "slots": 20, "price": "0.05"}
-    run = worlds.make_run(10, questions=60, **(wanted | fields))
+    run = worlds.make_run(**({"n": 10, "questions": 60} | wanted | fields))
     for _ in range(rounds):
         engine.advance(run.pk)
         worlds.answer_all(run, CROWD)
@@ -76,7 +76,7 @@ def test_before_there_is_an_answer_for_each_it_is_too_early_to_say():
     run = begun(rounds=0)
     assert "Too early to say" in reports.ahead(run).why
     outlooks.refresh(run.pk)
-    assert "less than one answer for each" in reports.ahead(run).why
+    assert "fewer than half of the workers" in reports.ahead(run).why
     assert reports.in_short(run, Outlook.objects.get(run=run), 0) == "too early to say"
 
 
@@ -162,6 +162,7 @@ def test_page_list_and_api_say_it(requester, client, token):
     assert "Still to come" in page
     assert "given so far" in page
     assert "Asking everybody" in page
+    assert " of 20 simulations, played on from where it stood" in page
     low, _, high = Outlook.objects.values_list("low", "median", "high").get()
     counted = reports.progress(run).counted
     listed = requester.get("/admin/selection/run/").content.decode()
@@ -170,3 +171,49 @@ def test_page_list_and_api_say_it(requester, client, token):
     told = client.get(f"/api/runs/{run.pk}", headers=headers).json()["forecast"]
     assert told["answers"] == list(reports.ahead(run).answers)
     assert told["everybody"]["questions"] > 0
+
+
+def test_workers_who_never_answer_do_not_hold_up_the_forecast():
+    """One question is out with each: those who answer wait for six who never do."""
+    run = begun(rounds=0, n=30, algorithm="kl-racing", epsilon=0.1, slots=60)
+    worlds.answer_all(run, lambda one: CROWD(one) if one.candidate.arm >= 6 else None)
+    engine.advance(run.pk)
+    assert run.candidates.filter(pulls__gt=0).count() == 24
+    made = outlooks.make(Run.objects.get(pk=run.pk))
+    assert (made.why, made.runs) == ("", 20)
+
+
+def test_one_that_said_nothing_is_made_again_as_soon_as_the_run_moved():
+    run = begun(rounds=0)
+    outlooks.refresh(run.pk)
+    assert Outlook.objects.get(run=run).why
+    worlds.answer_all(run, CROWD)
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    assert "it is simulated within" in reports.ahead(run).why
+    assert outlooks.due() == [run.pk]
+    outlooks.refresh(run.pk)
+    assert not Outlook.objects.get(run=run).why
+
+
+def test_few_simulations_give_a_median_and_no_band(requester, client, token, monkeypatch):
+    monkeypatch.setattr(outlooks, "RUNS", 7)
+    run = begun()
+    outlooks.refresh(run.pk)
+    told = reports.ahead(run)
+    assert (told.answers, told.cost, told.total, told.hours) == (None, None, None, None)
+    assert told.median > 0
+    page = requester.get(f"/admin/selection/run/{run.pk}/").content.decode()
+    assert "Too few simulations yet for a range (7)." in page
+    assert "in four cases of five" not in page
+    listed = requester.get("/admin/selection/run/").content.decode()
+    assert f"about {told.median} answers" in listed
+    assert "(7 simulations)" in listed
+    headers = {"authorization": f"Bearer {token}"}
+    sent = client.get(f"/api/runs/{run.pk}", headers=headers).json()["forecast"]
+    assert (sent["answers"], sent["median"], sent["runs"]) == (None, told.median, 7)
+
+
+def test_time_is_not_up_before_there_are_runs_enough_for_a_band():
+    run = begun()
+    assert outlooks.make(run, seconds=0.0).runs == 20

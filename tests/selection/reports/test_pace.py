@@ -7,7 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from selection import engine, reports
-from selection.models import Answer
+from selection.models import SAMPLE_RUN, Answer
 from tests.worlds import answer_all, crowd, make_run
 
 pytestmark = pytest.mark.django_db
@@ -45,3 +45,11 @@ def test_there_is_none_without_answers_enough_or_all_at_one_moment():
     assert reports.pace(run.pool) is None
     run.answers.update(at=F("at") + timedelta(0), expired=True)
     assert reports.pace(run.pool) is None
+
+
+def test_the_sample_run_and_answers_that_nobody_gives_so_fast_say_nothing_of_people():
+    real = answered(60)
+    sample = answered(30, pool=real.pool, name=SAMPLE_RUN)
+    assert reports.pace(real.pool).run == real
+    played = answered(0.05, pool=sample.pool)  # 30 answers in three seconds
+    assert reports.pace(played.pool).run == real

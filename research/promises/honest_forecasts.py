@@ -1,0 +1,59 @@
+"""Ten cases in which the belief is true: does the 80 % band hold about four real prices of five?"""
+
+from functools import partial
+
+import numpy as np
+from scipy.stats import beta
+
+from research.cells import Study
+
+from .cases import Case
+from .forecasts import Cell, Row, write_table
+from .suite import UNFINISHED, Wanted
+
+FOLDER, MOST_RUNS, SIMULATED = "forecasts/honest", 25, 60
+MOST = 0.8  # of the workers lie in the range that is believed
+
+# (a, b) of the population, workers, K, epsilon, questions, algorithm
+CASES = (
+    (2, 2, 10, 3, 0.1, 200, "credible"),
+    (4, 2, 10, 2, 0.2, 300, "certified"),
+    (6, 2, 20, 5, 0.1, 100, "credible"),
+    (2, 2, 30, 5, 0.1, 200, "credible"),
+    (2, 2, 30, 5, 0.2, 20000, "kl-lucb"),
+    (4, 2, 40, 8, 0.15, 200, "certified"),
+    (12, 3, 50, 10, 0.1, 100, "credible"),
+    (6, 2, 20, 4, 0.2, 20000, "lucb"),
+    (6, 2, 100, 20, 0.1, 200, "certified"),
+    (2, 2, 150, 10, 0.08, 200, "certified"),
+)
+DELTA = 0.05
+
+ABOUT = """# Do forecasts hold where the belief is true?
+
+Made by `python -m research validate --honest`; [results.csv](results.csv) has the same figures.
+
+In each case the believed range holds the middle four fifths of the population that the true pools
+are drawn from; every real run has a pool of its own. The forecast is made of 60 simulated runs. An
+80 % band is expected to hold 70 % to 95 % of the true prices over all cases: it is made a little
+wider than the simulated runs, for crowds that no belief thinks of.
+
+| case | believed | algorithm | runs | forecast | true median | held | below | above |
+|---|---|---|--:|--:|--:|--:|--:|--:|
+"""
+
+
+def study(wanted: Wanted) -> Study[Row]:
+    """Return the study of all cases, with the algorithms that were asked for."""
+    runs, folder = min(wanted.effort.runs, MOST_RUNS), wanted.out / FOLDER
+    cells = [_cell(*case, runs) for case in CASES if case[-1] in wanted.algorithms]
+    return Study(cells, Row, folder / UNFINISHED, partial(write_table, folder, ABOUT))
+
+
+def _cell(
+    a: float, b: float, n: int, k: int, epsilon: float, questions: int, algorithm: str, runs: int
+) -> Cell:
+    title = f"Beta({a:g},{b:g}), n = {n}, K = {k}, ε = {epsilon:g}"
+    case = Case(f"honest-{a:g}-{b:g}-n{n}", title, n, k, epsilon, DELTA, a=a, b=b)
+    low, high = np.round(beta.ppf([(1 - MOST) / 2, (1 + MOST) / 2], a, b), 2).tolist()
+    return Cell(case, algorithm, low, high, runs, questions, SIMULATED)
