@@ -16,6 +16,7 @@ from .questions import Question, QuestionSet
 from .runs import Run
 from .skills import Skill
 from .spelling import as_stored, plain_key, spellings, unseen
+from .status import NOT_TESTED, status_counts, status_of
 from .teams import Membership, Team, default_team
 from .tokens import ApiToken
 from .uploads import ColumnNames, Upload, UploadedRow
@@ -24,6 +25,7 @@ from .webhooks import Delivery, Webhook
 
 __all__ = [
     "DELETED",
+    "NOT_TESTED",
     "Answer",
     "ApiToken",
     "Assignment",
@@ -60,5 +62,7 @@ __all__ = [
     "plain",
     "plain_key",
     "spellings",
+    "status_counts",
+    "status_of",
     "unseen",
 ]

@@ -12,7 +12,7 @@ from selection.models import DELETED, Answer, Assignment, Question, QuestionSet,
 from selection.models.grading import matches
 
 from .fit import restored
-from .named import name
+from .named import name_tested
 
 Z = 1.959964  # of the normal law, for 95 %
 ENOUGH = 20  # answers before "nobody is ever wrong" says anything
@@ -174,7 +174,7 @@ def _likely_best(run: Run) -> list[int]:
     rows = list(run.candidates.order_by("arm"))
     if not rows:
         return []
-    return [rows[arm].pk for arm in name(run, *restored(run, rows)).arms.tolist()]
+    return [rows[arm].pk for arm in name_tested(run, rows, *restored(run, rows)).arms.tolist()]
 
 
 def _shares(parts: Iterable[QuerySet[Answer]]) -> dict[int, Share]:
