@@ -56,6 +56,7 @@ class Layout:
     fields      by field, patterns of its column, the likeliest first
     attributes  pattern of the columns that are kept as attributes of a worker
     only        pattern of a column: rows where it is empty or false are of no use here
+    unless      pattern of a column: rows where it is true are of no use here
     repeats     whether a worker has several rows, so that further ones say nothing new
     """
 
@@ -64,9 +65,12 @@ class Layout:
     fields: Mapping[str, tuple[str, ...]]
     attributes: str = ""
     only: str = ""
+    unless: str = ""
     repeats: bool = False
 
 
+# Label Studio's mark of an annotation that is the known answer: its author is no worker.
+_GROUND_TRUTH = "groundtruth"
 _WORKER = "worker|worker'?sid|workerid|workers|annotator|annotatorid|performer|userid"
 _PARTICIPANT = "participantid|participant|prolificid|prolificpid"
 _ANYBODY = (
@@ -119,6 +123,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             "a Label Studio export",
             ("completedby", "task", "label"),
             {"worker": ("completedby",)},
+            unless=_GROUND_TRUTH,
             repeats=True,
         ),
         Layout(
@@ -212,6 +217,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
                 "question": (rf"data\.{_ID}", "task"),
                 "response": ("label",),
             },
+            unless=_GROUND_TRUTH,
         ),
         Layout(
             "Label Studio's CSV or short JSON",
@@ -273,6 +279,7 @@ class Plan:
     attributes  columns that are kept as attributes of a worker
     headed      whether the first row names the columns
     only        column that says by being empty or false that a row is of no use
+    unless      column that says by being true that a row is of no use
     repeats     whether further rows of a worker are expected
     remembered  whether it is how such a file was read before
     questions   of a survey, by column the key of the question that it has the answers to
@@ -286,6 +293,7 @@ class Plan:
     attributes: list[str] = field(default_factory=list)
     headed: bool = True
     only: str = ""
+    unless: str = ""
     repeats: bool = False
     remembered: bool = False
     questions: dict[str, str] = field(default_factory=dict)
@@ -358,6 +366,7 @@ def _plan(kind: str, layout: Layout, columns: Sequence[str]) -> Plan:
             if column and column not in taken and re.fullmatch(layout.attributes, plain(column))
         ],
         only=_find(columns, [layout.only]) if layout.only else "",
+        unless=_find(columns, [layout.unless]) if layout.unless else "",
         repeats=layout.repeats,
     )
 
