@@ -222,6 +222,7 @@ class Progress(TypedDict):
     accepted: int
     rejected: int
     undecided: int
+    not_tested: int
     gap: float
     wanted: float
     closed: float

@@ -23,6 +23,7 @@ class Named:
     by        algorithm (its own end, or as it goes on), proof (the best before the end), answers
               (all of them, at an early end), or everybody: no more were left than are wanted
     epsilon   at an early end, what holds of them by ``promise``; None where nothing does
+    untested  how many more would be named if they had given an answer that counts
     favoured  at an early end, whom all answers favour: others than ``arms`` only by a proof
     expected  at an early end, by arm, the accuracy of each worker there, from all answers; else {}
     """
@@ -33,6 +34,7 @@ class Named:
     promise: Promise | None = None
     favoured: Counts | None = None
     expected: dict[int, float] | None = None
+    untested: int = 0
 
     @property
     def shown(self) -> float | None:
@@ -63,6 +65,21 @@ def name(
     if lost:
         return replace(made, epsilon=None)
     return _proved(selector, arms, made, proof or {}, found)
+
+
+def only_tested(named: Named, pulls: Counts) -> Named:
+    """Return the selection without workers of whom no answer was counted: nothing speaks for them.
+
+    pulls  (n,) answers counted, by the run's arms
+    """
+    arms, favoured = named.arms, named.favoured
+    kept = arms[pulls[arms] > 0]
+    return replace(
+        named,
+        arms=kept,
+        untested=arms.size - kept.size,
+        favoured=None if favoured is None else favoured[pulls[favoured] > 0],
+    )
 
 
 def _proved(

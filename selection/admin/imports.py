@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -20,7 +21,9 @@ from selection.errors import NotFound, Refused
 from selection.intake import taking, uploads
 from selection.intake.answers import Outside
 from selection.intake.layouts import Plan, elsewhere
+from selection.intake.submissions import statuses_of
 from selection.models import Pool, Upload
+from selection.setup import recorded, submissions
 
 from .column_form import ColumnForm
 from .forms import UploadForm
@@ -156,7 +159,10 @@ class PreviewPage(ImportPage):
 
     def _sorted(self, upload: Upload) -> dict[str, Any]:
         rows = taking.good(upload, self.outside)[:ROWS_SHOWN]
+        statuses = statuses_of(upload) if upload.kind == Upload.Kind.WORKERS else {}
         return {
+            "gave_up": [key for key, status in statuses.items() if submissions.left(status)],
+            "may_switch": upload.kind == Upload.Kind.ANSWERS and recorded.may_switch(self.object),
             "words": self.importer.words(self.object, upload, self.outside),
             "rows": [self.importer.cells(row) for row in rows],
         }
@@ -189,7 +195,10 @@ class PreviewPage(ImportPage):
         if upload.state != State.TAKEN and upload.state != State.READY:
             return redirect(self.address("preview", upload.pk))
         try:
-            upload, count = taking.take(upload.pk, self.outside)
+            with transaction.atomic():
+                if upload.kind == Upload.Kind.ANSWERS and "recorded_only" in self.request.POST:
+                    recorded.use_recorded_only(self.object, self.request.user.get_username())
+                upload, count = taking.take(upload.pk, self.outside)
         except NotFound:
             return self._gone()
         except Refused as refusal:

@@ -72,7 +72,6 @@ def context(run: Run, asked: QueryDict) -> dict[str, Any]:
         "percent": 100 if run.finished else min(99, round(100 * progress.closed)),
         "settled_in": sum(line.verdict == "settled in" for line in lines),
         "settled_out": sum(line.verdict == "settled out" for line in lines),
-        "not_tested": sum(line.verdict == "not tested" for line in lines),
         "workers": len(lines) // len(run.skills),
         "skills": reports.skill_lines(run, lines),
         "quotas": reports.quota_lines(run, lines),

@@ -146,12 +146,12 @@ class RunAdmin(DeletedWhole, Admin):
     def state(self, run: Run) -> tuple[str, str]:
         return run.state, run.state.capitalize()
 
-    @display(description="accepted / rejected / undecided")
+    @display(description="accepted / rejected / undecided / not tested")
     def counts(self, run: Any) -> str:
         if run.status == Run.Status.DRAFT:
             return "–"
-        undecided = run.workers - run.accepted - run.rejected
-        return f"{run.accepted} / {run.rejected} / {undecided}"
+        undecided = run.workers - run.accepted - run.rejected - run.not_tested
+        return f"{run.accepted} / {run.rejected} / {undecided} / {run.not_tested}"
 
     @display(description="still to come")
     def to_come(self, run: Any) -> str:

@@ -1,5 +1,7 @@
 """Telling a run who gave their place on the platform back."""
 
+import csv
+import io
 from typing import Any
 
 from django.contrib import messages
@@ -42,6 +44,8 @@ class SubmissionsPage(Page):
         given = form.cleaned_data
         try:
             statuses = files.read(given["content"], given["name"])
+            if "confirm" not in request.POST:
+                return self._preview(statuses, given["name"])
             done = submissions.report(self.object, statuses, request.user.get_username())
         except Refused as refusal:
             form.add_error(None, str(refusal))
@@ -49,13 +53,26 @@ class SubmissionsPage(Page):
         messages.success(request, said(done))
         return redirect(object_url(self.object))
 
+    def _preview(self, statuses: dict[str, str], name: str) -> HttpResponse:
+        """Show what would be done, with the lines that do it in the form."""
+        found = submissions.preview(self.object, statuses)
+        lines = io.StringIO()
+        writer = csv.writer(lines)
+        writer.writerow(["worker", "status"])
+        writer.writerows(
+            [key, statuses[key]] for key in statuses if submissions.left(statuses[key])
+        )
+        return self.render_to_response(
+            self.get_context_data(found=found, name=name, lines=lines.getvalue())
+        )
+
 
 def said(done: submissions.Freed) -> str:
     words = f"Waited for no more: {len(done.freed)}."
     if done.unknown:
         more = ", …" if len(done.unknown) > NAMED else "."
         words += f" Not in this run: {', '.join(done.unknown[:NAMED])}{more}"
-    return f"{words} Nothing changed for {done.others} others."
+    return words
 
 
 def submission_urls(model_admin: ModelAdmin) -> list[URLPattern]:

@@ -69,7 +69,11 @@ class ProgressOut(Schema):
 
     accepted: int
     rejected: int
-    undecided: int
+    undecided: int = Field(description="Tested, and neither accepted nor rejected yet.")
+    not_tested: int = Field(
+        description="Without a counted answer, or gone before a verdict. The four counts add up to "
+        "all workers, in each skill."
+    )
     gap: float
     wanted: float
     closed: float = Field(description="How much of the way to the stop is behind, 0 to 1.")

@@ -30,8 +30,8 @@ class LineOut(Schema):
     lower: float = Field(description="The accuracy is between lower and upper, as the run says.")
     upper: float
     verdict: str = Field(
-        description="accepted, rejected, undecided, not tested; settled in or settled out: by the "
-        "present bounds."
+        description="accepted, rejected, undecided, settled in or settled out by the present "
+        "bounds; not tested: no answer of the worker was counted, or they left before a verdict."
     )
     selected: bool
     decided_in: int | None = Field(description="The step that accepted or rejected.")

@@ -61,6 +61,7 @@ class StepArrays:
     answers   those that are not counted yet
     unseen    assignments out that the worker has not been shown
     shown     assignments out whose clock runs
+    recorded  whether the worker has imported answers that wait: they are present
     counts    how many assignments to deal
     rations   which questions are left, where that is limited
     taken     how many were taken back in this step; ``asked`` and ``unseen`` are without them
@@ -84,6 +85,7 @@ class StepArrays:
     answers: Answers
     unseen: Counts
     shown: Counts
+    recorded: Flags
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     ending: Run.Ending | None = None
     rations: Rations | None = None
@@ -177,7 +179,7 @@ class StepArrays:
         if self.run.hours_to_come is None or self.run.recorded_only:
             return ~self.gone
         since = self.now.timestamp() - THERE.total_seconds()
-        there = (self.seen > since) | (self.shown > 0)
+        there = (self.seen > since) | (self.shown > 0) | self.recorded
         return np.isin(self.workers, self.workers[there]) & ~self.gone
 
 
@@ -213,6 +215,7 @@ def load(run: Run) -> StepArrays:
         answers=answers,
         unseen=unseen,
         shown=shown,
+        recorded=_recorded(run, ids.size),
         rations=Rations.of(run),
     )
 
@@ -222,6 +225,15 @@ def _skills(run: Run, n: int) -> Counts:
     if not run.several:
         return np.zeros(n, np.int64)
     return np.array(run.candidates.order_by("arm").values_list("skill", flat=True), np.int64)
+
+
+def _recorded(run: Run, n: int) -> Flags:
+    """(n,) by arm; read only where some workers are away."""
+    recorded = np.zeros(n, bool)
+    if run.has_recorded and run.hours_to_come is not None and not run.recorded_only:
+        waiting = run.candidates.exclude(recorded=None).order_by()
+        recorded[list(waiting.values_list("arm", flat=True).distinct())] = True
+    return recorded
 
 
 def _noted(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:

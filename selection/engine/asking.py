@@ -21,6 +21,8 @@ def ask(arrays: StepArrays) -> None:
     """
     if arrays.ending:
         return
+    if arrays.run.recorded_only and arrays.out.any():  # the run was switched: nobody is asked now
+        take_back(arrays, np.flatnonzero(arrays.out > 0))
     there = arrays.there
     unseen = np.where(there, 0, arrays.unseen)
     left = _questions_left(arrays)

@@ -41,14 +41,15 @@ def save(arrays: StepArrays) -> Step:
     _save_seen(arrays)
     deal(arrays)
     news.tell(arrays, verdict)
+    tested = arrays.pulls + arrays.new_pulls > 0
     return Step.objects.create(
         run=run,
         number=run.steps,
         at=arrays.now,
         applied=int(arrays.counted.sum()),
         dealt=int(arrays.counts.sum()),
-        accepted=int((verdict == Verdict.ACCEPTED).sum()),
-        rejected=int((verdict == Verdict.REJECTED).sum()),
+        accepted=int((tested & (verdict == Verdict.ACCEPTED)).sum()),
+        rejected=int((tested & (verdict == Verdict.REJECTED)).sum()),
         gap=standing.gap if standing else 1.0,
         wanted=standing.wanted if standing else 0.0,
         closed=standing.closed if standing else 0.0,

@@ -259,7 +259,7 @@ FORMATS = {
         Format(
             "mturk-revoke",
             "MTurk: revoke it",
-            "Takes the same qualification from everybody of the run who is not selected.",
+            "Takes the same qualification from workers who were tested and are not selected.",
             "Platforms",
             "csv",
             platforms.mturk_revoke,

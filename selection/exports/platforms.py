@@ -18,11 +18,11 @@ def mturk(wanted: Wanted) -> Iterator[bytes]:
 
 
 def mturk_revoke(wanted: Wanted) -> Iterator[bytes]:
-    """Whoever of the run is not selected loses it."""
+    """Whoever was tested and is not selected loses it."""
     others = (
         [worker, *_cells(wanted.run, [(line.number, "Revoke") for line in left])]
         for worker, lines in wanted.people.items()
-        if (left := [line for line in lines if not line.selected])
+        if (left := [line for line in lines if line.judged and not line.selected])
     )
     return program_csv(Table(_headings(wanted), others))
 
@@ -56,12 +56,12 @@ def prolific_allow(wanted: Wanted) -> Iterator[bytes]:
 
 
 def prolific_block(wanted: Wanted) -> Iterator[bytes]:
-    """Who was tested and not selected. Who never answered may still be good."""
+    """Workers who were tested and not selected. One who never answered may still be good."""
     chosen = wanted.chosen
     return plain_lines(
         [worker]
         for worker, lines in wanted.people.items()
-        if worker not in chosen and any(line.answers for line in lines)
+        if worker not in chosen and any(line.judged for line in lines)
     )
 
 

@@ -117,9 +117,11 @@ def rows(table: Table, plan: Plan) -> Iterator[tuple[Row, Made | BadRow | None]]
     kept = [(column.lower(), table.header.index(column)) for column in plan.attributes]
     kept = [(name, place) for name, place in kept if table.header[place] not in own]
     only = table.header.index(plan.only) if plan.only else None
+    unless = table.header.index(plan.unless) if plan.unless else None
     for row in table.rows if plan.headed else table.with_first():
         line, cells = row
-        if only is not None and cells[only].casefold() in ("", "0", "false"):
+        useless = only is not None and _is_false(cells[only])
+        if useless or (unless is not None and not _is_false(cells[unless])):
             yield row, None
             continue
         found = {name: as_written(cells[place]) for name, place in places.items()}
@@ -128,6 +130,10 @@ def rows(table: Table, plan: Plan) -> Iterator[tuple[Row, Made | BadRow | None]]
             yield row, make(line, found, plan.fields, further)
         except Refused as refusal:
             yield row, BadRow(line, str(refusal))
+
+
+def _is_false(cell: str) -> bool:
+    return cell.casefold() in ("", "0", "false")
 
 
 def _spread(table: Table, plan: Plan) -> Iterator[tuple[Row, AnswerRow | BadRow]]:

@@ -8,6 +8,9 @@ from typing import Any
 
 from selection.errors import Refused
 
+from . import column_words as words_of
+from .column_words import fold
+
 WORKERS, QUESTIONS, ANSWERS, GOLD = "workers", "questions", "answers", "gold"
 
 
@@ -47,12 +50,13 @@ FIELDS: dict[str, tuple[Field, ...]] = {
 
 @dataclass(frozen=True)
 class Layout:
-    """Patterns are of names without capitals, spaces, hyphens and underscores.
+    """Patterns are of names without capitals, accents, spaces, hyphens and underscores.
 
     signs       each of them fits some column of such a file
     fields      by field, patterns of its column, the likeliest first
     attributes  pattern of the columns that are kept as attributes of a worker
     only        pattern of a column: rows where it is empty or false are of no use here
+    unless      pattern of a column: rows where it is true are of no use here
     repeats     whether a worker has several rows, so that further ones say nothing new
     """
 
@@ -61,15 +65,25 @@ class Layout:
     fields: Mapping[str, tuple[str, ...]]
     attributes: str = ""
     only: str = ""
+    unless: str = ""
     repeats: bool = False
 
 
+# Label Studio's mark of an annotation that is the known answer: its author is no worker.
+_GROUND_TRUTH = "groundtruth"
 _WORKER = "worker|worker'?sid|workerid|workers|annotator|annotatorid|performer|userid"
 _PARTICIPANT = "participantid|participant|prolificid|prolificpid"
-_ANYBODY = f"{_WORKER}|{_PARTICIPANT}|completedby|assignment:workerid"
-_QUESTION = ("question|questionid", "task|taskid", "item|itemid|questionkey")
+_ANYBODY = (
+    f"{_WORKER}|{_PARTICIPANT}|completedby|assignment:workerid|"
+    f"{words_of.WORKER}|{words_of.PARTICIPANT}"
+)
+_QUESTION = (
+    f"question|questionid|{words_of.QUESTION}",
+    "task|taskid",
+    "item|itemid|questionkey",
+)
 _LABEL = "label|agglabel"  # the second is crowd-kit's, aggregated
-_RESPONSE = ("response", "label", "answer", "choice|output")
+_RESPONSE = (f"response|{words_of.RESPONSE}", "label", "answer", "choice|output")
 _ID = "(id|key|name|question|questionid|task|taskid|item|itemid)"
 _TEXT = "(text|question|prompt|sentence|title)"
 _SHOWN = "(image|audio|video)?(url)?"
@@ -109,6 +123,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             "a Label Studio export",
             ("completedby", "task", "label"),
             {"worker": ("completedby",)},
+            unless=_GROUND_TRUTH,
             repeats=True,
         ),
         Layout(
@@ -120,7 +135,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
         Layout(
             "a list of workers",
             (f"{_ANYBODY}",),
-            {"worker": ("worker", _ANYBODY), "name": ("name|fullname",)},
+            {"worker": ("worker", _ANYBODY), "name": (f"name|fullname|{words_of.NAME}",)},
             attributes=".+",
         ),
     ),
@@ -148,6 +163,20 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
                 **{name: (f"input:{name}(url)?",) for name in _MEDIA},
             },
             only="golden:.*",
+        ),
+        Layout(
+            "a list of gold questions",
+            (
+                f"{words_of.TEXT}|{words_of.QUESTION}|question",
+                f"{words_of.CORRECT}|{words_of.RESPONSE}",
+            ),
+            {
+                "prompt": (f"prompt|text|{words_of.TEXT}", f"{words_of.QUESTION}|question"),
+                "question": (*_QUESTION, words_of.NUMBER),
+                "answer": (words_of.CORRECT, words_of.RESPONSE),
+                "choices": (f"choices|options|{words_of.CHOICES}",),
+                **{name: (name,) for name in ("kind", "tolerance", "grading", *_MEDIA, "alt")},
+            },
         ),
         Layout(
             "a list of gold questions",
@@ -188,6 +217,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
                 "question": (rf"data\.{_ID}", "task"),
                 "response": ("label",),
             },
+            unless=_GROUND_TRUTH,
         ),
         Layout(
             "Label Studio's CSV or short JSON",
@@ -212,8 +242,14 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
     GOLD: (
         Layout(
             "known answers",
-            ("|".join(_QUESTION), f"answers?|acceptedanswers?|{_LABEL}|gold|correct"),
-            {"question": ("task", *_QUESTION), "answer": (_LABEL, "answers?|gold|correct")},
+            (
+                "|".join(_QUESTION),
+                f"answers?|acceptedanswers?|{_LABEL}|gold|correct|{words_of.CORRECT}",
+            ),
+            {
+                "question": ("task", *_QUESTION),
+                "answer": (_LABEL, f"answers?|gold|correct|{words_of.CORRECT}"),
+            },
         ),
     ),
 }
@@ -243,6 +279,7 @@ class Plan:
     attributes  columns that are kept as attributes of a worker
     headed      whether the first row names the columns
     only        column that says by being empty or false that a row is of no use
+    unless      column that says by being true that a row is of no use
     repeats     whether further rows of a worker are expected
     remembered  whether it is how such a file was read before
     questions   of a survey, by column the key of the question that it has the answers to
@@ -256,6 +293,7 @@ class Plan:
     attributes: list[str] = field(default_factory=list)
     headed: bool = True
     only: str = ""
+    unless: str = ""
     repeats: bool = False
     remembered: bool = False
     questions: dict[str, str] = field(default_factory=dict)
@@ -297,7 +335,7 @@ def recognise(kind: str, columns: Sequence[str]) -> Plan:
 
 def _is_id(cell: str) -> bool:
     """A name of a column has neither digits nor an @."""
-    return bool(re.search(r"[\d@]", cell)) and not re.fullmatch(_ANYBODY, plain(cell))
+    return bool(re.search(r"[\d@]", cell)) and not re.fullmatch(_ANYBODY, fold(cell))
 
 
 def _fits(layout: Layout, columns: Sequence[str]) -> bool:
@@ -307,7 +345,7 @@ def _fits(layout: Layout, columns: Sequence[str]) -> bool:
 def _find(columns: Sequence[str], patterns: Sequence[str], taken: Sequence[str] = ()) -> str:
     """The first column that the first of these patterns fits; empty where none does."""
     free = [column for column in columns if column and column not in taken]
-    hits = (c for pattern in patterns for c in free if re.fullmatch(pattern, plain(c)))
+    hits = (c for pattern in patterns for c in free if re.fullmatch(pattern, fold(c)))
     return next(hits, "")
 
 
@@ -328,6 +366,7 @@ def _plan(kind: str, layout: Layout, columns: Sequence[str]) -> Plan:
             if column and column not in taken and re.fullmatch(layout.attributes, plain(column))
         ],
         only=_find(columns, [layout.only]) if layout.only else "",
+        unless=_find(columns, [layout.unless]) if layout.unless else "",
         repeats=layout.repeats,
     )
 

@@ -8,6 +8,8 @@ from django.db.models import F, Max
 from selection import clock
 from selection.models import Answer, Assignment, Run
 
+from .presence import NOTED_EVERY
+
 LEAST = timedelta(seconds=10)  # a page that loads slowly, a look aside
 SLOW = 5  # times as long as the crowd usually takes
 RECENT = 50  # answers that tell what is usual
@@ -37,18 +39,39 @@ def left(run: Run) -> float:
 
 
 def wait(run: Run, now: datetime) -> Wait:
-    since, most = _since(run), _patience(run)
-    # What lies ahead was before a clock was put back.
+    most = _patience(run)
+    since = _silent_since(run, now, most)
+    # The absolute value: after a clock was put back, what was stored before lies ahead.
     return Wait(timedelta() if since is None else abs(now - since), most)
 
 
-def _since(run: Run) -> datetime | None:
-    """When the last of those who hold questions was shown one, or the last step, while there is
-    somebody who has seen none: whoever was passed over holds nobody up a second time."""
-    last = run.history.order_by("-number").values_list("at", flat=True).first()
-    held = Assignment.objects.open().filter(candidate__run=run).order_by().values("candidate")
-    shown = list(held.annotate(latest=Max("shown")).values_list("latest", flat=True))
-    return max(shown, default=last) if all(shown) else last
+def _silent_since(run: Run, now: datetime, most: timedelta) -> datetime | None:
+    """Return the start of the wait for those who hold questions; None if nobody does.
+
+    It is the latest over these workers of:
+
+    - when they were shown a question that is out;
+    - without one, and never seen: when the run called its workers. So the wait for all who never
+      came is a single one, however often the algorithm turns to them;
+    - without one, and seen within the last wait: when the question was handed out;
+    - seen before that only: when they were last seen.
+    """
+    held = Assignment.objects.open().filter(candidate__run=run).order_by()
+    columns = ("candidate", "candidate__seen")
+    holders = list(held.values_list(*columns).annotate(shown=Max("shown"), step=Max("step")))
+    steps = run.history.filter(number__in={step for *_, step in holders})
+    dealt = dict(steps.values_list("number", "at"))
+    recent = now - most - NOTED_EVERY
+
+    def since(seen: datetime | None, shown: datetime | None, step: int) -> datetime | None:
+        if shown is not None:
+            return shown
+        if seen is None:
+            return run.called or run.started
+        return dealt.get(step, seen) if seen > recent else seen
+
+    moments = [since(seen, shown, step) for _, seen, shown, step in holders]
+    return max(filter(None, moments), default=None)
 
 
 def _patience(run: Run) -> timedelta:

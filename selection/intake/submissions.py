@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from selection.errors import Refused
-from selection.models import plain_key
-from selection.reading import read_table
+from selection.models import Upload, plain_key
+from selection.reading import Table, read_table
+
+from .staging import opened
 
 # What columns are called by Prolific, by Mechanical Turk, and by people.
 WORKERS = ("participant id", "participant_id", "prolific_pid", "workerid", "worker id", "worker")
@@ -21,6 +23,19 @@ def read(raw: bytes | str, name: str) -> dict[str, str]:
     worker, status = _places(table.header)
     if worker is None or status is None:
         raise Refused(NO_COLUMNS.format(name=name))
+    return _statuses(table, worker, status)
+
+
+def statuses_of(upload: Upload) -> dict[str, str]:
+    """Return by worker the last status in a file of workers; empty without such a column."""
+    table, plan = opened(upload)
+    _, status = _places(table.header)
+    if upload.kind != Upload.Kind.WORKERS or plan.missing() or status is None:
+        return {}
+    return _statuses(table, table.header.index(plan.fields["worker"]), status)
+
+
+def _statuses(table: Table, worker: int, status: int) -> dict[str, str]:
     found = {plain_key(cells[worker].strip()): cells[status].strip() for _, cells in table.rows}
     found.pop("", None)
     return found

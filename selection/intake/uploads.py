@@ -147,7 +147,7 @@ def _remembered(team: int, kind: str, header: list[str], names: surveys.Names) -
     if named is None:
         return None
     plan = Plan(**named.plan)
-    used = {*plan.fields.values(), *plan.attributes, *plan.questions, plan.only} - {""}
+    used = {*plan.fields.values(), *plan.attributes, *plan.questions, plan.only, plan.unless} - {""}
     plan.remembered = True
     # Another run may have other questions under the same names.
     about_these = set(plan.questions.values()) <= set(names.values())

@@ -17,6 +17,7 @@ from .questions import Question, QuestionSet
 from .runs import SAMPLE_RUN, Run
 from .skills import Skill
 from .spelling import as_stored, plain_key, spellings, unseen
+from .status import NOT_TESTED, status_counts, status_of
 from .teams import Membership, Team, default_team
 from .tokens import ApiToken
 from .uploads import ColumnNames, Upload, UploadedRow
@@ -25,6 +26,7 @@ from .webhooks import Delivery, Webhook
 
 __all__ = [
     "DELETED",
+    "NOT_TESTED",
     "SAMPLE_RUN",
     "Answer",
     "ApiToken",
@@ -64,5 +66,7 @@ __all__ = [
     "plain_key",
     "read_attributes",
     "spellings",
+    "status_counts",
+    "status_of",
     "unseen",
 ]

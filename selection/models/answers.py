@@ -12,6 +12,7 @@ from .crowd import Worker
 from .pulses import Pulse
 from .questions import Question
 from .runs import Run
+from .status import status_of
 
 
 class Candidate(models.Model):
@@ -84,6 +85,10 @@ class Candidate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.worker} in {self.run}"
+
+    @property
+    def status(self) -> str:
+        return status_of(self)
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
@@ -220,3 +225,13 @@ class RecordedAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.candidate}: {self.question}"
+
+
+def has_waiting_answers(run: Run) -> Q:
+    """Return the condition on the run's candidates that an answer of their worker waits.
+
+    It was given here or imported, and is not applied yet: the worker is present in all skills.
+    """
+    recorded = RecordedAnswer.objects.filter(candidate__run=run).values("candidate__worker")
+    unapplied = Answer.objects.filter(given(), run=run, applied_in=None)
+    return Q(worker__in=recorded) | Q(worker__in=unapplied.values("assignment__candidate__worker"))

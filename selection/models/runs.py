@@ -17,6 +17,7 @@ from topk import THIS_SET, Goal, Problem, Selector, build, roster
 from .crowd import Pool
 from .questions import QuestionSet
 from .skills import Skill
+from .status import status_counts
 from .teams import NamedInTeam, Team, named_once
 
 SAMPLE_RUN = "Sample: best 6 of 24"  # its crowd is simulated
@@ -295,9 +296,11 @@ class Run(NamedInTeam):
 
     def tally(self) -> dict[str, int]:
         """``arms``, ``counted`` answers, and assignments ``spent``: all that were handed out, also
-        those whose question was retired since, but for what nobody had seen of it."""
+        those whose question was retired since, but for what nobody had seen of it; and how many
+        arms are ``accepted``, ``rejected`` and ``not_tested``."""
         sums = self.candidates.aggregate(
             arms=Count("id"),
+            **status_counts(),
             counted=Sum("pulls", default=0),
             asked=Sum("asked", default=0),
             void=Sum("void", default=0),

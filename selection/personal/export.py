@@ -59,8 +59,8 @@ def _run(row: Candidate) -> dict[str, Any]:
         "came_from": row.get_platform_display(),
         "task_there": row.task,
         "gone": row.get_gone_display() if row.gone else "",
-        "verdict": row.get_verdict_display(),
-        "verdict_because": row.decided_why,
+        "verdict": row.status,
+        "verdict_because": row.decided_why if row.pulls else "",
         "by_hand": "" if row.by_hand is None else row.get_by_hand_display(),
         "by_hand_because": row.by_hand_why,
         "practice": [

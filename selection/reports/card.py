@@ -139,7 +139,7 @@ def _others(candidate: Candidate) -> list[Earlier]:
             run=row.run,
             answers=row.pulls,
             right=round(row.rewards),
-            verdict="not tested" if row.gone and not row.verdict else row.get_verdict_display(),
+            verdict=row.status,
             skill=str(row.run.skills[row.skill]) if row.run.several else "",
         )
         for row in rows

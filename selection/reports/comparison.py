@@ -99,7 +99,15 @@ def _figures(one: Run, other: Run) -> list[Pair]:
     return [
         Pair(*each)
         for each in zip(
-            ("State", "Ended because", "Answers counted", "ε reached", "Accepted", "Rejected"),
+            (
+                "State",
+                "Ended because",
+                "Answers counted",
+                "ε reached",
+                "Accepted",
+                "Rejected",
+                "Not tested",
+            ),
             _figures_of(one),
             _figures_of(other),
             strict=True,
@@ -109,5 +117,5 @@ def _figures(one: Run, other: Run) -> list[Pair]:
 
 def _figures_of(run: Run) -> list[str]:
     far, epsilon = progress(run), promise_status(run).epsilon
-    numbers = (f"{far.counted:,}", _said(epsilon), str(far.accepted), str(far.rejected))
-    return [run.state, run.why_ended or "–", *numbers]
+    workers = (str(count) for count in (far.accepted, far.rejected, far.not_tested))
+    return [run.state, run.why_ended or "–", f"{far.counted:,}", _said(epsilon), *workers]

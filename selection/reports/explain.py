@@ -149,6 +149,8 @@ def _settled(candidate: Candidate, record: Record, found: Replayed) -> list[str]
         )
     if candidate.gone:
         said.append(f"The worker is out of the run: {candidate.get_gone_display()}.")
+    if not candidate.pulls:
+        return [*said, "Not tested: no answer was counted, so neither accepted nor rejected."]
     if verdict != Candidate.Verdicts.UNDECIDED:
         why = candidate.decided_why.rstrip(".")
         at = candidate.run.history.filter(number=candidate.decided_in or 0).first()

@@ -19,8 +19,15 @@ def ended_early(run: Run) -> bool:
 
 
 def named(run: Run) -> Named:
+    """Return whom the run names, without workers who are not tested."""
     rows: list[Any] = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
-    return name(run, *restored(run, rows))
+    return name_tested(run, rows, *restored(run, rows))
+
+
+def name_tested(run: Run, rows: list[Any], roster: Roster, selector: Selector | None) -> Named:
+    """Return the same of these rows of all candidates, in order of their arms."""
+    pulls = np.array([row.pulls for row in rows], np.int64)
+    return naming.only_tested(name(run, roster, selector), pulls)
 
 
 def name(run: Run, roster: Roster, selector: Selector | None) -> Named:

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Count, F, QuerySet, Sum
 from django.utils import timezone
 
-from selection.models import Assignment, Run, Step
+from selection.models import Assignment, Run, Step, status_counts
 from selection.models.answers import given
 from topk import rounded_up
 
@@ -16,6 +15,7 @@ from topk import rounded_up
 class Progress:
     """Where a run stands as a whole.
 
+    accepted, rejected, undecided, not_tested  workers of each status, in each skill (status_of)
     gap, wanted  the run stops when gap falls to wanted; both are differences of accuracy
     closed       how much of the way to the stop is behind, 0 to 1
     spent, left  assignments handed out, those of questions that were retired since included, and
@@ -28,6 +28,7 @@ class Progress:
     accepted: int
     rejected: int
     undecided: int
+    not_tested: int
     gap: float
     wanted: float
     closed: float
@@ -47,13 +48,12 @@ def progress(run: Run) -> Progress:
     last = run.history.order_by("-number").first()
     tally = run.tally()
     spent = tally["spent"]
-    accepted, rejected = (last.accepted, last.rejected) if last else (0, 0)
+    known = {name: tally[name] for name in ("accepted", "rejected", "not_tested")}
     gap, wanted = (last.gap, last.wanted) if last else (1.0, _wanted(run))
     unanswered = Assignment.objects.filter(candidate__run=run).open().count()
     return Progress(
-        accepted=accepted,
-        rejected=rejected,
-        undecided=tally["arms"] - accepted - rejected,
+        **known,
+        undecided=tally["arms"] - sum(known.values()),
         gap=gap,
         wanted=wanted,
         closed=_closed(run, last),
@@ -98,12 +98,10 @@ def history(run: Run, most: int = 200) -> list[Step]:
 
 
 def with_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Runs with ``accepted`` and ``rejected`` as of their last step, ``workers``, and ``counted``
-    answers."""
-    last = Step.objects.filter(run=OuterRef("pk"), number=OuterRef("steps"))
+    """Annotate runs with how many workers are ``accepted``, ``rejected`` and ``not_tested``, with
+    ``workers`` and ``counted`` answers."""
     return runs.annotate(
-        accepted=Coalesce(Subquery(last.values("accepted")), 0),
-        rejected=Coalesce(Subquery(last.values("rejected")), 0),
+        **status_counts("candidates__"),
         workers=Count("candidates"),
         counted=Sum("candidates__pulls", default=0),
     )

@@ -24,6 +24,9 @@ STAYING = (
     " That a worker came or stayed away is assumed to have nothing to do with how good they are."
 )
 KEPT, WEAKENED, EARLY, NOTHING = "kept", "weakened", "early", "none"
+NOBODY_TESTED = (
+    "No answer was counted: nobody is tested, nobody is selected, and nothing is guaranteed."
+)
 EVERY_POOL, ON_AVERAGE = "for every pool", "on average over pools like this one"
 
 
@@ -79,6 +82,8 @@ def _status(run: Run, who: Named | None) -> PromiseStatus:
     if draft and (refused := refusals.of(run, n)):
         return PromiseStatus(" ".join(refused.values()))
     over = _over(run, counts)
+    if run.status == Run.Status.ENDED and not run.candidates.filter(pulls__gt=0).exists():
+        return PromiseStatus(NOBODY_TESTED, over=over)
     if n <= max(skill.k for skill in run.skills) or n < _places(run):
         return PromiseStatus(_too_few(run, n), over=over)
     if run.enrolling and not draft and (why := joining.too_few(run)):
@@ -99,7 +104,7 @@ def _status(run: Run, who: Named | None) -> PromiseStatus:
     known = epsilon is not None and not ended
     return PromiseStatus(
         by_hand=_by_hand(run),
-        sentence=sentence + _regraded(run),
+        sentence=sentence + _empty_places(run, who) + _regraded(run),
         so_far="" if ended else _so_far(promise, epsilon),
         meaning=choices.sentence(run, promise, n, epsilon) if known else "",
         epsilon=epsilon,
@@ -153,6 +158,19 @@ def _by_hand(run: Run) -> str:
     )
 
 
+def _empty_places(run: Run, who: Named | None) -> str:
+    """Say at a run's end that some of those whom its algorithm names are not tested."""
+    if run.status != Run.Status.ENDED:
+        return ""
+    empty = (who or named(run)).untested
+    if not empty:
+        return ""
+    return (
+        f" {empty} of the {run.total} places stay empty: the workers named for them gave no answer "
+        "that counts, so they are not tested and not selected."
+    )
+
+
 def _places(run: Run) -> int:
     """How many workers a selection needs at least, whoever they are."""
     return run.total if run.several and run.one_kind_each else 1
@@ -168,8 +186,10 @@ def _too_few(run: Run, n: int) -> str:
             "selected whom all answers favour, and nothing is promised of how good they are."
         )
     if run.ending == Run.Ending.ROSTER:
+        tested = run.candidates.filter(gone="", pulls__gt=0).count()
+        left = f"the {n} selected" if tested == n else f"{n} workers, {tested} of them tested,"
         return (
-            f"No more than the {n} selected were left of the workers, so there was nothing to "
+            f"No more than {left} were left of the workers, so there was nothing to "
             f"choose and nothing is promised of how good they are. {run.k} were wanted."
         )
     return f"Only {n} workers are left; more than {run.k} are needed for a promise."

@@ -8,31 +8,31 @@ from typing import Any
 import numpy as np
 from django.db.models import Count
 
-from selection.models import Candidate, Run, Skill
+from selection.models import NOT_TESTED, Candidate, Run, Skill, status_of
+from selection.models.answers import has_waiting_answers
 from selection.models.roster import Roster
+from selection.models.status import WORDS
 from selection.setup import quotas
 from topk import Selector, Standing, Verdict
 from topk.naming import Named
 
 from .fit import Fit, restored
-from .named import name
+from .named import name_tested
 
-WORDS = {Verdict.ACCEPTED: "accepted", Verdict.REJECTED: "rejected", Verdict.UNDECIDED: "undecided"}
-NOT_TESTED = "not tested"
-UNDECIDED = Verdict.UNDECIDED.value
 GONE = {value: str(words) for value, words in Candidate.Gone.choices}
 COLUMNS = [
     *("id", "arm", "skill", "asked", "pulls", "void", "rewards", "seen", "gone", "verdict"),
     *("by_hand", "by_hand_why", "decided_in", "decided_why", "worker__key", "worker__name"),
 ]
-SETTLED = {Verdict.ACCEPTED: "settled in", Verdict.REJECTED: "settled out"}
 
 
 @dataclass(frozen=True)
 class Line:
     """One worker in a run. Means and bounds are in [0, 1]; mean is None without an answer.
 
-    verdict  accepted, rejected, undecided, or settled in / settled out by the present bounds
+    verdict  accepted, rejected, undecided, not tested, or settled in / settled out by the present
+             bounds: what ``status_of`` decides. Nobody who is not tested is selected by the
+             algorithm, has a reason for a verdict, or bounds other than 0 and 1
     presence invited (nothing was seen of them yet), active, or why they are gone
     lapsed   answers, of those counted, that were shown and not given in time
     selected by the algorithm, but where the requester's own verdict says otherwise
@@ -73,6 +73,12 @@ class Line:
         """Answers that were given in time and not right."""
         return self.answers - round(self.right) - self.lapsed
 
+    @property
+    def judged(self) -> bool:
+        """Whether an answer was counted or the requester gave a verdict: platforms hear of no
+        others."""
+        return bool(self.answers or self.by_hand)
+
 
 @dataclass(frozen=True)
 class Look:
@@ -93,7 +99,7 @@ def look(run: Run) -> Look:
     if not rows:
         return Look([], Fit())
     roster, selector = restored(run, rows)
-    who = name(run, roster, selector)
+    who = name_tested(run, rows, roster, selector)
     lines = _lines(run, rows, roster, selector, who)
     return Look(lines, Fit.of(run, selector) if selector else Fit(), who)
 
@@ -112,6 +118,7 @@ def _lines(
     settled = roster.spread(standing.settled, 0).tolist()
     chosen, expected = set(who.arms.tolist()), who.expected or {}
     group, lapsed = _groups(run), _lapsed(run)
+    waiting = set(run.candidates.filter(has_waiting_answers(run)).values_list("id", flat=True))
     names = [str(skill) for skill in run.skills] if run.several else [""]
     lines = [
         Line(
@@ -122,21 +129,21 @@ def _lines(
             out=row.asked - row.pulls - row.void,
             right=row.rewards,
             mean=row.rewards / row.pulls if row.pulls else None,
-            lower=lower[row.arm],
-            upper=upper[row.arm],
-            verdict=_word(row, settled[row.arm]),
+            lower=lower[row.arm] if row.pulls else 0.0,
+            upper=upper[row.arm] if row.pulls else 1.0,
+            verdict=status_of(row, settled[row.arm]),
             selected=row.arm in chosen if row.by_hand is None else row.by_hand == Verdict.ACCEPTED,
             by_algorithm=row.arm in chosen,
-            decided_in=row.decided_in,
-            why=row.decided_why,
-            presence=presence(row),
+            decided_in=row.decided_in if row.pulls else None,
+            why=row.decided_why if row.pulls else "",
+            presence=presence(row, row.id in waiting),
             lapsed=lapsed.get(row.id, 0),
             by_hand="" if row.by_hand is None else WORDS[Verdict(row.by_hand)],
             by_hand_why=row.by_hand_why,
             group=group(row.arm),
             skill=names[row.skill],
             number=row.skill,
-            expected=expected.get(row.arm),
+            expected=expected.get(row.arm) if row.pulls else None,
         )
         for row in rows
     ]
@@ -152,15 +159,6 @@ def _with_places(run: Run, lines: list[Line]) -> list[Line]:
         line if line.selected else replace(line, elsewhere=place.get(line.worker, ""))
         for line in lines
     ]
-
-
-def _word(row: Any, settled: int) -> str:
-    """The verdict of a row of COLUMNS."""
-    if row.verdict != UNDECIDED:
-        return WORDS[Verdict(row.verdict)]
-    if row.gone:
-        return NOT_TESTED
-    return SETTLED[Verdict(settled)] if settled else WORDS[Verdict.UNDECIDED]
 
 
 def _nothing_known(roster: Roster) -> Standing:
@@ -184,18 +182,22 @@ def _lapsed(run: Run) -> dict[int, int]:
     return dict(found)
 
 
-def presence(row: Any) -> str:
-    """Of a candidate, or of a row of COLUMNS."""
+def presence(row: Any, waiting: bool = False) -> str:
+    """Return the presence of a candidate, or of a row of COLUMNS.
+
+    waiting  whether an answer of the worker waits: it was given, so the worker is active
+    """
     if row.gone:
         return GONE[row.gone]
-    return "active" if row.seen or row.pulls else "invited"
+    return "active" if row.seen or row.pulls or waiting else "invited"
 
 
-def _merit(line: Line) -> tuple[int, bool, bool, float, int]:
+def _merit(line: Line) -> tuple[int, bool, bool, bool, float, int]:
     return (
         line.number,
         not line.selected,
         line.verdict == NOT_TESTED,
+        line.presence in GONE.values(),
         1.0 if line.mean is None else -line.mean,
         line.candidate,
     )
@@ -249,6 +251,7 @@ class SkillLine:
     accepted: int
     rejected: int
     undecided: int
+    not_tested: int
     answers: int
 
 
@@ -261,12 +264,14 @@ def _skill_line(run: Run, skill: Skill, lines: list[Line]) -> SkillLine:
     own = [line for line in lines if line.number == skill.number]
     verdicts = Counter(line.verdict for line in own)
     accepted, rejected = verdicts["accepted"], verdicts["rejected"]
+    not_tested = verdicts[NOT_TESTED]
     return SkillLine(
         name=str(skill),
         number=skill.number,
         k=skill.k,
         accepted=accepted,
         rejected=rejected,
-        undecided=len(own) - accepted - rejected,
+        undecided=len(own) - accepted - rejected - not_tested,
+        not_tested=not_tested,
         answers=sum(line.answers for line in own),
     )

@@ -18,6 +18,7 @@ from django.utils import timezone
 from selection import wake
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Run
+from selection.models.answers import has_waiting_answers
 
 from . import choices, events, money, refusals, runs
 
@@ -176,7 +177,7 @@ def _hours_to_come(run: Run, value: float | None) -> str:
     since = timezone.now() - timedelta(hours=value)
     silent = run.candidates.filter(
         Q(seen__lt=since) | Q(seen=None, run__called__lt=since), gone="", verdict=0
-    )
+    ).exclude(has_waiting_answers(run))
     count = 0 if run.enrolling else silent.values("worker").distinct().count()
     soon = f" By now that is so of up to {count}." if count else ""
     said = (

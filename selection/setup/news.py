@@ -21,9 +21,9 @@ def about(run: Run, row: Candidate) -> dict[str, Any]:
 
 
 def verdicts(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
-    """Of those who are accepted or rejected by the algorithm now."""
+    """Yield a message for each tested worker whom the algorithm accepts or rejects now."""
     for row in rows:
-        if row.verdict in KINDS:
+        if row.verdict in KINDS and row.pulls:
             data = {"by": "algorithm", "why": row.decided_why, "step": row.decided_in}
             yield Message(KINDS[row.verdict], about(run, row) | data)
 

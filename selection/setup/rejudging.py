@@ -211,7 +211,7 @@ def _decide(
 
 def _write_step(run: Run, rows: list[Candidate], standing: Standing | None) -> None:
     """So that charts and what is promised so far go by the corrected answers."""
-    verdicts = [row.verdict for row in rows]
+    verdicts = [row.verdict for row in rows if row.pulls]
     Step.objects.create(
         run=run,
         number=run.steps,

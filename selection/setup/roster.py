@@ -12,6 +12,7 @@ from django.db.models import Q
 from selection import clock, wake
 from selection.errors import Conflict, NotFound, Refused
 from selection.models import Candidate, Pulse, Run, Worker, plain_key, spellings
+from selection.models.answers import has_waiting_answers
 
 from . import events
 from .rejudging import rejudge
@@ -123,6 +124,7 @@ def _sweep_absent(pk: int, now: datetime | None) -> int | None:
     holding = run.candidates.filter(assignments__answer=None, assignments__due__gt=now)
     rows = list(
         silent.exclude(worker__in=there)
+        .exclude(has_waiting_answers(run))
         .exclude(worker__in=holding.values("worker"))
         .values_list("worker", "seen", "worker__key")
         .distinct()

@@ -175,8 +175,10 @@ def _answered(candidates: list[Candidate]) -> int:
 
 def _asked(run: Run, candidates: list[Candidate]) -> list[Candidate]:
     """The skills in which this worker may still be asked."""
-    if run.recorded_only:
-        return []
+    if run.recorded_only:  # what a worker was shown before the run was switched to this
+        shown = Assignment.objects.open().filter(candidate__in=candidates).exclude(due=None)
+        held = set(shown.values_list("candidate_id", flat=True))
+        candidates = [one for one in candidates if one.pk in held]
     undecided = Candidate.Verdicts.UNDECIDED
     return [one for one in candidates if one.verdict == undecided and not one.gone]
 

@@ -3,7 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from topk.naming import EVERYBODY, Named, everybody, name
+import numpy as np
+
+from topk.naming import EVERYBODY, Named, everybody, name, only_tested
 from topk.promise import GUARANTEE_LOST, Goal, Promise, rounded_up
 from topk.roster import problem
 from topk.selector import Counts
@@ -59,6 +61,7 @@ def _verified(document: dict[str, Any], record: Record) -> Verification:
         return Verification((), "", None, written_by(document), (*findings, unknown))
     named, promise, epsilon = _end(record, found)
     findings += judging.check(record, found)
+    named = only_tested(named, record.claim("pulls").astype(int))
     findings += _named(record, named) + _promised(record, promise, epsilon)
     keys = tuple(record.who(arm) for arm in named.arms.tolist())
     return Verification(keys, promise, epsilon, written_by(document), tuple(findings))
@@ -116,7 +119,9 @@ def _left(record: Record, arms: Counts) -> Named:
 
 
 def _named(record: Record, named: Named) -> list[Finding]:
-    claimed, made = set(record.result["selection"]), set(named.arms.tolist())
+    # Older dumps also name workers without a counted answer.
+    tested = set(np.flatnonzero(record.claim("pulls") > 0).tolist())
+    claimed, made = set(record.result["selection"]) & tested, set(named.arms.tolist())
     found = [
         *(Finding("Selection", f"{record.who(arm)} is selected") for arm in sorted(made - claimed)),
         *(Finding("Selection", f"{record.who(arm)} is not") for arm in sorted(claimed - made)),

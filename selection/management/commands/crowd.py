@@ -101,5 +101,5 @@ class Reporter:
             f"{run['name']} ({run['status']}): {taken:,} answers taken, "
             f"{taken / max(now - self.started, 1):.0f} a second; "
             f"{progress['accepted']} accepted, {progress['rejected']} rejected, "
-            f"{progress['undecided']} undecided"
+            f"{progress['undecided']} undecided, {progress['not_tested']} not tested"
         )

@@ -141,7 +141,8 @@ def _counts(run: Run, now: reports.Progress) -> list[str]:
     handed = f"{now.spent:,}{of} handed out" + (f", {cost} if all are answered" if cost else "")
     to_come = reports.in_short(run, getattr(run, "outlook", None), now.counted)
     return [
-        f"{now.accepted:,} accepted, {now.rejected:,} rejected, {now.undecided:,} undecided",
+        f"{now.accepted:,} accepted, {now.rejected:,} rejected, {now.undecided:,} undecided, "
+        f"{now.not_tested:,} not tested",
         f"{now.counted:,} answers counted, {now.out:,} out; {handed}",
         *([f"Still to come: {to_come}"] if run.status != Run.Status.ENDED else []),
     ]

@@ -121,7 +121,7 @@ def test_it_lists_first_what_the_likely_best_disagree_with(requester, run):
     words = text_of(response)
     assert response.context["page"].object_list[0].question.key == "q3"
     assert "Most of the likely best answer otherwise." in words
-    assert "6 of the likely best say “yes”." in words
+    assert "6 of the likely best say “yes”, 9 of all." in words
     assert "Suspicious 1" in words.replace("  ", " ")
 
 

@@ -21,7 +21,7 @@ def test_it_shows_the_runs_that_go_on(requester):
     run = make_run()
     words = text_of(requester.get(reverse("admin:index")))
     assert run.name in words
-    assert "6 undecided" in words
+    assert "6 not tested" in words
     assert "Three steps" not in words
 
 

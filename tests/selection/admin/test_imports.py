@@ -245,7 +245,7 @@ def test_a_questions_file_says_how_answers_are_compared(requester):
 def test_columns_that_are_not_known_are_chosen_on_the_page_and_known_the_next_time(requester):
     pool = make_pool(0)
     address = admin_url("pool_import", pool.pk)
-    text = "Kennung;Wer;Stadt\nA1;Jörg;Köln\n".encode("cp1252")
+    text = "Chiffre;Wer;Stadt\nA1;Jörg;Köln\n".encode("cp1252")
     preview = upload(requester, address, text)
     words = text_of(preview)
     assert "There is no column of which it is clear that it is the worker's id" in words
@@ -262,7 +262,7 @@ def test_columns_that_are_not_known_are_chosen_on_the_page_and_known_the_next_ti
 
 
 def test_one_column_cannot_be_two_things(requester):
-    preview = upload(requester, admin_url("pool_import", make_pool(0).pk), "Kennung;Wer\nA1;Ada\n")
+    preview = upload(requester, admin_url("pool_import", make_pool(0).pk), "Chiffre;Wer\nA1;Ada\n")
     chosen = {"columns": "1", "worker": "0", "name": "0"}
     page = requester.post(preview.request["PATH_INFO"], chosen, follow=True)
     assert "One column is chosen for two things" in text_of(page)

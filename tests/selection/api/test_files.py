@@ -98,10 +98,10 @@ def test_questions_and_answers_come_by_files_as_well(manager):
 def test_a_survey_s_columns_are_given_questions_and_their_answers_taken(manager):
     run = make_run(pool=make_pool(3))
     worker = run.pool.workers.order_by("pk")[0].key
-    text = f"Kennung,Zeit,Frage 7,Say yes to 1.\n{worker},3,yes,no\n"
+    text = f"Chiffre,Zeit,Frage 7,Say yes to 1.\n{worker},3,yes,no\n"
     file = send(manager, f"runs/{run.pk}", text).json()
     assert (file["state"], file["questions"]) == ("open", {})
-    at, kennung = f"files/{file['id']}", {"Kennung": "worker"}
+    at, kennung = f"files/{file['id']}", {"Chiffre": "worker"}
     for wrong, told in (("q777", "no question “q777”"), ("q1", "Two columns")):
         refused = manager.patch(at, {"columns": kennung, "questions": {"Frage 7": wrong}})
         assert (refused.status_code, told in refused.json()["error"]) == (422, True)

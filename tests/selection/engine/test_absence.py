@@ -135,6 +135,7 @@ def test_who_answered_and_is_seen_no_more_has_left():
     run = make_run(n=5, hours_to_come=2)
     engine.advance(run.pk)
     answer_of(run, {"w0", "w1", "w2"}, crowd(1, good=2))
+    engine.advance(run.pk)  # an answer that waits would be a sign of life
     age(run, 3)
     presence.note(run, [run.candidates.get(worker__key="w0").pk])
     roster.sweep()

@@ -155,17 +155,17 @@ def test_a_row_that_cannot_be_read_fails_the_file_and_names_its_line():
 
 def test_columns_that_nobody_knows_are_asked_for_and_remembered_for_the_team():
     pool = make_pool(0)
-    text = "Kennung;Vorname\nA1;Jörg\n".encode("cp1252")
+    text = "Chiffre;Vorname\nA1;Jörg\n".encode("cp1252")
     upload = bring("workers", pool, text)
     assert upload.state == State.OPEN
     plan = layouts.named(
-        layouts.Plan(**upload.plan), upload.header, [("Kennung", "worker"), ("Vorname", "name")]
+        layouts.Plan(**upload.plan), upload.header, [("Chiffre", "worker"), ("Vorname", "name")]
     )
     uploads.name_columns(upload, plan)
     assert state_of(upload) == State.READY
     taking.take(upload.pk)
     assert pool.workers.get(key="A1").name == "Jörg"
-    again = bring("workers", pool, "Vorname,Kennung\nAda,A2\n")
+    again = bring("workers", pool, "Vorname,Chiffre\nAda,A2\n")
     assert again.state == State.READY
     assert layouts.Plan(**again.plan).remembered
     assert ColumnNames.objects.count() == 1

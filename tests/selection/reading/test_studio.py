@@ -76,6 +76,6 @@ def test_without_a_single_set_of_choices_there_are_none(raw):
     assert studio.choices(raw) is None
 
 
-def test_answers_are_read_as_before():
+def test_ground_truth_is_nobodys_answer():
     _, rows = said("answers", export(["Gull"], ["Tern"]))
-    assert [(row.worker, row.response) for row in rows] == [("3", "Gull"), ("3", "Tern")]
+    assert [(row.worker, row.response) for row in rows] == [("3", "Tern")]

@@ -57,4 +57,4 @@ def test_the_selected_are_the_likely_best_and_counts_are_right():
     for line in lines:
         assert (line.asked, line.every) == (5, Share(2, 5))
         assert (line.best, line.rest) == (Share(2, 2), Share(0, 3))
-        assert line.other == ""
+        assert (line.other, line.given, line.given_by_all) == ("no", 0, 3)

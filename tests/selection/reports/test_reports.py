@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 def test_a_fresh_run_reports_nothing_known():
     run = make_run()
     progress = reports.progress(run)
-    assert (progress.undecided, progress.counted, progress.spent, progress.gap) == (6, 0, 0, 1.0)
+    assert (progress.not_tested, progress.counted, progress.spent, progress.gap) == (6, 0, 0, 1.0)
     lines = reports.standings(run)
     assert {(line.mean, line.lower, line.upper) for line in lines} == {(None, 0.0, 1.0)}
 
@@ -40,9 +40,12 @@ def test_a_run_stopped_before_any_evidence_promises_nothing():
     runs.stop(run)
     run.refresh_from_db()
     assert not reports.export(run)["certified"]
-    assert reports.promise_status(run).sentence.startswith(
-        "Not certified: there were too few answers"
+    promised = reports.promise_status(run)
+    assert promised.sentence.startswith(
+        "No answer was counted: nobody is tested, nobody is selected"
     )
+    assert promised.epsilon is None
+    assert reports.export(run)["workers"] == []
 
 
 def test_a_run_stopped_early_promises_the_gap_it_reached():

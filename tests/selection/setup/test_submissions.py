@@ -104,12 +104,28 @@ def test_another_file_is_refused_with_what_would_be_right():
 def test_the_page_takes_the_export(requester, run):
     address = admin_url("run_submissions", run.pk)
     assert "Participant id" in text_of(requester.get(address))
-    page = requester.post(address, {"pasted": PROLIFIC}, follow=True)
+    preview = requester.post(address, {"pasted": PROLIFIC})
+    words = text_of(preview)
+    assert "names 4 workers; 3 of them are in this run" in words
+    assert "2 workers returned their place or let its time run out" in words
+    assert "1 of those who returned or timed out is not in this run: stranger." in words
+    assert not run.candidates.exclude(gone="").exists()
+    lines = preview.context["lines"]
+    page = requester.post(address, {"pasted": lines, "confirm": "1"}, follow=True)
     assert "Waited for no more: 2. Not in this run: stranger." in text_of(page)
     gone = run.candidates.exclude(gone="").order_by("worker__key")
     assert [one.worker.key for one in gone] == ["w0", "w2"]
     bad = requester.post(address, {"pasted": "a,b\n1,2"})
     assert "needs a column" in text_of(bad)
+
+
+def test_a_file_in_which_nobody_is_of_this_run_is_warned_about(requester, run):
+    address = admin_url("run_submissions", run.pk)
+    other = "Participant id,Status\nx1,RETURNED\nx2,APPROVED\n"
+    words = text_of(requester.post(address, {"pasted": other}))
+    assert "No id of this file is a worker of this run." in words
+    assert "Nobody of this run would be taken out by this file." in words
+    assert "Take them out" not in words
 
 
 def test_the_api_takes_many(token, run):

@@ -1,0 +1,64 @@
+"""What an import's preview says of who left, of ground truth, and of waiting for nobody."""
+
+import json
+
+import pytest
+
+from selection import engine
+from selection.models import Run
+from tests.pages import admin_url, text_of
+from tests.worlds import make_pool, make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+
+def preview_of(requester, target: str, pk: int, text: str):
+    return requester.post(admin_url(f"{target}_import", pk), {"pasted": text}, follow=True)
+
+
+def test_workers_who_returned_or_timed_out_are_named(requester):
+    pool = make_pool(1)
+    text = (
+        "Submission id,Participant id,Status,Started at\n"
+        "s1,p1,APPROVED,2026\ns2,p2,RETURNED,2026\ns3,p3,TIMED-OUT,2026\n"
+    )
+    words = text_of(preview_of(requester, "pool", pool.pk, text))
+    assert "2 of these workers have returned their place or timed out" in words
+    assert "imported all the same: p2 , p3 ." in words
+
+
+def annotation(author: str, truth: bool) -> dict:
+    value = {"choices": ["yes"]}
+    result = [{"value": value, "from_name": "bird", "to_name": "image", "type": "choices"}]
+    return {"completed_by": author, "ground_truth": truth, "result": result}
+
+
+def test_the_author_of_ground_truth_is_no_worker(requester):
+    made = [annotation("expert@x.org", True), annotation("ada@x.org", False)]
+    text = json.dumps([{"id": 1, "data": {"text": "A bird?"}, "annotations": made}])
+    pool = make_pool(0)
+    page = preview_of(requester, "pool", pool.pk, text)
+    requester.post(page.redirect_chain[-1][0], {})
+    assert list(pool.workers.values_list("key", flat=True)) == ["ada@x.org"]
+
+
+def test_one_click_imports_answers_and_asks_nobody_any_more(requester):
+    run = make_run(n=4, k=1)
+    engine.advance(run.pk)
+    text = "worker,question,response\n" + "".join(f"w0,q{i},yes\n" for i in range(40))
+    page = preview_of(requester, "run", run.pk, text)
+    assert "Only answers made elsewhere" in text_of(page)
+    requester.post(page.redirect_chain[-1][0], {"recorded_only": "1"})
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    assert run.recorded_only
+    assert run.has_recorded
+    assert not open_of(run)
+    assert run.events.get(kind="recorded only").who == "requester"
+
+
+def test_the_offer_is_not_made_where_nobody_is_asked_anyway(requester):
+    run = make_run(n=4, k=1, recorded_only=True)
+    page = preview_of(requester, "run", run.pk, "worker,question,response\nw0,q1,yes\n")
+    assert "from now on: ask nobody" not in text_of(page)
+    assert Run.objects.get(pk=run.pk).recorded_only

@@ -1,0 +1,163 @@
+"""Workers without a counted answer are not tested, in every file and reply, however a run ended."""
+
+import io
+import json
+
+import openpyxl
+import pytest
+from django.test import Client
+
+from selection import engine, exports, reports
+from selection.exports import FORMATS
+from selection.models import Delivery, Run, Webhook
+from selection.setup import by_hand, roster, runs
+from tests.pages import admin_url, text_of
+from tests.worlds import answer_all, crowd, make_run
+
+pytestmark = pytest.mark.django_db
+
+NO_SHOWS = ("w4", "w5")
+WHY = "mean 0.706, not among the best 2"
+EVERYBODY = {"all-csv", "all-json", "xlsx", "report"}
+
+
+def ended(ending: str) -> Run:
+    """A run whose no-shows have stored verdicts: one was accepted, one rejected."""
+    run = make_run(slots=60, slots_per_worker=10, price="0.05", currency="$")
+    engine.advance(run.pk)
+    respond = crowd(3, good=2, high=1.0, low=0.2)
+    answer_all(run, lambda one: None if one.candidate.worker.key in NO_SHOWS else respond(one))
+    engine.advance(run.pk)
+    runs.stop(run)
+    stored = {"decided_why": WHY, "decided_in": 1}
+    run.candidates.filter(worker__key="w4").update(verdict=1, **stored)
+    run.candidates.filter(worker__key="w5").update(verdict=-1, **stored)
+    Run.objects.filter(pk=run.pk).update(ending=ending)
+    return Run.objects.get(pk=run.pk)
+
+
+ENDINGS = pytest.mark.parametrize("ending", ["promise", "budget", "questions", "stopped"])
+
+
+def text(run: Run, name: str) -> str:
+    content = b"".join(exports.make(run, name).pieces)
+    if name != "xlsx":
+        return content.decode()
+    sheets = openpyxl.load_workbook(io.BytesIO(content)).worksheets
+    return "\n".join(
+        ",".join(str(cell) for cell in row) for sheet in sheets for row in sheet.values
+    )
+
+
+@ENDINGS
+def test_every_format_leaves_them_out_or_calls_them_not_tested(ending):
+    run = ended(ending)
+    for name in FORMATS:
+        if name == "dump":
+            continue
+        content = text(run, name)
+        assert "0.706" not in content, name
+        assert (NO_SHOWS[0] in content) == (name in EVERYBODY), name
+    for name in ("all-csv", "xlsx"):
+        rows = [line for line in text(run, name).splitlines() if line.startswith(NO_SHOWS)]
+        assert len(rows) == 2
+        assert all("not tested" in row and "rejected" not in row for row in rows)
+        assert not any("accepted" in row or "yes" in row for row in rows)
+    rows = [
+        row for row in json.loads(text(run, "all-json"))["workers"] if row["worker"] in NO_SHOWS
+    ]
+    assert {(row["verdict"], row["selected"], row["why"], row["mean"]) for row in rows} == {
+        ("not tested", False, "", None)
+    }
+
+
+@ENDINGS
+def test_a_dump_selects_none_of_them_and_can_be_verified(ending):
+    run = ended(ending)
+    document = reports.dump(run, anonymous=True)
+    arms = set(run.candidates.filter(worker__key__in=NO_SHOWS).values_list("arm", flat=True))
+    assert not arms & set(document["result"]["selection"])
+
+
+@ENDINGS
+def test_every_reply_that_names_workers_calls_them_not_tested(ending, token):
+    run, client = ended(ending), Client(headers={"authorization": f"Bearer {token}"})
+
+    def get(path: str):
+        reply = client.get(f"/api/{path}")
+        assert reply.status_code == 200, path
+        return reply.json()
+
+    lines = [row for row in get(f"runs/{run.pk}/standings") if row["worker"] in NO_SHOWS]
+    assert {row["verdict"] for row in lines} == {"not tested"}
+    assert not any(row["selected"] or row["by_algorithm"] or row["why"] for row in lines)
+    assert {(row["lower"], row["upper"]) for row in lines} == {(0, 1)}
+    assert len(get(f"runs/{run.pk}/standings?verdict=not tested")) == 2
+    chosen = {row["worker"] for row in get(f"runs/{run.pk}/selection")["workers"]}
+    assert not chosen & set(NO_SHOWS)
+    progress = get(f"runs/{run.pk}")["progress"]
+    assert progress["not_tested"] == 2
+    counts = ("accepted", "rejected", "undecided", "not_tested")
+    assert sum(progress[name] for name in counts) == 6
+    for key in NO_SHOWS:
+        data = json.dumps(get(f"workers/{key}/data"))
+        assert "not tested" in data
+        assert "0.706" not in data
+
+
+def test_pages_call_them_not_tested(requester):
+    run = ended("promise")
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "and 2 not tested" in words
+    assert "0.706" not in words
+    candidate = run.candidates.get(worker__key="w5")
+    words = text_of(requester.get(admin_url("run_worker", run.pk, candidate.pk)))
+    assert "– not tested" in words
+    assert "No answer of this worker was counted: not tested" in words
+    assert "0 / 0 / 4 / 2" in text_of(requester.get(admin_url("run_changelist")))
+    said = " ".join(reports.explain(candidate).settled)
+    assert said == "Not tested: no answer was counted, so neither accepted nor rejected."
+
+
+def test_a_run_without_any_answers_selects_and_exports_nobody():
+    run = make_run(price="0.05", currency="$")
+    engine.advance(run.pk)
+    runs.stop(run)
+    run.refresh_from_db()
+    assert not any(line.selected for line in reports.standings(run))
+    assert reports.promise_status(run).sentence.startswith("No answer was counted")
+    for name in set(FORMATS) - EVERYBODY - {"dump"}:
+        assert "w0" not in text(run, name), name
+    assert reports.dump(run)["result"]["selection"] == []
+    assert reports.verify(reports.dump(run)).findings == ()
+
+
+def test_where_everybody_is_gone_only_those_tested_are_selected():
+    run = make_run(k=3)
+    hook = Webhook.objects.create(
+        team=run.team,
+        url="https://example.org/",
+        events=[Webhook.Event.ACCEPTED, Webhook.Event.REJECTED],
+    )
+    engine.advance(run.pk)
+    respond = crowd(3, good=2)
+    answer_all(run, lambda one: respond(one) if one.candidate.worker.key == "w0" else None)
+    engine.advance(run.pk)
+    roster.withdraw(run, ["w3", "w4", "w5"])
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    assert run.ending == Run.Ending.ROSTER
+    assert [line.worker for line in reports.standings(run) if line.selected] == ["w0"]
+    assert "3 workers, 1 of them tested" in reports.promise_status(run).sentence
+    step = run.history.order_by("number").last()
+    assert (step.accepted, step.rejected) == (1, 0)
+    told = [one.body for one in Delivery.objects.filter(webhook=hook)]
+    assert len(told) == 1
+    assert "w0" in told[0]
+
+
+def test_whom_the_requester_judges_by_hand_is_told_to_platforms():
+    run = ended("stopped")
+    by_hand.override(run.candidates.get(worker__key="w5"), -1, "ada", "unreachable")
+    assert "w5" in text(run, "mturk-revoke")
+    assert "w4" not in text(run, "mturk-revoke")
