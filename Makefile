@@ -17,7 +17,7 @@ setup: .venv/installed
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11) and "CrowdSelect needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
-	$(BIN)/python -m topk.compile
+	$(BIN)/python -m topk.precompile
 	touch $@
 
 tools: .venv/tested

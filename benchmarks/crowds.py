@@ -3,7 +3,7 @@
 from django.db.models import Case, F, Q, TextField, Value, When
 from django.db.models.functions import Mod, Now
 
-from selection.intake import bulk
+from selection.db import bulk
 from selection.models import Answer, Assignment, Run
 
 # Two primes: who is right where depends on worker and question alone, and on nothing one could see.

@@ -2,8 +2,8 @@
 
 import time
 
-from research.promises import life
-from research.promises.lives import ALGORITHMS, pools
+from research.validation import event_simulation
+from research.validation.event_table import ALGORITHMS, pools
 
 from .tables import show
 
@@ -11,7 +11,7 @@ RUNS = 2
 
 
 def main() -> None:
-    rows = [measure(name, happens) for name in ALGORITHMS for happens in life.LIVES]
+    rows = [measure(name, happens) for name in ALGORITHMS for happens in event_simulation.LIVES]
     columns = ["algorithm", "what happens", "runs", "false", "answers", "seconds a run"]
     show("Studies that real life happens to", columns, rows)
 
@@ -21,7 +21,9 @@ def measure(algorithm: str, happens: str) -> list[object]:
     for pool in pools():
         for seed in range(RUNS):
             asked = {"k": pool.k, "epsilon": pool.epsilon, "delta": pool.delta}
-            lived.append(life.play(algorithm, pool.means(seed), happens, 4000, seed, **asked))
+            lived.append(
+                event_simulation.play(algorithm, pool.means(seed), happens, 4000, seed, **asked)
+            )
     false, answers = sum(run.false for run in lived), sum(run.answers for run in lived)
     seconds = (time.perf_counter() - start) / len(lived)
     return [algorithm, happens, len(lived), false, answers / len(lived), seconds]

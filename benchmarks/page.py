@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from crowdselect.redis_server import command
+from crowdselect.start.redis_server import command
 from selection import engine
 from selection.models import Run
 from tests.processes import wait_until

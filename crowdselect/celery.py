@@ -11,7 +11,8 @@ from django.core.checks import Tags
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
-from . import broker, tracing
+from . import broker
+from .web import tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 # Celery would run every check of Django's, pages and all, and not look at what they find.

@@ -9,8 +9,10 @@ from redis import ConnectionError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from . import embedded, logs, menu, security_headers, single_sign_on
+from . import menu, single_sign_on
 from .environment import Environment
+from .start import local_defaults
+from .web import logs, security_headers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Templates and static files lie beside manage.py; in a wheel they lie in this package.
@@ -19,7 +21,7 @@ load_dotenv(BASE_DIR / ".env", interpolate=False)  # into os.environ, which othe
 env = Environment()
 
 DEBUG = env.flag("DEBUG", default=False)
-SECRET_KEY = env("SECRET_KEY", default="") or embedded.secret_key()
+SECRET_KEY = env("SECRET_KEY", default="") or local_defaults.secret_key()
 # Earlier ones, which still open what was signed or sealed with them.
 SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
@@ -56,22 +58,22 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "crowdselect.logs.Requests",
-    "crowdselect.arrival.Arrival",
-    "crowdselect.security_headers.SecurityHeaders",
-    "crowdselect.proxies.Proxies",
+    "crowdselect.web.logs.Requests",
+    "crowdselect.web.arrival.Arrival",
+    "crowdselect.web.security_headers.SecurityHeaders",
+    "crowdselect.web.forwarded_headers.Proxies",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "crowdselect.doors.Sessions",
-    "crowdselect.doors.Doors",
+    "crowdselect.web.request_limits.Sessions",
+    "crowdselect.web.request_limits.Doors",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "selection.audit.presence.Recording",
+    "selection.audit.middleware.Recording",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "selection.signin.by_proxy.ByProxy",
-    "selection.signin.second_factor.SecondFactor",
+    "selection.accounts.proxy_login.ByProxy",
+    "selection.accounts.second_factor.SecondFactor",
     "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
@@ -97,13 +99,15 @@ TEMPLATES = [
 # -- the database: SQLite in var/ until DATABASE_URL names a PostgreSQL
 
 DATABASES = {
-    "default": env.database("DATABASE_URL", f"sqlite:///{embedded.VAR / 'crowdselect.sqlite3'}")
+    "default": env.database(
+        "DATABASE_URL", f"sqlite:///{local_defaults.VAR / 'crowdselect.sqlite3'}"
+    )
 }
 DATABASES["default"]["CONN_MAX_AGE"] = env.number("CONN_MAX_AGE", default=60)
 SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
 if SQLITE:
-    embedded.VAR.mkdir(exist_ok=True)
-    embedded.keep_private(DATABASES["default"]["NAME"])
+    local_defaults.VAR.mkdir(exist_ok=True)
+    local_defaults.keep_private(DATABASES["default"]["NAME"])
     # Readers go on while one writer writes, and a writer waits its turn instead of failing.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
@@ -119,7 +123,7 @@ elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     # A host that fell silent is given up, and connected to anew: the system's own patience is a
     # quarter of an hour. (Milliseconds, where it says nothing of seconds.)
     silence = {"connect_timeout": 5, "tcp_user_timeout": 20_000, "keepalives_idle": 20}
-    # How often a statement of selection.intake.prepared is sent before its plan is kept. A pool of
+    # How often a statement of selection.db.prepared_statements is sent before its plan is kept. A pool of
     # connections that mixes up what they keep needs ?prepare_threshold=None in DATABASE_URL.
     for name, value in (silence | {"prepare_threshold": 5}).items():
         options.setdefault(name, value)
@@ -132,7 +136,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.starting("REDIS_URL", "", ["redis://", "rediss://", "unix://"])
 EMBEDDED_REDIS = not REDIS_URL
 if EMBEDDED_REDIS:
-    REDIS_URL = f"unix://{embedded.redis_socket()}"
+    REDIS_URL = f"unix://{local_defaults.redis_socket()}"
 REDIS_SECONDS = 1.0  # that a page waits for it
 CACHES = {
     "default": {
@@ -181,7 +185,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "selection.tasks.sweep", "schedule": SWEEP_SECONDS},
     "retain": {"task": "selection.tasks.retain", "schedule": timedelta(hours=6)},
 }
-CELERY_BEAT_SCHEDULE_FILENAME = str(embedded.VAR / "celerybeat-schedule")
+CELERY_BEAT_SCHEDULE_FILENAME = str(local_defaults.VAR / "celerybeat-schedule")
 # Answers that come in within this time are taken in one step.
 ADVANCE_DELAY_SECONDS = env.number("ADVANCE_DELAY_SECONDS", default=0.5)
 
@@ -234,14 +238,14 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "selection.access.Roles",
+    "selection.accounts.Roles",
 ]
 # Whoever fails so often with one name from one address waits. It is counted in the database, so
 # that it holds for all web servers and without Redis; for one address at a time, because otherwise
 # anybody could shut a colleague out.
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
-AXES_LOCKOUT_PARAMETERS = "selection.signin.failures.parameters"
+AXES_LOCKOUT_PARAMETERS = "selection.accounts.lockout.parameters"
 AXES_SENSITIVE_PARAMETERS = ["code", "credential"]  # besides the password
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "locked.html"
@@ -250,8 +254,8 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 # Pages, single sign-on, second factors and passkeys are django-allauth's. Its limits are off,
 # because they are counted in the cache: axes counts passwords and codes alike.
-ACCOUNT_ADAPTER = "selection.signin.adapters.Accounts"
-ACCOUNT_FORMS = {"login": "selection.signin.forms.LoginForm"}
+ACCOUNT_ADAPTER = "selection.accounts.adapters.Accounts"
+ACCOUNT_FORMS = {"login": "selection.accounts.forms.LoginForm"}
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
@@ -261,11 +265,11 @@ ACCOUNT_RATE_LIMITS = False
 ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before a way in changes
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
-MFA_ADAPTER = "selection.signin.adapters.Factors"
+MFA_ADAPTER = "selection.accounts.adapters.Factors"
 MFA_FORMS = {
-    "authenticate": "selection.signin.forms.AuthenticateForm",
-    "reauthenticate": "selection.signin.forms.ConfirmForm",
-    "add_webauthn": "selection.signin.forms.PasskeyForm",
+    "authenticate": "selection.accounts.forms.AuthenticateForm",
+    "reauthenticate": "selection.accounts.forms.ConfirmForm",
+    "add_webauthn": "selection.accounts.forms.PasskeyForm",
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
@@ -274,7 +278,7 @@ MFA_RATE_LIMITS = False
 MFA_TOTP_TOLERANCE = 1  # half a minute, for clocks that are not right
 # Browsers know passkeys on https, and for trying out on localhost.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
-SOCIALACCOUNT_ADAPTER = "selection.signin.adapters.SingleSignOn"
+SOCIALACCOUNT_ADAPTER = "selection.accounts.adapters.SingleSignOn"
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": single_sign_on.providers(env)}}
 # Who comes by single sign-on or by a proxy for the first time: into this team, else into none.
 NEW_LOGINS_TEAM = env("NEW_LOGINS_TEAM", default="")
@@ -286,7 +290,7 @@ LOGIN_REDIRECT_URL = "admin:index"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
 # Browsers that came once by https come back by nothing else. By what a request came only a trusted
-# proxy can tell; without one crowdselect.proxies takes PUBLIC_URL's word. The API is no browser.
+# proxy can tell; without one crowdselect.web.forwarded_headers takes PUBLIC_URL's word. The API is no browser.
 SECURE_HSTS_SECONDS = env.number("HSTS_SECONDS", default=365 * 24 * 3600) if HTTPS else 0
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = ["^api/"]
@@ -306,7 +310,7 @@ FORMAT_MODULE_PATH = ["crowdselect.formats"]
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [FILES / "static"]
-VAR_DIR = embedded.VAR
+VAR_DIR = local_defaults.VAR
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -7,18 +7,18 @@ from django.views.generic import RedirectView
 from selection.api import api
 from selection.worker import join, media, mturk, views
 
-from . import watching
+from .web import health
 
 admin.autodiscover()  # here, because whoever serves no pages starts in half the time without them
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
-    path("admin/", include("selection.signin.urls")),  # its login takes the place of Django's
+    path("admin/", include("selection.accounts.urls")),  # its login takes the place of Django's
     path("admin/", admin.site.urls),
     path("api/", api.urls),
-    path("healthz", watching.healthz),
-    path("readyz", watching.readyz),
-    path("metrics", watching.metrics),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("metrics", health.metrics),
     path("join/<str:token>/", join.join, name="join"),
     path("media/<str:token>/", media.media, name="media"),
     path("mturk/<str:token>/", mturk.entry, name="mturk"),

@@ -6,7 +6,8 @@ from django.core.management import call_command
 from django.core.signals import request_started
 from django.core.wsgi import get_wsgi_application
 
-from . import broker, celery_app, tracing
+from . import broker, celery_app
+from .web import tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 
@@ -15,8 +16,8 @@ application = get_wsgi_application()
 broker.hurry(celery_app)
 call_command("check")  # refuses to serve with bad settings, as every command does
 
-from . import pulse  # noqa: E402  (needs the apps)
+from .web import heartbeat  # noqa: E402  (needs the apps)
 
-__all__ = ["application", "pulse"]
+__all__ = ["application", "heartbeat"]
 
-request_started.connect(pulse.start)  # whatever server this is, in whichever of its processes
+request_started.connect(heartbeat.start)  # whatever server this is, in whichever of its processes

@@ -12,7 +12,7 @@ from selection.errors import Refused
 from . import options, processes, workers
 from .cells import carry_out
 from .papers import command as reproduce
-from .promises import command as validate
+from .validation import command as validate
 
 COMMANDS = {"validate": validate, "reproduce": reproduce}
 GOES_ON = "An interrupted one goes on when the same command is given again."

@@ -7,12 +7,12 @@ from celery import shared_task
 
 from .papers.cells import Cell as PapersCell
 from .papers.rows import Row as PapersRow
-from .promises import compared, lives, practice
-from .promises.cells import Cell as PromisesCell
-from .promises.rows import Row as PromisesRow
+from .validation import compared, event_table, practice
+from .validation.cells import Cell as PromisesCell
+from .validation.rows import Row as PromisesRow
 
 QUEUE = "research"  # of its own: a run's next step never waits behind a long cell
-ROOMS = {"compared": compared, "lives": lives, "practice": practice}
+ROOMS = {"compared": compared, "lives": event_table, "practice": practice}
 CELLS: dict[str, Any] = {"papers": PapersCell, "promises": PromisesCell}
 CELLS |= {name: room.Cell for name, room in ROOMS.items()}
 ROWS: dict[str, Any] = {"papers": PapersRow, "promises": PromisesRow}

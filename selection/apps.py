@@ -8,7 +8,7 @@ from . import checks  # noqa: F401  (registers them)
 
 # What happens by itself when a row is saved or somebody signs in: in every process, so that no
 # command of manage.py goes unrecorded either. They need the tables, which are not there above.
-LISTENING = ("selection.audit.receivers", "selection.signin.receivers")
+LISTENING = ("selection.audit.receivers", "selection.accounts.receivers")
 
 
 class SelectionConfig(AppConfig):

@@ -10,12 +10,14 @@ from celery.signals import worker_ready
 from django.db import DatabaseError
 from django.utils import timezone
 
-from . import acting, audit, clock, engine, intake, personal, reports, wake, webhooks
+from . import actor, audit, db_clock, engine, privacy, reports, wakeups, webhooks
+from .answers import recording
+from .engine import late_regrades
 from .errors import Busy, cannot_write
-from .forecast import orders, outlooks
-from .intake import uploads
+from .forecast import forecast_requests, running_forecast
+from .imports import uploads
 from .models import Creation, Pulse, Run
-from .setup import joining, misgraded, roster
+from .runs import roster, roster_opening
 
 logger = logging.getLogger(__name__)
 
@@ -41,25 +43,25 @@ class Patient(Task):  # type: ignore[misc]
 @shared_task(base=Patient, time_limit=FROZEN)
 def advance(run_id: int) -> None:
     """A run that is held, by whomever, keeps no process from the other runs: it is for later."""
-    wake.received(run_id)
+    wakeups.received(run_id)
     try:
-        with acting.by_part("engine"):
+        with actor.by_part("engine"):
             step = engine.advance(run_id, wait=False)
         if step:
             told = {"run": run_id, "step": step.number}
             logger.info("Step %s of run %s.", step.number, run_id, extra=told)
     except Busy:
-        wake.request(run_id)
+        wakeups.request(run_id)
 
 
 @shared_task(base=Patient)
 def forecast(part_id: int, runs: int) -> None:
-    orders.work(part_id, runs)
+    forecast_requests.work(part_id, runs)
 
 
 @shared_task(base=Patient)
 def outlook(run_id: int) -> None:
-    outlooks.refresh(run_id)
+    running_forecast.refresh(run_id)
 
 
 @shared_task(base=Patient)
@@ -81,7 +83,7 @@ def catch_up(**signal: object) -> None:
 @shared_task(base=Patient)
 def retain() -> None:
     """Nothing, where all is kept for good."""
-    personal.retain()
+    privacy.retain()
 
 
 @shared_task(base=Patient, time_limit=FROZEN)
@@ -91,10 +93,10 @@ def sweep() -> None:
     A part that the database refuses, as when a run is held for long, is for the next sweep. One
     that fails otherwise is written down; the others go on.
     """
-    with acting.by_part("sweep"):
+    with actor.by_part("sweep"):
         for part in PARTS:
             _try(part)
-    Pulse.objects.update_or_create(pk=Pulse.SWEEP, defaults={"at": clock.now()})
+    Pulse.objects.update_or_create(pk=Pulse.SWEEP, defaults={"at": db_clock.now()})
 
 
 def _try(part: Callable[[], object]) -> None:
@@ -108,7 +110,7 @@ def _try(part: Callable[[], object]) -> None:
 
 def wake_all() -> None:
     for run_id in Run.objects.running().values_list("id", flat=True):
-        wake.send(run_id, delay=0)
+        wakeups.send(run_id, delay=0)
 
 
 def tell_needs() -> None:
@@ -121,22 +123,22 @@ def forget_keys() -> None:
 
 def expire() -> None:
     """Many at once, as after an outage, are worth an entry; one now and then is not."""
-    for run_id, count in intake.lapse().items():
+    for run_id, count in recording.lapse().items():
         if count >= AT_ONCE:
             run = Run.objects.get(pk=run_id)
-            audit.note("expired", run, who=acting.part(), after={"answers not in time": count})
+            audit.note("expired", run, who=actor.part(), after={"answers not in time": count})
 
 
 PARTS: list[Callable[[], object]] = [
     expire,
-    misgraded.sweep,
+    late_regrades.sweep,
     wake_all,
-    joining.close_due,
+    roster_opening.close_due,
     roster.sweep,
     uploads.sweep,
     forget_keys,
-    orders.sweep,
-    outlooks.sweep,
+    forecast_requests.sweep,
+    running_forecast.sweep,
     tell_needs,
     webhooks.sweep,
 ]

@@ -10,9 +10,9 @@ from django.test import Client
 from hypothesis import HealthCheck, settings
 
 import crowdselect.urls  # noqa: F401  (finds all pages, of which a test may ask for any)
-from crowdselect.redis_server import command
-from selection import wake
-from selection.intake import uploads
+from crowdselect.start.redis_server import command
+from selection import wakeups
+from selection.imports import uploads
 from selection.models import ApiToken
 from tests.processes import wait_until
 from tests.settings import REDIS_SOCKET
@@ -60,7 +60,7 @@ def no_haste() -> None:
 @pytest.fixture(autouse=True)
 def empty_redis(redis_server: None) -> None:
     cache.clear()
-    wake._rests_until = 0.0
+    wakeups._rests_until = 0.0
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from selection import engine, intake
-from selection.intake import catalog
-from selection.intake.files import QuestionRow, WorkerRow
+from selection import engine
+from selection.answers import recording
+from selection.imports import catalog
+from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Assignment, Pool, QuestionSet, Run
-from selection.setup import runs
+from selection.runs import lifecycle
 
 names = itertools.count(1)
 
@@ -48,7 +49,7 @@ def make_run(n: int = 6, questions: int = 200, start: bool = True, **fields: obj
     values.setdefault("question_set", make_questions(questions))
     run = Run.objects.create(**values if "pool" in values else values | {"pool": make_pool(n)})
     if start:
-        runs.start(run)
+        lifecycle.start(run)
         run.refresh_from_db()
     return run
 
@@ -80,7 +81,7 @@ def answer_all(run: Run, respond: Crowd) -> int:
     """Let the crowd answer what is out."""
     responses = [(assignment, respond(assignment)) for assignment in open_of(run)]
     given = [(assignment, said) for assignment, said in responses if said is not None]
-    return intake.record_many(run, given)
+    return recording.record_many(run, given)
 
 
 def play(run: Run, respond: Crowd, most: int = 10_000) -> Run:

@@ -12,7 +12,7 @@
 from . import simulate
 from .certified import LIKE_THESE, THIS_SET
 from .credible import DOUBT, summary
-from .early import Early, early, those_left
+from .early_selection import Early, early, those_left
 from .options import Option
 from .population_summary import PopulationSummary
 from .problem import Problem, ProblemError

@@ -1,15 +1,18 @@
 """The requester's pages: Django's admin in django-unfold's layout, one file per subject."""
 
-from . import access, answers, audit, pools, practice, questions, runs, system, webhooks
+from . import pools, system
+from .questions import practice, question_admin
+from .run import answers, run_admin
+from .teams import accounts, audit, webhooks
 
 __all__ = [
-    "access",
+    "accounts",
     "answers",
     "audit",
     "pools",
     "practice",
-    "questions",
-    "runs",
+    "question_admin",
+    "run_admin",
     "system",
     "webhooks",
 ]

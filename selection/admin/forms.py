@@ -5,13 +5,14 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import (
+    UnfoldAdminExpandableTextareaWidget,
     UnfoldAdminFileFieldWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
 )
 
 from selection.errors import Refused
-from selection.intake import uploads
+from selection.imports import uploads
 
 
 class UploadForm(forms.Form):
@@ -56,3 +57,19 @@ class ReasonForm(forms.Form):
         widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "Kept in the history of the runs"}),
         error_messages={"required": "Give a reason: it is written to the history of the runs."},
     )
+
+
+class LinesField(forms.CharField):
+    """A list of texts, one to a line."""
+
+    widget = UnfoldAdminExpandableTextareaWidget
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        lines = (super().to_python(value) or "").splitlines()
+        return [line.strip() for line in lines if line.strip()]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return list(initial or []) != self.to_python(data)

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from selection import reports
-from selection.access import allowed, scoped
+from selection.accounts import allowed, scoped
 from selection.models import Pool, QuestionSet, Run
 
 SHOWN = 6

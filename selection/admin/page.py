@@ -16,7 +16,7 @@ from django.views.generic.base import ContextMixin, TemplateResponseMixin
 from unfold.views import UnfoldModelAdminViewMixin
 
 from selection import exports
-from selection.access import MEMBER, allowed, scoped
+from selection.accounts import MEMBER, allowed, scoped
 
 CSV = "text/csv; charset=utf-8"
 

@@ -12,11 +12,11 @@ from unfold.decorators import display
 
 from selection.models import Candidate, Pool, Run, Worker
 
-from .importers import WORKERS
-from .imports import import_urls, to_import
-from .joining import offer_joining
+from .imports.importers import WORKERS
+from .imports.join_offer import offer_joining
+from .imports.pages import import_urls, to_import
 from .page import DeletedWhole, list_url
-from .personal_pages import personal_urls
+from .privacy_pages import personal_urls
 from .scope import Admin
 
 MOST_NAMED = 100

@@ -1,7 +1,7 @@
 """What every admin of something that belongs to a team has: it is scoped without being told.
 
 A class that derives from ``Admin`` or ``TabularInline`` here, instead of django-unfold's own,
-lists, finds, offers, changes and deletes what whoever asks may see and do (selection.access).
+lists, finds, offers, changes and deletes what whoever asks may see and do (selection.accounts).
 """
 
 from typing import Any, ClassVar
@@ -16,12 +16,12 @@ from unfold.admin import ModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
 
 from selection import audit
-from selection.access import allowed, common_team, path_of, scoped, several, team_of
+from selection.accounts import allowed, common_team, path_of, scoped, several, team_of
 from selection.models import Team
 
-from . import past
-from .careful import Careful, CarefulFields
+from . import object_history
 from .page import object_url
+from .safe_lookups import Careful, CarefulFields
 
 OTHERS = "These do not belong to one team: what is used together has to."
 
@@ -87,7 +87,7 @@ class Admin(Careful, Scoped, ModelAdmin):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         item = kwargs.get("obj")
-        context["past"] = past.in_short(item) if item is not None else {}
+        context["past"] = object_history.in_short(item) if item is not None else {}
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_form(
@@ -147,7 +147,7 @@ class Admin(Careful, Scoped, ModelAdmin):
             raise PermissionDenied
         context = self.admin_site.each_context(request) | {
             "title": f"What was done to {item}",
-            **past.of(item),
+            **object_history.of(item),
             "addresses": allowed(request, "selection.view_auditentry", item),
             "back": object_url(item),
         }

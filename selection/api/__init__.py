@@ -2,12 +2,8 @@
 
 from . import (  # noqa: F401  (each adds addresses)
     answers,
-    drafts,
-    expected,
-    exports,
     files,
     forecasts,
-    history,
     label_studio,
     media,
     personal,
@@ -15,14 +11,20 @@ from . import (  # noqa: F401  (each adds addresses)
     practice,
     question_sets,
     questions,
-    runs,
-    signs,
-    standings,
     submissions,
-    told,
     webhooks,
     workers,
 )
 from .base import api
+from .run import (  # noqa: F401  (each adds addresses)
+    collusion,
+    drafts,
+    exports,
+    forecast_draft,
+    history,
+    lifecycle,
+    standings,
+    worker_texts,
+)
 
 __all__ = ["api"]

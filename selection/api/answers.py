@@ -6,17 +6,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Query, Status
 
-from selection import audit, intake, reports
-from selection.access import scoped
+from selection import audit, reports
+from selection.accounts import scoped
+from selection.answers import batch, presence, recording
 from selection.errors import Conflict, Refused
-from selection.intake import presence
-from selection.intake.files import AnswerRow
+from selection.imports import validate_answers
+from selection.imports.row_parsers import AnswerRow
 from selection.models import Run, spellings
 from selection.worker.page import idle
 
 from .base import ERRORS, Scope, Token, api
 from .fields import Id
-from .paging import NEXT, cut, number
+from .pagination import NEXT, cut, number
 from .schemas import (
     AnswersIn,
     AssignmentOut,
@@ -109,7 +110,7 @@ def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Stat
     A response that is none of the choices is refused with 422 and the list of them.
     """
     team = request.auth.team_id  # type: ignore[attr-defined]
-    receipt = intake.record(assignment_id, payload.response, team_id=team)
+    receipt = recording.record(assignment_id, payload.response, team_id=team)
     return Status(200 if receipt.duplicate else 201, vars(receipt))
 
 
@@ -122,12 +123,12 @@ def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Stat
 def answer_many(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
     """Record up to 1,000 responses, of any runs: each is taken or refused by itself."""
     sent = [(one.assignment, one.response) for one in payload.answers]
-    results = intake.record_batch(sent, request.auth.team_id)  # type: ignore[attr-defined]
+    results = batch.record_batch(sent, request.auth.team_id)  # type: ignore[attr-defined]
     rows = [_result(pk, result) for (pk, _), result in zip(sent, results, strict=True)]
     return {"taken": sum(row["status"] == 201 for row in rows), "results": rows}
 
 
-def _result(assignment: int, result: intake.Receipt | Refused) -> dict[str, Any]:
+def _result(assignment: int, result: recording.Receipt | Refused) -> dict[str, Any]:
     if isinstance(result, Refused):
         return {"assignment": assignment, "status": result.status, "error": str(result)}
     status = 200 if result.duplicate else 201
@@ -142,8 +143,8 @@ def import_answers(request: HttpRequest, run_id: Id, payload: AnswersIn) -> dict
     """
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     rows = [AnswerRow(line, **row.dict()) for line, row in enumerate(payload.answers, 1)]
-    sorting = intake.sort(run, rows, payload.outside)
-    intake.take(run, sorting)
+    sorting = validate_answers.sort(run, rows, payload.outside)
+    validate_answers.take(run, sorting)
     audit.note("import", run, after={"answers": sorting.taken})
     return {
         "now": len(sorting.answers),

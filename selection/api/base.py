@@ -17,7 +17,7 @@ from ninja.parser import Parser
 from ninja.responses import NinjaJSONEncoder
 from ninja.security import HttpBearer
 
-from selection.access import limits, tokens
+from selection.accounts import rate_limits, tokens
 from selection.errors import Forbidden, Refused, TooMany, WrongKind
 from selection.limits import MB
 from selection.models import ApiToken
@@ -44,11 +44,11 @@ class Token(HttpBearer):
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
         found = tokens.of_secret(token)
         if found is None:
-            place = limits.place(request)
-            if limits.over("address", place, settings.API_FAILURES_PER_MINUTE):
+            place = rate_limits.place(request)
+            if rate_limits.over("address", place, settings.API_FAILURES_PER_MINUTE):
                 raise TooMany("Too many requests without a valid token: wait a minute.")
             return None
-        if limits.over("token", str(found.pk), settings.API_REQUESTS_PER_MINUTE):
+        if rate_limits.over("token", str(found.pk), settings.API_REQUESTS_PER_MINUTE):
             raise TooMany("Too many requests with this token: wait a minute.")
         looks = request.method == "GET" and not self.manages
         scopes = self.scopes or ((Scope.READ,) if looks else ())
@@ -178,7 +178,7 @@ class ErrorOut(Schema):
 def refused(request: HttpRequest, error: Refused) -> HttpResponse:
     response = api.create_response(request, {"error": str(error)}, status=error.status)
     if isinstance(error, TooMany):
-        response["Retry-After"] = str(limits.seconds_left())
+        response["Retry-After"] = str(rate_limits.seconds_left())
     return response
 
 

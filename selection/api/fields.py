@@ -8,7 +8,7 @@ from ninja.schema import model_validator  # type: ignore[attr-defined]  # pydant
 
 from selection.limits import LONGEST_KEY, LONGEST_WHY
 
-from .paging import Page
+from .pagination import Page
 
 MOST = 2**31 - 1  # that a column holds
 

@@ -13,17 +13,17 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
 from selection import audit
-from selection.access import scoped
+from selection.accounts import scoped
+from selection.answers.recording import Outside
 from selection.errors import Conflict, Refused
-from selection.intake import layouts, staging, taking, uploads
-from selection.intake.answers import Outside
+from selection.imports import commit, platforms, staging, uploads
+from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
-from selection.reading import ENCODINGS
 
 from .base import ERRORS, api
 from .fields import Amount, Id, Sent, Value, Yes
-from .once import KEYED, once
-from .paging import NEXT, Page, page
+from .idempotency import KEYED, once
+from .pagination import NEXT, Page, page
 
 Kind = Upload.Kind
 State = Upload.State
@@ -126,7 +126,7 @@ class FileRowOut(Schema):
 
 
 def _out(upload: Upload) -> dict[str, Any]:
-    plan = layouts.Plan(**upload.plan)
+    plan = platforms.Plan(**upload.plan)
     known = dict.fromkeys(filter(None, upload.header), "")
     known |= dict.fromkeys(plan.attributes, ATTRIBUTE)
     known |= {column: name for name, column in plan.fields.items()}
@@ -146,9 +146,9 @@ def _out(upload: Upload) -> dict[str, Any]:
     }
 
 
-def _wanting(upload: Upload, plan: layouts.Plan) -> str:
+def _wanting(upload: Upload, plan: platforms.Plan) -> str:
     try:
-        layouts.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
+        platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
     except Refused as refusal:
         return str(refusal)
     return ""
@@ -211,7 +211,7 @@ def list_file_rows(
     request: HttpRequest, response: HttpResponse, file_id: UUID, query: Query[OutsideQuery]
 ) -> list[dict[str, Any]]:
     """Its rows as they are understood so far: those that will be taken, or those that will not."""
-    rows = taking.good if query.taken else taking.left_out
+    rows = commit.good if query.taken else commit.left_out
     found = rows(_file(request, file_id), query.outside)
     return [_row(one) for one in page(request, response, found, query)]
 
@@ -235,7 +235,9 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
         raise Conflict("This file is taken already.")
     if payload.header:
         uploads.begin_at(upload, payload.header, payload.encoding, at_once=False)
-    plan = layouts.named(layouts.Plan(**upload.plan), upload.header, list(payload.columns.items()))
+    plan = platforms.named(
+        platforms.Plan(**upload.plan), upload.header, list(payload.columns.items())
+    )
     plan.headed = payload.headed
     if payload.questions:
         plan = uploads.assigned(upload, plan, list(payload.questions.items()))
@@ -254,10 +256,10 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
         return _out(upload)
     if upload.state != State.READY:
         raise Conflict(_out(upload)["error"] or f"{upload} is still being read: ask again.")
-    left = taking.left_out(upload, payload.outside).count() if payload.strict else 0
+    left = commit.left_out(upload, payload.outside).count() if payload.strict else 0
     if left:
         raise Conflict(f"Nothing was taken: {left:,} rows would be left out.")
-    upload, count = taking.take(upload.pk, payload.outside)
+    upload, count = commit.take(upload.pk, payload.outside)
     into = staging.target_of(upload)
     audit.note("import", into, after={"file": upload.name, upload.kind: count})
     return show_file(request, file_id)
@@ -270,7 +272,7 @@ def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
     if upload.state != State.TAKEN:
         raise Conflict("This file was not taken: there is nothing to undo.")
     into = staging.target_of(upload)
-    taking.undo(upload.pk)
+    commit.undo(upload.pk)
     audit.note("import undone", into, after={"file": upload.name})
     return Status(204, None)
 

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Field, Schema, Status
 
 from selection import forecast
-from selection.access import scoped
+from selection.accounts import scoped
 from selection.errors import Refused
-from selection.forecast import Belief, orders
+from selection.forecast import Belief, forecast_requests
 from selection.limits import MOST_ENTRIES, MOST_IMPORTED
 from selection.models import Planning, Run
 
@@ -156,7 +156,7 @@ def order_forecast(
     given = payload.dict(exclude={"range", "run", "past"})
     plan, belief = forecast.Plan(**given), _belief(request, payload)
     team = request.auth.team_id  # type: ignore[attr-defined]
-    planning = orders.order(plan, belief, who(request), team=team)
+    planning = forecast_requests.order(plan, belief, who(request), team=team)
     shown = _out(planning)
     if shown["rows"]:
         return Status(200, shown)
@@ -167,15 +167,15 @@ def order_forecast(
 @api.get("/forecasts/{forecast_id}", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
 def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
     """A forecast as it is by now."""
-    planning = orders.find(forecast_id, scoped(Planning, request))
-    orders.touch(planning)
+    planning = forecast_requests.find(forecast_id, scoped(Planning, request))
+    forecast_requests.touch(planning)
     return _out(planning)
 
 
 @api.delete("/forecasts/{forecast_id}", response={204: None, **ERRORS}, tags=["forecasts"])
 def cancel_forecast(request: HttpRequest, forecast_id: Id) -> Status[None]:
     """Stop refining it. Its numbers stay; ordering the same again takes it up."""
-    orders.cancel(orders.find(forecast_id, scoped(Planning, request)))
+    forecast_requests.cancel(forecast_requests.find(forecast_id, scoped(Planning, request)))
     return Status(204, None)
 
 
@@ -202,10 +202,10 @@ def _out(planning: Planning) -> dict[str, Any]:
     return {
         "id": planning.pk,
         "state": planning.state,
-        "progress": orders.progress(planning),
+        "progress": forecast_requests.progress(planning),
         "error": planning.error,
         "created": planning.created,
-        "believed": orders.belief(planning).words,
-        "rows": [row.as_numbers() for row in orders.rows(planning)],
-        "curves": orders.curves(planning),
+        "believed": forecast_requests.belief(planning).words,
+        "rows": [row.as_numbers() for row in forecast_requests.rows(planning)],
+        "curves": forecast_requests.curves(planning),
     }

@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
-from selection.access import scoped
-from selection.intake import annotations
+from selection.accounts import scoped
+from selection.answers import label_studio
 from selection.limits import LONGEST_KEY
 from selection.models import Run
 
@@ -55,5 +55,5 @@ def hear_label_studio(
     A second and different answer is refused with 409.
     """
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    annotation = annotations.read(payload.dict(), query.field)
-    return {"state": annotations.take(run, annotation) if annotation else "ignored"}
+    annotation = label_studio.read(payload.dict(), query.field)
+    return {"state": label_studio.take(run, annotation) if annotation else "ignored"}

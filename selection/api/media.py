@@ -8,13 +8,13 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
 from selection import audit
-from selection.intake import media
 from selection.models import MediaFile
+from selection.questions import media
 
 from .base import ERRORS, api
 from .fields import Id, Key, Sent
-from .once import KEYED, once
-from .paging import NEXT, Page, page
+from .idempotency import KEYED, once
+from .pagination import NEXT, Page, page
 from .question_sets import set_of
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from django.http import Http404, HttpRequest
 from ninja import Field, Schema
 
-from selection import personal
-from selection.access import scoped
+from selection import privacy
+from selection.accounts import scoped
 from selection.models import Worker, spellings
 
 from .base import ERRORS, api, who
@@ -22,13 +22,13 @@ class ErasedOut(Schema):
 @api.get("/workers/{path:worker}/data", response={200: dict[str, Any], **ERRORS}, tags=["workers"])
 def worker_data(request: HttpRequest, worker: Key) -> dict[str, Any]:
     """All that is kept about a worker, by id, in all pools and runs of the team."""
-    return personal.export(_rows(request, worker))
+    return privacy.export(_rows(request, worker))
 
 
 @api.delete("/workers/{path:worker}/data", response={200: ErasedOut, **ERRORS}, tags=["workers"])
 def erase_worker(request: HttpRequest, worker: Key) -> Any:
     """Take away who a worker is; answers, verdicts and promises stay. There is no way back."""
-    return personal.erase(_rows(request, worker), who(request))
+    return privacy.erase(_rows(request, worker), who(request))
 
 
 def _rows(request: HttpRequest, worker: str) -> list[Worker]:

@@ -9,17 +9,17 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
 from selection import audit
-from selection.access import scoped
-from selection.intake import rows
-from selection.intake.files import WorkerRow
+from selection.accounts import scoped
+from selection.imports import rows
+from selection.imports.row_parsers import WorkerRow
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Pool, Worker, as_stored
-from selection.setup import holders
+from selection.runs import deletion
 
 from .base import ERRORS, api
 from .fields import Attributes, Id, Key, Name, Named, RowsOut
-from .once import KEYED, once
-from .paging import NEXT, Page, page
+from .idempotency import KEYED, once
+from .pagination import NEXT, Page, page
 from .schemas import WorkerIn
 
 
@@ -88,7 +88,7 @@ def list_pools(
 def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
     """Make an empty pool."""
     pool = Pool(name=payload.name, team_id=request.auth.team_id)  # type: ignore[attr-defined]
-    holders.store(pool)
+    deletion.store(pool)
     return show_pool(request, pool.pk)
 
 
@@ -103,14 +103,14 @@ def rename_pool(request: HttpRequest, pool_id: Id, payload: PoolIn) -> dict[str,
     """Call a pool something else."""
     pool = _pool(request, pool_id)
     pool.name = payload.name
-    holders.store(pool)
+    deletion.store(pool)
     return _out(pool)
 
 
 @api.delete("/pools/{pool_id}", response={204: None, **ERRORS}, tags=["pools"])
 def delete_pool(request: HttpRequest, pool_id: Id) -> Status[None]:
     """Delete a pool with its workers; 409 while a run needs it."""
-    holders.delete(_pool(request, pool_id))
+    deletion.delete(_pool(request, pool_id))
     return Status(204, None)
 
 
@@ -187,5 +187,5 @@ def change_pool_worker(
 )
 def delete_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Status[None]:
     """Take a worker out of a pool; 409 for one who is in a run."""
-    holders.delete(_of_key(request, pool_id, worker))
+    deletion.delete(_of_key(request, pool_id, worker))
     return Status(204, None)

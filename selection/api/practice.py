@@ -6,13 +6,13 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Schema, Status
 
-from selection.intake import practice
 from selection.limits import LONGEST_TEXT
 from selection.models import Practice
+from selection.questions import practice
 
 from .base import ERRORS, api
 from .fields import MOST, Id, Yes
-from .once import KEYED, once
+from .idempotency import KEYED, once
 from .question_sets import set_of
 from .questions import GoldIn, Grading, way_of
 

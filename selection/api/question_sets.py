@@ -8,15 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
-from selection.access import scoped
+from selection.accounts import scoped
 from selection.limits import LONGEST_TEXT
 from selection.models import QuestionSet
-from selection.setup import holders
+from selection.runs import deletion
 
 from .base import ERRORS, api
 from .fields import Amount, Id, Name, Named, Yes
-from .once import KEYED, once
-from .paging import NEXT, page
+from .idempotency import KEYED, once
+from .pagination import NEXT, page
 
 
 class SetIn(Schema):
@@ -106,7 +106,7 @@ def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
     """Make an empty question set."""
     team = request.auth.team_id  # type: ignore[attr-defined]
     item = QuestionSet(team_id=team, **payload.dict())
-    holders.store(item)
+    deletion.store(item)
     return show_question_set(request, item.pk)
 
 
@@ -123,12 +123,12 @@ def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) 
     for name, value in payload.dict(exclude_unset=True).items():
         if value is not None or name in ("tries", "most_workers"):
             setattr(item, name, value)
-    holders.store(item)
+    deletion.store(item)
     return _out(item)
 
 
 @api.delete("/question-sets/{set_id}", response={204: None, **ERRORS}, tags=["questions"])
 def delete_question_set(request: HttpRequest, set_id: Id) -> Status[None]:
     """Delete a question set with its questions; 409 while a run needs it."""
-    holders.delete(set_of(request, set_id))
+    deletion.delete(set_of(request, set_id))
     return Status(204, None)

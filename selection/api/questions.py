@@ -8,16 +8,16 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
 from selection import audit
-from selection.intake import rows
-from selection.intake.files import QuestionRow
+from selection.imports import rows
+from selection.imports.row_parsers import QuestionRow
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Question, as_stored
-from selection.setup import regrade
-from selection.setup.regrade import Gold
+from selection.questions import corrections
+from selection.questions.corrections import Gold
 
 from .base import ERRORS, api, who
 from .fields import Id, Key, Part, RowsOut, Yes
-from .paging import NEXT, Page, page
+from .pagination import NEXT, Page, page
 from .question_sets import set_of
 from .schemas import WhyIn
 
@@ -166,7 +166,7 @@ def retire_question(
 ) -> dict[str, Any]:
     """Ask nobody a question any more, and let no answer to it count."""
     item = _of_key(request, set_id, question)
-    return _corrected(item, regrade.retire(item, who(request), payload.why))
+    return _corrected(item, corrections.retire(item, who(request), payload.why))
 
 
 @api.post(
@@ -179,7 +179,7 @@ def restore_question(
 ) -> dict[str, Any]:
     """Ask a retired question again, and let the answers to it count."""
     item = _of_key(request, set_id, question)
-    return _corrected(item, regrade.restore(item, who(request), payload.why))
+    return _corrected(item, corrections.restore(item, who(request), payload.why))
 
 
 @api.get(
@@ -205,7 +205,7 @@ def correct_question(
     row = _row(1, item.key, payload)
     rows.refuse_question(row)
     gold = Gold(row.prompt, row.accepted, row.choices, row.grading)
-    return _corrected(item, regrade.correct(item, gold, who(request), payload.why))
+    return _corrected(item, corrections.correct(item, gold, who(request), payload.why))
 
 
 def _corrected(item: Question, runs: list[Any]) -> dict[str, Any]:

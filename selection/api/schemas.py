@@ -16,7 +16,7 @@ from selection.limits import (
 )
 
 from .fields import Attributes, Id, Key
-from .paging import LONGEST_CURSOR, Page
+from .pagination import LONGEST_CURSOR, Page
 
 
 class AssignmentOut(Schema):

@@ -7,10 +7,10 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Schema
 
-from selection.access import scoped
+from selection.accounts import scoped
 from selection.limits import LONGEST_KEY, LONGEST_WHY, MOST_ENTRIES
 from selection.models import Run
-from selection.setup import submissions
+from selection.runs import platform_submissions as submissions
 
 from .base import ERRORS, api, who
 from .fields import Id

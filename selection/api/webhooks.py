@@ -7,10 +7,10 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
-from selection.access import scoped
+from selection.accounts import scoped
 from selection.limits import MOST_PAGE
 from selection.models import Delivery, Webhook
-from selection.webhooks import hooks
+from selection.webhooks import registration
 
 from .base import ERRORS, Token, api
 from .fields import Id, Yes
@@ -80,7 +80,7 @@ def list_webhooks(request: HttpRequest) -> Any:
 def create_webhook(request: HttpRequest, payload: WebhookIn) -> Status[Any]:
     """Have an address told what happens; the answer has its secret."""
     team = request.auth.team_id  # type: ignore[attr-defined]
-    return Status(201, hooks.create(team, payload.url, payload.events, payload.on))
+    return Status(201, registration.create(team, payload.url, payload.events, payload.on))
 
 
 @api.get(
@@ -94,7 +94,7 @@ def show_webhook(request: HttpRequest, webhook_id: Id) -> Any:
 def change_webhook(request: HttpRequest, webhook_id: Id, payload: WebhookChangeIn) -> Any:
     """Give it another address or other events, or turn it on or off; what is left out stays."""
     given = {name: value for name, value in payload.dict().items() if value is not None}
-    return hooks.change(_hook(request, webhook_id), **given)
+    return registration.change(_hook(request, webhook_id), **given)
 
 
 @api.delete("/webhooks/{webhook_id}", response={204: None, **ERRORS}, tags=["webhooks"])
@@ -110,14 +110,14 @@ def delete_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
 def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
     """Put a new secret in the place of the old one, which signs nothing from now on."""
     hook = _hook(request, webhook_id)
-    hooks.renew(hook)
+    registration.renew(hook)
     return hook
 
 
 @api.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut, **ERRORS}, tags=["webhooks"])
 def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     """Send a message that says nothing, once; look at the deliveries for what came of it."""
-    return Status(202, hooks.test(_hook(request, webhook_id)))
+    return Status(202, registration.test(_hook(request, webhook_id)))
 
 
 @api.get(
@@ -140,7 +140,7 @@ def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQ
 def replay_delivery(request: HttpRequest, delivery_id: Id) -> Status[Any]:
     """Send a message again, under the same id, whether or not it has arrived."""
     rows = scoped(Delivery, request).select_related("webhook")
-    return Status(202, hooks.replay(get_object_or_404(rows, pk=delivery_id)))
+    return Status(202, registration.replay(get_object_or_404(rows, pk=delivery_id)))
 
 
 def _hook(request: HttpRequest, pk: int) -> Webhook:

@@ -9,14 +9,14 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Status
 
 from selection import reports
-from selection.access import scoped
+from selection.accounts import scoped
 from selection.models import Candidate, Run, as_stored
-from selection.setup import by_hand, enrolment, relinking, roster
+from selection.runs import enrolment, link_rotation, manual_verdicts, roster
 from selection.worker import links
 
 from .base import ERRORS, api, may_manage, who
 from .fields import Id, Key
-from .paging import NEXT, page
+from .pagination import NEXT, page
 from .schemas import LinksOut, RunWorkersQuery, VerdictIn, WhyIn, WorkerIn, WorkerOut
 
 
@@ -94,7 +94,7 @@ def give_verdict(
     """Accept or reject a worker by hand, beside what the algorithm says; in its first skill."""
     row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
     verdict = {"accepted": 1, "rejected": -1, None: None}[payload.verdict]
-    by_hand.override(row, verdict, who(request), payload.why)
+    manual_verdicts.override(row, verdict, who(request), payload.why)
     return _worker(row, request)
 
 
@@ -106,7 +106,7 @@ def give_verdict(
 def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Put a new link in the place of a worker's: the old one opens nothing any more."""
     row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
-    relinking.one(row, who(request), payload.why)
+    link_rotation.one(row, who(request), payload.why)
     return _worker(row, request)
 
 
@@ -117,7 +117,7 @@ def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
     """Let a worker's link open nothing any more. The list of workers has a new one, should it be
     wanted."""
     row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
-    relinking.one(row, who(request))
+    link_rotation.one(row, who(request))
     return Status(204, None)
 
 
@@ -125,7 +125,7 @@ def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
 def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str, Any]:
     """Put new links in the place of all workers' and of the one to join by."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    relinking.everyone(run, who(request), payload.why)
+    link_rotation.everyone(run, who(request), payload.why)
     replaced = run.candidates.filter(skill=0).count()
     return {"replaced": replaced, "join_link": links.join_address(run)}
 

@@ -2,6 +2,6 @@
 
 from . import receivers  # noqa: F401  (connects them)
 from .listing import FIELDS, lines
-from .writing import MANY, deleted, note
+from .log import MANY, deleted, note
 
 __all__ = ["FIELDS", "MANY", "deleted", "lines", "note"]

@@ -14,7 +14,7 @@ from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_save, pre_delete, pre_save
 from django.dispatch import receiver
 
-from selection.acting import part
+from selection.actor import part
 from selection.models import (
     ApiToken,
     Event,
@@ -27,7 +27,7 @@ from selection.models import (
     Webhook,
 )
 
-from .writing import MANY, deleted, note, shown, values, who, whoever
+from .log import MANY, deleted, note, shown, values, who, whoever
 
 FACTORS = {"totp": "code", "recovery_codes": "recovery code", "webauthn": "passkey"}
 WATCHED = (

@@ -9,13 +9,13 @@ import numpy as np
 from django.db.models import F, Q
 from numpy.typing import NDArray
 
-from selection import clock
-from selection.intake.columns import table
+from selection import db_clock
+from selection.db.read_columns import table
 from selection.models import Answer, Assignment, Candidate, Run
 from selection.models.roster import Roster
 from topk import Selector
 
-from .rations import Rations
+from .exposure_limits import Rations
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -198,7 +198,7 @@ def load(run: Run) -> StepArrays:
     unseen, shown = _out(run, gone)
     return StepArrays(
         run=run,
-        now=clock.now(),
+        now=db_clock.now(),
         roster=roster,
         selector=roster.selector(run, state) if roster.ready(run) else None,
         ids=ids,

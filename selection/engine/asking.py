@@ -3,12 +3,12 @@
 import numpy as np
 from django.db.models import Count
 
-from selection import wake
-from selection.intake import patience
+from selection import wakeups
+from selection.answers import grace_period
 from selection.models import RecordedAnswer, Run
 
-from .absence import take_back
 from .arrays import Counts, Flags, StepArrays
+from .withdrawal import take_back
 
 FIRST = 3  # questions for each of those who come before there are enough to choose from
 
@@ -53,8 +53,8 @@ def _all_wait(arrays: StepArrays, free: int) -> bool:
 def _past_the_silent(arrays: StepArrays, there: Flags, left: Counts, free: int) -> Counts:
     """What the others get as if nothing were out with those who hold questions, once these were
     waited for long enough; until then a message comes when it will be."""
-    if (seconds := patience.left(arrays.run)) > 0:
-        wake.later(arrays.run.pk, seconds)
+    if (seconds := grace_period.left(arrays.run)) > 0:
+        wakeups.later(arrays.run.pk, seconds)
         return arrays.counts
     return _asked(arrays, there & (arrays.held == 0), left, free, alone=True)
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from selection import intake
-from selection.intake import bulk
+from selection.answers import recording
+from selection.db import bulk
 from selection.models import Assignment, Question, RecordedAnswer, Run, Skill
-from topk import deck
+from topk import question_order
 
 from .arrays import Counts, StepArrays
 
@@ -50,7 +50,7 @@ def _pass_over_retired(run: Run) -> None:
         return
     dealt = Assignment.objects.filter(candidate__run=run, step=run.steps, question__in=retired)
     passed = list(dealt.open().select_related("question"))
-    intake.record_many(run, [(one, "") for one in passed])
+    recording.record_many(run, [(one, "") for one in passed])
     if run.has_recorded and passed:
         owners = {(one.candidate_id, one.question_id) for one in passed}
         waiting = RecordedAnswer.objects.filter(candidate__run=run, question__in=retired)
@@ -70,7 +70,7 @@ def _answer(run: Run, records: list[RecordedAnswer]) -> None:
         assignment = given[record.candidate_id, record.question_id]
         assignment.question = record.question
         answers.append((assignment, record.response))
-    intake.record_many(run, answers)
+    recording.record_many(run, answers)
     for start in range(0, len(records), CHUNK):
         used = [record.pk for record in records[start : start + CHUNK]]
         RecordedAnswer.objects.filter(pk__in=used).delete()
@@ -91,7 +91,9 @@ def _records(run: Run, arms: Counts) -> dict[int, RecordedAnswer]:
     )
     # (w, 3) id, arm and question number of all that wait, by arm and then in the arm's own order.
     table = np.array(list(waiting), np.int64).reshape(-1, 3)
-    table = table[np.lexsort((deck.ranks(run.seed, table[:, 1], table[:, 2]), table[:, 1]))]
+    table = table[
+        np.lexsort((question_order.ranks(run.seed, table[:, 1], table[:, 2]), table[:, 1]))
+    ]
     ids, owners = table[:, 0], table[:, 1]
     # (w,) 0 for an arm's first recorded answer, 1 for its second; as many are taken as it is dealt.
     turn = np.arange(owners.size) - np.searchsorted(owners, owners)
@@ -139,7 +141,7 @@ def _numbers(arrays: StepArrays, arms: Counts, positions: Counts) -> Counts:
     for skill in arrays.run.skills:
         own = arrays.skill[arms] == skill.number
         size = skill.deck_size
-        numbers[own] = deck.questions(arrays.run.seed, arms[own], positions[own], size)
+        numbers[own] = question_order.questions(arrays.run.seed, arms[own], positions[own], size)
     return _past_met(arrays, arms, positions, numbers) if arrays.skipped[arms].any() else numbers
 
 
@@ -149,7 +151,7 @@ def _past_met(arrays: StepArrays, arms: Counts, positions: Counts, numbers: Coun
     rows = arrays.run.candidates.filter(arm__in=own).values_list("arm", "met")
     for arm, met in rows.order_by():
         size, mine = arrays.run.skills[arrays.skill[arm]].deck_size, arms == arm
-        numbers[mine] = deck.without(arrays.run.seed, arm, positions[mine], size, met)
+        numbers[mine] = question_order.without(arrays.run.seed, arm, positions[mine], size, met)
     return numbers
 
 

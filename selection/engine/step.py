@@ -4,14 +4,14 @@ from django.db import transaction
 
 from selection.errors import Busy
 from selection.models import Run, Step
-from selection.setup.rejudging import passed_over
 from topk import BUDGET_SPENT, PROMISE_KEPT
-from topk.in_turn import tell_in_turn
+from topk.feed import tell_in_turn
 
-from .absence import take_back
 from .arrays import StepArrays, load
 from .asking import ask
-from .saving import save
+from .persist import save
+from .rejudge import passed_over
+from .withdrawal import take_back
 
 ENDINGS = {PROMISE_KEPT: Run.Ending.PROMISE, BUDGET_SPENT: Run.Ending.BUDGET}
 

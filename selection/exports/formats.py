@@ -11,8 +11,8 @@ from selection.errors import Conflict, Refused
 from selection.models import Run
 
 from . import payment, platforms, surveys, tables, writing
+from .context import Wanted
 from .report import report
-from .wanted import Wanted
 from .writing import Table
 
 MEDIA = {

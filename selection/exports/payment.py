@@ -9,10 +9,10 @@ from django.db.models import Count, Max, Q
 from selection.errors import Refused
 from selection.models import Assignment, Candidate, Run
 from selection.models.answers import given
-from selection.setup import money
-from selection.setup.page_facts import PageFacts
+from selection.runs import money
+from selection.runs.worker_texts import PageFacts
 
-from .wanted import Wanted
+from .context import Wanted
 from .writing import Table, csv_file, plain_lines, program_csv
 
 COLUMNS = [

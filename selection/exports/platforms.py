@@ -6,7 +6,7 @@ from typing import Any
 from selection.models import Run
 from selection.reports import Line
 
-from .wanted import Wanted
+from .context import Wanted
 from .writing import Table, json_list, plain_lines, program_csv
 
 

@@ -13,10 +13,10 @@ from django.utils.safestring import SafeString, mark_safe
 
 from selection import reports
 from selection.models import Candidate, Run
-from selection.setup import choices, money
+from selection.runs import algorithm_choices, money
 
-from . import drawings, methods
-from .wanted import Wanted
+from . import methods_paragraph, svg_charts
+from .context import Wanted
 
 MOST_NAMED, MOST_EVENTS = 50, 200
 NEVER = "invited, and had not answered anything"
@@ -42,7 +42,7 @@ class Part:
     name: str
     k: int
     selected: list[reports.Line]
-    chart: drawings.Standings | None
+    chart: svg_charts.Standings | None
 
 
 def report(wanted: Wanted) -> Iterator[bytes]:
@@ -80,8 +80,8 @@ def facts(wanted: Wanted) -> dict[str, Any]:
         "needs": run.selector_class.needs,  # a template would call the class
         "title": run.selector_class.title,
         "citation": run.selector_class.promise.citation,
-        "extras": choices.words(run),
-        "accuracy": choices.accuracy(run),
+        "extras": algorithm_choices.words(run),
+        "accuracy": algorithm_choices.accuracy(run),
         "percent": 100 * run.epsilon,
         "once_in": 1 / run.delta,
         "price": money.price(run),
@@ -89,7 +89,7 @@ def facts(wanted: Wanted) -> dict[str, Any]:
         "promised": wanted.promised,
         "early": reports.ended_early(run),
         "interval": reports.interval(run),
-        "references": methods.references(run),
+        "references": methods_paragraph.references(run),
         **(_begun(wanted) if run.status != Run.Status.DRAFT else {}),
     }
 
@@ -112,10 +112,10 @@ def _begun(wanted: Wanted) -> dict[str, Any]:
         "corrections": events.filter(kind="regrade"),
         "events": events.exclude(kind="regrade")[:MOST_EVENTS],
         "reopened": events.filter(kind="reopen").last(),
-        "course": drawings.course(run),
+        "course": svg_charts.course(run),
         "by_hand": [line for line in wanted.seen.lines if line.by_hand],
-        "methods": methods.paragraph(wanted),
-        "box": {"width": drawings.WIDTH, "height": drawings.HEIGHT},
+        "methods": methods_paragraph.paragraph(wanted),
+        "box": {"width": svg_charts.WIDTH, "height": svg_charts.HEIGHT},
     }
 
 
@@ -125,7 +125,7 @@ def _parts(wanted: Wanted) -> list[Part]:
         lines = [line for line in wanted.seen.lines if line.number == skill.number]
         chosen = [line for line in lines if line.selected]
         name = str(skill) if wanted.run.several else ""
-        found.append(Part(name, skill.k, chosen, drawings.standings(lines)))
+        found.append(Part(name, skill.k, chosen, svg_charts.standings(lines)))
     return found
 
 

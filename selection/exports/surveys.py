@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from selection.models import Run
 
-from .wanted import Wanted
+from .context import Wanted
 from .writing import Table, csv_file
 
 CHUNK = 5000

@@ -8,7 +8,7 @@ from selection import reports
 from selection.models import Run
 from selection.reports import Line
 
-from .wanted import Wanted
+from .context import Wanted
 from .writing import Table, json_text
 
 CHUNK = 2000

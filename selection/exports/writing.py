@@ -17,7 +17,7 @@ from typing import IO, Any
 from django.core.serializers.json import DjangoJSONEncoder
 from xlsxwriter import Workbook
 
-from selection.intake import files
+from selection.imports import row_parsers
 
 # The byte-order mark tells spreadsheets that a CSV file is UTF-8. Platforms would take it as a part
 # of the first column's name.
@@ -44,11 +44,11 @@ class Table:
 
 def for_program(cell: Any) -> Any:
     """A cell of a file that a program reads: a number written as text is none of a formula."""
-    return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else files.defused(cell)
+    return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else row_parsers.defused(cell)
 
 
 def csv_file(
-    table: Table, safe: Callable[[Any], Any] = files.defused, mark: str = MARK
+    table: Table, safe: Callable[[Any], Any] = row_parsers.defused, mark: str = MARK
 ) -> Iterator[bytes]:
     """With its header."""
     return _lines(chain([table.columns], table.rows), safe, mark)
@@ -141,7 +141,7 @@ def cell_of(value: Any) -> Any:
     Text is cut where a cell ends.
     """
     if isinstance(value, str):
-        text = _CONTROL.sub("\ufffd", files.defused(value))
+        text = _CONTROL.sub("\ufffd", row_parsers.defused(value))
         return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
     if isinstance(value, int) and abs(value) > LARGEST:
         return str(value)

@@ -3,7 +3,7 @@
 Only ``orders`` and ``outlooks`` write, and only what a forecast itself has.
 """
 
-from . import for_draft, orders, outlooks
+from . import draft_forecast, forecast_requests, running_forecast
 from .beliefs import Belief, Past, Range, Usual, learned, like, past
 from .plan import GOALS, Plan
 from .refining import Forecast, forecasts
@@ -19,13 +19,13 @@ __all__ = [
     "Range",
     "Reach",
     "Usual",
-    "for_draft",
+    "draft_forecast",
+    "forecast_requests",
     "forecasts",
     "learned",
     "like",
     "of_runs",
-    "orders",
-    "outlooks",
     "past",
     "reaches",
+    "running_forecast",
 ]

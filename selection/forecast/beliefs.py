@@ -17,7 +17,7 @@ from scipy.special import betainc, expit, logit
 
 from selection.errors import Refused
 from selection.models import Run
-from selection.setup import priors
+from selection.runs import priors
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from selection.models import PlanningPart
 
-from .contenders import Contender, suitable
+from .candidates import Contender, suitable
 from .plan import Plan
 from .rows import Forecast, Ledger, money, summary
 

@@ -14,11 +14,11 @@ from selection.models import PlanningPart
 
 from .bands import MANY
 from .beliefs import Belief
-from .contenders import Contender
+from .candidates import Contender
 from .plan import Plan
-from .plays import Ending, Need, Play
 from .refining import RUNS, enough, one_more
 from .rows import Ledger
+from .simulations import Ending, Need, Play
 
 PIECE = 1.5  # seconds after which others have their turn
 FIRST_PIECES = 4  # as long is one of an algorithm that may be recommended, until it has a band

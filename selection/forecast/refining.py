@@ -13,10 +13,10 @@ from topk import ProblemError
 
 from .bands import MANY
 from .beliefs import Belief
-from .contenders import suitable
+from .candidates import suitable
 from .plan import Plan
-from .plays import Ending, TooLong, need, play, pool
 from .rows import Forecast, Ledger, table
+from .simulations import Ending, TooLong, need, play, pool
 
 logger = logging.getLogger(__name__)
 

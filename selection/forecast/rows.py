@@ -9,9 +9,9 @@ import numpy as np
 from topk import rounded_up
 
 from .bands import MANY, band
-from .contenders import Contender, unsuitable
+from .candidates import Contender, unsuitable
 from .plan import Plan
-from .plays import Ending, Need, Play
+from .simulations import Ending, Need, Play
 
 ENDS = 0.9  # of the simulated runs must keep the promise for a plan to be called feasible
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from .bands import MANY
 from .beliefs import Belief
-from .contenders import Contender, suitable
+from .candidates import Contender, suitable
 from .plan import Plan
-from .plays import Ending, play, pool
+from .simulations import Ending, play, pool
 
 EPSILONS = (0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01)
 RUNS, KEPT = MANY, 0.8

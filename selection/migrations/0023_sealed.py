@@ -1,19 +1,19 @@
 from django.db import migrations
 
-from selection.signin import sealing
+from selection.accounts import secret_encryption
 
 
 def seal(apps, schema_editor):
     """What authenticator apps and recovery codes are made of lay there as it is."""
     authenticators = apps.get_model("mfa", "Authenticator").objects
-    sealing.renew(authenticators.using(schema_editor.connection.alias).all())
+    secret_encryption.renew(authenticators.using(schema_editor.connection.alias).all())
 
 
 def unseal(apps, schema_editor):
     """Older code reads it as it is."""
     authenticators = apps.get_model("mfa", "Authenticator").objects
     for one in authenticators.using(schema_editor.connection.alias).exclude(type="webauthn"):
-        plain = {name: sealing.unseal(text) for name, text in one.data.items() if name in sealing.NAMES}
+        plain = {name: secret_encryption.unseal(text) for name, text in one.data.items() if name in secret_encryption.NAMES}
         one.data |= plain
         one.save(update_fields=["data"])
 

@@ -1,27 +1,28 @@
 """The tables. Each query set method names a read that more than one module needs."""
 
-from . import among as among  # registers the lookup
+from selection.db import lookups as lookups  # registers the lookup
+from selection.grading.keys import as_stored, plain_key, spellings, unseen
+from selection.grading.rules import plain
+
 from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
-from .creations import Creation
-from .crowd import Pool, Worker
-from .grading import plain
+from .forecasts import Planning, PlanningPart
+from .heartbeats import Pulse
 from .history import Event, Step
+from .idempotency_keys import Creation
 from .media import MediaFile
-from .outlook import Outlook
-from .planning import Planning, PlanningPart
-from .pulses import Pulse
+from .pools import Pool, Worker
+from .practice import Complaint, Practice, PracticeAnswer
 from .questions import Question, QuestionSet
+from .running_forecasts import Outlook
 from .runs import SAMPLE_RUN, Run
 from .skills import Skill
-from .spelling import as_stored, plain_key, spellings, unseen
 from .status import NOT_TESTED, status_counts, status_of
 from .teams import Membership, Team, default_team
 from .tokens import ApiToken
 from .uploads import ColumnNames, Upload, UploadedRow
-from .visits import Complaint, Practice, PracticeAnswer
 from .webhooks import Delivery, Webhook
 
 __all__ = [

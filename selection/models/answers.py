@@ -8,8 +8,8 @@ from django.db.models.functions import Now
 
 from topk import Verdict
 
-from .crowd import Worker
-from .pulses import Pulse
+from .heartbeats import Pulse
+from .pools import Worker
 from .questions import Question
 from .runs import Run
 from .status import status_of

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from . import grading as gradings
+from selection.grading import rules as gradings
 
 
 class Gradable(models.Model):

@@ -3,8 +3,9 @@
 from django.core.validators import MinValueValidator
 from django.db import models
 
+from selection.grading.keys import as_stored
+
 from .gradable import Gradable
-from .spelling import as_stored
 from .teams import NamedInTeam, Team, default_team, named_once
 
 

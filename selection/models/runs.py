@@ -14,7 +14,7 @@ from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from topk import THIS_SET, Goal, Problem, Selector, build, roster
 
-from .crowd import Pool
+from .pools import Pool
 from .questions import QuestionSet
 from .skills import Skill
 from .status import status_counts

@@ -58,7 +58,7 @@ def _write_down() -> None:
 
 
 class Membership(models.Model):
-    """Somebody in a team. What each role may do is in selection.access."""
+    """Somebody in a team. What each role may do is in selection.accounts."""
 
     class Role(models.TextChoices):
         OWNER = "owner", "owner: all, and who is in the team"

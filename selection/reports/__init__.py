@@ -2,6 +2,7 @@
 
 from topk import DOUBT, PopulationSummary, rounded_up
 
+from .alerts import Need, needs
 from .answers import (
     answer_columns,
     answer_rows,
@@ -11,26 +12,22 @@ from .answers import (
     open_table,
     outcome,
 )
-from .card import Card, Point, card
+from .collusion import Sign, Signs, signs
 from .comparison import Comparison, compare
 from .dump import Verification, dump, told, verify
 from .dump_text import DumpText, dump_text
+from .durations import duration
 from .explain import Explanation, explain
 from .exports import COLUMNS, columns, export, export_table, facts, selected
 from .exposure import Exposure, exposed
-from .fit import Fit, fit, order_doubt
-from .gold import COLUMNS as GOLD_COLUMNS
-from .gold import DISAGREE, GoldLine, gold, gold_rows
-from .named import ended_early
-from .needs import Need, needs
-from .outlook import Ahead, Everybody, ahead, in_short
-from .pace import Pace, pace
+from .forecast_running import Ahead, Everybody, ahead, in_short
+from .gold_health import COLUMNS as GOLD_COLUMNS
+from .gold_health import DISAGREE, GoldLine, gold, gold_rows
+from .guarantee_status import WEAKENED, PromiseStatus, Proof, interval, promise_status, proof
+from .model_fit import Fit, fit, order_doubt
 from .progress import Progress, count_given, history, progress, with_counts
-from .promise_status import WEAKENED, PromiseStatus, Proof, interval, promise_status, proof
-from .signs import Sign, Signs, signs
-from .system import Load, Part, celery_workers, load, parts
-from .words import duration
-from .workers import (
+from .selection import ended_early
+from .standings import (
     Line,
     Look,
     Quota,
@@ -41,6 +38,9 @@ from .workers import (
     skill_lines,
     standings,
 )
+from .system import Load, Part, celery_workers, load, parts
+from .throughput import Pace, pace
+from .worker_card import Card, Point, card
 
 __all__ = [
     "COLUMNS",

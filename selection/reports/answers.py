@@ -6,8 +6,8 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from selection.errors import NotFound
+from selection.grading.rules import kind_of
 from selection.models import Answer, Assignment, Candidate, Run, spellings
-from selection.models.grading import kind_of
 
 ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
 

@@ -6,11 +6,11 @@ from typing import Any
 from selection import algorithms
 from selection.models import Run
 from selection.models.runs import SETTINGS
-from selection.setup import choices
+from selection.runs import algorithm_choices
 
+from .guarantee_status import promise_status
 from .progress import progress
-from .promise_status import promise_status
-from .workers import Line, standings
+from .standings import Line, standings
 
 COMPARED = (*SETTINGS, "seed")
 
@@ -74,7 +74,7 @@ def _settings(one: Run, other: Run) -> list[Pair]:
         (_label(name), _said(getattr(one, name)), _said(getattr(other, name))) for name in COMPARED
     ]
     pairs = [Pair(*each) for each in names]
-    extras = dict(choices.words(one)), dict(choices.words(other))
+    extras = dict(algorithm_choices.words(one)), dict(algorithm_choices.words(other))
     labels = [*extras[0], *(label for label in extras[1] if label not in extras[0])]
     pairs += [Pair(label, *(each.get(label, "–") for each in extras)) for label in labels]
     return pairs

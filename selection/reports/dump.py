@@ -20,13 +20,13 @@ from selection.models import (
     Skill,
     Worker,
 )
-from selection.setup import choices
+from selection.runs import algorithm_choices
 from topk import __version__, expand, pack
 from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of, told
 from topk.verify import verify as recompute
 
-from .named import named
-from .promise_status import promise_status
+from .guarantee_status import promise_status
+from .selection import named
 
 # Nothing here tells what somebody is, or was asked and said.
 RUN = (
@@ -224,7 +224,7 @@ def _result(run: Run) -> dict[str, Any]:
         "by": who.by,
         "epsilon": said.epsilon,
         "promise": said.sentence,
-        "among": choices.within(run) if run.several else "",
+        "among": algorithm_choices.within(run) if run.several else "",
     }
 
 

@@ -12,11 +12,11 @@ from typing import Any
 from django.db.models import Sum
 
 from selection.models import Run
-from selection.setup import priors
+from selection.runs import priors
 
-from .named import ended_early
-from .promise_status import KEPT, ON_AVERAGE, WEAKENED, interval, promise_status
-from .workers import Line, Look, look, quota_lines, skill_lines
+from .guarantee_status import KEPT, ON_AVERAGE, WEAKENED, interval, promise_status
+from .selection import ended_early
+from .standings import Line, Look, look, quota_lines, skill_lines
 
 COLUMNS = [
     "rank",

@@ -11,10 +11,10 @@ from django.db import DatabaseError, connection
 from django.db.models import Count, Min, Sum
 from redis import Redis, RedisError
 
-from selection import clock
+from selection import db_clock
 from selection.models import Answer, Pulse, Run
 
-from .words import duration
+from .durations import duration
 
 # No sweep for so long, or three times as long as there should be one.
 UNSWEPT = timedelta(minutes=2)
@@ -59,7 +59,7 @@ class Load:
 def parts(now: datetime | None = None) -> list[Part]:
     """The database first: without it nothing else is known."""
     try:
-        now = now or clock.now()
+        now = now or db_clock.now()
         beats = dict(Pulse.objects.values_list("name", "at"))
         writable = _is_writable()
     except DatabaseError as error:
@@ -82,7 +82,7 @@ def _is_writable() -> bool:
 
 
 def load(now: datetime | None = None) -> Load:
-    now = now or clock.now()
+    now = now or db_clock.now()
     going = Run.objects.running()
     waiting = Answer.objects.filter(applied_in=None, run__in=going)
     seen = waiting.aggregate(count=Count("pk"), first=Min("at"))

@@ -3,11 +3,11 @@
 from django.db.models import Q
 
 from selection.models import Run
-from selection.setup import priors
+from selection.runs import priors
 
-from .fit import Fit
-from .signs import Signs
-from .words import many
+from .collusion import Signs
+from .durations import many
+from .model_fit import Fit
 
 
 def list_weakenings(run: Run, fit: Fit, signs: Signs, by_hand: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.utils import timezone
 
-from selection import wake
+from selection import wakeups
 from selection.models import Delivery, Run, Webhook
 
 logger = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ def write(run: Run, tell: Callable[[Collection[str]], Iterable[Message]]) -> Non
 
     tell  makes the messages; it is told which kinds anybody listens to, and asked only if any are
     """
-    if wake.asleep():
+    if wakeups.asleep():
         return  # what happens to a crowd that is not there is nobody's news
     hooks = list(Webhook.objects.filter(team=run.team_id, on=True))
     kinds = {kind for hook in hooks for kind in hook.events}

@@ -5,7 +5,7 @@ from typing import Self
 from django import forms
 from django.http import QueryDict
 
-from selection.models.grading import BETWEEN
+from selection.grading.rules import BETWEEN
 
 BIGGEST_ID = 2**63 - 1
 

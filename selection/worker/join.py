@@ -11,12 +11,12 @@ from django.views.decorators.http import require_http_methods
 
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run
-from selection.setup import enrolment, page_facts
+from selection.runs import enrolment, worker_texts
 
-from . import ending, links
-from .busy import excused
+from . import end_texts, links
+from .busy_page import excused
 from .languages import spoken
-from .pace import each_visitor
+from .rate_limit import each_visitor
 from .views import lost
 
 # What platforms call the worker's id in the links that they make.
@@ -119,5 +119,5 @@ def closed(request: HttpRequest, run: Run) -> HttpResponse:
     soon = run.status == Run.Status.DRAFT
     context: dict[str, Any] = {"over": over, "soon": soon, "keep": request.GET.urlencode()}
     if _source(request).platform == Candidate.Platform.PROLIFIC:
-        context["back"] = ending.to_prolific(page_facts.code(run, "nothing"))
+        context["back"] = end_texts.to_prolific(worker_texts.code(run, "nothing"))
     return render(request, "work/closed.html", context, status=410 if over else 409)

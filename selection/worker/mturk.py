@@ -3,7 +3,7 @@
 The platform opens the entry with ``assignmentId``, ``hitId``, ``workerId`` and ``turkSubmitTo``.
 The worker answers on their own page inside the frame, and when there is nothing to answer hands the
 task in by a form that posts to the platform. Only these addresses may be framed, by the platform's
-hosts alone, and post to them alone (crowdselect/security_headers.py).
+hosts alone, and post to them alone (crowdselect/web/security_headers.py).
 """
 
 import re
@@ -23,13 +23,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run
-from selection.setup import enrolment
+from selection.runs import enrolment
 
 from . import join, links, views
-from .busy import excused
+from .busy_page import excused
 from .languages import spoken
-from .pace import each_link, each_visitor
-from .text import Texts
+from .rate_limit import each_link, each_visitor
+from .sanitize import Texts
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 ASSIGNMENT = re.compile(r"[A-Za-z0-9_-]{1,100}")

@@ -8,16 +8,17 @@ from typing import Any, Literal, NamedTuple
 from django.db.models import Exists, OuterRef
 from django.utils.safestring import SafeString
 
-from selection import clock
-from selection.intake import practice, presence
+from selection import db_clock
+from selection.answers import presence
+from selection.grading.rules import kind_of
 from selection.models import Answer, Assignment, Candidate, Practice, Question, Run, exposure
 from selection.models.answers import given
 from selection.models.gradable import Gradable
-from selection.models.grading import kind_of
+from selection.questions import practice
 
-from . import ending
-from .ending import Ending
-from .text import Texts
+from . import end_texts as ending
+from .end_texts import Ending
+from .sanitize import Texts
 
 State = Literal["practice", "question", "wait", "paused", "gone", "done", "over"]
 
@@ -70,7 +71,7 @@ class OpenQuestion:
         """When it was first asked for: a page says it several times."""
         if self.due is None:
             return None
-        return max(0, int((self.due - clock.now()).total_seconds()))
+        return max(0, int((self.due - db_clock.now()).total_seconds()))
 
     @property
     def shown(self) -> SafeString:

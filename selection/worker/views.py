@@ -11,18 +11,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from selection import intake
+from selection.answers import recording
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
-from selection.intake import complaints, practice
 from selection.models import Candidate, Run
-from selection.setup import roster
+from selection.questions import practice, problem_reports
+from selection.runs import roster
 
-from . import links, page, words
-from .busy import excused
+from . import links, messages, page
+from .busy_page import excused
 from .forms import BIGGEST_ID, WorkForm
 from .languages import spoken
-from .lesson import Explained
-from .pace import each_link
+from .practice import Explained
+from .rate_limit import each_link
 
 Made = TypeVar("Made")
 
@@ -64,14 +64,14 @@ def _show(request: HttpRequest, token: str, notice: str = "") -> HttpResponse:
     found = page.visit(*named) if named else None
     if found is None:
         return lost(request)
-    if notice in words.REFUSED:
+    if notice in messages.REFUSED:
         found = _with_said(request, found)
     if "leave" in request.GET and found.may_leave:
         return render(request, "work/leave.html")
     context = {
         "page": found,
-        "notice": words.notice(notice),
-        "time_left": words.time_left(found.question.seconds_left) if found.question else "",
+        "notice": messages.notice(notice),
+        "time_left": messages.time_left(found.question.seconds_left) if found.question else "",
         "still": "still" in request.GET,
     }
     status = 410 if found.state == "over" else 200
@@ -103,7 +103,7 @@ def _refresh(found: page.WorkPage) -> int | None:
 
 def _take(request: HttpRequest, candidate_id: int) -> str:
     """Which notice comes of the answer. Raises NotFound for a question that is not theirs."""
-    receipt, notice = _taken(request, lambda pk, said: intake.record(pk, said, candidate_id))
+    receipt, notice = _taken(request, lambda pk, said: recording.record(pk, said, candidate_id))
     if receipt is None or not receipt.duplicate:
         return notice
     return "again" if receipt.kept else "retired"
@@ -148,7 +148,7 @@ def _complain(request: HttpRequest, candidate_id: int) -> str:
     named = request.POST.get("assignment", "")
     number = int(named) if named.isdecimal() and len(named) < 20 else 0
     try:
-        complaints.complain(min(number, BIGGEST_ID), candidate_id, request.POST["complaint"])
+        problem_reports.complain(min(number, BIGGEST_ID), candidate_id, request.POST["complaint"])
     except NotFound:
         raise
     except Refused:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from crowdselect_client import ApiError, Client
-from selection.forecast import orders
+from selection.forecast import forecast_requests
 from selection.models import ApiToken, Planning
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
@@ -16,7 +16,7 @@ PLAN = {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20}
 
 @pytest.fixture
 def client(live_server, monkeypatch) -> Client:
-    monkeypatch.setattr(orders.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
     with Client(live_server.url, ApiToken.issue("program")) as made:
         yield made
 
@@ -40,7 +40,7 @@ def test_numbers_that_come_later_are_waited_for(client, large, monkeypatch):
     def look(number: int):
         if not looked.is_set():
             looked.set()
-            orders.work(Planning.objects.get(pk=number).parts.first().pk, 0)
+            forecast_requests.work(Planning.objects.get(pk=number).parts.first().pk, 0)
         return usual(number)
 
     monkeypatch.setattr(client, "show_forecast", look)
@@ -57,7 +57,7 @@ def test_it_is_not_waited_for_without_end(client, large):
 def test_one_that_was_stopped_is_an_error(client, large, monkeypatch):
     def stop(_: float) -> None:
         for planning in Planning.objects.all():
-            orders.cancel(planning)
+            forecast_requests.cancel(planning)
 
     clock = SimpleNamespace(sleep=stop, monotonic=time.monotonic)
     monkeypatch.setattr("crowdselect_client.client.time", clock)

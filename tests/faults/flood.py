@@ -28,8 +28,11 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connections  # noqa: E402
 
-from selection import engine, intake  # noqa: E402
-from selection.intake import presence  # noqa: E402
+from selection import engine
+from selection.answers import (
+    presence,
+    recording,
+)
 from selection.models import ApiToken, Assignment, Event, Pulse, Run  # noqa: E402
 from tests.processes import free_port, wait_until  # noqa: E402
 from tests.worlds import make_run, open_of  # noqa: E402
@@ -177,7 +180,7 @@ def disconnecting() -> Iterator[None]:
 @contextmanager
 def web_server(port: int) -> Iterator[None]:
     """Run the project's web server as `make run` does."""
-    command = [sys.executable, "-m", "crowdselect.web_server", f"127.0.0.1:{port}"]
+    command = [sys.executable, "-m", "crowdselect.start.web_server", f"127.0.0.1:{port}"]
     server = subprocess.Popen([*command, "--processes", "2"], start_new_session=True)
     try:
         wait_until(lambda: is_up(port), "the web server", 120)
@@ -211,7 +214,7 @@ class Sweeper:
     def _sweep(self) -> None:
         with disconnecting():
             while not self.stop.wait(SWEEP_SECONDS):
-                intake.lapse()
+                recording.lapse()
                 engine.advance(self.run)
 
 

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from selection import reports
 from selection.models import Answer, Run
-from selection.setup import recount
+from selection.runs import consistency
 
 from .traffic import SILENT, Ledger
 
@@ -19,7 +19,7 @@ def of_run(run_id: int) -> list[str]:
     run = Run.objects.locked(run_id)
     if run is None or run.status == Run.Status.DRAFT:
         return []
-    wrong = [f"{fault.law}: {fault.words}" for fault in recount.faults(run)]
+    wrong = [f"{fault.law}: {fault.words}" for fault in consistency.faults(run)]
     found = reports.verify(reports.dump(run)).findings
     return [f"run {run_id}: {one}" for one in (*wrong, *map(str, found))]
 

@@ -22,7 +22,7 @@ from .services import Disk, Service, postgres_server, redis_server, running
 TOP = Path(__file__).parents[2]
 MARK = "CROWDSELECT_FAULTS"  # in the environment of all processes of a stack: its folder
 PARTS = {
-    "web": "crowdselect.web_server",
+    "web": "crowdselect.start.web_server",
     "worker": "crowdselect worker",
     "beat": "crowdselect beat",
 }
@@ -91,7 +91,7 @@ def services(folder: Path) -> Iterator[Stack]:
 def parts(stack: Stack) -> Iterator[None]:
     """All parts at work, under the supervisor that `make run` uses."""
     (stack.folder / "supervisord.conf").write_text(_configuration(stack))
-    command = [sys.executable, "-m", "crowdselect.supervisor", "-c", "supervisord.conf"]
+    command = [sys.executable, "-m", "crowdselect.start.supervisor", "-c", "supervisord.conf"]
     environment = os.environ | {
         "PYTHON": shlex.quote(sys.executable),
         "VAR_DIR": str(stack.folder),

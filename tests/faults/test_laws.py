@@ -5,8 +5,8 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from selection import engine, intake
-from selection.intake import presence
+from selection import engine
+from selection.answers import presence, recording
 from selection.models import Answer, Candidate, Run
 from tests.worlds import make_run, open_of
 
@@ -32,7 +32,7 @@ def ledger(run) -> Ledger:
     presence.show(run, [row.pk for row in rows])
     for row in rows[1:]:
         told.sent[row.pk], told.workers[row.pk] = "yes", row.candidate.worker.key
-        intake.record(row.pk, "yes")
+        recording.record(row.pk, "yes")
         told.note(row.pk, httpx.Response(201))
     engine.advance(run.pk)
     return told
@@ -55,7 +55,7 @@ def change(run: Run, ledger: Ledger) -> None:
 
 
 def make_up(run: Run, ledger: Ledger) -> None:
-    intake.record(open_of(run)[0].pk, "yes")
+    recording.record(open_of(run)[0].pk, "yes")
 
 
 def close(run: Run, ledger: Ledger) -> None:

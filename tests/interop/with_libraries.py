@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from selection import exports
-from selection.intake import files, layouts, surveys
-from selection.intake.files import AnswerRow, BadRow
+from selection.imports import platforms, row_parsers, surveys
+from selection.imports.readers import read_table
+from selection.imports.row_parsers import AnswerRow, BadRow
 from selection.models import Run
-from selection.reading import read_table
 from tests.worlds import crowd, make_run, play
 
 LIBRARIES = Path("var/interop/bin/python")
@@ -50,8 +50,8 @@ def given(run: Run) -> set[tuple[str, str, str]]:
 def read(path: Path, run: Run) -> list[AnswerRow | BadRow]:
     table = read_table(path.read_bytes(), path.name)
     plan = surveys.recognise(table.header, surveys.names_of(run))
-    layouts.refuse_missing(plan, table.header, path.name)
-    return [one for _, one in files.rows(table, plan) if one is not None]
+    platforms.refuse_missing(plan, table.header, path.name)
+    return [one for _, one in row_parsers.rows(table, plan) if one is not None]
 
 
 def as_triples(found: list[Any]) -> set[tuple[str, str, str]]:
@@ -85,13 +85,13 @@ def _our_files(run: Run, facts: dict[str, Any]) -> None:
 
 def _by_crowd_kit(run: Run, into: Path, facts: dict[str, Any]) -> None:
     """Its aggregated labels are a file of known answers; our skills are those it works out."""
-    gold = files.gold((into / "gold.csv").read_bytes(), "gold.csv")
+    gold = row_parsers.gold((into / "gold.csv").read_bytes(), "gold.csv")
     assert gold == facts["weighed"]
     assert facts["dawid_skene"] == len(gold) == len({task for _, task, _ in given(run)})
     assert facts["wawa"] == len({worker for worker, _, _ in given(run)})
     table = read_table((into / "skills.csv").read_bytes(), "skills.csv")
-    plan = layouts.recognise("workers", table.header)
-    found = {one.worker: float(one.attributes["skill"]) for _, one in files.rows(table, plan)}
+    plan = platforms.recognise("workers", table.header)
+    found = {one.worker: float(one.attributes["skill"]) for _, one in row_parsers.rows(table, plan)}
     assert found == pytest.approx(facts["gold_skills"])
 
 
@@ -108,8 +108,8 @@ def _by_label_studio(run: Run, into: Path, facts: dict[str, Any]) -> None:
     assert as_triples(read(into / "studio.json", run)) == wanted
     assert facts["annotations"] == len(wanted)
     table = read_table((into / "studio.json").read_bytes(), "studio.json")
-    plan = layouts.recognise("questions", table.header)
-    questions = [one for _, one in files.rows(table, plan) if one is not None]
+    plan = platforms.recognise("questions", table.header)
+    questions = [one for _, one in row_parsers.rows(table, plan) if one is not None]
     assert len(questions) == len({task for _, task, _ in given(run)})
     assert {tuple(one.choices) for one in questions} == {("no", "yes")}
     for path in (into / "CSV").iterdir(), (into / "JSON_MIN").iterdir():

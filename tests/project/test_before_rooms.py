@@ -25,12 +25,12 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 
 from crowdselect import celery_app
-from selection import reports, wake
+from selection import reports, wakeups
 from selection.algorithms import ALGORITHMS
 from selection.api import api
 from selection.models import Answer, ApiToken, Assignment, RecordedAnswer, Run, Upload
 from selection.reports import answers, exports
-from selection.setup import runs
+from selection.runs import lifecycle
 from selection.worker import links
 from tests.settings import SQLITE
 from tests.worlds import play
@@ -83,7 +83,7 @@ def migrated(django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -
 def database(migrated: Path, django_db_blocker: Any, tmp_path: Path) -> Iterator[None]:
     """A copy of it for one test."""
     copy = shutil.copy(migrated, tmp_path / "copy.sqlite3")
-    with django_db_blocker.unblock(), opened(copy), wake.silence():
+    with django_db_blocker.unblock(), opened(copy), wakeups.silence():
         yield
 
 
@@ -160,9 +160,9 @@ def kept(known: list[str], found: list[str]) -> bool:
 
 def play_on(run: Run) -> Run:
     if run.status == Run.Status.DRAFT:
-        runs.start(run)
+        lifecycle.start(run)
     if run.status == Run.Status.PAUSED:
-        runs.resume(run)
+        lifecycle.resume(run)
     run.refresh_from_db()
     return play(run, respond)
 
@@ -275,7 +275,7 @@ def test_tasks_keep_their_names():
     """Messages of the code before may still be on their way when the new code starts."""
     celery_app.loader.import_default_modules()
     assert set(OFFERED["tasks"]) <= set(celery_app.tasks)
-    assert wake.TASK in OFFERED["tasks"]
+    assert wakeups.TASK in OFFERED["tasks"]
 
 
 def test_tables_keep_their_columns():

@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from selection import engine
 from selection.models import Answer, QuestionSet, Run
-from selection.setup import runs
+from selection.runs import lifecycle
 from selection.worker import links
 from tests.chromium import CHROMIUM
 from tests.worlds import answer_all, crowd, make_pool, make_run, open_of, play
@@ -117,7 +117,7 @@ def test_a_worker_answers_on_a_phone_without_javascript(browser: Browser, live_s
     assert button is not None
     assert button["height"] >= 44
     assert button["x"] + button["width"] <= PHONE["width"]
-    runs.stop(run)
+    lifecycle.stop(run)
     page.reload()
     expect(page.get_by_text("Thank you, this test is over")).to_be_visible()
     context.close()
@@ -141,14 +141,14 @@ def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
     focus = desktop.evaluate("document.activeElement.getAttribute('href')")
     assert focus == address
     expect(desktop.get_by_label("Search for a worker")).to_have_value("w1")
-    runs.stop(run)
+    lifecycle.stop(run)
     expect(desktop.get_by_text("it was stopped by hand")).to_be_visible()
     expect(desktop.locator(".cs-status")).to_have_text("Ready for review")
 
 
 def test_the_form_shows_what_the_algorithm_reads_and_the_pool_has(desktop: Page):
     earlier = play(make_run(name="Spring"), crowd(1, 2), most=2)
-    runs.stop(earlier)
+    lifecycle.stop(earlier)
     pool = make_pool(6, language=["English", "Spanish"])
     desktop.goto("/admin/selection/run/add/?full=1")
     learn, attribute = desktop.locator("#id_learn_from"), desktop.locator("#id_quota_attribute")

@@ -8,9 +8,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Error, Page, expect
 
 from tests.chromium import CHROMIUM
-from tests.selection.access.table import LINK, NOBODY, PAGES
-from tests.selection.access.test_every_address import filled
-from tests.selection.access.world import camp
+from tests.selection.accounts.access.table import LINK, NOBODY, PAGES
+from tests.selection.accounts.access.test_every_address import filled
+from tests.selection.accounts.access.world import camp
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from selection.forecast import for_draft, orders
+from selection.forecast import draft_forecast, forecast_requests
 from selection.models import Planning, Run
 from tests.chromium import CHROMIUM
 from tests.project.conftest import sign_in
@@ -23,8 +23,8 @@ pytestmark = [
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Whatever is refined is refined by nobody here."""
-    monkeypatch.setattr(orders, "FIRST", 20.0)  # until each algorithm has had its turn
-    monkeypatch.setattr(orders.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(forecast_requests, "FIRST", 20.0)  # until each algorithm has had its turn
+    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_axe_finds_nothing_serious_at_any_width(desktop: Page):
     pool, questions = make_pool(8), make_questions(20)
     earlier = play(make_run(name="Spring", pool=pool, question_set=questions), crowd(1, 2), most=2)
     draft = make_run(pool=pool, question_set=questions, start=False, algorithm="certified")
-    planning = for_draft.order(draft)
+    planning = draft_forecast.order(draft)
     query = f"pool={pool.pk}&question_set={questions.pk}&k=2&precise=own&precise_own=30&sure=0.1"
     pages = [
         "/admin/selection/run/begin/?belief=range&sure=own&precise=own",

@@ -11,10 +11,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from selection import engine
-from selection.intake import media
 from selection.models import Answer, Candidate, Practice, QuestionSet, Run
-from selection.setup import page_facts, roster
-from selection.setup.page_facts import PageFacts
+from selection.questions import media
+from selection.runs import roster, worker_texts
+from selection.runs.worker_texts import PageFacts
 from selection.worker import links
 from tests.chromium import CHROMIUM
 from tests.processes import wait_until
@@ -64,7 +64,7 @@ def run() -> Run:
         "![Its call](media:call.wav)",
         choices=["Gull", "Tern", "Skua"],
     )
-    page_facts.change(run, PageFacts(Decimal("0.05"), after="You are paid **on Friday**."))
+    worker_texts.change(run, PageFacts(Decimal("0.05"), after="You are paid **on Friday**."))
     engine.advance(run.pk)
     return run
 

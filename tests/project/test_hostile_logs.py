@@ -14,7 +14,7 @@ from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOpera
 from django.http import Http404, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 
-from crowdselect.logs import HostileInOneLine
+from crowdselect.web.logs import HostileInOneLine
 from tests.processes import answers, database_url, free_port, wait_until
 
 HOST = b"Host: 127.0.0.1\r\n"
@@ -87,7 +87,7 @@ def send(port: int, request: bytes) -> None:
 def test_a_hostile_request_costs_one_line_at_most(tmp_path: Path) -> None:
     port, log = free_port(), tmp_path / "log"
     own = {"DATABASE_URL": database_url(), "DJANGO_SETTINGS_MODULE": "crowdselect.settings"}
-    command = [sys.executable, "-m", "crowdselect.web_server", f"127.0.0.1:{port}"]
+    command = [sys.executable, "-m", "crowdselect.start.web_server", f"127.0.0.1:{port}"]
     with log.open("wb") as said:
         server = subprocess.Popen(
             [*command, "--processes", "1"],

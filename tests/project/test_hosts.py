@@ -164,7 +164,7 @@ def test_each_part_has_a_host_of_its_own_and_cut_cables_cost_no_answer(network, 
     how = {"env": environment, "cwd": settings.BASE_DIR}
     celery = [sys.executable, "-m", "celery", "-A", "crowdselect"]
     parts = {
-        "web": [sys.executable, "-m", "crowdselect.web_server", "10.77.0.3:8000"],
+        "web": [sys.executable, "-m", "crowdselect.start.web_server", "10.77.0.3:8000"],
         "worker": [*celery, "worker", "--concurrency", "1", "-l", "warning"],
         "beat": [*celery, "beat", "-l", "warning", "-s", str(tmp_path / "schedule")],
     }

@@ -9,11 +9,12 @@ import pytest
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from selection import intake, wake
-from selection.intake import presence
+from selection import wakeups
+from selection.answers import presence, recording
 from selection.models import Answer, Assignment, Question, Run
-from selection.setup import changes, regrade, roster
-from selection.setup.regrade import Gold
+from selection.questions import corrections
+from selection.questions.corrections import Gold
+from selection.runs import changes, roster
 from tests.processes import celery_worker, wait_until
 from tests.worlds import make_run
 
@@ -54,10 +55,10 @@ class Study:
         fate = self.rng.random(len(here))
         lost = [each.pk for each, luck in zip(here, fate, strict=True) if luck < 0.05]
         Assignment.objects.filter(pk__in=lost).update(due=timezone.now() - timedelta(seconds=1))
-        intake.expire()
+        recording.expire()
         prompt = [each for each, luck in zip(here, fate, strict=True) if luck > 0.2]
         said = [(each, self.says(each)) for each in prompt]
-        intake.record_many(self.run, said)
+        recording.record_many(self.run, said)
 
     def says(self, assignment: Assignment) -> str:
         right = self.rng.random() < TRUTH[assignment.candidate.worker.key]
@@ -91,7 +92,9 @@ class Study:
 
     def correct_gold(self) -> None:
         for question in Question.objects.filter(pk__in=self.wrong):
-            regrade.correct(question, replace(Gold.of(question), accepted=["yes"]), "her", "typo")
+            corrections.correct(
+                question, replace(Gold.of(question), accepted=["yes"]), "her", "typo"
+            )
 
     def events(self) -> list[Callable[[], None]]:
         return [
@@ -108,7 +111,7 @@ def test_a_study_survives_absence_wrong_gold_and_changed_minds(algorithm):
     study = Study(algorithm, STUDIES[algorithm], seed=sum(map(ord, algorithm)))
     run, events = study.run, study.events()
     with celery_worker():
-        wake.send(run.pk, delay=0)
+        wakeups.send(run.pk, delay=0)
         for number in range(400):
             steps = Run.objects.get(pk=run.pk).steps
             study.turn()
@@ -135,7 +138,7 @@ def moved(run: Run, steps: int) -> None:
         now = Run.objects.get(pk=run.pk)
         if now.steps > steps or now.status == Run.Status.ENDED:
             return True
-        wake.send(run.pk, delay=0)
+        wakeups.send(run.pk, delay=0)
         out = Assignment.objects.open().filter(candidate__run=run)
         earlier = out.filter(
             candidate=OuterRef("assignment__candidate"),

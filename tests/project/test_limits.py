@@ -13,7 +13,7 @@ from django.conf import settings
 
 from selection import limits
 from selection.api import api
-from selection.reading import apart
+from selection.imports.readers import calamine_worker
 
 TOP = Path(__file__).parents[2]
 MB = limits.MB
@@ -87,7 +87,11 @@ def _values(node: Any, name: str) -> Iterator[int]:
 
 def test_the_reader_of_workbooks_cuts_cells_one_past_the_limits():
     one_more = (limits.LONGEST_CELL + 1, limits.LONGEST_ROW + 1, limits.MOST_COLUMNS + 1)
-    assert one_more == (apart.LONGEST_CELL, apart.LONGEST_ROW, apart.MOST_COLUMNS)
+    assert one_more == (
+        calamine_worker.LONGEST_CELL,
+        calamine_worker.LONGEST_ROW,
+        calamine_worker.MOST_COLUMNS,
+    )
 
 
 def test_the_environment_sets_those_that_name_a_setting(told):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.test import override_settings
 
-from crowdselect import logs, tracing
+from crowdselect.web import logs, tracing
 from selection import tasks
 from tests.worlds import make_run
 
@@ -40,7 +40,7 @@ def test_a_request_is_told_with_its_id_which_its_answer_has_too(client, lines):
     client.get("/work/12.not-a-token/")
     answer = client.get("/healthz", headers={"X-Request-ID": "the-proxy-s-own-1"})
     assert answer.headers["X-Request-ID"] == "the-proxy-s-own-1"
-    told = [line for line in lines() if line["logger"] == "crowdselect.logs"]
+    told = [line for line in lines() if line["logger"] == "crowdselect.web.logs"]
     assert [line["path"] for line in told] == ["/work/…/", "/healthz"]
     assert (told[1]["request"], told[1]["status"]) == ("the-proxy-s-own-1", 200)
     assert {"at", "level", "said", "method", "ms"} <= set(told[0])
@@ -76,7 +76,10 @@ def test_an_error_is_one_line_too_and_keeps_no_secret(lines):
 
 
 def test_words_or_objects_by_setting():
-    for as_json, kind in ((True, "crowdselect.logs.Lines"), (False, "crowdselect.logs.Discreet")):
+    for as_json, kind in (
+        (True, "crowdselect.web.logs.Lines"),
+        (False, "crowdselect.web.logs.Discreet"),
+    ):
         made = logs.configuration(as_json, "INFO")
         assert made["formatters"]["plain"]["()"] == kind
         assert made["root"]["level"] == "INFO"

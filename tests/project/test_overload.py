@@ -14,11 +14,10 @@ from django.core.wsgi import get_wsgi_application
 from django.db import connections
 from django.utils import timezone
 
-from crowdselect import web_queue
-from selection import clock, engine, intake
-from selection.intake import presence
+from crowdselect.web import request_queue
+from selection import db_clock, engine
+from selection.answers import outages, presence, recording
 from selection.models import Answer, Assignment, Event, Pulse, Run
-from selection.setup import outages
 from selection.worker import links
 from tests.processes import wait_until
 from tests.worlds import make_run, open_of
@@ -38,7 +37,7 @@ class Server:
         self.django = get_wsgi_application()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.server = waitress.create_server(self.serve, sockets=[self.listener], threads=THREADS)
-        self.server.channel_class = web_queue.Channel
+        self.server.channel_class = request_queue.Channel
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
 
     def run(self) -> None:
@@ -162,8 +161,8 @@ def by_rows(slip: Assignment, token: str) -> tuple[str, dict[str, Any]]:
 
 def time_is_up(slip: Assignment) -> None:
     """Wait until the time to answer is over, and the web said that it was there."""
-    wait_until(lambda: clock.now() > slip.due + timedelta(milliseconds=100), "the time to be up")
-    Pulse.objects.update(at=clock.now())
+    wait_until(lambda: db_clock.now() > slip.due + timedelta(milliseconds=100), "the time to be up")
+    Pulse.objects.update(at=db_clock.now())
 
 
 @pytest.mark.parametrize("way", [by_api, in_a_batch, on_the_page, by_rows])
@@ -171,7 +170,7 @@ def test_an_answer_that_arrived_in_time_is_taken_however_long_it_waits(server, s
     path, sent = way(slip, token)
     with overloaded(server), asked(server.url + path, **sent) as replies:
         wait_until(lambda: server.arrived() == THREADS + 1, "the answer to arrive")
-        assert clock.now() < slip.due
+        assert db_clock.now() < slip.due
         time_is_up(slip)
         server.release.set()
     assert replies[0].is_success, replies[0].text
@@ -197,10 +196,10 @@ def test_an_overloaded_web_does_not_beat_and_nothing_lapses(server, slip, token)
     Pulse.objects.update(at=slip.shown)
     with overloaded(server), asked(server.url + path, **sent):
         wait_until(lambda: server.arrived() == THREADS + 1, "the answer to arrive")
-        server.server.add_task(web_queue.BeatTask(server.server, [0.0], 0, beat, beaten.set))
-        wait_until(lambda: clock.now() > slip.due, "the time to be up")
+        server.server.add_task(request_queue.BeatTask(server.server, [0.0], 0, beat, beaten.set))
+        wait_until(lambda: db_clock.now() > slip.due, "the time to be up")
         assert not beaten.is_set()
-        assert intake.expire() == []
+        assert recording.expire() == []
         server.release.set()
     assert beaten.wait(60)
     assert Answer.objects.get(pk=slip.pk).response == "yes"
@@ -216,7 +215,7 @@ def test_a_web_that_took_nothing_up_for_long_was_away():
     passed = start + timedelta(seconds=100)
     outages.web_is_up(passed, waited=timedelta(seconds=98))  # what it says is 2 s later
     assert Pulse.objects.seen(Pulse.WEB) == start
-    assert intake.expire(now=passed) == []
+    assert recording.expire(now=passed) == []
     outages.web_is_up(passed, waited=timedelta(seconds=50))
     assert Pulse.objects.seen(Pulse.WEB) == start + timedelta(seconds=50)
     assert "for 50 s" in Event.objects.get(kind="outage").what

@@ -17,10 +17,10 @@ from research.cells import carry_out
 from research.papers import lil_rand_lucb, studies
 from research.papers.cells import Cell
 from research.processes import here, player
-from research.promises import compared, forecasts, life, lives, practice
-from research.promises.cases import fixed
-from research.promises.measure import Effort
 from research.tasks import ROWS, play
+from research.validation import compared, event_simulation, event_table, forecasts, practice
+from research.validation.cases import fixed
+from research.validation.measure import Effort
 from selection.errors import Refused
 from tests.processes import celery_worker, wait_until
 
@@ -119,7 +119,7 @@ EFFORT = Effort(runs=2, seconds=math.inf, cap=2_000)
 PLAYED = [
     practice.Cell(SMALL, "best-10", EFFORT),
     compared.Cell(SMALL, "credible", EFFORT),
-    lives.Cell("credible", SMALL, life.LIVES[0], EFFORT),
+    event_table.Cell("credible", SMALL, event_simulation.LIVES[0], EFFORT),
 ]
 
 

@@ -10,7 +10,7 @@ from selection import algorithms, reports
 from selection.algorithms import ALGORITHMS, GROUPS
 from selection.errors import Refused
 from selection.models import Run
-from selection.setup import choices, runs
+from selection.runs import algorithm_choices, lifecycle
 from tests.pages import admin_url, run_form, text_of
 from tests.pasts import write_past
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
@@ -42,7 +42,7 @@ def test_the_form_groups_algorithms_by_promise(requester):
 
 
 def test_the_form_knows_what_each_algorithm_reads():
-    needs = choices.needs()
+    needs = algorithm_choices.needs()
     assert needs["lucb"] == ["epsilon", "delta"]
     assert needs["sar"] == ["budget"]
     assert needs["lil-lucb"] == ["delta", "option_parameters"]
@@ -126,7 +126,7 @@ def test_it_refuses_in_one_sentence_at_the_field_to_change(requester, changes, f
 def test_starting_refuses_what_the_algorithm_cannot_do():
     run = make_run(start=False, algorithm="lil-ucb")
     with pytest.raises(Refused, match="selects one worker"):
-        runs.start(run)
+        lifecycle.start(run)
 
 
 # -- how it ends
@@ -154,7 +154,7 @@ def test_a_run_without_a_promise_is_never_certified():
 def test_an_exact_run_that_is_stopped_says_it_is_not_exact():
     run = make_run(algorithm="lil-clucb", questions=2000)
     play(run, crowd(2, good=2), most=12)
-    runs.stop(run)
+    lifecycle.stop(run)
     run.refresh_from_db()
     assert reports.promise_status(run).sentence.startswith("Not certified")
     assert "ε" not in reports.promise_status(run).sentence

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topk.best_sets import Quotas
-from topk.compiling import compiled
+from topk.compiled import compiled
 from topk.problem import Problem
 
 from .designs import (

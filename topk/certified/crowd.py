@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from topk.compiling import compiled, dot
+from topk.compiled import compiled, dot
 
 from .certificate import Tally
 from .designs import Floats

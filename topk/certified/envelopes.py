@@ -5,7 +5,7 @@ Compiled, all of it: for each of some hundreds of accuracies every state of a ta
 
 import numpy as np
 
-from topk.compiling import compiled
+from topk.compiled import compiled
 
 FLOOR = 1e-140  # least payoff
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr
 
-from topk.compiling import compiled
+from topk.compiled import compiled
 
 from .crowd import ACCURACIES
 from .designs import Floats, threshold

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topk.compiling import compiled
+from topk.compiled import compiled
 from topk.selector import UNLIMITED
 
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally

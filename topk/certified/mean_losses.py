@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from topk.compiling import compiled, compiled_sums
+from topk.compiled import compiled, compiled_sums
 
 from .designs import Floats
 from .states import States

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from topk.compiling import compiled
+from topk.compiled import compiled
 
 from .designs import BAND, KINDS, Counts, Floats, angle, threshold
 from .mean_losses import by_posterior

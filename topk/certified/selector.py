@@ -20,7 +20,7 @@ from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Standing
 from topk.state import State, Verdict
 
-from .asking import ROUNDING, Asking
+from .allocation import ROUNDING, Asking
 from .certificate import Certificate, Chosen, Tally, worst_swap
 from .confidence_sequences import intervals
 from .designs import threshold

@@ -16,7 +16,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from topk.compiling import compiled
+from topk.compiled import compiled
 
 from .designs import Counts, Floats, angle, scale_of, threshold
 from .envelopes import search

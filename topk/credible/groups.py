@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from topk.compiling import compiled
+from topk.compiled import compiled
 
 from .grid import Floats, Grid
 

@@ -6,7 +6,7 @@ All is plain loops: one assignment of an array to another takes seconds to compi
 
 import numpy as np
 
-from topk.compiling import compiled, dot
+from topk.compiled import compiled, dot
 
 NEWTON_STEPS, SCALES = 40, (1.0, 0.5, 0.25, 0.1, 0.03, 0.01)
 LONGEST = 2.5  # of a step, in any direction

@@ -5,7 +5,7 @@ Cells are of accuracies, lowest first; w (R, M) are the cells of populations.
 
 import numpy as np
 
-from topk.compiling import compiled
+from topk.compiled import compiled
 
 
 @compiled

@@ -19,13 +19,13 @@ from topk.promise import Goal, Promise, ordinal
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.water_filling import level
 
+from .allocation import Use, share_out
 from .goodness_of_fit import GoodnessOfFit
 from .hidden_gaps import CAUTIOUS_SHARE, DOUBTFUL, GAPS, LARGE, LONG, MUCH, VERY_LONG, length
 from .population import prior_from, summary
 from .population_summary import summarised
 from .posterior import Posterior
 from .posterior_risk import PosteriorRisk
-from .sharing_out import Use, share_out
 from .standouts import LIMITS, is_exposed, warn_of_standouts
 
 LEAST = 2  # answers of a worker who counts as met

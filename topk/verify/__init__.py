@@ -1,7 +1,6 @@
 """Recompute a run from its dump: the selection, its promise and its ε, or where they differ."""
 
-from .finding import Finding
-from .reading import (
+from .dump_reader import (
     ANSWER,
     FORMAT,
     VERSION,
@@ -12,8 +11,9 @@ from .reading import (
     read,
     written_by,
 )
+from .findings import Finding
 from .replaying import Replayed, replay
-from .telling import told
+from .report import told
 from .verdict import Verification, verify
 
 __all__ = [

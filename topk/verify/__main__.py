@@ -5,8 +5,8 @@ import json
 import sys
 from pathlib import Path
 
-from .reading import DumpError
-from .telling import told
+from .dump_reader import DumpError
+from .report import told
 from .verdict import verify
 
 

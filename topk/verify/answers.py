@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from topk import deck
+from topk import question_order
 
-from .finding import MOST_NAMED, Finding, of_workers
-from .reading import UNCOUNTED, Record
+from .dump_reader import UNCOUNTED, Record
+from .findings import MOST_NAMED, Finding, of_workers
 
 
 def _positions(record: Record) -> list[Finding]:
@@ -42,11 +42,11 @@ def _questions(record: Record) -> list[Finding]:
         known = np.flatnonzero(mine)[~beyond]
         if known.size:
             seed, arms, places = record.run["seed"], asked.arm[known], asked.position[known]
-            dealt = deck.questions(seed, arms, places, size)
+            dealt = question_order.questions(seed, arms, places, size)
             for arm in np.unique(arms).tolist():
                 if met := record.claims[arm].get("met"):  # what was met before is passed over
                     own = arms == arm
-                    dealt[own] = deck.without(seed, arm, places[own], size, met)
+                    dealt[own] = question_order.without(seed, arm, places[own], size, met)
             other = dealt != asked.question[known]
             wrong |= set(arms[other].tolist())
     said = "the questions did not come in the order that the seed gives"

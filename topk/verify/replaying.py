@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from topk.in_turn import tell_in_turn
+from topk.feed import tell_in_turn
 from topk.registry import build
 from topk.roster import (
     OPENED,
@@ -21,7 +21,7 @@ from topk.roster import (
 from topk.selector import Counts, Selector
 from topk.state import State, pack
 
-from .reading import UNCOUNTED, Record
+from .dump_reader import UNCOUNTED, Record
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from topk.naming import EVERYBODY, Named, everybody, name, only_tested
 from topk.promise import GUARANTEE_LOST, Goal, Promise, rounded_up
 from topk.roster import problem
+from topk.selected_arms import EVERYBODY, Named, everybody, name, only_tested
 from topk.selector import Counts
 
-from . import answers, judging
-from .finding import MOST_NAMED, Finding
-from .judging import CLOSE
-from .reading import SPOILT, DumpError, Record, digest_of, read, said, written_by
+from . import answers, verdicts
+from .dump_reader import SPOILT, DumpError, Record, digest_of, read, said, written_by
+from .findings import MOST_NAMED, Finding
 from .replaying import Replayed, is_lost, replay
+from .verdicts import CLOSE
 
 FILE = Finding("File", "its digest is not of what it says: it was changed after it was made")
 
@@ -60,7 +60,7 @@ def _verified(document: dict[str, Any], record: Record) -> Verification:
         unknown = Finding("Answers", f"the algorithm does not take them: {said(error)}")
         return Verification((), "", None, written_by(document), (*findings, unknown))
     named, promise, epsilon = _end(record, found)
-    findings += judging.check(record, found)
+    findings += verdicts.check(record, found)
     named = only_tested(named, record.claim("pulls").astype(int))
     findings += _named(record, named) + _promised(record, promise, epsilon)
     keys = tuple(record.who(arm) for arm in named.arms.tolist())

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from topk.naming import name
+from topk.selected_arms import name
 
-from .reading import UNCOUNTED, Record
+from .dump_reader import UNCOUNTED, Record
 from .replaying import Replayed, replay
 
 

@@ -10,7 +10,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 
 from selection import audit
-from selection.intake import files
+from selection.imports import row_parsers
 from selection.models import AuditEntry, Team
 
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         writer = csv.writer(self.stdout, lineterminator="\n")
         writer.writerow(audit.FIELDS)
         for line in lines:
-            writer.writerow(files.defused(line[column]) for column in audit.FIELDS)
+            writer.writerow(row_parsers.defused(line[column]) for column in audit.FIELDS)
 
 
 def _chosen(team: str, of: str) -> QuerySet[AuditEntry]:

@@ -10,10 +10,10 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from selection.errors import Refused
-from selection.intake import files
-from selection.rehearsal import crowd, players
-from selection.rehearsal.crowd import Crowd, SyntheticCrowd
-from selection.rehearsal.server import Server
+from selection.imports import row_parsers
+from selection.simulation import crowd, players
+from selection.simulation.crowd import Crowd, SyntheticCrowd
+from selection.simulation.server import Server
 
 SAY_SECONDS = 5.0
 TOKEN = "CROWD_TOKEN"  # nosec B105: the name of a variable
@@ -81,7 +81,7 @@ def crowd_of(options: dict[str, Any]) -> Crowd:
         raise Refused("Name either a file of recorded --answers or --synthetic N.")
     if options["answers"]:
         return crowd.read(options["answers"], options["gold"])
-    gold = files.gold(files.read_path(options["gold"]), str(options["gold"]))
+    gold = row_parsers.gold(row_parsers.read_path(options["gold"]), str(options["gold"]))
     accuracy = crowd.accuracies(options["synthetic"], options["seed"])
     return SyntheticCrowd(accuracy, gold, options["seed"])
 

@@ -8,7 +8,7 @@ from django.core.management import BaseCommand, CommandParser
 
 from selection import reports
 from selection.errors import Refused
-from selection.management.finding import DASH, TEAM, refusals_said, run_of
+from selection.management.lookups import DASH, TEAM, refusals_said, run_of
 from selection.reports import DumpText
 
 

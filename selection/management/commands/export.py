@@ -10,8 +10,8 @@ from django.core.management import BaseCommand, CommandParser
 
 from selection import exports
 from selection.errors import Refused
-from selection.management.finding import DASH, TEAM, refusals_said, run_of
-from selection.rehearsal.writing import check_out, whole
+from selection.management.lookups import DASH, TEAM, refusals_said, run_of
+from selection.simulation.writing import check_out, whole
 
 STDOUT = Path("-")
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from selection.signin import second_factor
+from selection.accounts import second_factor
 
 
 class Command(BaseCommand):

@@ -6,11 +6,11 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from selection import audit
+from selection.answers.recording import Outside
 from selection.errors import Conflict, NotFound, Refused
-from selection.intake import files, layouts, staging, taking, uploads
-from selection.intake.answers import Outside
+from selection.imports import commit, platforms, row_parsers, staging, uploads
+from selection.imports.readers import ENCODINGS
 from selection.models import Team, Upload
-from selection.reading import ENCODINGS
 
 SHOWN = 20
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             metavar="COLUMN=FIELD",
             help="what a column is, where it is not seen by itself; may be given again. Fields: "
             + "; ".join(
-                f"{kind}: {', '.join(field.name for field in layouts.FIELDS[kind])}"
+                f"{kind}: {', '.join(field.name for field in platforms.FIELDS[kind])}"
                 for kind in Upload.Kind.values
             )
             + ". For workers also attribute; nothing leaves a column out",
@@ -69,7 +69,7 @@ class Command(BaseCommand):
 
     def _import(self, options: dict[str, Any]) -> None:
         target = find(options["kind"], options["into"], options["team"])
-        raw = files.read_path(options["file"])
+        raw = row_parsers.read_path(options["file"])
         upload = uploads.create(options["kind"], target, options["file"].name, raw, at_once=False)
         try:
             self._take(upload, target, options)
@@ -82,12 +82,12 @@ class Command(BaseCommand):
             uploads.begin_at(upload, options["header"], options["encoding"], at_once=False)
         if options["map"] or options["encoding"] or asked:
             pairs = [pair_of(text, "--map 'Worker ID=worker'") for text in options["map"]]
-            plan = layouts.named(layouts.Plan(**upload.plan), upload.header, pairs)
+            plan = platforms.named(platforms.Plan(**upload.plan), upload.header, pairs)
             if asked:
                 plan = uploads.assigned(upload, plan, asked)
             uploads.name_columns(upload, plan, options["encoding"], at_once=False)
-        plan = layouts.Plan(**upload.plan)
-        layouts.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
+        plan = platforms.Plan(**upload.plan)
+        platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
         uploads.finish(upload)
         if upload.state == Upload.State.FAILED:
             raise Refused(upload.error)
@@ -97,13 +97,13 @@ class Command(BaseCommand):
             return
         if options["strict"] and left:
             raise Refused(f"Nothing was imported: {left:,} rows would not be taken.")
-        _, count = taking.take(upload.pk, outside)
+        _, count = commit.take(upload.pk, outside)
         audit.note("import", target, after={"file": upload.name, options["kind"]: count})
         self.stdout.write(f"{count:,} {options['kind']} imported into “{target}”.")
 
     def _say(self, upload: Upload, outside: Outside, quiet: bool) -> int:
         """What would become of the rows; how many would not be taken."""
-        problems = taking.left_out(upload, outside)
+        problems = commit.left_out(upload, outside)
         left = int(problems.count())
         if not quiet:
             looks = upload.plan["title"] or "a table"

@@ -14,9 +14,9 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.checks import Tags
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 
-from selection import wake
+from selection import wakeups
 from selection.models import ApiToken
-from selection.rehearsal import demo
+from selection.simulation import sample_run
 
 # What listens on all addresses: how this machine opens it, and some address elsewhere.
 EVERY = {"0.0.0.0": ("127.0.0.1", "192.0.2.1"), "::": ("[::1]", "2001:db8::1")}  # noqa: S104  # nosec B104
@@ -37,8 +37,8 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         collect_static()
         gold = settings.VAR_DIR / "sample-gold.csv"
-        with wake.silence():  # Redis is not up yet; a Celery worker sweeps when it is ready
-            run = demo.prepare(gold)
+        with wakeups.silence():  # Redis is not up yet; a Celery worker sweeps when it is ready
+            run = sample_run.prepare(gold)
         names = reached_by(host)
         here, there = f"http://{names[0]}:{port}", f"http://{names[-1]}:{port}"
         self.greet(here, there, run.pk)
@@ -144,5 +144,5 @@ def supervise() -> None:
         TELL="warn",
     )
     os.chdir(settings.BASE_DIR)
-    supervisor = ["-m", "crowdselect.supervisor", "-c", "supervisord.conf"]
+    supervisor = ["-m", "crowdselect.start.supervisor", "-c", "supervisord.conf"]
     os.execv(sys.executable, [sys.executable, *supervisor])

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandParser
 
-from selection import moving
-from selection.management.finding import refusals_said
+from selection import transfer
+from selection.management.lookups import refusals_said
 
 
 class Command(BaseCommand):
@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with refusals_said():
-            copied = moving.copy(options["address"])
+            copied = transfer.copy(options["address"])
         for table, rows in copied:
             self.stdout.write(f"{rows:>12,}  {table}")
         total = sum(rows for _, rows in copied)

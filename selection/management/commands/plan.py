@@ -10,8 +10,8 @@ from selection import forecast
 from selection.errors import Refused
 from selection.forecast import Belief, Forecast, Plan, Reach
 from selection.models import Run
-from selection.rehearsal import crowd
-from selection.setup import money
+from selection.runs import money
+from selection.simulation import crowd
 
 SHOWN = "{:<37} {:>24} {:>24} {:>11} {:>10}  {}"
 

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from selection.errors import Conflict, NotFound
-from selection.management.finding import DASH, TEAM, refusals_said, run_of
+from selection.management.lookups import DASH, TEAM, refusals_said, run_of
 from selection.models import Run, Team
-from selection.setup import recount
+from selection.runs import consistency
 
 
 class Command(BaseCommand):
@@ -35,11 +35,11 @@ class Command(BaseCommand):
             raise CommandError(f"{wrong} of them: see above.", returncode=1)
 
     def _look(self, run: Run, repair: bool) -> bool:
-        found = recount.look(run)
+        found = consistency.look(run)
         for fault in found:
             self.stdout.write(f"Run {run.pk} “{run}”: {fault.words}")
         if found and repair:
-            found = recount.repair(run, f"{getpass.getuser()} by command")
+            found = consistency.repair(run, f"{getpass.getuser()} by command")
             left = f"{len(found)} left" if found else "all mended"
             self.stdout.write(f"Run {run.pk} “{run}”: counted anew; {left}.")
         elif not found:

@@ -15,14 +15,14 @@ from tqdm import tqdm
 from selection import algorithms, reports
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from selection.management.finding import pairs
+from selection.management.lookups import pairs
 from selection.models import Pool, QuestionSet, Run, Team
 from selection.models.teams import FIRST
-from selection.rehearsal import crowd, pictures, replay, what_if
-from selection.rehearsal.crowd import RecordedCrowd
-from selection.rehearsal.summary import summary
-from selection.rehearsal.what_if import Row
-from selection.rehearsal.writing import check_out, json_of, whole, write_csv, write_json
+from selection.simulation import crowd, plots, replay, what_if
+from selection.simulation.crowd import RecordedCrowd
+from selection.simulation.summary import summary
+from selection.simulation.what_if import Row
+from selection.simulation.writing import check_out, json_of, whole, write_csv, write_json
 
 SEED_END = 2**62
 USUAL, USUAL_OF_KINDS = "adaptive-top-k", "clucb-pac"
@@ -141,7 +141,7 @@ class Command(BaseCommand):
         with tqdm(total=len(asked) * len(seeds), unit=" runs", disable=quiet) as bar:
             rows = list(what_if.play_all(past, asked, seeds, bar.update))
         if options["plot"]:
-            whole(options["plot"], lambda path: pictures.save(rows, usual.epsilon, path))
+            whole(options["plot"], lambda path: plots.save(rows, usual.epsilon, path))
         if options["out"]:
             writer = TABLE_WRITERS[options["out"].suffix.lower()]
             whole(options["out"], lambda path: writer(path, rows))
@@ -182,7 +182,7 @@ def check(options: dict[str, Any]) -> None:
     if compares(options) and options["keep"]:
         raise Refused("A single replay can be kept: leave out --keep, or what compares several.")
     if options["plot"]:
-        check_out(options["plot"], pictures.ENDINGS)
+        check_out(options["plot"], plots.ENDINGS)
     if options["out"]:
         check_out(options["out"], WRITERS)
     elif not compares(options):

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandParser
 
-from selection import personal
+from selection import privacy
 
 
 class Command(BaseCommand):
@@ -15,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("--apply", action="store_true", help="take it away")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = personal.retain() if options["apply"] else personal.due()
+        found = privacy.retain() if options["apply"] else privacy.due()
         self.stdout.write("Taken away:" if options["apply"] else "To be taken away:")
         for setting, said in (
             ("PERSONAL_DATA_DAYS", f"who {found.workers:,} workers of finished runs are"),

@@ -10,19 +10,19 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 
 from selection import audit, reports
-from selection.management import drafting
-from selection.management.finding import DASH, refusals_said, run_of
+from selection.management import run_arguments
+from selection.management.lookups import DASH, refusals_said, run_of
 from selection.models import Run
-from selection.setup import changes, choices, money, runs, wasted
+from selection.runs import algorithm_choices, changes, lifecycle, money, void_budget
 
 MOVES: dict[str, tuple[Callable[[Run, str, str], None], str]] = {
-    "start": (runs.start, "let a draft begin: questions go out"),
-    "pause": (runs.pause, "hand nothing out and count nothing, until it is resumed"),
-    "resume": (runs.resume, "go on after a pause"),
-    "stop": (runs.stop, "end it, with what it can promise by now"),
-    "reopen": (runs.reopen, "go on after its end, where corrected gold cost its promise"),
-    "conclude": (runs.conclude, "put it aside: nothing about it is left to be decided"),
-    "take-up": (runs.take_up, "undo conclude"),
+    "start": (lifecycle.start, "let a draft begin: questions go out"),
+    "pause": (lifecycle.pause, "hand nothing out and count nothing, until it is resumed"),
+    "resume": (lifecycle.resume, "go on after a pause"),
+    "stop": (lifecycle.stop, "end it, with what it can promise by now"),
+    "reopen": (lifecycle.reopen, "go on after its end, where corrected gold cost its promise"),
+    "conclude": (lifecycle.conclude, "put it aside: nothing about it is left to be decided"),
+    "take-up": (lifecycle.take_up, "undo conclude"),
 }
 
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         what = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
         create = what.add_parser("create", help="make a draft", description=f"Make a draft. {DASH}")
-        drafting.add_arguments(create)
+        run_arguments.add_arguments(create)
         _add_team(create)
         for move, (_, help) in MOVES.items():
             moved = what.add_parser(move, help=help, description=f"{help.capitalize()}.")
@@ -43,7 +43,7 @@ class Command(BaseCommand):
             help="give one that has begun other settings",
             description="Give a run that has begun other settings, and say what that does.",
         )
-        drafting.add_changes(change)
+        run_arguments.add_changes(change)
         _add_run(change)
         _add_why(change)
         status = what.add_parser("status", help="how it stands", description="How a run stands.")
@@ -69,8 +69,8 @@ class Command(BaseCommand):
     def _create(self, options: dict[str, Any]) -> None:
         """All of it or nothing: one that cannot begin is not made if it was to begin."""
         with transaction.atomic():
-            run = drafting.create(options)
-            audit.note("added", run, who=_who(), after={"said": choices.words(run)})
+            run = run_arguments.create(options)
+            audit.note("added", run, who=_who(), after={"said": algorithm_choices.words(run)})
             if options["start"]:
                 move(run, "start")
         self._say(Run.objects.get(pk=run.pk))
@@ -88,7 +88,7 @@ def move(run: Run, what: str, why: str = "") -> None:
 
 def _change(run: Run, options: dict[str, Any]) -> list[str]:
     """All of it or nothing; what each does to the promise."""
-    wanted, why = drafting.changed(run, options), options["why"]
+    wanted, why = run_arguments.changed(run, options), options["why"]
     with transaction.atomic():
         said = changes.apply(run, wanted, _who(), why)
         for name, words in said.items():
@@ -129,7 +129,7 @@ def _lines(run: Run) -> list[str]:
     weakened = promised.verdict == reports.WEAKENED
     by_hand = "" if weakened else promised.by_hand
     said += [words or promised.sentence, *filter(None, (promised.over, by_hand))]
-    lacks = wasted.of(run)
+    lacks = void_budget.of(run)
     said += [lacks.words] if lacks else []
     fit = None if weakened else reports.fit(run)  # the sentence says it
     return said + [need.words for need in reports.needs(run, fit)]

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from selection.rehearsal import demo
+from selection.simulation import sample_run
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            run = demo.prepare(options["gold_out"])
+            run = sample_run.prepare(options["gold_out"])
         except OSError as error:
             why = (error.strerror or str(error)).lower()
             raise CommandError(f"{options['gold_out']}: {why}.", returncode=2) from error

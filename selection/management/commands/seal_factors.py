@@ -6,7 +6,7 @@ from allauth.mfa.models import Authenticator
 from django.core.management import BaseCommand
 from django.db import transaction
 
-from selection.signin import sealing
+from selection.accounts import secret_encryption
 
 
 class Command(BaseCommand):
@@ -14,5 +14,5 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
-        number = sealing.renew(Authenticator.objects.all())
+        number = secret_encryption.renew(Authenticator.objects.all())
         self.stdout.write(f"Sealed {number} with the present key.")

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from selection import acting, personal
+from selection import actor, privacy
 from selection.errors import Refused
 from selection.models import Team, default_team
 
@@ -20,15 +20,15 @@ class Command(BaseCommand):
         parser.add_argument("--why", default="", help="the reason, for the audit log")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        rows = personal.people(options["worker"], _team(options["team"]))
+        rows = privacy.people(options["worker"], _team(options["team"]))
         if not rows:
             raise CommandError(f"There is no worker “{options['worker']}” in this team.")
         if not options["erase"]:
-            document = personal.export(rows)
+            document = privacy.export(rows)
             self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False))
             return
         try:
-            done = personal.erase(rows, acting.person() or "manage.py worker_data", options["why"])
+            done = privacy.erase(rows, actor.person() or "manage.py worker_data", options["why"])
         except Refused as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(f"They are {done.pseudonym} from now on, in {len(done.runs)} runs.")

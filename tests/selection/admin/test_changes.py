@@ -5,7 +5,7 @@ import json
 import pytest
 
 from selection.models import Run, Worker
-from selection.setup import runs
+from selection.runs import lifecycle
 from tests.pages import admin_url, confirm, press, run_form, text_of, upload
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
@@ -225,7 +225,7 @@ def test_a_worker_in_a_run_is_not_deleted_and_the_page_names_the_run(requester):
     assert "andidate" not in page
     requester.post(url, {"post": "yes"})
     assert Worker.objects.filter(pk=worker.pk).exists()
-    runs.stop(run)
+    lifecycle.stop(run)
     run.delete()
     requester.post(url, {"post": "yes"})
     assert not Worker.objects.filter(pk=worker.pk).exists()

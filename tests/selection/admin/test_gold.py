@@ -6,7 +6,7 @@ import pytest
 
 from selection import engine
 from selection.models import Answer, Question, Run
-from selection.setup import regrade
+from selection.questions import corrections
 from tests.pages import admin_url, lines_of, press, text_of
 from tests.worlds import answer_all, crowd, make_questions, make_run, open_of, play
 
@@ -184,7 +184,7 @@ def test_many_questions_come_page_by_page_and_can_be_searched(requester):
 
 
 def test_a_retired_question_stands_last_and_is_not_suspicious_any_more(requester, run):
-    regrade.retire(miskeyed(run), "ada", "ambiguous")
+    corrections.retire(miskeyed(run), "ada", "ambiguous")
     response = requester.get(admin_url("questionset_gold", run.question_set_id))
     assert response.context["page"].object_list[-1].question.key == "q3"
     assert response.context["flagged"] == 0
@@ -208,7 +208,7 @@ def test_a_run_that_lost_its_promise_is_let_go_on_from_its_page(requester):
     play(run, crowd(3, good=2, high=1.0, low=0.0))
     assert "Let it go on" not in text_of(requester.get(admin_url("run_page", run.pk)))
     for question in run.question_set.questions.filter(number__lt=60):
-        regrade.retire(question, "ada", "ambiguous")
+        corrections.retire(question, "ada", "ambiguous")
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "its end was reached by a grading that was corrected since" in words
     assert "Gold answers were corrected after its end" in words

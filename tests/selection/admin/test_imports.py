@@ -3,9 +3,9 @@
 import pytest
 
 from selection import engine
-from selection.intake import uploads
+from selection.imports import uploads
 from selection.models import Answer, Pool, RecordedAnswer, Upload
-from selection.setup import regrade
+from selection.questions import corrections
 from tests.pages import admin_url, confirm, text_of, upload
 from tests.worlds import make_pool, make_questions, make_run, open_of
 
@@ -93,7 +93,7 @@ def test_it_previews_which_answers_count_and_which_wait(requester):
 def test_it_says_that_answers_to_a_retired_question_are_used_only_if_it_is_restored(requester):
     run = make_run()
     retired, other = run.question_set.questions.order_by("number")[:2]
-    regrade.retire(retired, "ada", "ambiguous")
+    corrections.retire(retired, "ada", "ambiguous")
     text = (
         f"worker,question,response\nw0,{retired.key},yes\nw1,{retired.key},no\nw0,{other.key},yes"
     )

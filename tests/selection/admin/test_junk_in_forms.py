@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from selection.models import Pulse
-from tests.selection.access.world import camp
+from tests.selection.accounts.access.world import camp
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 JUNK = [

@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 
 from selection import engine
-from selection.admin import live
+from selection.admin.run import live
 from selection.models import Run
-from selection.setup import runs
+from selection.runs import lifecycle
 from tests.pages import admin_url
 from tests.worlds import answer_all, crowd, make_run, play
 
@@ -120,7 +120,7 @@ def test_what_is_costly_to_make_is_not_made_for_every_step(requester, monkeypatc
     step(run)
     refresh(requester, run, "a")
     assert len(made) == 1
-    runs.pause(run)  # what a person does is seen at once
+    lifecycle.pause(run)  # what a person does is seen at once
     refresh(requester, run, "a")
     assert len(made) == 2
 
@@ -132,7 +132,7 @@ def test_what_takes_a_second_and_a_half_rests_for_six():
 def test_whatever_is_done_to_a_run_is_seen_at_once(requester):
     run = make_run()
     tag = page_of(requester, run)
-    runs.pause(run)
+    lifecycle.pause(run)
     assert body_of(refresh(requester, run, tag))["live"] is False
 
 

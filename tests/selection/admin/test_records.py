@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from selection import engine, intake
+from selection import engine
+from selection.answers import recording
 from selection.models import Answer, ApiToken, Candidate, Pool, Question
-from selection.setup import runs
+from selection.runs import lifecycle
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_questions, make_run, open_of, play
 
@@ -63,10 +64,10 @@ def test_a_token_is_shown_once(requester):
 def test_an_ended_run_can_be_deleted_and_a_running_one_cannot(requester):
     run = make_run()
     engine.advance(run.pk)
-    intake.record(open_of(run)[0].pk, "yes")
+    recording.record(open_of(run)[0].pk, "yes")
     url = admin_url("run_delete", run.pk)
     assert requester.post(url, {"post": "yes"}).status_code == 403
-    runs.stop(run)
+    lifecycle.stop(run)
     assert "Answers: 1" in text_of(requester.get(url))
     requester.post(url, {"post": "yes"})
     assert not Candidate.objects.filter(run_id=run.pk).exists()

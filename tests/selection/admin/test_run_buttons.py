@@ -3,7 +3,7 @@
 import pytest
 
 from selection.models import Answer
-from selection.setup import regrade
+from selection.questions import corrections
 from tests.pages import admin_url, press, text_of
 from tests.worlds import crowd, make_run, play
 
@@ -26,7 +26,7 @@ def test_it_starts_pauses_resumes_and_stops(requester):
 def test_one_click_makes_up_for_what_a_retired_question_cost(requester):
     run = make_run(n=4, k=1, epsilon=0.05, budget=30)
     play(run, crowd(1, good=1), most=2)
-    regrade.retire(Answer.objects.earliest("pk").assignment.question, "ada", "ambiguous")
+    corrections.retire(Answer.objects.earliest("pk").assignment.question, "ada", "ambiguous")
     play(run, crowd(1, good=1))
     assert run.ending == "budget"
     lost = run.count_wasted()

@@ -6,9 +6,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from selection import engine, intake, reports
+from selection import engine, reports
+from selection.answers import recording
 from selection.models import Run
-from selection.setup import roster, runs
+from selection.runs import lifecycle, roster
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_pool, make_run, play
 
@@ -42,7 +43,7 @@ def test_it_says_why_a_run_ended_and_shows_the_selected_first(requester):
 def test_a_run_that_was_stopped_does_not_claim_its_promise(requester):
     run = make_run()
     play(run, crowd(1, 2), most=2)
-    runs.stop(run)
+    lifecycle.stop(run)
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "it was stopped by hand" in words
     assert "Not certified" in words
@@ -118,11 +119,11 @@ def test_late_answers_are_told_from_wrong_ones(requester):
     engine.advance(run.pk)
     worker = run.candidates.get(worker__key="w0")
     mine = list(worker.assignments.order_by("position"))
-    intake.record(mine[0].pk, "yes")
-    intake.record(mine[1].pk, "no")
+    recording.record(mine[0].pk, "yes")
+    recording.record(mine[1].pk, "no")
     past = timezone.now() - timedelta(minutes=1)
     worker.assignments.filter(pk=mine[2].pk).update(shown=past, due=past)
-    intake.expire()
+    recording.expire()
     engine.advance(run.pk)
     row = requester.get(admin_url("run_page", run.pk), {"q": "w0"}).context["table"].rows[0]
     assert (row.line.answers, row.line.right, row.line.wrong, row.line.lapsed) == (3, 1, 1, 1)
@@ -173,7 +174,7 @@ def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):
 
 def test_times_are_told_with_their_zone_and_spans_are_never_nothing(requester):
     run = make_run()
-    runs.stop(run)
+    lifecycle.stop(run)
     start = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
     Run.objects.update(started=start, ended=start + timedelta(seconds=40))
     words = text_of(requester.get(admin_url("run_page", run.pk)))

@@ -6,11 +6,11 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
-from selection import engine, intake
-from selection.intake import presence
+from selection import engine
+from selection.answers import presence, recording
 from selection.models import Assignment, Candidate, Run
-from selection.reports.card import wilson
-from selection.setup import roster, runs
+from selection.reports.worker_card import wilson
+from selection.runs import lifecycle, roster
 from selection.worker import links
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_run, play
@@ -37,11 +37,11 @@ def test_it_shows_each_answer_with_its_times(requester):
     presence.show(run, [first.pk])
     shown = timezone.now() - timedelta(seconds=31)  # the database counts in milliseconds
     Assignment.objects.filter(pk=first.pk).update(shown=shown)
-    intake.record(first.pk, "yes")
-    intake.record(second.pk, "no")
+    recording.record(first.pk, "yes")
+    recording.record(second.pk, "no")
     past = timezone.now() - timedelta(minutes=1)
     Assignment.objects.filter(pk=third.pk).update(shown=past, due=past)
-    intake.expire()
+    recording.expire()
     engine.advance(run.pk)
     response = card_of(requester, run)
     given = response.context["card"].given[:3]
@@ -88,7 +88,7 @@ def test_a_worker_who_was_asked_nothing_has_a_card_too(requester):
 
 def test_it_shows_the_worker_s_other_runs(requester):
     earlier = play(make_run(), crowd(1, 2), most=3)
-    runs.stop(earlier)
+    lifecycle.stop(earlier)
     run = make_run(pool=earlier.pool, question_set=earlier.question_set)
     other = card_of(requester, run).context["card"].others[0]
     own = candidate(earlier)
@@ -100,7 +100,7 @@ def test_it_carries_the_personal_link_while_the_run_goes_on(requester):
     run = make_run()
     link = links.address(candidate(run).pk)
     assert link in card_of(requester, run).content.decode()
-    runs.stop(run)
+    lifecycle.stop(run)
     assert link not in card_of(requester, run).content.decode()
 
 
@@ -110,7 +110,7 @@ def test_what_was_answered_is_for_those_who_may_look_at_answers(client):
     client.force_login(clerk)
     run = make_run()
     engine.advance(run.pk)
-    intake.record(asked(run)[0].pk, "my very own words")
+    recording.record(asked(run)[0].pk, "my very own words")
     words = text_of(card_of(client, run))
     assert "my very own words" not in words
     assert "Accepted" not in words

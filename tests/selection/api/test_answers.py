@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from selection import engine
 from selection.models import Answer, Assignment, RecordedAnswer
-from selection.setup import regrade
+from selection.questions import corrections
 from tests.worlds import crowd, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -127,7 +127,7 @@ def test_it_moves_a_run(api, run):
 
 def test_an_answer_to_a_question_that_was_retired_meanwhile_is_not_kept_and_that_is_said(api, run):
     out = open_of(run)[0]
-    regrade.retire(out.question, "ada", "ambiguous")
+    corrections.retire(out.question, "ada", "ambiguous")
     reply = post(api, f"assignments/{out.pk}/answer", {"response": "yes"})
     assert (reply.status_code, reply.json()["kept"]) == (200, False)
     sent = [{"assignment": pk, "response": "yes"} for pk in (out.pk, open_of(run)[0].pk)]

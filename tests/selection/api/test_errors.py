@@ -10,9 +10,9 @@ from django.test import Client
 from ninja import Schema
 
 import selection.api as room
-from selection.access import limits
+from selection.accounts import rate_limits
 from selection.api import api
-from selection.setup import holders
+from selection.runs import deletion
 from tests.worlds import make_pool
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +76,9 @@ def test_without_a_token_it_is_said_how_one_is_sent():
 
 
 def test_who_asks_too_often_is_told_how_long_to_wait(manager, settings, monkeypatch):
-    monkeypatch.setattr(limits, "_here", limits._Counts())  # who was over is over for a minute
+    monkeypatch.setattr(
+        rate_limits, "_here", rate_limits._Counts()
+    )  # who was over is over for a minute
     settings.API_REQUESTS_PER_MINUTE = 1
     reply = [manager.get("pools") for _ in range(4)][-1]
     assert "wait a minute" in told(reply, 429)
@@ -93,7 +95,7 @@ def test_what_somebody_else_took_in_this_moment_is_a_conflict(manager, monkeypat
     def taken(item):
         raise IntegrityError("UNIQUE constraint failed")
 
-    monkeypatch.setattr(holders, "store", taken)
+    monkeypatch.setattr(deletion, "store", taken)
     assert "Somebody else" in told(manager.post("pools", {"name": "Spring"}), 409)
 
 
@@ -101,7 +103,7 @@ def test_a_failure_of_the_server_is_told_in_the_same_form(manager, monkeypatch):
     def fail(item):
         raise RuntimeError("a secret of ours")
 
-    monkeypatch.setattr(holders, "store", fail)
+    monkeypatch.setattr(deletion, "store", fail)
     manager.client.raise_request_exception = False
     assert "secret" not in told(manager.post("pools", {"name": "Spring"}), 500)
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from selection.intake import uploads
+from selection.imports import uploads
 from selection.models import AuditEntry, Question, RecordedAnswer, Upload, Worker
 from tests.worlds import make_pool, make_questions, make_run
 

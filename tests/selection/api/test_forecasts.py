@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from selection.forecast import Plan, Range, for_money, forecasts, orders, parts, refining
+from selection.forecast import Plan, Range, budget, forecast_requests, forecasts, parts, refining
 from selection.models import Planning, PlanningPart
 from tests import worlds
 
@@ -14,7 +14,7 @@ WANTED = {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20, "price": 0.05}
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch):
-    monkeypatch.setattr(orders, "FIRST", 1000.0)
+    monkeypatch.setattr(forecast_requests, "FIRST", 1000.0)
     monkeypatch.setattr(parts, "RUNS", 2)
 
 
@@ -110,7 +110,7 @@ def nobody_simulates(monkeypatch):
         raise AssertionError("A request simulated a run.")
 
     monkeypatch.setattr(refining, "play", play)
-    monkeypatch.setattr(for_money, "play", play)
+    monkeypatch.setattr(budget, "play", play)
 
 
 def test_a_large_one_is_accepted_and_left_to_celery(call, nobody_simulates):
@@ -130,7 +130,7 @@ def test_once_it_has_numbers_it_is_answered_at_once(call, monkeypatch):
     made = call("post", "", **WANTED)
     assert made.status_code == 202
     part = PlanningPart.objects.filter(planning=made.json()["id"]).first()
-    orders.work(part.pk, 0)
+    forecast_requests.work(part.pk, 0)
     again = call("post", "", **WANTED)
     assert again.status_code == 200
     assert [row["algorithm"] for row in again.json()["rows"]] == [part.algorithm]

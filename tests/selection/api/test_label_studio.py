@@ -4,9 +4,9 @@ import pytest
 from django.test import Client
 
 from selection import engine
-from selection.intake import annotations
+from selection.answers import label_studio
 from selection.models import Answer, ApiToken, RecordedAnswer
-from selection.setup import runs
+from selection.runs import lifecycle
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -95,8 +95,8 @@ def test_what_is_not_asked_yet_waits_and_may_be_changed_until_it_is(run, studio)
 def test_what_is_asked_in_the_moment_in_which_it_comes_is_answered(run, studio, monkeypatch):
     """Else it would wait for what was asked already, and every further step would fail."""
     slip, worker, question = asked(run)
-    find, before = annotations._slip, iter([None])
-    monkeypatch.setattr(annotations, "_slip", lambda *own: next(before, find(*own)))
+    find, before = label_studio._slip, iter([None])
+    monkeypatch.setattr(label_studio, "_slip", lambda *own: next(before, find(*own)))
     assert state(studio, run, message(worker, question, "yes")) == "answered"
     assert Answer.objects.get().assignment_id == slip.pk
     assert not RecordedAnswer.objects.exists()
@@ -177,5 +177,5 @@ def test_none_of_the_choices_is_refused_whether_it_is_asked_or_waits(run, studio
 
 def test_a_run_that_is_over_takes_none(run, studio):
     _, worker, question = asked(run)
-    runs.stop(run)
+    lifecycle.stop(run)
     assert send(studio, run, message(worker, question, "yes")).status_code == 409

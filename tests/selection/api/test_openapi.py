@@ -22,8 +22,8 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation import GenerationMode
 
-from selection.forecast import orders
-from tests.selection.access.world import Camp, camp
+from selection.forecast import forecast_requests
+from tests.selection.accounts.access.world import Camp, camp
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,7 @@ REFUSED = ["2xx", "400", "404", "409", "422"]
 def theirs(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Camp]:
     """A team with one of everything; requests stay in the test's transaction."""
     settings.API_REQUESTS_PER_MINUTE = settings.API_FAILURES_PER_MINUTE = 0
-    monkeypatch.setattr(orders, "FIRST", 0.0)
+    monkeypatch.setattr(forecast_requests, "FIRST", 0.0)
     for signal in SIGNALS:
         signal.disconnect(close_old_connections)
     yield camp("zebra")

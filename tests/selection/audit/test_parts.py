@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from selection import acting, engine, tasks
+from selection import actor, engine, tasks
 from selection.models import Answer, ApiToken, Assignment, AuditEntry, Membership, Team
-from selection.setup import runs
+from selection.runs import lifecycle
 from selection.worker import links
 from tests.pages import admin_url, lines_of, text_of
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
@@ -30,8 +30,8 @@ def entries(**fields: object) -> list[AuditEntry]:
 
 
 def test_what_a_command_changes_is_its_user_s(monkeypatch):
-    monkeypatch.setattr(acting.getpass, "getuser", lambda: "ada")
-    with acting.by_command(COMMAND):
+    monkeypatch.setattr(actor.getpass, "getuser", lambda: "ada")
+    with actor.by_command(COMMAND):
         User.objects.create_superuser("grace")
         pool = make_pool(2)
         pool.name = "Autumn"
@@ -47,9 +47,9 @@ def test_what_a_command_changes_is_its_user_s(monkeypatch):
 
 def test_a_command_that_makes_tables_or_keeps_nothing_writes_nothing():
     for name in ("migrate", "replay"):
-        with acting.by_command(["manage.py", name]):
+        with actor.by_command(["manage.py", name]):
             make_pool(2)
-    with acting.by_command(["manage.py"]):
+    with actor.by_command(["manage.py"]):
         make_pool(2)
     assert entries() == []
 
@@ -66,7 +66,7 @@ def test_the_end_of_a_run_is_the_engine_s():
 def test_what_the_sweep_does_to_a_run_is_its_own(monkeypatch):
     monkeypatch.setattr(tasks.wake, "send", lambda *args, **kwargs: None)
     run = make_run(start=False, enrolling=True)
-    runs.start(run)
+    lifecycle.start(run)
     type(run).objects.update(enrol_until=timezone.now() - timedelta(minutes=1))
     assert entries() == []
     tasks.sweep()
@@ -116,7 +116,7 @@ def test_a_worker_who_leaves_is_a_worker(client: Client):
 
 def test_answers_and_steps_write_nothing():
     run = make_run(epsilon=0.05)
-    with acting.by_part("engine"):
+    with actor.by_part("engine"):
         engine.advance(run.pk)
         answer_all(run, crowd(1, good=2))
         engine.advance(run.pk)
@@ -168,7 +168,7 @@ def test_the_log_comes_as_json_lines_and_the_command_takes_a_part_of_it(client: 
     client.post(admin_url("pool_add"), {"name": "=1+1"})
     client.post(admin_url("pool_add"), {"name": "Spring"})
     run = make_run(question_set=make_questions(20))
-    runs.stop(run)
+    lifecycle.stop(run)
     made = [json.loads(line) for line in lines_of(client.get(admin_url("audit_lines")))]
     assert [one["after"].get("name") for one in made if one["model"] == "pool"] == [
         "=1+1",

@@ -11,11 +11,12 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from selection import engine, intake, reports, wake
+from selection import engine, reports, wakeups
+from selection.answers import presence, recording
 from selection.errors import Refused
-from selection.intake import presence
 from selection.models import Answer, ApiToken, Assignment, Question, Run
-from selection.setup import recount, regrade
+from selection.questions import corrections
+from selection.runs import consistency
 from tests.processes import celery_worker, wait_until
 from tests.worlds import crowd, make_run, open_of
 
@@ -85,7 +86,7 @@ def test_threads_and_two_workers_count_every_answer_once_within_budget():
             for assignment in out[:5]:
                 assert post(assignment.pk, respond(assignment)) in {200, 201, 409}
             if rng.random() < 0.2:
-                wake.send(run.pk, delay=0)
+                wakeups.send(run.pk, delay=0)
 
     with celery_worker("-n", "one@%h"), celery_worker("-n", "two@%h"):
         assert in_threads(work) == []
@@ -145,18 +146,18 @@ def test_no_budget_is_overrun_while_questions_are_retired_and_restored_in_many_t
                     one = rng.choice(open_of(run) or [None])
                     if one is not None:
                         presence.show(run, [one.pk])  # unless it was retired in between
-                        intake.record(one.pk, respond(one))
+                        recording.record(one.pk, respond(one))
                 else:
                     question = Question.objects.get(pk=rng.choice(questions).pk)
-                    change = regrade.restore if question.retired else regrade.retire
+                    change = corrections.restore if question.retired else corrections.retire
                     change(question, "ada", "a look at it")
                     time.sleep(0.02)
             over.append(reports.count_given(run) - 40)
 
-    with wake.silence():
+    with wakeups.silence():
         assert in_threads(work) == []
     assert max(over) <= 0
     run.refresh_from_db()
     assert run.ending == Run.Ending.BUDGET
     assert run.count_spent() <= 40
-    assert recount.faults(run) == []
+    assert consistency.faults(run) == []

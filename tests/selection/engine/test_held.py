@@ -10,8 +10,8 @@ from django.db import connection, connections, transaction
 from selection import engine, tasks
 from selection.errors import Busy
 from selection.models import Assignment, Pulse, Run
-from selection.setup import regrade
-from selection.setup.regrade import Gold
+from selection.questions import corrections
+from selection.questions.corrections import Gold
 from tests.processes import wait_until
 from tests.worlds import make_run
 
@@ -80,7 +80,7 @@ def test_a_step_deals_a_question_that_is_being_corrected():
     def correct() -> list[Run]:
         gold = replace(Gold.of(asked), accepted=["something else"])
         try:
-            return regrade.correct(asked, gold, "her", "typo")
+            return corrections.correct(asked, gold, "her", "typo")
         finally:
             connections.close_all()
 

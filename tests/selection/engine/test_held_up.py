@@ -2,8 +2,8 @@
 
 import pytest
 
-from selection import engine, intake, reports
-from selection.intake import presence
+from selection import engine, reports
+from selection.answers import presence, recording
 from selection.models import Assignment, Run
 from tests.worlds import crowd, make_run, open_of
 
@@ -23,7 +23,7 @@ def play_but_for(run: Run, left: str, shown: bool) -> None:
             return
         if shown:
             presence.show(run, [one.pk for one in out])
-        intake.record_many(run, [(one, CROWD(one)) for one in given])
+        recording.record_many(run, [(one, CROWD(one)) for one in given])
 
 
 def certified(**fields) -> Run:
@@ -48,7 +48,7 @@ def test_a_question_that_was_seen_is_waited_for_and_nobody_is_asked_meanwhile():
     assert engine.advance(run.pk) is None
     assert Assignment.objects.count() == handed
     assert not reports.verify(reports.dump(run)).findings
-    intake.record_many(run, [(one, CROWD(one)) for one in out])
+    recording.record_many(run, [(one, CROWD(one)) for one in out])
     engine.advance(run.pk)
     run.refresh_from_db()
     assert run.ending == Run.Ending.PROMISE

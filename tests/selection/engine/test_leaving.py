@@ -7,7 +7,7 @@ from django.utils import timezone
 from selection import engine
 from selection.models import Answer, Candidate, Run
 from selection.models.roster import Roster
-from selection.setup import roster
+from selection.runs import roster
 from tests.worlds import answer_all, crowd, make_run, play
 from topk import State, expand, pack
 

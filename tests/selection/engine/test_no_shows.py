@@ -6,11 +6,11 @@ import pytest
 from django.db.models import F
 
 from selection import engine
-from selection.intake import patience, presence
-from selection.intake.files import AnswerRow
-from selection.intake.sorting import sort, take
+from selection.answers import grace_period, presence
+from selection.imports.row_parsers import AnswerRow
+from selection.imports.validate_answers import sort, take
 from selection.models import Answer, Assignment, Candidate, Run, Step
-from selection.setup import recorded, roster
+from selection.runs import recorded_answers_only, roster
 from tests.worlds import crowd, make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -67,7 +67,7 @@ def waited(run: Run, most_rounds: int = 200) -> float:
             return total
         if step is not None:
             continue
-        left = patience.left(run)
+        left = grace_period.left(run)
         if not left:
             return total
         total += left
@@ -88,7 +88,7 @@ def test_a_worker_who_came_is_waited_for_as_before():
     engine.advance(run.pk)
     let_pass(run, 600)
     presence.show(run, [open_of(run)[0].pk])
-    assert patience.left(run) > 100
+    assert grace_period.left(run) > 100
 
 
 def test_a_waiting_answer_is_presence():
@@ -103,7 +103,7 @@ def test_a_run_that_asks_through_pages_is_switched_to_answers_made_elsewhere():
     run = imported()
     held = [one for one in open_of(run) if one.candidate.worker.key in NO_SHOWS]
     presence.show(run, [held[0].pk])
-    recorded.use_recorded_only(run, "ada")
+    recorded_answers_only.use_recorded_only(run, "ada")
     for _ in range(100):
         if engine.advance(run.pk) is None:
             break

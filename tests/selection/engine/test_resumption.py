@@ -5,7 +5,8 @@ import signal
 
 import pytest
 
-from selection import engine, intake, wake
+from selection import engine, wakeups
+from selection.answers import recording
 from selection.models import Run
 from tests.processes import celery_worker, wait_until
 from tests.worlds import crowd, make_run, open_of
@@ -23,13 +24,13 @@ def test_a_run_whose_worker_is_killed_ends_as_an_uninterrupted_one():
     disturbed = make_run(questions=1500, **fields)
     for _ in range(3):
         with celery_worker() as worker:
-            wake.send(disturbed.pk, delay=0)
+            wakeups.send(disturbed.pk, delay=0)
             wait_for_steps(disturbed, respond, disturbed.steps + 6)
             os.killpg(worker.pid, signal.SIGKILL)
         disturbed.refresh_from_db()
         assert disturbed.status == Run.Status.RUNNING
     with celery_worker():
-        wake.send(disturbed.pk, delay=0)  # as the sweep does
+        wakeups.send(disturbed.pk, delay=0)  # as the sweep does
         wait_until(lambda: answered(disturbed, respond).status == Run.Status.ENDED, "the end")
     assert ending(disturbed) == ending(calm)
 
@@ -46,7 +47,7 @@ def to_the_end(run: Run, respond) -> Run:
 
 
 def answered(run: Run, respond) -> Run:
-    intake.record_many(run, [(a, respond(a)) for a in open_of(run)])
+    recording.record_many(run, [(a, respond(a)) for a in open_of(run)])
     run.refresh_from_db()
     return run
 

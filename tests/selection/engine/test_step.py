@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from selection import engine, intake, reports
+from selection import engine, reports
+from selection.answers import recording
 from selection.models import Answer, Assignment, Candidate, Run, Step
-from selection.setup import runs
+from selection.runs import lifecycle
 from tests.worlds import answer_all, crowd, make_run, open_of, play
 from topk import SELECTORS
 
@@ -34,12 +35,12 @@ def test_it_counts_a_worker_s_answers_in_the_order_asked():
     candidate = run.candidates.get(arm=0)
     first, second, third = open_of(run)[:3]
     assert {a.candidate_id for a in (first, second, third)} == {candidate.pk}
-    intake.record(third.pk, "yes")
-    intake.record(second.pk, "yes")
+    recording.record(third.pk, "yes")
+    recording.record(second.pk, "yes")
     engine.advance(run.pk)
     candidate.refresh_from_db()
     assert candidate.pulls == 0
-    intake.record(first.pk, "no")
+    recording.record(first.pk, "no")
     engine.advance(run.pk)
     candidate.refresh_from_db()
     assert (candidate.pulls, candidate.rewards) == (3, 2)
@@ -112,9 +113,9 @@ def test_an_overdue_assignment_counts_as_not_right_and_lets_later_answers_count(
     run = make_run(n=4, k=1, algorithm="adaptive-top-k", slots=12)
     engine.advance(run.pk)
     first, second = open_of(run)[:2]
-    intake.record(second.pk, "yes")
+    recording.record(second.pk, "yes")
     Assignment.objects.filter(pk=first.pk).update(due=timezone.now() - timedelta(seconds=1))
-    assert intake.expire() == [run.pk]
+    assert recording.expire() == [run.pk]
     engine.advance(run.pk)
     candidate = Candidate.objects.get(pk=first.candidate_id)
     assert (candidate.pulls, candidate.rewards) == (2, 1)
@@ -123,10 +124,10 @@ def test_an_overdue_assignment_counts_as_not_right_and_lets_later_answers_count(
 def test_nothing_happens_to_a_paused_run_until_it_is_resumed():
     run = make_run()
     engine.advance(run.pk)
-    runs.pause(run)
+    lifecycle.pause(run)
     answer_all(run, crowd(6, good=2))
     assert engine.advance(run.pk) is None
-    runs.resume(run)
+    lifecycle.resume(run)
     assert engine.advance(run.pk).applied == 12
 
 

@@ -13,12 +13,13 @@ import pytest
 from selection import engine, exports, reports
 from selection.errors import Conflict, Refused
 from selection.exports import FORMATS
-from selection.intake import catalog, files, layouts
-from selection.intake.files import QuestionRow, WorkerRow
+from selection.imports import catalog, platforms, row_parsers
+from selection.imports.readers import read_table
+from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Pool, QuestionSet, Run, Skill
-from selection.reading import read_table
-from selection.setup import by_hand, page_facts, regrade, roster, runs
-from selection.setup.page_facts import PageFacts
+from selection.questions import corrections
+from selection.runs import lifecycle, manual_verdicts, roster, worker_texts
+from selection.runs.worker_texts import PageFacts
 from tests.worlds import Crowd, answer_all, crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +51,7 @@ def kept() -> Run:
 
 def early() -> Run:
     run = going()
-    runs.stop(run, "ada", "no time")
+    lifecycle.stop(run, "ada", "no time")
     return Run.objects.get(pk=run.pk)
 
 
@@ -59,7 +60,7 @@ def kinds_early() -> Run:
     engine.advance(run.pk)
     answer_all(run, CLEAR)
     engine.advance(run.pk)
-    runs.stop(run, "ada", "no time")
+    lifecycle.stop(run, "ada", "no time")
     return Run.objects.get(pk=run.pk)
 
 
@@ -75,15 +76,15 @@ def _kinds() -> Run:
         question_set=make_questions(300),
         **SETTINGS | {"k": 2, "algorithm": "clucb-pac", "seed": 3, "one_kind_each": True},
     )
-    runs.create(run, further)
-    runs.start(run)
+    lifecycle.create(run, further)
+    lifecycle.start(run)
     return Run.objects.get(pk=run.pk)
 
 
 def corrected() -> Run:
     run = early()
     question = run.candidates.order_by("-pulls").first().assignments.first().question
-    regrade.correct(question, regrade.Gold(question.prompt, ["no"], []), "ada", "wrong key")
+    corrections.correct(question, corrections.Gold(question.prompt, ["no"], []), "ada", "wrong key")
     return Run.objects.get(pk=run.pk)
 
 
@@ -91,10 +92,10 @@ def mixed() -> Run:
     """Some gone, some judged by hand, a question retired, an answer too late."""
     run = going()
     roster.withdraw(run, ["w5"], "ada", "asked to")
-    by_hand.override(run.candidates.get(worker__key="w4"), 1, "ada", "known from before")
-    by_hand.override(run.candidates.get(worker__key="w0"), -1, "ada", "copied")
+    manual_verdicts.override(run.candidates.get(worker__key="w4"), 1, "ada", "known from before")
+    manual_verdicts.override(run.candidates.get(worker__key="w0"), -1, "ada", "copied")
     run.answers.filter(assignment__candidate__worker__key="w3").update(expired=True, right=False)
-    regrade.retire(run.question_set.questions.first(), "ada", "ambiguous")
+    corrections.retire(run.question_set.questions.first(), "ada", "ambiguous")
     return Run.objects.get(pk=run.pk)
 
 
@@ -256,7 +257,7 @@ def test_label_studio_gets_annotators_by_number_address_or_name():
     catalog.take_workers(pool, [WorkerRow(i, key, "", {}) for i, key in enumerate(keys)])
     run = make_run(pool=pool, k=3)
     for one in run.candidates.all():
-        by_hand.override(one, 1, "ada", "known")
+        manual_verdicts.override(one, 1, "ada", "known")
     found = json.loads(made(run, "label-studio"))
     wanted = [{"id": 7}, {"email": "ada@example.org"}, {"username": "grace"}, {"username": "007"}]
     assert sorted(map(str, found)) == sorted(map(str, wanted))
@@ -275,7 +276,7 @@ def test_crowd_kit_gets_skills_by_worker_and_triples():
     given = run.answers.filter(expired=False).exclude(response="").count()
     assert len(triples) == given > 0
     assert not triples.duplicated(["worker", "task"]).any()
-    read, bad = files.answers(made(run, "crowd-kit-answers").decode(), "triples.csv")
+    read, bad = row_parsers.answers(made(run, "crowd-kit-answers").decode(), "triples.csv")
     assert (len(read), bad) == (given, [])
 
 
@@ -294,7 +295,7 @@ def test_numbers_stay_numbers_for_programs_and_formulas_do_not():
     raw = made(run, "crowd-kit-answers").decode()
     labels = {line.rsplit(",", 1)[1] for line in raw.split()[1:]}
     assert labels == {"-1", "'=1+1", "+2.5", "'-1-1", "''-1"}
-    read, _ = files.answers(raw, "triples.csv")
+    read, _ = row_parsers.answers(raw, "triples.csv")
     assert {row.response for row in read} == {"-1", "=1+1", "+2.5", "-1-1", "'-1"}
 
 
@@ -306,8 +307,8 @@ def test_our_own_reader_finds_the_workers_that_went_out():
     chosen = [line.worker for line in reports.standings(run) if line.selected]
     for name, wanted in (("all-csv", keys), ("csv", chosen)):
         back = read_table(made(run, name), "back.csv")
-        plan = layouts.recognise(layouts.WORKERS, back.header)
-        rows = [row for _, row in files.rows(back, plan)]
+        plan = platforms.recognise(platforms.WORKERS, back.header)
+        rows = [row for _, row in row_parsers.rows(back, plan)]
         assert sorted(row.worker for row in rows) == sorted(wanted)
         assert all(row.name == f"@{row.worker}" for row in rows)
 
@@ -332,19 +333,19 @@ def test_everybody_tested_is_paid_for_what_they_gave_and_for_nothing_else():
 def test_an_answer_to_a_question_that_was_retired_is_paid():
     run = going()
     before = table(run, "payment")
-    regrade.retire(run.question_set.questions.first(), "ada", "ambiguous")
+    corrections.retire(run.question_set.questions.first(), "ada", "ambiguous")
     assert table(run, "payment").equals(before)
 
 
 def test_workers_are_due_what_they_were_told_not_the_price_with_its_fees():
     run = going()
-    page_facts.change(run, PageFacts(Decimal("0.04")))
+    worker_texts.change(run, PageFacts(Decimal("0.04")))
     run.refresh_from_db()
     found = table(run, "payment")
     assert set(found["pay_per_answer"]) == {0.04}
     assert list(found["due"]) == pytest.approx(list(0.04 * found["answered"]), abs=0.0001)
     assert set(table(run, "payment", pay=Decimal("0.03"))["pay_per_answer"]) == {0.03}
-    page_facts.change(run, PageFacts())
+    worker_texts.change(run, PageFacts())
     run.refresh_from_db()
     assert set(table(run, "payment")["pay_per_answer"]) == {0.05}
 

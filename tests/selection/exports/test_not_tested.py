@@ -10,7 +10,7 @@ from django.test import Client
 from selection import engine, exports, reports
 from selection.exports import FORMATS
 from selection.models import Delivery, Run, Webhook
-from selection.setup import by_hand, roster, runs
+from selection.runs import lifecycle, manual_verdicts, roster
 from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_run
 
@@ -28,7 +28,7 @@ def ended(ending: str) -> Run:
     respond = crowd(3, good=2, high=1.0, low=0.2)
     answer_all(run, lambda one: None if one.candidate.worker.key in NO_SHOWS else respond(one))
     engine.advance(run.pk)
-    runs.stop(run)
+    lifecycle.stop(run)
     stored = {"decided_why": WHY, "decided_in": 1}
     run.candidates.filter(worker__key="w4").update(verdict=1, **stored)
     run.candidates.filter(worker__key="w5").update(verdict=-1, **stored)
@@ -122,7 +122,7 @@ def test_pages_call_them_not_tested(requester):
 def test_a_run_without_any_answers_selects_and_exports_nobody():
     run = make_run(price="0.05", currency="$")
     engine.advance(run.pk)
-    runs.stop(run)
+    lifecycle.stop(run)
     run.refresh_from_db()
     assert not any(line.selected for line in reports.standings(run))
     assert reports.promise_status(run).sentence.startswith("No answer was counted")
@@ -158,6 +158,6 @@ def test_where_everybody_is_gone_only_those_tested_are_selected():
 
 def test_whom_the_requester_judges_by_hand_is_told_to_platforms():
     run = ended("stopped")
-    by_hand.override(run.candidates.get(worker__key="w5"), -1, "ada", "unreachable")
+    manual_verdicts.override(run.candidates.get(worker__key="w5"), -1, "ada", "unreachable")
     assert "w5" in text(run, "mturk-revoke")
     assert "w4" not in text(run, "mturk-revoke")

@@ -8,9 +8,9 @@ import pytest
 
 from selection import exports
 from selection.algorithms import ALGORITHMS
-from selection.exports.papers import bibtex, cited
+from selection.exports.bibtex import bibtex, cited
 from selection.models import Run
-from selection.setup import changes, runs
+from selection.runs import changes, lifecycle
 from tests.pages import admin_url
 from tests.worlds import crowd, make_pool, make_run, play
 
@@ -61,7 +61,7 @@ def test_a_running_one_says_what_holds_so_far():
 
 def test_a_paused_one_says_so():
     run = going()
-    runs.pause(run)
+    lifecycle.pause(run)
     assert "paused" in words(Run.objects.get(pk=run.pk))
 
 
@@ -97,7 +97,7 @@ def test_who_is_missing_and_who_was_judged_by_hand_is_told_with_the_reason():
 
 def test_whoever_never_answered_is_named():
     run = make_run(n=60, questions=40)
-    runs.stop(run)
+    lifecycle.stop(run)
     assert "60 invited, and had not answered anything: w" in words(run)
     assert "and 10 more" in words(run)
 

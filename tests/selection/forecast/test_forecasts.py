@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from selection.admin.curve_chart import draw
+from selection.admin.charts.curve_chart import draw
 from selection.errors import Refused
 from selection.forecast import Plan, Range, Usual, forecasts, reaches
 from selection.forecast.bands import band
-from selection.forecast.contenders import Contender, suitable
-from selection.forecast.plays import Ending, Play, play, pool
+from selection.forecast.candidates import Contender, suitable
 from selection.forecast.rows import Ledger
 from selection.forecast.rows import table as rows_of
+from selection.forecast.simulations import Ending, Play, play, pool
 from topk import SELECTORS
 
 UNHURRIED = 1000.0

@@ -4,18 +4,25 @@ import numpy as np
 import pytest
 
 from selection.errors import Refused
-from selection.forecast import Plan, contenders, for_draft, orders, outlooks, plays
+from selection.forecast import (
+    Plan,
+    candidates,
+    draft_forecast,
+    forecast_requests,
+    running_forecast,
+    simulations,
+)
 from selection.models import Run
-from selection.setup import eligible
+from selection.runs import eligibility
 from tests.pages import admin_url, text_of
-from tests.selection.setup.test_eligible import again, earlier, met_in
+from tests.selection.runs.test_eligibility import again, earlier, met_in
 from tests.worlds import crowd, play
 
 
 @pytest.fixture(autouse=True)
 def first_numbers_only(monkeypatch):
-    monkeypatch.setattr(orders, "FIRST", 0.2)
-    monkeypatch.setattr(orders.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(forecast_requests, "FIRST", 0.2)
+    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
 
 
 ASKED = {"workers": 6, "k": 2, "epsilon": 0.2, "delta": 0.1, "questions": 40}
@@ -32,16 +39,16 @@ def test_a_plan_has_room_for_what_each_worker_has_left():
 
 
 def test_a_set_that_was_met_in_part_is_never_promised_about():
-    whole = {one.options.get("accuracy") for one in contenders.suitable(Plan(**ASKED))}
-    part = {one.options.get("accuracy") for one in contenders.suitable(Plan(**ASKED, met=[(1, 1)]))}
+    whole = {one.options.get("accuracy") for one in candidates.suitable(Plan(**ASKED))}
+    part = {one.options.get("accuracy") for one in candidates.suitable(Plan(**ASKED, met=[(1, 1)]))}
     assert (len(whole), part) == (2, {None})
 
 
 def test_a_run_that_would_end_runs_out_of_questions_where_most_were_met():
-    def played(**more: object) -> plays.Play:
+    def played(**more: object) -> simulations.Play:
         plan = Plan(**ASKED | {"epsilon": 0.15, "questions": 300}, **more)
-        contender = contenders.Contender("credible", plan)
-        return plays.play(contender, np.linspace(0.3, 0.9, 6), 1)
+        contender = candidates.Contender("credible", plan)
+        return simulations.play(contender, np.linspace(0.3, 0.9, 6), 1)
 
     assert played().ending == "promise"
     short = played(met=[(298, 6)])
@@ -53,15 +60,15 @@ def test_a_draft_and_a_run_reckon_with_what_its_workers_met(requester):
     first = earlier()
     met = {worker: len(questions) for worker, questions in met_in(first).items()}
     draft = again(first, met="skip", start=False)
-    plan = for_draft.plan(draft)
+    plan = draft_forecast.plan(draft)
     assert plan.most_answers == 40 * plan.workers - sum(met.values())
     assert plan.met_by == len(met)
     assert plan.fewest == 40 - max(met.values())
-    assert for_draft.plan(again(first, start=False)).met == ()  # who meets them again has all
+    assert draft_forecast.plan(again(first, start=False)).met == ()  # who meets them again has all
     left_out = again(first, met="skip", start=False, left_out=list(met)[3:])
-    assert for_draft.plan(left_out).met_by == 3
+    assert draft_forecast.plan(left_out).met_by == 3
     requester.post(admin_url("run_expected", draft.pk))
-    assert for_draft.expected(draft) is not None
+    assert draft_forecast.expected(draft) is not None
     page = text_of(requester.get(admin_url("run_page", draft.pk)))
     assert f"{len(met)} workers met some of the questions in another run" in page
     assert f"only the others, {plan.fewest} at least" in page
@@ -71,12 +78,12 @@ def test_a_draft_and_a_run_reckon_with_what_its_workers_met(requester):
 def test_a_question_that_is_asked_no_more_is_not_left_out_twice():
     first = earlier()
     draft = again(first, met="skip", start=False)
-    before = for_draft.plan(draft).most_answers
+    before = draft_forecast.plan(draft).most_answers
     first.question_set.questions.update(retired=first.created)
     first.question_set.questions.filter(number__gte=20).update(retired=None)
     kept = set(range(20, 40))
-    known = eligible.before(draft)
-    found = for_draft.plan(draft)
+    known = eligibility.before(draft)
+    found = draft_forecast.plan(draft)
     assert found.questions == 20
     assert found.most_answers == sum(len(kept.difference(each[0])) for each in known.values())
     assert found.most_answers < before
@@ -88,7 +95,7 @@ def test_an_outlook_leaves_out_what_was_met():
     run = play(again(first, met="skip", slots=10), crowd(5, good=2), most=1)
     run = Run.objects.get(pk=run.pk)
     room = sum(40 - one.skipped for one in run.candidates.all())
-    assert outlooks.live(run).most == room < 240
+    assert running_forecast.live(run).most == room < 240
 
 
 @pytest.mark.django_db

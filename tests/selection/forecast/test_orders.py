@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from selection.errors import NotFound
-from selection.forecast import Past, Plan, Range, Usual, forecasts, orders, parts
+from selection.forecast import Past, Plan, Range, Usual, forecast_requests, forecasts, parts
 from selection.models import Planning, PlanningPart
 from tests.processes import celery_worker, wait_until
 from topk import SELECTORS
@@ -22,7 +22,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(parts, "RUNS", 3)
     monkeypatch.setattr(parts, "POINT_RUNS", 2)
     monkeypatch.setattr(parts, "PIECE", 0.0)
-    monkeypatch.setattr(orders, "FIRST", 1000.0)
+    monkeypatch.setattr(forecast_requests, "FIRST", 1000.0)
 
 
 @pytest.fixture
@@ -30,7 +30,9 @@ def sent(monkeypatch):
     """The messages that would go to Celery."""
     messages = []
     monkeypatch.setattr(
-        orders.current_app, "send_task", lambda name, args, **_: messages.append(tuple(args))
+        forecast_requests.current_app,
+        "send_task",
+        lambda name, args, **_: messages.append(tuple(args)),
     )
     return messages
 
@@ -42,14 +44,14 @@ def plan(**given):
 
 def ordered(capture, belief=BELIEF, **given):
     with capture(execute=True):
-        return orders.order(plan(**given), belief, "her")
+        return forecast_requests.order(plan(**given), belief, "her")
 
 
 def finish(planning, sent, capture):
     """Do all that was handed out, as a Celery worker would."""
     while sent:
         with capture(execute=True):
-            orders.work(*sent.pop(0))
+            forecast_requests.work(*sent.pop(0))
     planning.refresh_from_db()
 
 
@@ -57,11 +59,11 @@ def test_the_first_numbers_are_there_at_once_and_the_rest_is_handed_out(
     sent, django_capture_on_commit_callbacks
 ):
     planning = ordered(django_capture_on_commit_callbacks)
-    rows = orders.rows(planning)
+    rows = forecast_requests.rows(planning)
     assert rows[0].recommended
     assert {row.runs for row in rows if not row.cannot} == {1}
     assert planning.state == State.WAITING
-    assert 0 < orders.progress(planning) < 1
+    assert 0 < forecast_requests.progress(planning) < 1
     assert len(sent) == planning.parts.count() == sum(not row.cannot for row in rows)
 
 
@@ -70,9 +72,9 @@ def test_it_is_refined_to_the_end_with_curves(sent, django_capture_on_commit_cal
     planning = ordered(capture)
     finish(planning, sent, capture)
     assert planning.state == State.DONE
-    assert orders.progress(planning) == 1
-    assert {row.runs for row in orders.rows(planning) if not row.cannot} == {3}
-    curves = orders.curves(planning)
+    assert forecast_requests.progress(planning) == 1
+    assert {row.runs for row in forecast_requests.rows(planning) if not row.cannot} == {3}
+    curves = forecast_requests.curves(planning)
     epsilons = [point["at"] for point in curves["epsilon"] if point["algorithm"] == "credible"]
     assert epsilons == sorted(epsilons)
     assert 0.3 in epsilons
@@ -89,7 +91,7 @@ def test_refined_in_pieces_the_numbers_are_those_of_the_command(
     planning = ordered(capture)
     finish(planning, sent, capture)
     *_, rows = forecasts(plan(), Range(0.6, 0.9), 1000, 3)
-    assert orders.rows(planning) == rows
+    assert forecast_requests.rows(planning) == rows
 
 
 def test_who_orders_the_same_gets_the_same_row(sent, django_capture_on_commit_callbacks):
@@ -98,7 +100,7 @@ def test_who_orders_the_same_gets_the_same_row(sent, django_capture_on_commit_ca
     finish(planning, sent, capture)
     again = ordered(capture)
     assert again == planning
-    assert orders.cancel(again).state == State.DONE  # it is at its end
+    assert forecast_requests.cancel(again).state == State.DONE  # it is at its end
     assert not sent
     assert ordered(capture, epsilon=0.25) != planning
     assert ordered(capture, belief=Usual()) != planning
@@ -107,10 +109,10 @@ def test_who_orders_the_same_gets_the_same_row(sent, django_capture_on_commit_ca
 def test_a_cancelled_one_stops_and_keeps_its_numbers(sent, django_capture_on_commit_callbacks):
     capture = django_capture_on_commit_callbacks
     planning = ordered(capture)
-    orders.cancel(planning)
+    forecast_requests.cancel(planning)
     finish(planning, sent, capture)
     assert planning.state == State.CANCELLED
-    assert {row.runs for row in orders.rows(planning) if not row.cannot} == {1}
+    assert {row.runs for row in forecast_requests.rows(planning) if not row.cannot} == {1}
     again = ordered(capture)
     finish(again, sent, capture)
     assert again == planning
@@ -121,8 +123,8 @@ def test_a_piece_done_twice_counts_once(sent, django_capture_on_commit_callbacks
     planning = ordered(django_capture_on_commit_callbacks)
     part = planning.parts.first()
     stale = PlanningPart.objects.get(pk=part.pk)
-    parts.work(part, orders.plan(planning), orders.belief(planning))
-    parts.work(stale, orders.plan(planning), orders.belief(planning))
+    parts.work(part, forecast_requests.plan(planning), forecast_requests.belief(planning))
+    parts.work(stale, forecast_requests.plan(planning), forecast_requests.belief(planning))
     part.refresh_from_db()
     assert part.runs == len(part.plays) == 2
 
@@ -136,7 +138,7 @@ def test_what_may_be_recommended_is_played_first_until_it_has_a_band(
     monkeypatch.setattr(parts, "FIRST_PIECES", 1e12)
     for name, runs in (("credible", 20), ("adaptive-top-k", 2)):
         for part in planning.parts.filter(algorithm=name, options={}):
-            parts.work(part, orders.plan(planning), orders.belief(planning))
+            parts.work(part, forecast_requests.plan(planning), forecast_requests.belief(planning))
             part.refresh_from_db()
             assert part.runs == runs
 
@@ -145,9 +147,9 @@ def test_a_message_that_came_twice_does_not_breed(sent, django_capture_on_commit
     ordered(django_capture_on_commit_callbacks)
     message = sent[0]
     sent.clear()
-    orders.work(*message)
+    forecast_requests.work(*message)
     assert len(sent) == 1
-    orders.work(*message)
+    forecast_requests.work(*message)
     assert len(sent) == 1
 
 
@@ -157,11 +159,11 @@ def test_what_was_lost_is_handed_out_again_and_nothing_else(
     planning = ordered(django_capture_on_commit_callbacks)
     lost, *_ = sent
     sent.clear()
-    orders.sweep()
+    forecast_requests.sweep()
     assert not sent
-    late = timezone.now() - orders.LOST - timedelta(seconds=1)
+    late = timezone.now() - forecast_requests.LOST - timedelta(seconds=1)
     planning.parts.filter(pk=lost[0]).update(sent=late)
-    orders.sweep()
+    forecast_requests.sweep()
     assert sent == [lost]
 
 
@@ -171,9 +173,9 @@ def test_without_celery_there_are_first_numbers_and_it_waits(
     def away(*_, **__):
         raise ConnectionError("no Redis")
 
-    monkeypatch.setattr(orders.current_app, "send_task", away)
+    monkeypatch.setattr(forecast_requests.current_app, "send_task", away)
     planning = ordered(django_capture_on_commit_callbacks)
-    assert orders.rows(planning)
+    assert forecast_requests.rows(planning)
     assert planning.state == State.WAITING
     assert set(planning.parts.values_list("sent", flat=True)) == {None}
 
@@ -185,7 +187,7 @@ def test_what_fails_is_said_in_one_sentence(sent, monkeypatch, django_capture_on
         raise ZeroDivisionError("by zero\nand more")
 
     monkeypatch.setattr(parts, "one_more", broken)
-    orders.work(*sent[0])
+    forecast_requests.work(*sent[0])
     planning.refresh_from_db()
     assert planning.state == State.FAILED
     assert planning.error == "Simulating credible failed: ZeroDivisionError."
@@ -203,7 +205,7 @@ def test_an_algorithm_that_fails_later_is_a_row_and_the_others_finish(
     monkeypatch.setattr(SELECTORS["lucb"], "ask", broken)
     finish(planning, sent, capture)
     assert planning.state == State.DONE
-    rows = {row.algorithm: row for row in orders.rows(planning) if not row.options}
+    rows = {row.algorithm: row for row in forecast_requests.rows(planning) if not row.options}
     assert rows["lucb"].cannot.startswith("It cannot be simulated")
     assert rows["credible"].runs == 3
 
@@ -219,25 +221,25 @@ def test_a_budget_above_all_questions_is_forecast_to_the_end(
 
 def test_what_nobody_looks_at_is_forgotten(sent, django_capture_on_commit_callbacks):
     planning = ordered(django_capture_on_commit_callbacks)
-    Planning.objects.update(used=timezone.now() - orders.KEPT - timedelta(days=1))
+    Planning.objects.update(used=timezone.now() - forecast_requests.KEPT - timedelta(days=1))
     other = ordered(django_capture_on_commit_callbacks, epsilon=0.2)
-    orders.sweep()
+    forecast_requests.sweep()
     assert list(Planning.objects.all()) == [other]
     with pytest.raises(NotFound, match="order it again"):
-        orders.find(planning.pk, Planning.objects.all())
+        forecast_requests.find(planning.pk, Planning.objects.all())
 
 
 @pytest.mark.parametrize("belief", [Range(0.6, 0.9), Usual(), Past("a file", (3.0, 4.0), (4, 5))])
 def test_a_belief_comes_back_as_it_was_stored(sent, belief, django_capture_on_commit_callbacks):
     planning = ordered(django_capture_on_commit_callbacks, belief=belief)
     planning.refresh_from_db()
-    assert orders.belief(planning) == belief
-    assert orders.plan(planning) == plan()
+    assert forecast_requests.belief(planning) == belief
+    assert forecast_requests.plan(planning) == plan()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_real_worker_finishes_what_was_ordered():
-    planning = orders.order(plan(workers=3, k=1, questions=4), BELIEF)
+    planning = forecast_requests.order(plan(workers=3, k=1, questions=4), BELIEF)
     with celery_worker():
         wait_until(lambda: Planning.objects.get(pk=planning.pk).state == State.DONE, "the forecast")
-    assert orders.progress(Planning.objects.get(pk=planning.pk)) == 1
+    assert forecast_requests.progress(Planning.objects.get(pk=planning.pk)) == 1

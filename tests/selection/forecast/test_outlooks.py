@@ -7,11 +7,11 @@ import pytest
 from django.utils import timezone
 
 from selection import engine, reports
-from selection.forecast import outlooks
+from selection.forecast import running_forecast
 from selection.forecast.fitted import Fitted
 from selection.models import Outlook, Run
-from selection.reports import outlook
-from selection.setup import regrade
+from selection.questions import corrections
+from selection.reports import forecast_running
 from tests import worlds
 
 pytestmark = pytest.mark.django_db
@@ -20,8 +20,8 @@ CROWD = worlds.crowd(3, 4, 0.95, 0.5)
 
 @pytest.fixture(autouse=True)
 def few_runs(monkeypatch):
-    monkeypatch.setattr(outlooks, "RUNS", 20)
-    monkeypatch.setattr(outlooks, "SECONDS", 1000.0)
+    monkeypatch.setattr(running_forecast, "RUNS", 20)
+    monkeypatch.setattr(running_forecast, "SECONDS", 1000.0)
 
 
 def begun(rounds=3, **fields):
@@ -38,7 +38,7 @@ def begun(rounds=3, **fields):
 
 def test_it_says_what_is_still_to_come_in_answers_and_money():
     run = begun()
-    outlooks.refresh(run.pk)
+    running_forecast.refresh(run.pk)
     found = reports.ahead(run)
     low, median, high = found.answers
     assert 0 < low <= median <= high <= 600
@@ -52,11 +52,11 @@ def test_it_says_what_is_still_to_come_in_answers_and_money():
 def test_what_was_given_so_far_is_what_the_payment_list_has():
     """Not what lapsed, which nobody is paid for; but answers to a question that was retired."""
     run = begun()
-    outlooks.refresh(run.pk)
+    running_forecast.refresh(run.pk)
     before, handed_out = reports.ahead(run), reports.progress(run).spent
     late = run.answers.filter(assignment__candidate__arm=0)
     lapsed = late.update(expired=True, right=False, response="")
-    regrade.retire(late[0].assignment.question, "ada", "a misprint")
+    corrections.retire(late[0].assignment.question, "ada", "a misprint")
     given = reports.ahead(Run.objects.get(pk=run.pk))
     assert given.paid == run.answers.filter(expired=False).exclude(response="").count()
     assert given.paid == before.paid - lapsed == handed_out - before.committed - lapsed
@@ -65,7 +65,7 @@ def test_what_was_given_so_far_is_what_the_payment_list_has():
 
 def test_the_end_of_the_run_is_not_far_from_what_was_foreseen():
     run = begun()
-    outlooks.refresh(run.pk)
+    running_forecast.refresh(run.pk)
     made = Outlook.objects.get(run=run)
     ended = worlds.play(run, CROWD)
     assert ended.kept
@@ -75,45 +75,45 @@ def test_the_end_of_the_run_is_not_far_from_what_was_foreseen():
 def test_before_there_is_an_answer_for_each_it_is_too_early_to_say():
     run = begun(rounds=0)
     assert "Too early to say" in reports.ahead(run).why
-    outlooks.refresh(run.pk)
+    running_forecast.refresh(run.pk)
     assert "fewer than half of the workers" in reports.ahead(run).why
     assert reports.in_short(run, Outlook.objects.get(run=run), 0) == "too early to say"
 
 
 def test_while_workers_may_join_it_is_too_early_to_say():
     run = begun(enrolling=True)
-    assert "roster is open" in outlooks.make(run).why
+    assert "roster is open" in running_forecast.make(run).why
 
 
 def test_where_the_questions_will_not_do_it_says_what_will_be_promised():
     run = begun(algorithm="certified", epsilon=0.02)
-    made = outlooks.make(run)
+    made = running_forecast.make(run)
     assert made.kept == 0
     assert made.epsilon > 0.02
     assert made.high <= 600
 
 
 def test_an_algorithm_that_spends_its_budget_takes_just_that():
-    made = outlooks.make(begun(algorithm="sar", budget=200))
+    made = running_forecast.make(begun(algorithm="sar", budget=200))
     assert (made.low, made.median, made.high) == (200, 200, 200)
     assert made.runs == 0
 
 
 def test_it_is_made_again_only_when_the_run_moved_and_not_too_often():
     run = begun()
-    assert outlooks.due() == [run.pk]
-    outlooks.refresh(run.pk)
-    assert outlooks.due() == []
+    assert running_forecast.due() == [run.pk]
+    running_forecast.refresh(run.pk)
+    assert running_forecast.due() == []
     Outlook.objects.update(step=0)
-    assert outlooks.due() == []
+    assert running_forecast.due() == []
     Outlook.objects.update(at=timezone.now() - timedelta(hours=1))
-    assert outlooks.due() == [run.pk]
+    assert running_forecast.due() == [run.pk]
 
 
 def test_of_many_runs_the_oldest_come_first_and_never_all_at_once():
-    runs = [begun(rounds=0) for _ in range(outlooks.AT_ONCE + 1)]
+    runs = [begun(rounds=0) for _ in range(running_forecast.AT_ONCE + 1)]
     Outlook.objects.create(run=runs[0], at=timezone.now() - timedelta(days=1))
-    assert outlooks.due() == [run.pk for run in runs[1:]]
+    assert running_forecast.due() == [run.pk for run in runs[1:]]
 
 
 def test_a_run_that_ended_has_nothing_ahead():
@@ -121,7 +121,7 @@ def test_a_run_that_ended_has_nothing_ahead():
     Run.objects.filter(pk=run.pk).update(status=Run.Status.ENDED)
     run.refresh_from_db()
     assert reports.ahead(run) is None
-    outlooks.refresh(run.pk)
+    running_forecast.refresh(run.pk)
     assert not Outlook.objects.exists()
 
 
@@ -134,12 +134,12 @@ def test_a_run_that_ended_has_nothing_ahead():
     ],
 )
 def test_time_is_said_as_an_upper_bound(span, said):
-    assert outlook.said(span).startswith(said)
+    assert forecast_running.said(span).startswith(said)
 
 
 def test_with_few_answers_there_is_no_speed():
     run = begun(rounds=3)
-    outlooks.refresh(run.pk)
+    running_forecast.refresh(run.pk)
     late = timezone.now() + timedelta(days=3)
     assert reports.ahead(run, at=late).time == "How long it takes is too early to say."
     soon = timezone.now() + timedelta(minutes=30)
@@ -157,7 +157,7 @@ def test_crowds_are_drawn_given_the_answers():
 
 def test_page_list_and_api_say_it(requester, client, token):
     run = begun()
-    outlooks.refresh(run.pk)
+    running_forecast.refresh(run.pk)
     page = requester.get(f"/admin/selection/run/{run.pk}/").content.decode()
     assert "Still to come" in page
     assert "given so far" in page
@@ -179,27 +179,27 @@ def test_workers_who_never_answer_do_not_hold_up_the_forecast():
     worlds.answer_all(run, lambda one: CROWD(one) if one.candidate.arm >= 6 else None)
     engine.advance(run.pk)
     assert run.candidates.filter(pulls__gt=0).count() == 24
-    made = outlooks.make(Run.objects.get(pk=run.pk))
+    made = running_forecast.make(Run.objects.get(pk=run.pk))
     assert (made.why, made.runs) == ("", 20)
 
 
 def test_one_that_said_nothing_is_made_again_as_soon_as_the_run_moved():
     run = begun(rounds=0)
-    outlooks.refresh(run.pk)
+    running_forecast.refresh(run.pk)
     assert Outlook.objects.get(run=run).why
     worlds.answer_all(run, CROWD)
     engine.advance(run.pk)
     run.refresh_from_db()
     assert "it is simulated within" in reports.ahead(run).why
-    assert outlooks.due() == [run.pk]
-    outlooks.refresh(run.pk)
+    assert running_forecast.due() == [run.pk]
+    running_forecast.refresh(run.pk)
     assert not Outlook.objects.get(run=run).why
 
 
 def test_few_simulations_give_a_median_and_no_band(requester, client, token, monkeypatch):
-    monkeypatch.setattr(outlooks, "RUNS", 7)
+    monkeypatch.setattr(running_forecast, "RUNS", 7)
     run = begun()
-    outlooks.refresh(run.pk)
+    running_forecast.refresh(run.pk)
     told = reports.ahead(run)
     assert (told.answers, told.cost, told.total, told.hours) == (None, None, None, None)
     assert told.median > 0
@@ -216,4 +216,4 @@ def test_few_simulations_give_a_median_and_no_band(requester, client, token, mon
 
 def test_time_is_not_up_before_there_are_runs_enough_for_a_band():
     run = begun()
-    assert outlooks.make(run, seconds=0.0).runs == 20
+    assert running_forecast.make(run, seconds=0.0).runs == 20

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from selection.models import Pool, RecordedAnswer, Team, Upload
-from tests.selection.reading.files import workbook
+from tests.selection.imports.readers.files import workbook
 from tests.worlds import make_pool, make_questions, make_run
 
 pytestmark = pytest.mark.django_db

@@ -11,14 +11,14 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError
 
-from selection import engine, intake
+from selection import engine
 from selection.algorithms import ALGORITHMS
-from selection.intake import catalog, files
-from selection.intake.files import QuestionRow, WorkerRow
+from selection.imports import catalog, row_parsers, validate_answers
+from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Answer, Assignment, Pool, QuestionSet, RecordedAnswer, Run
-from selection.rehearsal import crowd
-from selection.rehearsal import replay as replays
-from selection.setup import runs
+from selection.runs import lifecycle
+from selection.simulation import crowd
+from selection.simulation import replay as replays
 from tests import replays as command
 from tests.pasts import write_past
 from tests.replays import read
@@ -308,8 +308,8 @@ def test_this_question_set_is_refused_where_it_cannot_be(tmp_path, past, out):
 def test_a_run_set_up_by_hand_chooses_alike_with_the_same_seed_slots_and_order(past, out):
     replay(past, out, "--slots", "100", "--keep")
     kept = Run.objects.get()
-    answers, _ = files.answers(past[0].read_text(), "answers.csv")
-    known = files.gold(past[1].read_text(), "gold.csv")
+    answers, _ = row_parsers.answers(past[0].read_text(), "answers.csv")
+    known = row_parsers.gold(past[1].read_text(), "gold.csv")
     pool = Pool.objects.create(name="by hand")
     keys = dict.fromkeys(row.worker for row in answers)
     catalog.take_workers(pool, [WorkerRow(0, key, "", {}) for key in keys])
@@ -319,10 +319,10 @@ def test_a_run_set_up_by_hand_chooses_alike_with_the_same_seed_slots_and_order(p
     fields = ("k", "algorithm", "epsilon", "delta", "seed")
     own = {field: getattr(kept, field) for field in fields}
     draft = Run(name="by hand", pool=pool, question_set=question_set, recorded_only=True, **own)
-    run = runs.create(draft)
-    runs.start(run)
+    run = lifecycle.create(draft)
+    lifecycle.start(run)
     run.refresh_from_db()
-    intake.take(run, intake.sort(run, answers))
+    validate_answers.take(run, validate_answers.sort(run, answers))
     while engine.advance(run.pk):
         pass
     columns = ("worker__key", "arm", "asked", "pulls", "rewards", "verdict")

@@ -11,10 +11,10 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from selection import engine
-from selection.admin.run_forms import RunForm
-from selection.management import drafting
+from selection.admin.run.forms import RunForm
+from selection.management import run_arguments
 from selection.models import ApiToken, AuditEntry, Run, Team
-from selection.setup import drafts
+from selection.runs import drafts
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -86,7 +86,7 @@ def _flag(name: str) -> str:
 
 def test_nothing_that_the_form_asks_for_is_missing():
     asked = set(RunForm.Meta.fields)
-    assert asked == {"name", "pool", "question_set", "k", *drafting.FIELDS}
+    assert asked == {"name", "pool", "question_set", "k", *run_arguments.FIELDS}
 
 
 def test_options_quotas_kinds_and_an_earlier_run_can_be_given():

@@ -14,12 +14,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from selection import engine, intake, reports
+from selection import engine, reports
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from selection.intake.files import AnswerRow
+from selection.imports import validate_answers
+from selection.imports.row_parsers import AnswerRow
 from selection.models import Run, Skill
-from selection.setup import changes, joining, regrade, roster, runs
+from selection.questions import corrections
+from selection.runs import changes, lifecycle, roster, roster_opening
 from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 from topk.verify import ANSWER, digest_of
@@ -83,7 +85,7 @@ def test_so_is_one_that_was_stopped_on_its_way(name):
     run = play(run_of(name, epsilon=0.05, **few), crowd(1, good=2), most=4)
     assert run.status == Run.Status.RUNNING
     check(run)
-    runs.stop(run)
+    lifecycle.stop(run)
     check(run)
 
 
@@ -94,11 +96,11 @@ def test_so_is_one_in_which_gold_was_corrected_and_a_question_retired(name):
     run = run_of(name, question_set=question_set, slots=30, slots_per_worker=5)
     play(run, crowd(1, good=2), most=5)
     for question in question_set.questions.filter(number__lt=40):
-        if regrade.asked(question):
-            gold = regrade.Gold(question.prompt, ["yes"], [], {})
-            regrade.correct(question, gold, "ada", "the key was wrong")
+        if corrections.asked(question):
+            gold = corrections.Gold(question.prompt, ["yes"], [], {})
+            corrections.correct(question, gold, "ada", "the key was wrong")
             break
-    regrade.retire(question_set.questions.get(number=50), "ada", "ambiguous")
+    corrections.retire(question_set.questions.get(number=50), "ada", "ambiguous")
     check(play(run, crowd(1, good=2), most=30))
 
 
@@ -127,7 +129,7 @@ def test_so_is_one_of_several_question_sets(name, each):
         pytest.skip("It does not keep workers to one kind.")
     run = run_of(name, start=False, k=1, one_kind_each=each)
     Skill.objects.create(run=run, number=1, question_set=make_questions(1000), k=2)
-    runs.start(run)
+    lifecycle.start(run)
     check(play(Run.objects.get(pk=run.pk), crowd(1, good=3), most=60))
 
 
@@ -141,7 +143,7 @@ def test_so_is_one_with_quotas():
     run = run_of("certified", start=False, pool=make_pool(8, country=["fr", "it"]))
     run.quotas = {"attribute": "country", "limits": {"fr": [1, 1]}}
     run.save()
-    runs.start(run)
+    lifecycle.start(run)
     check(play(run, crowd(1, good=3)))
 
 
@@ -154,17 +156,17 @@ def test_so_is_one_of_answers_made_elsewhere():
         )
         for line, (worker, number) in enumerate(np.ndindex(6, 60))
     ]
-    intake.take(run, intake.sort(run, rows))
+    validate_answers.take(run, validate_answers.sort(run, rows))
     check(play(run, crowd(1, good=2)))
 
 
 def test_so_is_one_that_workers_joined_while_it_ran():
     run = run_of("lucb", start=False, enrolling=True, pool=make_pool(4))
-    runs.start(run)
+    lifecycle.start(run)
     play(run, crowd(1, good=2), most=3)
     from_outside = run.pool.workers.create(key="w9")
-    joining.join(run, from_outside)
-    joining.close_roster(run)
+    roster_opening.join(run, from_outside)
+    roster_opening.close_roster(run)
     check(play(run, crowd(1, good=2)))
 
 
@@ -317,7 +319,7 @@ def test_a_changed_promise_is_named(name, value, told):
 
 def test_an_end_that_was_not_reached_is_named():
     run = play(run_of("lucb", epsilon=0.05, slots=12, slots_per_worker=2), crowd(1, good=2), most=5)
-    runs.stop(run)
+    lifecycle.stop(run)
     document = dumped(run)
     document["run"]["ending"] = "promise"
     assert "by these answers the gap is" in said(document)
@@ -325,7 +327,7 @@ def test_an_end_that_was_not_reached_is_named():
 
 def test_a_proof_that_was_not_made_is_named():
     run = play(run_of("lucb", epsilon=0.05, slots=30), crowd(1, good=2), most=9)
-    runs.stop(run)
+    lifecycle.stop(run)
     document = dumped(run)
     assert document["proof"]
     document["proof"]["epsilon"] /= 2

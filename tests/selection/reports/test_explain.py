@@ -10,7 +10,8 @@ from django.test import Client
 from selection import reports
 from selection.algorithms import ALGORITHMS
 from selection.models import Answer, Candidate, Run, Skill
-from selection.setup import by_hand, regrade, roster, runs
+from selection.questions import corrections
+from selection.runs import lifecycle, manual_verdicts, roster
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
@@ -34,7 +35,7 @@ def run_of(name: str, **fields: object) -> Run:
     run = make_run(start=False, **values)
     if kind.several_skills:
         Skill.objects.create(run=run, number=1, question_set=make_questions(3000), k=1)
-    runs.start(run)
+    lifecycle.start(run)
     return Run.objects.get(pk=run.pk)
 
 
@@ -88,7 +89,7 @@ def test_one_who_is_undecided_is_told_why():
     said = words(run, "w1")
     assert "is wanted" in said
     assert "do not tell" in said or "settled" in said
-    runs.stop(run)
+    lifecycle.stop(run)
     assert "The run ended before it was decided" in words(run, "w1")
 
 
@@ -97,14 +98,14 @@ def test_one_who_gave_no_answer_left_or_was_decided_by_hand_is_told_so():
     assert "No answer of this worker counts yet" in words(run, "w3")
     roster.withdraw(run, ["w4"], "ada", "asked to")
     assert "neither accepted nor rejected" in words(run, "w4")
-    by_hand.override(of(run, "w2"), 1, "ada", "I know her.")
+    manual_verdicts.override(of(run, "w2"), 1, "ada", "I know her.")
     assert "By hand: accepted, because: I know her." in words(run, "w2")
 
 
 def test_answers_not_in_time_and_to_retired_questions_are_told_apart():
     run = play(run_of("certified", epsilon=0.05, slots=24), crowd(1, good=2), most=2)
     own = of(run, "w0").assignments.select_related("question").order_by("position")
-    regrade.retire(own[0].question, "ada", "ambiguous")
+    corrections.retire(own[0].question, "ada", "ambiguous")
     Answer.objects.filter(pk=own[1].pk).update(right=False, expired=True)
     said = words(run, "w0")
     assert "1 not given in time, which counts as not right" in said

@@ -2,12 +2,13 @@
 
 import pytest
 
-from selection import engine, intake
-from selection.intake.files import AnswerRow
-from selection.intake.sorting import sort, take
+from selection import engine
+from selection.answers import recording
+from selection.imports.row_parsers import AnswerRow
+from selection.imports.validate_answers import sort, take
 from selection.models import Run
-from selection.reports import gold
-from selection.reports.gold import SELDOM, GoldLine, Share
+from selection.reports import gold_health
+from selection.reports.gold_health import SELDOM, GoldLine, Share
 from tests.worlds import make_questions, make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -32,13 +33,13 @@ def import_answers(run: Run, workers: int) -> None:
 
 
 def line_of(run: Run, key: str) -> GoldLine:
-    return next(line for line in gold(run.question_set) if line.question.key == key)
+    return next(line for line in gold_health(run.question_set) if line.question.key == key)
 
 
 def test_answers_that_wait_show_a_wrong_key():
     run = run_with_wrong_key(8)
     import_answers(run, 8)
-    lines = gold(run.question_set)
+    lines = gold_health(run.question_set)
     assert len(lines) == 20
     assert lines[0].question.key == "q3"
     assert lines[0].every == Share(0, 8)
@@ -50,7 +51,7 @@ def test_three_wrong_answers_mark_a_question_and_suggest_nothing():
     run = run_with_wrong_key(3)
     import_answers(run, 3)
     line = line_of(run, "q3")
-    assert gold(run.question_set)[0] == line
+    assert gold_health(run.question_set)[0] == line
     assert line.every.in_words == "0 of 3 right; 95 % interval 0–71 %"
     assert SELDOM in line.flags
     assert not line.suggested
@@ -81,8 +82,8 @@ def test_the_exact_interval_is_as_published(right, answers, lower, upper):
 def test_another_answer_is_suggested_only_on_strong_evidence(other, accepted, strong):
     run = make_run(n=2, k=1, questions=1, slots=1)
     engine.advance(run.pk)
-    intake.record(open_of(run)[0].pk, "no")
-    (line,) = gold(run.question_set)
+    recording.record(open_of(run)[0].pk, "no")
+    (line,) = gold_health(run.question_set)
     made = GoldLine(
         line.question,
         0,

@@ -6,7 +6,7 @@ import pytest
 
 from selection import engine, reports
 from selection.errors import NotFound
-from selection.setup import runs
+from selection.runs import lifecycle
 from tests.worlds import crowd, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +37,7 @@ def test_a_kept_promise_is_exported_as_certified_with_ranked_workers():
 def test_a_run_stopped_before_any_evidence_promises_nothing():
     run = make_run()
     engine.advance(run.pk)
-    runs.stop(run)
+    lifecycle.stop(run)
     run.refresh_from_db()
     assert not reports.export(run)["certified"]
     promised = reports.promise_status(run)
@@ -52,7 +52,7 @@ def test_a_run_stopped_early_promises_the_gap_it_reached():
     run = make_run(epsilon=0.01, questions=1500, slots=60, slots_per_worker=30)
     for _ in range(6):
         play(run, crowd(3, good=2), most=1)
-    runs.stop(run)
+    lifecycle.stop(run)
     run.refresh_from_db()
     gap = reports.progress(run).gap
     assert 0.01 < gap < 1

@@ -7,12 +7,13 @@ from django.test import Client
 
 from selection import engine, reports
 from selection.models import Run
-from selection.setup import by_hand, roster, runs
+from selection.runs import lifecycle, manual_verdicts, roster
 from tests.pages import admin_url, json_of, lines_of, text_of
-from tests.selection.reports.test_fit import odd_run
-from tests.selection.reports.test_signs import around_20, as_copied, played
-from tests.selection.setup.test_cautious import smooth
+from tests.selection.runs.test_cautious import smooth
 from tests.worlds import answer_all, crowd, make_run, play
+
+from .test_collusion import around_20, as_copied, played
+from .test_model_fit import odd_run
 
 pytestmark = pytest.mark.django_db
 
@@ -71,7 +72,7 @@ def test_withdrawals_after_answers_weaken_what_assumes_another_reason(requester,
 
 def test_signs_of_sharing_are_in_the_verdict(requester, token):
     run = played(as_copied, seconds=around_20)
-    runs.stop(run)
+    lifecycle.stop(run)
     run.refresh_from_db()
     assert reports.signs(run).found
     check_one_verdict(requester, token, run, "workers share answers, and the guarantee", STOPPED)
@@ -80,13 +81,13 @@ def test_signs_of_sharing_are_in_the_verdict(requester, token):
 def test_a_verdict_by_hand_is_in_the_verdict(requester, token):
     run = play(make_run(questions=3000), crowd(1, 2))
     assert reports.promise_status(run).verdict == "kept"
-    by_hand.override(run.candidates.get(arm=5), 1, "ada", "I know their work")
+    manual_verdicts.override(run.candidates.get(arm=5), 1, "ada", "I know their work")
     check_one_verdict(requester, token, run, "1 accepted by hand")
 
 
 def test_a_crowd_that_does_not_fit_is_in_the_verdict(requester, token):
     run = odd_run()
-    runs.stop(run)
+    lifecycle.stop(run)
     run.refresh_from_db()
     check_one_verdict(requester, token, run, "do not look like one population", STOPPED)
 

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from selection.errors import Refused
-from selection.webhooks import addresses
+from selection.webhooks import safe_http
 
 from .receiver import receiver
 
@@ -33,12 +33,12 @@ INSIDE = [
 
 @pytest.mark.parametrize("address", INSIDE)
 def test_addresses_of_this_machine_and_its_network_are_not_public(address):
-    assert not addresses.is_public(address)
+    assert not safe_http.is_public(address)
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "64:ff9b::5db8:d822"])
 def test_addresses_of_the_internet_are_public(address):
-    assert addresses.is_public(address)
+    assert safe_http.is_public(address)
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_addresses_of_the_internet_are_public(address):
 )
 def test_an_address_that_nothing_is_sent_to_is_refused_in_a_sentence(url, word):
     with pytest.raises(Refused, match=word):
-        addresses.check(url)
+        safe_http.check(url)
 
 
 def test_a_good_address_is_taken_as_it_is():
-    assert addresses.check(" https://example.org:8443/a?b=c ") == "https://example.org:8443/a?b=c"
+    assert safe_http.check(" https://example.org:8443/a?b=c ") == "https://example.org:8443/a?b=c"
 
 
 def names(monkeypatch, *answers: str) -> list[str]:
@@ -85,8 +85,8 @@ def names(monkeypatch, *answers: str) -> list[str]:
 def test_a_name_that_leads_inside_is_not_connected_to(monkeypatch):
     names(monkeypatch, "10.0.0.7")
     monkeypatch.setattr(socket, "create_connection", None)  # a call would be a TypeError
-    with pytest.raises(addresses.NoAnswer, match="WEBHOOKS_INSIDE"):
-        addresses.post("https://looks-fine.example/", b"", {})
+    with pytest.raises(safe_http.NoAnswer, match="WEBHOOKS_INSIDE"):
+        safe_http.post("https://looks-fine.example/", b"", {})
 
 
 def test_a_name_is_looked_up_once_and_connected_to_as_it_was_checked(monkeypatch):
@@ -97,8 +97,8 @@ def test_a_name_is_looked_up_once_and_connected_to_as_it_was_checked(monkeypatch
         raise ConnectionRefusedError("refused")
 
     monkeypatch.setattr(socket, "create_connection", connect)
-    with pytest.raises(addresses.NoAnswer, match="refused"):
-        addresses.post("https://rebinds.example/", b"", {})
+    with pytest.raises(safe_http.NoAnswer, match="refused"):
+        safe_http.post("https://rebinds.example/", b"", {})
     assert looked == ["rebinds.example"]
     assert reached == [("93.184.216.34", 443)]
 
@@ -107,7 +107,7 @@ def test_a_redirect_is_an_answer_and_is_not_followed(settings):
     settings.WEBHOOKS_INSIDE = True
     with receiver() as end, receiver() as first:
         first.code, first.headers = 307, {"Location": end.url}
-        reply = addresses.post(first.url, b"{}", {})
+        reply = safe_http.post(first.url, b"{}", {})
     assert (reply.code, reply.good) == (307, False)
     assert len(first.got) == 1
     assert not end.got
@@ -117,29 +117,29 @@ def test_of_a_long_answer_the_beginning_is_kept_as_text(settings):
     settings.WEBHOOKS_INSIDE = True
     with receiver() as there:
         there.says = b"\0\xff" + b"x" * 100_000
-        reply = addresses.post(there.url, b"{}", {})
+        reply = safe_http.post(there.url, b"{}", {})
     assert reply.said == "\ufffd" + "x" * 499
 
 
 def test_a_receiver_that_answers_byte_by_byte_is_hung_up_on(settings, monkeypatch):
     settings.WEBHOOKS_INSIDE = True
-    monkeypatch.setattr(addresses, "SECONDS", 0.3)
+    monkeypatch.setattr(safe_http, "SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/"
-        with pytest.raises(addresses.NoAnswer, match="No answer"):
-            addresses.post(url, b"{}", {})  # nobody ever takes the connection up
+        with pytest.raises(safe_http.NoAnswer, match="No answer"):
+            safe_http.post(url, b"{}", {})  # nobody ever takes the connection up
 
 
 def test_where_nobody_is_there_it_says_so(settings):
     settings.WEBHOOKS_INSIDE = True
     with receiver() as there:
         url = there.url
-    with pytest.raises(addresses.NoAnswer, match="refused"):
-        addresses.post(url, b"{}", {})
+    with pytest.raises(safe_http.NoAnswer, match="refused"):
+        safe_http.post(url, b"{}", {})
 
 
 def test_a_certificate_that_nobody_vouches_for_is_not_believed(settings, monkeypatch):
     settings.WEBHOOKS_INSIDE = True
-    with receiver() as there, pytest.raises(addresses.NoAnswer, match="SSL"):
-        addresses.post(there.url.replace("http:", "https:"), b"{}", {})
+    with receiver() as there, pytest.raises(safe_http.NoAnswer, match="SSL"):
+        safe_http.post(there.url.replace("http:", "https:"), b"{}", {})
     assert not there.got

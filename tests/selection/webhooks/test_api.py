@@ -6,7 +6,7 @@ from standardwebhooks import Webhook as Verifier
 
 from selection import webhooks
 from selection.models import ApiToken, AuditEntry, Delivery, Webhook
-from selection.setup import runs
+from selection.runs import lifecycle
 from tests.worlds import make_run
 
 from .receiver import receiver
@@ -30,7 +30,7 @@ def test_the_whole_life_of_a_webhook(api):
         assert made.status_code == 201
         pk, secret = made.json()["id"], made.json()["secret"]
         assert secret not in api.get(f"/api/webhooks/{pk}").content.decode()
-        runs.stop(make_run())
+        lifecycle.stop(make_run())
         assert send(api, "post", f"webhooks/{pk}/test").status_code == 202
         webhooks.drain(pk)
         kinds = [Verifier(secret).verify(body, headers)["type"] for headers, body in there.got]

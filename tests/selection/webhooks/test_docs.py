@@ -8,9 +8,9 @@ import pytest
 
 from selection import webhooks
 from selection.models import Delivery
-from selection.setup import runs
-from selection.webhooks import hooks
-from selection.webhooks.sending import DELAYS, MOST_TRIES
+from selection.runs import lifecycle
+from selection.webhooks import registration
+from selection.webhooks.delivery import DELAYS, MOST_TRIES
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
@@ -28,15 +28,15 @@ def test_the_example_takes_what_is_signed_once_and_nothing_else(settings, capsys
     thread.start()
     try:
         url = f"http://127.0.0.1:{server.server_port}/"
-        hook = hooks.create(None, url, ["run.ended"])
+        hook = registration.create(None, url, ["run.ended"])
         names["secret"] = hook.secret
-        runs.stop(make_run())
+        lifecycle.stop(make_run())
         webhooks.drain(hook.pk)
-        hooks.replay(Delivery.objects.select_related("webhook").get())
+        registration.replay(Delivery.objects.select_related("webhook").get())
         webhooks.drain(hook.pk)
         assert Delivery.objects.get().code == 204
-        hooks.renew(hook)
-        hooks.replay(Delivery.objects.select_related("webhook").get())
+        registration.renew(hook)
+        registration.replay(Delivery.objects.select_related("webhook").get())
         webhooks.drain(hook.pk)
         assert Delivery.objects.get().code == 401
     finally:

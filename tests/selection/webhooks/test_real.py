@@ -6,8 +6,8 @@ from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 
 from selection.models import Delivery
-from selection.setup import runs
-from selection.webhooks import hooks
+from selection.runs import lifecycle
+from selection.webhooks import registration
 from tests.processes import celery_worker, wait_until
 from tests.worlds import make_run
 
@@ -21,10 +21,10 @@ def test_nothing_is_lost_while_the_receiver_is_down(settings, monkeypatch):
     monkeypatch.setenv("WEBHOOKS_INSIDE", "yes")
     with celery_worker():
         with receiver() as there:
-            port, hook = there.server_port, hooks.create(None, there.url, ["run.ended"])
-            runs.stop(make_run())
+            port, hook = there.server_port, registration.create(None, there.url, ["run.ended"])
+            lifecycle.stop(make_run())
             wait_until(lambda: there.got, "the first message")
-        runs.stop(make_run())
+        lifecycle.stop(make_run())
         failed = Delivery.objects.filter(tries=1, code=None).exclude(said="")
         wait_until(failed.exists, "the second to fail")
         with receiver(port) as again:

@@ -12,8 +12,8 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from selection import webhooks
 from selection.errors import Conflict, Refused
 from selection.models import Delivery, Webhook
-from selection.setup import runs
-from selection.webhooks import hooks, sending
+from selection.runs import lifecycle
+from selection.webhooks import delivery, registration
 from tests.worlds import make_run
 
 from .receiver import receiver
@@ -34,11 +34,11 @@ def there():
 
 @pytest.fixture
 def hook(there):
-    return hooks.create(None, there.url, ["run.ended"])
+    return registration.create(None, there.url, ["run.ended"])
 
 
 def end_a_run() -> Delivery:
-    runs.stop(make_run())
+    lifecycle.stop(make_run())
     return Delivery.objects.latest("id")
 
 
@@ -62,7 +62,7 @@ def test_another_secret_or_another_word_is_not_believed(there, hook):
     end_a_run()
     webhooks.drain(hook.pk)
     ((headers, body),) = there.got
-    for secret, said in ((hooks.renew(hook), body), (hook.secret, body + b" ")):
+    for secret, said in ((registration.renew(hook), body), (hook.secret, body + b" ")):
         with pytest.raises(WebhookVerificationError):
             Verifier(secret).verify(said, headers)
 
@@ -98,8 +98,8 @@ def test_after_the_last_try_it_is_given_up_and_the_webhook_turned_off_with_a_not
         webhooks.drain(hook.pk)
     row.refresh_from_db()
     hook.refresh_from_db()
-    assert (row.state, row.tries) == ("given up", sending.MOST_TRIES)
-    assert len(there.got) == sending.MOST_TRIES
+    assert (row.state, row.tries) == ("given up", delivery.MOST_TRIES)
+    assert len(there.got) == delivery.MOST_TRIES
     assert not hook.on
     assert hook.note.startswith("Turned off: nothing arrived in 8 tries")
     end_a_run()
@@ -109,7 +109,7 @@ def test_after_the_last_try_it_is_given_up_and_the_webhook_turned_off_with_a_not
 def test_one_message_that_is_never_taken_turns_nothing_off_while_others_arrive(there, hook):
     there.code = 500
     row = end_a_run()
-    for _ in range(sending.MOST_TRIES):
+    for _ in range(delivery.MOST_TRIES):
         again_due()
         webhooks.drain(hook.pk)
         there.code = 200
@@ -121,7 +121,7 @@ def test_one_message_that_is_never_taken_turns_nothing_off_while_others_arrive(t
     hook.refresh_from_db()
     row.refresh_from_db()
     assert hook.on
-    assert row.tries == sending.MOST_TRIES
+    assert row.tries == delivery.MOST_TRIES
 
 
 def test_an_answer_of_410_turns_it_off_at_once(there, hook):
@@ -137,20 +137,20 @@ def test_a_receiver_that_is_down_is_not_asked_for_everything_at_once(there, hook
     for _ in range(6):
         end_a_run()
     webhooks.drain(hook.pk)
-    assert len(there.got) == sending.FAILURES
+    assert len(there.got) == delivery.FAILURES
 
 
 def test_of_two_who_send_at_once_each_message_is_sent_by_one(there, hook, monkeypatch):
     end_a_run()
     ready = Delivery.objects.ready().get()
-    Delivery.objects.filter(pk=ready.pk).update(due=ready.due + sending.LEASE)
+    Delivery.objects.filter(pk=ready.pk).update(due=ready.due + delivery.LEASE)
     webhooks.drain(hook.pk)
     assert not there.got
 
 
 def test_what_a_killed_worker_held_is_sent_by_another(there, hook):
     end_a_run()
-    assert sending._take(hook.pk)  # and then it is killed
+    assert delivery._take(hook.pk)  # and then it is killed
     webhooks.drain(hook.pk)
     assert not there.got
     again_due()  # when its time is over
@@ -160,20 +160,20 @@ def test_what_a_killed_worker_held_is_sent_by_another(there, hook):
 
 def test_while_it_is_off_what_waits_stays_and_goes_out_when_it_is_on_again(there, hook):
     end_a_run()
-    hooks.change(hook, on=False)
+    registration.change(hook, on=False)
     webhooks.drain(hook.pk)
     assert not there.got
     with pytest.raises(Conflict, match="off"):
-        hooks.replay(Delivery.objects.select_related("webhook").get())
-    hooks.change(hook, on=True)
+        registration.replay(Delivery.objects.select_related("webhook").get())
+    registration.change(hook, on=True)
     webhooks.drain(hook.pk)
     assert len(there.got) == 1
 
 
 def test_a_test_goes_out_once_also_while_it_is_off(there, hook):
-    hooks.change(hook, on=False)
+    registration.change(hook, on=False)
     there.code = 500
-    row = hooks.test(hook)
+    row = registration.test(hook)
     for _ in range(2):
         webhooks.drain(hook.pk)
     row.refresh_from_db()
@@ -184,7 +184,7 @@ def test_a_test_goes_out_once_also_while_it_is_off(there, hook):
 def test_what_arrived_can_be_sent_again_under_its_id(there, hook):
     row = end_a_run()
     webhooks.drain(hook.pk)
-    hooks.replay(Delivery.objects.select_related("webhook").get())
+    registration.replay(Delivery.objects.select_related("webhook").get())
     webhooks.drain(hook.pk)
     assert [headers["webhook-id"] for headers, _ in there.got] == [row.message_id] * 2
 
@@ -203,15 +203,15 @@ def test_the_sweep_asks_for_what_waits_and_forgets_what_is_old(hook, monkeypatch
 
 
 def test_a_team_has_a_bounded_number_of_webhooks(hook, monkeypatch):
-    monkeypatch.setattr(hooks, "MOST_WEBHOOKS", 1)
+    monkeypatch.setattr(registration, "MOST_WEBHOOKS", 1)
     with pytest.raises(Refused, match="at most 1"):
-        hooks.create(None, hook.url, ["run.ended"])
+        registration.create(None, hook.url, ["run.ended"])
 
 
 @pytest.mark.parametrize(("events", "word"), [([], "one event"), (["run.begun"], "run.begun")])
 def test_events_that_are_none_are_refused(there, events, word):
     with pytest.raises(Refused, match=word):
-        hooks.create(None, there.url, events)
+        registration.create(None, there.url, events)
 
 
 def test_the_database_alone_does_not_tell_the_secret(hook, settings):

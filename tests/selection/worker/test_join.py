@@ -7,8 +7,8 @@ from django.test import Client
 
 from selection import engine
 from selection.models import Candidate, Run, Worker
-from selection.setup import joining, page_facts, runs
-from selection.setup.page_facts import PageFacts
+from selection.runs import lifecycle, roster_opening, worker_texts
+from selection.runs.worker_texts import PageFacts
 from selection.worker import links
 from tests.worlds import make_run
 
@@ -78,7 +78,7 @@ def test_another_language_keeps_what_the_platform_put_into_the_link(client, run)
     assert kept in text(client.get(link(run), given))
     asked = f"{link(run)}?{urlencode(given)}"
     assert kept in text(client.post(asked, {"worker": ""}))
-    runs.stop(run)
+    lifecycle.stop(run)
     assert kept in text(client.get(link(run), given))
 
 
@@ -104,7 +104,7 @@ def test_a_typed_id_that_is_none_is_asked_for_again(client, run):
 def test_a_closed_roster_says_so_kindly_and_makes_no_worker(client, run):
     for key in ("a", "b", "c"):
         client.get(link(run), {"worker": key})
-    joining.close_roster(run)
+    roster_opening.close_roster(run)
     for response in (
         client.get(link(run)),
         client.get(link(run), {"worker": "late"}),
@@ -119,7 +119,7 @@ def test_a_closed_roster_says_so_kindly_and_makes_no_worker(client, run):
 def test_a_draft_and_a_run_that_is_over_say_so(client, run):
     draft = make_run(start=False, enrolling=True)
     assert "It has not begun yet" in text(client.get(link(draft)))
-    runs.stop(run)
+    lifecycle.stop(run)
     assert "This test is over" in text(client.get(link(run)))
 
 
@@ -178,7 +178,7 @@ def test_who_is_out_is_told_why(client, worker, gone, words):
 
 
 def test_leaving_a_run_that_is_over_is_thanked(client, worker):
-    runs.stop(worker.run)
+    lifecycle.stop(worker.run)
     left = text(client.post(page_of(worker), {"leave": "yes"}, follow=True))
     assert "Thank you" in left
     assert client.post("/work/1.x/", {"leave": "yes"}).status_code == 404
@@ -191,7 +191,7 @@ BACK = "https://app.prolific.com/submissions/complete?cc="
 
 
 def test_who_came_from_prolific_gets_back_with_the_code_of_their_outcome(client, run):
-    page_facts.change(run, PageFacts(codes={"done": "C1", "screened": "C2", "nothing": "C3"}))
+    worker_texts.change(run, PageFacts(codes={"done": "C1", "screened": "C2", "nothing": "C3"}))
     own = client.get(link(run), ARRIVAL).url
     candidate = run.candidates.get()
     assert (candidate.platform, candidate.task) == ("prolific", "x-77")
@@ -201,15 +201,15 @@ def test_who_came_from_prolific_gets_back_with_the_code_of_their_outcome(client,
 
 
 def test_who_comes_from_prolific_too_late_gets_back_as_well(client, run):
-    page_facts.change(run, PageFacts(codes={"nothing": "C3"}))
-    runs.stop(run)
+    worker_texts.change(run, PageFacts(codes={"nothing": "C3"}))
+    lifecycle.stop(run)
     assert f'href="{BACK}C3"' in text(client.get(link(run), ARRIVAL))
     assert BACK not in text(client.get(link(run), {"worker": "anna"}))
 
 
 def test_who_took_part_gets_their_own_code_when_it_is_over(client, run):
     own = client.get(link(run), ARRIVAL).url
-    runs.stop(run)
+    lifecycle.stop(run)
     assert client.get(link(run), ARRIVAL).url == own
     over = client.get(own)
     assert (over.status_code, BACK in text(over)) == (410, True)

@@ -5,8 +5,8 @@ from django.test import Client
 from django.urls import reverse
 
 from selection import engine
-from selection.intake import media
 from selection.models import MediaFile
+from selection.questions import media
 from selection.worker import links
 from selection.worker import media as serving
 from tests.worlds import make_questions, make_run, open_of

@@ -7,7 +7,7 @@ from django.test import Client
 
 from selection import engine, exports
 from selection.models import Answer, Run, Worker
-from selection.setup import joining, runs
+from selection.runs import lifecycle, roster_opening
 from selection.worker import links
 from tests.worlds import answer_all, make_run, open_of
 
@@ -80,7 +80,7 @@ def test_coming_back_leads_to_the_same_worker_with_the_new_task(client, run):
 
 def test_when_the_run_is_over_who_took_part_can_still_hand_in(client, run):
     own = client.get(link(run), accepted()).url
-    runs.stop(run)
+    lifecycle.stop(run)
     assert "externalSubmit" in text(client.get(own))
     assert client.get(link(run), accepted()).url.startswith("/mturk/at/")
     late = client.get(link(run), accepted("LATE"))
@@ -154,7 +154,7 @@ def test_a_visit_that_was_not_made_here_or_whose_link_was_replaced_leads_nowhere
 def test_a_closed_roster_says_so_in_the_frame(client, run):
     for key in ("A", "B", "C"):
         client.get(link(run), accepted(key))
-    joining.close_roster(run)
+    roster_opening.close_roster(run)
     page = client.get(link(run), accepted("LATE"))
     assert page.status_code == 409
     assert not Worker.objects.filter(key="LATE").exists()

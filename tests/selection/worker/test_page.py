@@ -8,9 +8,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from selection import engine, intake
+from selection import engine
+from selection.answers import recording
 from selection.models import Answer, Assignment, Candidate, QuestionSet, Run
-from selection.setup import regrade, runs
+from selection.questions import corrections
+from selection.runs import lifecycle
 from selection.worker import links
 from tests.worlds import crowd, make_run, open_of, play
 
@@ -165,7 +167,7 @@ def test_it_waits_when_there_is_nothing_right_now(client, run, worker):
 
 
 def test_open_questions_can_be_answered_in_a_pause(client, run, worker):
-    runs.pause(run)
+    lifecycle.pause(run)
     while question := question_of(client, worker):
         send(client, worker, question.assignment, "yes")
     assert "A pause" in page(client, worker)
@@ -183,7 +185,7 @@ def test_a_decided_worker_is_thanked_and_not_told_which(client, run, worker, ver
 
 def test_it_thanks_when_the_run_has_ended(client, run, worker):
     first = question_of(client, worker)
-    runs.stop(run)
+    lifecycle.stop(run)
     answered = send(client, worker, first.assignment, "yes")
     said = answered.content.decode()
     assert "Thank you, this test is over" in said
@@ -265,7 +267,7 @@ def test_weeks_to_answer_do_not_reload_the_page_at_once(client, run, worker):
 
 def test_closing_what_is_overdue_does_not_count_as_answered(client, run, worker):
     Assignment.objects.update(due=timezone.now() - timedelta(minutes=1))
-    intake.expire()
+    recording.expire()
     assert "0 answered" in page(client, worker)
 
 
@@ -283,7 +285,7 @@ def test_a_question_that_was_retired_is_not_shown_and_is_no_answer_of_the_worker
 ):
     shown = question_of(client, worker)
     retired = Assignment.objects.get(pk=shown.assignment).question
-    regrade.retire(retired, "ada", "ambiguous")
+    corrections.retire(retired, "ada", "ambiguous")
     assert question_of(client, worker).assignment != shown.assignment
     assert "Question 1 of" in page(client, worker)
     late = send(client, worker, shown.assignment, "yes").content.decode()

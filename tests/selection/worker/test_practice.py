@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from selection import engine
 from selection.models import Answer, Assignment, Candidate, Practice, PracticeAnswer, Run
-from selection.setup import roster, runs
+from selection.runs import lifecycle, roster
 from selection.worker import links
 from tests.pages import admin_url, text_of
 from tests.worlds import make_questions, make_run, open_of
@@ -136,7 +136,7 @@ def test_who_has_begun_is_not_held_up_by_practice_that_is_added_later(client, wo
 
 def test_a_run_that_is_over_practises_nothing(client, run, worker):
     sent = {"practice": Practice.objects.get(number=1).pk, "response": "tern"}
-    runs.stop(run)
+    lifecycle.stop(run)
     assert "this test is over" in text_of(client.post(url_of(worker), sent))
     assert not PracticeAnswer.objects.exists()
 

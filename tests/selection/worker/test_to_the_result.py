@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from selection import engine
 from selection.models import QuestionSet
-from selection.setup import regrade
+from selection.questions import corrections
 from selection.worker import links
 from tests.pages import admin_url, confirm, lines_of, upload
 from tests.worlds import make_run, open_of
@@ -74,12 +74,12 @@ def test_correcting_any_kind_grades_the_answers_to_it_anew(requester):
             page.post(url, {"assignment": one.pk, "response": WRONG[one.question.key]})
     engine.advance(run.pk)
     for question in questions.questions.all():
-        gold = regrade.Gold(
+        gold = corrections.Gold(
             question.prompt,
             WRONG[question.key] if question.key != "number" else ["1200"],
             question.choices,
             question.grading,
         )
-        regrade.correct(question, gold, "ada", "the key was wrong")
+        corrections.correct(question, gold, "ada", "the key was wrong")
     worker.refresh_from_db()
     assert (worker.pulls, worker.rewards) == (5, 5)

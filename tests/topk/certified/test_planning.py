@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from tests.topk.harness import again
 from topk import Problem
-from topk.certified import asking, plan
+from topk.certified import allocation, plan
 from topk.certified.certificate import Tally
 from topk.certified.crowd import ACCURACIES, border, spread
 from topk.certified.designs import nearest, threshold
@@ -195,9 +195,9 @@ def test_where_nobody_can_be_left_early_the_answers_decide_as_before(monkeypatch
     made = told(truth, 12, 6, k=40)
     assert plan_of(made) is None
     asked = made.ask(60).tolist()
-    monkeypatch.setattr(asking, "plan_for", lambda *_: None)
+    monkeypatch.setattr(allocation, "plan_for", lambda *_: None)
     assert again(made).ask(60).tolist() == asked
-    monkeypatch.setattr(asking, "plan_for", plan.plan_for)
+    monkeypatch.setattr(allocation, "plan_for", plan.plan_for)
     monkeypatch.setattr(plan, "GATE", 1.0)
     assert plan_of(made) is not None
     assert again(made).ask(60).tolist() != asked

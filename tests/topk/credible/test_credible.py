@@ -8,8 +8,8 @@ import pytest
 from tests.topk.credible.pools import pool, regret, run, told
 from tests.topk.harness import FIXED_CONFIDENCE, NAMES, restored, stored, too_many
 from topk import SELECTORS, Problem, ProblemError
+from topk.credible import allocation, summary
 from topk.credible import selector as module
-from topk.credible import sharing_out, summary
 from topk.credible.goodness_of_fit import chi_square_tail
 from topk.credible.posterior import Posterior
 from topk.credible.selector import Credible
@@ -113,7 +113,7 @@ def test_where_two_groups_are_likely_the_questions_spread_more_evenly(monkeypatc
     star = told(np.r_[0.99, np.full(49, 0.7)], 20, Problem(50, 5, 0.05, 0.05))
     bell = told(pool(1, 50), 8, Problem(50, 5, 0.05, 0.05))
     even, usual = (one.ask(2000, rng=np.random.default_rng(0)) for one in (star, bell))
-    monkeypatch.setattr(sharing_out, "EVENER", 0)
+    monkeypatch.setattr(allocation, "EVENER", 0)
     uneven = star.ask(2000, rng=np.random.default_rng(0))
     assert np.sort(even)[-5:].sum() / even.sum() < 0.8 * np.sort(uneven)[-5:].sum() / uneven.sum()
     assert (bell.ask(2000, rng=np.random.default_rng(0)) == usual).all()

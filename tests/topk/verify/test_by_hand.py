@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import topk
-from topk import Problem, build, deck
+from topk import Problem, build, question_order
 from topk.verify import FORMAT, VERSION, DumpError, digest_of, read, told, verify
 
 SEED, WORKERS, DECK = 5, 4, 400
@@ -25,7 +25,7 @@ def played() -> dict[str, Any]:
         right = rng.random(arms.size) < np.array(GOOD)[np.argsort(arm_of)][arms]
         for arm, good in zip(arms.tolist(), right.tolist(), strict=True):
             position = len(answers[arm])
-            (question,) = deck.questions(SEED, [arm], [position], DECK).tolist()
+            (question,) = question_order.questions(SEED, [arm], [position], DECK).tolist()
             answers[arm].append([question, position, good, False, number])
         selector.tell(arms, right)
         steps.append(

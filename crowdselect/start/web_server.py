@@ -1,0 +1,109 @@
+"""The web server: ``python -m crowdselect.start.web_server 127.0.0.1:8000 [--processes 2]``.
+
+Waitress takes a request in as it comes and gives it to a thread only when it is whole, so whoever
+sends half of one holds nobody up. Several processes share one socket, because in each of them one
+thread computes at a time.
+"""
+
+import argparse
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, MutableSequence
+from multiprocessing.sharedctypes import RawArray
+
+import waitress
+from django.conf import settings
+
+from crowdselect.web.request_queue import BeatTask, Channel
+from crowdselect.wsgi import application, heartbeat
+
+THREADS = 4
+SILENT_SECONDS = 60  # a connection on which nothing comes for so long is closed
+CONNECTIONS = 400  # of each process; a body above half a megabyte costs each a second file
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m crowdselect.start.web_server")
+    parser.add_argument("address", help="host:port")
+    parser.add_argument("--processes", type=int, default=2)
+    given = parser.parse_args(arguments)
+    return keep_serving(listen(given.address), given.processes)
+
+
+def listen(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, int(port)), family=family, backlog=1024)
+
+
+def keep_serving(listener: socket.socket, processes: int) -> int:
+    """Serve in so many processes until a signal ends this one; put a new one for each that dies."""
+    serving: dict[int, int] = {}  # the place of each in the array
+    taken_up = RawArray("d", processes)
+
+    def stop(number: int, frame: object) -> None:
+        raise SystemExit
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        while True:
+            for place in set(range(processes)) - set(serving.values()):
+                taken_up[place] = time.monotonic()
+                serving[_fork(listener, taken_up, place)] = place
+            pid, status = os.wait()
+            serving.pop(pid, None)
+            print(f"A web process ended with status {status}.", file=sys.stderr)  # noqa: T201
+            time.sleep(1)  # not as fast as it can, where each dies at once
+    except (SystemExit, KeyboardInterrupt):
+        for pid in serving:
+            os.kill(pid, signal.SIGTERM)
+        for pid in serving:
+            os.waitpid(pid, 0)
+    return 0
+
+
+def _fork(listener: socket.socket, taken_up: MutableSequence[float], place: int) -> int:
+    parent, pid = os.getpid(), os.fork()
+    if pid:
+        return pid
+    try:
+        serve(listener, parent, taken_up, place)
+    finally:
+        os._exit(0)
+
+
+def serve(
+    listener: socket.socket, parent: int, taken_up: MutableSequence[float], place: int
+) -> None:
+    """Until a signal comes: what is being answered is answered to its end.
+
+    taken_up, place  as ``web_queue.BeatTask`` has them
+    """
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that one waited is no news
+    server = waitress.create_server(
+        application,
+        sockets=[listener],
+        threads=THREADS,
+        connection_limit=CONNECTIONS,
+        channel_timeout=SILENT_SECONDS,
+        asyncore_use_poll=True,
+        max_request_body_size=settings.MOST_UPLOADED,
+        clear_untrusted_proxy_headers=False,  # crowdselect.web.forwarded_headers does, and knows networks
+        ident=None,
+    )
+    server.channel_class = Channel
+
+    def enqueue(done: Callable[[], None]) -> None:
+        server.add_task(BeatTask(server, taken_up, place, heartbeat.beat, done))
+
+    heartbeat.start(parent, enqueue)
+    server.run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

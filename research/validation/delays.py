@@ -1,0 +1,79 @@
+"""What it costs to have many assignments out at once, some of them slow or lost."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+from research import tables
+from research.cells import Study
+
+from . import latency, report
+from .cases import Case
+from .rows import Row
+from .suite import Wanted, study_of
+
+OURS = ("certified", "credible")
+CASES = ("two-group-n100", "uniform-n100", "beta-6-2-n100-k20-e0.05")
+AT_ONCE = (1, 20, 200)
+PROMPT, SLOW = latency.Manner("prompt"), latency.Manner("slow and lost", slow=0.2, lost=0.05)
+FOLDER, SEPARATOR = "delays", ", "
+
+ABOUT = f"""# What do many assignments out at once cost?
+
+Made by `python -m research validate --delays`; [results.csv](results.csv) has the same figures.
+
+Every worker answers the questions it holds, {latency.EACH} at most, one after the other. *Prompt*: an
+answer takes an exponential time. *Slow and lost*: {SLOW.slow:.0%} of them take {latency.SLOWER:g}
+times as long, and {SLOW.lost:.0%} of the assignments are never answered. An assignment that is not
+answered within {latency.DUE:g} mean times counts as not right, and a worker's answers count in the
+order of asking, as in the app. So a lost one holds up all that its worker answers after it.
+
+- **answers**: paid, on average; the ones still out at the stop included.
+- **against one at a time**: on the same pools and seeds.
+- **missed**: runs whose selection missed ε, and the exact binomial 99 % interval of their rate.
+
+| pool | algorithm | crowd | out at once | runs | missed | 99 % | answers | against one at a time |
+|---|---|---|--:|--:|--:|--:|--:|--:|
+"""
+
+
+def study(wanted: Wanted) -> Study[Row]:
+    """As was asked for, by our own algorithms and on the pools this is about."""
+    pools = [case for case in wanted.cases if case.name in CASES]
+    late_pools = [late_case(*each) for each in product(pools, (PROMPT, SLOW), AT_ONCE)]
+    ours = [name for name in wanted.algorithms if name in OURS]
+    return study_of(Wanted(late_pools, ours, wanted.effort, wanted.out / FOLDER), _show)
+
+
+def late_case(case: Case, manner: latency.Manner, at_once: int) -> Case:
+    """The case with a crowd that answers in this manner, so many assignments out at most."""
+    name = SEPARATOR.join([case.name, manner.name, str(at_once)])
+    return replace(case, name=name, manner=manner, at_once=at_once)
+
+
+def _show(folder: Path, rows: Sequence[Row]) -> None:
+    report.write(folder, ABOUT + "".join(_lines(rows)))
+
+
+def _lines(rows: Sequence[Row]) -> Iterator[str]:
+    """By pool and algorithm, each crowd from one at a time to the most at once."""
+    for row in sorted(rows, key=lambda row: (row.title, row.algorithm)):
+        pool, manner, at_once = row.case.rsplit(SEPARATOR, 2)
+        alone = SEPARATOR.join([pool, manner, str(AT_ONCE[0])])
+        words = (
+            row.title,
+            f"`{row.algorithm}`",
+            manner,
+            at_once,
+            row.runs,
+            report.share(row),
+            f"{row.low:.1%} to {row.high:.1%}",
+            f"{row.answers:,.0f}",
+            "" if row.case == alone else f"{row.answers / _answers(rows, alone, row) - 1:+.0%}",
+        )
+        yield tables.line(words)
+
+
+def _answers(rows: Sequence[Row], case: str, like: Row) -> float:
+    return next(r.answers for r in rows if (r.case, r.algorithm) == (case, like.algorithm))

@@ -1,0 +1,254 @@
+"""A study that real life happens to, played event by event with the app's own way of counting.
+
+Workers who never come, slow and lost answers, gold answers that are corrected in mid-run, workers
+who leave or are withdrawn, a raised budget, an ε that is relaxed: docs/absence.md says what each
+does to the promise, and this measures it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from research.cells import Floats
+from topk import PROMISE_KEPT, SELECTORS, Goal, Problem, build
+from topk.roster import plan_options
+
+from .latency import Manner
+from .relabelled import WRONG_GOLD, GradedHands
+from .rows import goal_of
+
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+SLOW_AND_LOST = Manner("slow and lost", slow=0.2, lost=0.05)
+NEVER = 0.3  # share of workers who never come
+FIRST = 5  # answers after which some leave
+AT_ONCE = 60
+RELAXED = 1.25  # what ε is multiplied by
+PLAIN = "as they come"
+LIVES = (PLAIN, "bad ones leave", "good ones leave", "retired after a look")
+
+
+@dataclass
+class Study:
+    """One run. All arrays are (n,), by worker.
+
+    here     who is on the roster: not gone
+    came     who comes at all
+    budget   assignments that may be handed out
+    """
+
+    algorithm: str
+    truth: Floats
+    k: int
+    epsilon: float
+    delta: float
+    life: str
+    rng: np.random.Generator
+    budget: int = 0
+    events: list[tuple[int, Callable[["Study"], None]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        n = self.truth.size
+        self.desk = GradedHands(self.truth, SLOW_AND_LOST, self.rng)
+        self.here = np.ones(n, bool)
+        self.came = np.ones(n, bool)
+        self.came[self.rng.permutation(n)[: int(NEVER * n)]] = False
+        self.budget = 7 * n
+        self.events = sorted(
+            _calendar(n, self.rng, self.life, ~self.came), key=lambda each: each[0]
+        )
+        self.reopened = 0
+        self.recount()
+
+    # -- as the app does it
+
+    @property
+    def share(self) -> float:
+        """Of δ that is left to those who are here: selection.models.roster.Roster."""
+        left = (~self.here & (self.desk.pulls > 0)).sum()
+        return float(self.here.sum() / (self.here.sum() + left))
+
+    def recount(self) -> None:
+        """Build the algorithm for those who are here and tell it every counted answer anew."""
+        self.arms = np.flatnonzero(self.here)
+        limits = (self.epsilon, self.delta * self.share)
+        options = plan_options(SELECTORS[self.algorithm], self.here.size, self.arms.size)
+        problem = Problem(self.arms.size, self.k, *limits)
+        self.selector = build(self.algorithm, problem, **options)
+        self.told = np.zeros(self.truth.size, np.int64)
+        self.tell()
+
+    def tell(self) -> None:
+        """What is counted and was not told yet, as far as the algorithm takes it now."""
+        while True:
+            lacking = self.desk.pulls[self.arms] - self.told[self.arms]
+            given = np.minimum(lacking, self.selector.takes())
+            if not given.any():
+                break
+            own = np.flatnonzero(given)
+            arms = self.arms[own].tolist()
+            rows = [
+                self.desk.right(arm, int(self.told[arm]), int(count))
+                for arm, count in zip(arms, given[own], strict=True)
+            ]
+            rewards = np.concatenate(rows)
+            self.selector.tell(np.repeat(own, [row.size for row in rows]), rewards)
+            self.told[self.arms[own]] += given[own]
+        waiting = self.desk.pulls - self.told
+        self.selector.wait_for((self.desk.pending + waiting)[self.arms])
+
+    def ask(self) -> bool:
+        """Hand out what the algorithm wants of those who are there; whether that was anything."""
+        out = self.desk.pending
+        free = min(AT_ONCE - int(out[self.arms].sum()), self.budget - self.desk.handed)
+        if free <= 0:
+            return False
+        waiting = self.desk.pulls - self.told
+        room = np.where(self.came, self.desk.room, 0)
+        counts = self.selector.ask(free, (out + waiting)[self.arms], room[self.arms], self.rng)
+        given = np.zeros_like(out)
+        given[self.arms] = counts
+        self.desk.give(given)
+        return bool(counts.any())
+
+    def leave(self, workers: Any) -> None:
+        """Take these out, as far as there remain more to choose from than are wanted."""
+        for worker in np.atleast_1d(workers):
+            enough = (self.here & self.came).sum() > self.k + 2
+            if self.here[worker] and (enough or not self.came[worker]):
+                self.here[worker] = False
+                self.desk.drop(int(worker))
+        self.recount()
+
+    # -- from the start to the end
+
+    def run(self, cap: int) -> "Lived":
+        while self.desk.pulls.sum() < cap:
+            if self.selector.stop():
+                if not self.events:
+                    return self._lived(ended=True)
+                self._next()  # she looks at the end, and finds what was wrong
+                self.reopened += not self.selector.stop()
+                continue
+            while self.events and self.desk.pulls.sum() >= self.events[0][0]:
+                self._next()
+            if self.desk.handed > 0.9 * self.budget:
+                self.budget *= 10  # she raises it before it is spent
+            asked = self.ask()
+            if self.desk.pending[self.arms].any():
+                self.desk.count()
+                self.tell()
+                self._those_who_leave()
+            elif not asked and self.events:
+                self._next()
+            elif not asked:
+                break
+        return self._lived(ended=False)
+
+    def _next(self) -> None:
+        self.events.pop(0)[1](self)
+
+    def _those_who_leave(self) -> None:
+        """Because of how their first answers were, or looked: the reason depends on the answers."""
+        if self.life not in LIVES[1:3]:
+            return
+        for worker in np.flatnonzero(self.here & (self.desk.pulls >= FIRST) & ~self.desk.stays):
+            self.desk.stays[worker] = True  # asked once
+            score = self.desk.right(int(worker), 0, FIRST).sum()
+            bad = score <= FIRST // 2
+            if (bad if self.life == LIVES[1] else score == FIRST) and self.rng.random() < 0.7:
+                self.leave(worker)
+
+    def _lived(self, ended: bool) -> "Lived":
+        """What came of it, judged over those who stayed by what it says at its end."""
+        means = SLOW_AND_LOST.in_time(self.truth)[self.arms]
+        goal, reached = goal_of(self.algorithm), self.epsilon
+        if ended:
+            ended = PROMISE_KEPT in self.selector.stop()
+        if not ended:
+            early = self.selector.promise.early
+            goal = early if early is not Goal.NONE else goal
+            reached = self.selector.standing().gap
+        regret = _regret(means, self.selector.selection(), goal)
+        allowed = 1e-9 + (0.0 if goal is Goal.EXACT else reached)
+        return Lived(ended, regret > allowed, self.desk.handed, self.arms.size, self.reopened)
+
+
+@dataclass(frozen=True)
+class Lived:
+    """ended     whether its promise was reached, or it was given up at the cap
+    false     whether what it says at its end is not true: the promise, or the ε reached by then
+    answers   handed out in all
+    stayed    workers it was about
+    reopened  how often it had stopped, and went on after something was corrected
+    """
+
+    ended: bool
+    false: bool
+    answers: int
+    stayed: int
+    reopened: int
+
+
+def _regret(means: Floats, chosen: Counts, goal: Goal) -> float:
+    best, own = np.sort(means)[-chosen.size :], means[chosen]
+    return float(best[0] - own.min() if goal is Goal.EXPLORE_K else best.mean() - own.mean())
+
+
+# -- what happens
+
+
+def _calendar(
+    n: int, rng: np.random.Generator, life: str, absent: Flags
+) -> Iterator[tuple[int, Callable[[Study], None]]]:
+    """What happens after how many counted answers in all."""
+    for worker in np.flatnonzero(absent).tolist():
+        yield int(rng.uniform(1, 5) * n), partial(_gone, worker)
+    if life in (PLAIN, LIVES[3]):
+        yield 3 * n, _withdraw_any
+        yield 4 * n, _withdraw_the_worst
+    yield 6 * n, _retire if life == LIVES[3] else _correct
+    yield 8 * n, _relax
+
+
+def _gone(worker: int, study: Study) -> None:
+    study.leave(worker)
+
+
+def _withdraw_any(study: Study) -> None:
+    study.leave(study.rng.choice(np.flatnonzero(study.here & study.came)))
+
+
+def _withdraw_the_worst(study: Study) -> None:
+    answered = study.arms[study.desk.pulls[study.arms] > 0]
+    means = [
+        study.desk.right(arm, 0, int(study.desk.pulls[arm])).mean() for arm in answered.tolist()
+    ]
+    study.leave(answered[int(np.argmin(means))])
+
+
+def _correct(study: Study) -> None:
+    study.desk.corrected = True
+    study.recount()
+
+
+def _retire(study: Study) -> None:
+    _correct(study)
+    study.desk.retire(WRONG_GOLD)
+    study.recount()
+
+
+def _relax(study: Study) -> None:
+    study.epsilon *= RELAXED
+    study.recount()
+
+
+def play(algorithm: str, means: Floats, life: str, cap: int, seed: int, **asked: Any) -> Lived:
+    """One study, on workers of these accuracies."""
+    rng = np.random.default_rng(seed)
+    return Study(algorithm, rng.permutation(means), life=life, rng=rng, **asked).run(cap)

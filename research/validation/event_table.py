@@ -1,0 +1,188 @@
+"""Whether promises survive what happens to a real study: a table of ``life``'s runs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from research import tables
+from research.cells import Study
+from research.intervals import of_share
+
+from . import event_simulation as life
+from . import report
+from .cases import Case, beta, fixed
+from .event_simulation import Lived
+from .measure import Effort, clock
+from .relabelled import EARLY, WRONG_GOLD
+from .suite import TABLE, UNFINISHED, Wanted
+
+FOLDER = "life"
+N, K, EPSILON, DELTA = 20, 4, 0.2, 0.1
+CAP, LEAST = 20_000, 3
+ALGORITHMS = (
+    "certified",
+    "credible",
+    "lucb",
+    "kl-lucb",
+    "ugape-c",
+    "adaptive-top-k",
+    "lil-clucb",
+)
+
+ABOUT = f"""# Does the promise survive what happens to a real study?
+
+Made by `python -m research validate --life`; [results.csv](results.csv) has the same figures. What
+should hold, and why, is in [absence.md](../../absence.md).
+
+{N} workers, the best {K} wanted, ε = {EPSILON:g}, δ = {DELTA:g}, {life.AT_ONCE} assignments out at
+most. {life.NEVER:.0%} never come, and are taken off the roster one by one. Of the answers 20 % are
+slow and 5 % never come: these count as not right. {WRONG_GOLD} of the first {EARLY}
+questions have a wrong gold answer until it is corrected in mid-run and all is graded anew. The
+budget is raised before it is spent. ε is relaxed to {EPSILON * life.RELAXED:g} after that. Answers
+count, the roster shrinks and δ is shared as in the app. What comes after a stop opens the run again
+if the promise does not hold any more.
+
+- **{life.LIVES[0]}**: besides, one worker drawn at random is withdrawn, then the one who looks
+  worst.
+- **{life.LIVES[1]}**: seven in ten of those with at most two of their first {life.FIRST} answers
+  right leave; **{life.LIVES[2]}**: of those with all of them right. The reason depends on the
+  answers.
+- **{life.LIVES[3]}**: as the first, and the {WRONG_GOLD} questions of the least share right
+  are retired because of the answers. No proof covers that.
+
+**Ended**: with the promise; the others were given up at {CAP:,} answers,
+those that want the exact best at a sixth of that, and say the ε reached by
+then. **False**: what it said at its end, the promise or that ε, was not true of those who stayed;
+and the exact binomial 99 % interval of the rate. **Bold** where the whole interval lies above δ.
+`credible` promises an average over pools.
+
+| algorithm | pool | what happens | runs | ended | false | 99 % | answers |
+|---|---|---|--:|--:|--:|--:|--:|
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: ``false`` of ``runs``, and the exact 99 % interval of the rate."""
+
+    algorithm: str
+    pool: str
+    life: str
+    runs: int
+    ended: int
+    reopened: int
+    false: int
+    low: float
+    high: float
+    answers: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    algorithm: str
+    case: Case
+    life: str
+    effort: Effort
+
+    @classmethod
+    def read(cls, sent: Mapping[str, Any]) -> Self:
+        """From what ``asdict`` made of it, and JSON of that."""
+        case, effort = Case(**sent["case"]), Effort(**sent["effort"])
+        return cls(sent["algorithm"], case, sent["life"], effort)
+
+    @property
+    def title(self) -> str:
+        return f"{self.algorithm} on {self.case.name}, {self.life}"
+
+    @property
+    def key(self) -> str:
+        return f"{self.title}, {self.effort}"
+
+    def play(self) -> list[Row]:
+        lived = list(self._lives())
+        false = sum(run.false for run in lived)
+        return [
+            Row(
+                self.algorithm,
+                self.case.title,
+                self.life,
+                len(lived),
+                sum(run.ended for run in lived),
+                sum(run.reopened > 0 for run in lived),
+                false,
+                *of_share(false, len(lived)),
+                sum(run.answers for run in lived) / len(lived),
+            )
+        ]
+
+    def _lives(self) -> Iterator[Lived]:
+        over, asked = clock(self.effort.seconds), self.case
+        for number in range(self.effort.runs):
+            means = asked.means(number)
+            yield life.play(
+                self.algorithm,
+                means,
+                self.life,
+                self.effort.cap_for(self.algorithm),
+                number,
+                k=asked.k,
+                epsilon=asked.epsilon,
+                delta=asked.delta,
+            )
+            if over() and number + 1 >= LEAST:
+                return
+
+
+def pools() -> list[Case]:
+    two = [0.7] * K + [0.3] * (N - K)
+    groups = fixed("two-group-life", "TwoGroup, .7 and .3", np.array(two), K, EPSILON, DELTA)
+    return [groups, *(beta(a, b, N, K, EPSILON, DELTA) for a, b in ((6, 2), (12, 3)))]
+
+
+def study(wanted: Wanted) -> Study[Row]:
+    """As was asked for, by the algorithms that this is about; it has pools of its own."""
+    out, effort = wanted.out / FOLDER, replace(wanted.effort, cap=min(wanted.effort.cap, CAP))
+    names = [name for name in wanted.algorithms if name in ALGORITHMS]
+    cells = [
+        Cell(name, pool, each, effort) for name in names for pool in pools() for each in life.LIVES
+    ]
+
+    def write(rows: Sequence[Row]) -> list[str]:
+        kept = tables.keep(out / TABLE, rows, Row)
+        report.write(out, ABOUT + "".join(map(_line, kept)) + _sum(kept))
+        return [*_broken(kept), f"Written to {out}."]
+
+    return Study(cells, Row, Path(out / UNFINISHED), write)
+
+
+def _line(row: Row) -> str:
+    words = (
+        f"`{row.algorithm}`",
+        row.pool,
+        row.life,
+        row.runs,
+        row.ended,
+        f"**{row.false}**" if row.low > DELTA else row.false,
+        f"{row.low:.1%} to {row.high:.1%}",
+        f"{row.answers:,.0f}",
+    )
+    return tables.line(words)
+
+
+def _sum(rows: Sequence[Row]) -> str:
+    """All runs of a life together, but those of the algorithm that promises an average."""
+    said = ["\nAll together, without `credible`:\n\n"]
+    for each in life.LIVES:
+        own = [row for row in rows if row.life == each and row.algorithm != "credible"]
+        runs, false = sum(row.runs for row in own), sum(row.false for row in own)
+        low, high = of_share(false, runs)
+        said.append(f"- {each}: {false} of {runs} false ({low:.1%} to {high:.1%}).\n")
+    return "".join(said)
+
+
+def _broken(rows: Sequence[Row]) -> list[str]:
+    over = [row for row in rows if row.low > DELTA]
+    return [f"Broken: {row.algorithm} on {row.pool}, {row.life}: {row.false}." for row in over]

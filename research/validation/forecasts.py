@@ -1,0 +1,160 @@
+"""Are forecasts honest: how often the band holds the price on pools the belief knew nothing of."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import django
+import numpy as np
+
+from research import tables
+from research.cells import Study
+
+from . import report
+from .cases import Case
+from .suite import TABLE, UNFINISHED, Wanted
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
+django.setup()
+
+from selection.forecast import Plan, Range  # noqa: E402
+from selection.forecast.bands import band  # noqa: E402
+from selection.forecast.candidates import Contender  # noqa: E402
+from selection.forecast.simulations import play, pool  # noqa: E402
+
+# What a requester could have said of these pools, in round numbers.
+BELIEVED = {
+    "beta-6-2-n50-k5-e0.05": (0.6, 0.9),
+    "beta-12-3-n50-k5-e0.05": (0.65, 0.9),
+    "beta-2-2-n50-k5-e0.05": (0.2, 0.8),
+    "beta-20-5-n50-k5-e0.05": (0.7, 0.9),
+    "two-group-n100": (0.3, 0.7),
+    "spammers": (0.5, 0.9),
+    # On these the width of the bands was not settled.
+    "beta-1-1-n50-k5-e0.05": (0.1, 0.9),
+    "uniform-n100": (0.1, 0.9),
+    "all-equal": (0.6, 0.8),
+}
+RECORDED = "crowd-"
+OURS = ("certified", "credible")
+QUESTIONS = 2000  # so many that the price is the algorithm's own
+FOLDER, MOST_RUNS, OTHER_SEEDS = "forecasts", 40, 10_000
+
+ABOUT = """# Are forecasts honest?
+
+Made by `python -m research validate --forecasts`; [results.csv](results.csv) has the same figures.
+
+Four true prices of five should lie within the band that `manage.py plan` gives for a range that is
+believed; 70 % to 90 % is wanted. The pools were not used to make the forecasts. Recorded crowds
+take part with `--crowds`; believed is the range of four of their workers of five, in tenths.
+
+| pool | believed | algorithm | runs | forecast | true median | held | below | above |
+|---|---|---|--:|--:|--:|--:|--:|--:|
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Answers forecast, and shares of true runs held in the band, below it, above it."""
+
+    title: str
+    believed: str
+    algorithm: str
+    runs: int
+    low: int
+    median: int
+    high: int
+    true_median: float
+    held: float
+    below: float
+    above: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One algorithm on one pool, forecast and played.
+
+    runs       played on true pools
+    simulated  runs that the forecast is made of; 0: as many as are played
+    """
+
+    case: Case
+    algorithm: str
+    low: float
+    high: float
+    runs: int
+    questions: int = QUESTIONS
+    simulated: int = 0
+
+    @classmethod
+    def read(cls, sent: Mapping[str, Any]) -> Self:
+        """From what ``asdict`` made of it, and JSON of that."""
+        return cls(**{**sent, "case": Case(**sent["case"])})
+
+    @property
+    def title(self) -> str:
+        return f"forecast of {self.algorithm} on {self.case.name}"
+
+    @property
+    def key(self) -> str:
+        settings = f"{self.questions} questions, {self.simulated} simulated"
+        return f"{self.title}, {self.low:g}-{self.high:g}, {self.runs} runs, {settings}"
+
+    def play(self) -> list[Row]:
+        case, belief = self.case, Range(self.low, self.high)
+        wanted = Plan(case.n, case.k, case.epsilon, case.delta, self.questions)
+        one = Contender(self.algorithm, wanted)
+        simulated = range(self.simulated or self.runs)
+        foreseen = [play(one, pool(one, belief, i), i).answers for i in simulated]
+        low, median, high = band(foreseen, wanted.most_answers)
+        true = np.array([self._truth(one, i) for i in range(self.runs)])
+        below, above = float((true < low).mean()), float((true > high).mean())
+        believed, middle = f"{self.low:g}-{self.high:g}", float(np.median(true))
+        found = (low, median, high, middle, 1 - below - above, below, above)
+        return [Row(case.title, believed, self.algorithm, self.runs, *found)]
+
+    def _truth(self, one: Contender, number: int) -> int:
+        order = np.random.default_rng(number).permutation(self.case.n)
+        return play(one, self.case.means(number)[order], OTHER_SEEDS + number).answers
+
+
+def study(wanted: Wanted) -> Study[Row]:
+    """As was asked for, by our own algorithms and on the pools of which something is believed."""
+    runs, ours = min(wanted.effort.runs, MOST_RUNS), [a for a in wanted.algorithms if a in OURS]
+    cells = [
+        Cell(case, name, *believed(case), runs)
+        for case in wanted.cases
+        if case.name in BELIEVED or case.name.startswith(RECORDED)
+        for name in ours
+    ]
+    folder = wanted.out / FOLDER
+    return Study(cells, Row, folder / UNFINISHED, partial(write_table, folder, ABOUT))
+
+
+def believed(case: Case) -> tuple[float, float]:
+    """The range of four workers of five, in tenths, for a recorded crowd."""
+    if case.name in BELIEVED:
+        return BELIEVED[case.name]
+    low, high = np.quantile(case.fixed, [0.1, 0.9])
+    low = float(np.clip(np.floor(10 * low) / 10, 0.05, 0.8))
+    return low, float(np.clip(np.ceil(10 * high) / 10, low + 0.1, 0.95))
+
+
+def write_table(folder: Path, about: str, rows: Sequence[Row]) -> list[str]:
+    """Write the table of these rows below ``about``; return lines for a terminal."""
+    kept = tables.keep(folder / TABLE, rows, Row)
+    report.write(folder, about + "".join(map(_line, kept)))
+    if not kept:
+        return ["Nothing is believed of these pools."]
+    held = np.mean([row.held for row in kept])
+    return [f"The band held {held:.0%} of the true prices.", f"Written to {folder}."]
+
+
+def _line(row: Row) -> str:
+    forecast = f"{row.low:,} – {row.median:,} – {row.high:,}"
+    shares = (f"{share:.0%}" for share in (row.held, row.below, row.above))
+    head = (row.title, row.believed, f"`{row.algorithm}`", row.runs, forecast)
+    return tables.line([*head, f"{row.true_median:,.0f}", *shares])

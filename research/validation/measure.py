@@ -1,0 +1,109 @@
+"""One algorithm on one case, run after run.
+
+Run i of a case always has the same pool and the same seed: more runs only add to fewer.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from research.cells import Floats
+from topk import SELECTORS, Goal, Selector, simulate
+from topk.simulate import PULLS_CAP, Outcome
+
+from . import latency
+from .cases import Case
+
+LEAST_RUNS = 5
+BUDGET_PER_WORKER = 20
+EXACT_SHARE = 6
+
+
+@dataclass(frozen=True)
+class Effort:
+    """runs     of every algorithm on every case
+    seconds  of processor time a cell may take before its runs are cut to LEAST_RUNS or more
+    cap      answers after which a run is given up; a sixth of it for those that want the exact
+             best, which may never be told from a tie
+    """
+
+    runs: int
+    seconds: float
+    cap: int
+
+    def cap_for(self, algorithm: str) -> int:
+        goal = SELECTORS[algorithm].promise.goal
+        return self.cap // EXACT_SHARE if goal is Goal.EXACT else self.cap
+
+
+FULL = Effort(runs=200, seconds=1.0, cap=3_000_000)
+QUICK = Effort(runs=2, seconds=math.inf, cap=30_000)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What one run came to.
+
+    answers    used in all
+    aggregate  mean accuracy of the best k less that of the chosen k
+    explore_k  accuracy of the k-th best less that of the worst chosen, at least 0
+    capped     whether it was given up at the cap, without a promise
+    """
+
+    answers: int
+    aggregate: float
+    explore_k: float
+    capped: bool
+
+
+def measure(case: Case, algorithm: str, effort: Effort) -> Iterator[Played]:
+    """Runs, as many as the effort allows. Raises ProblemError if the algorithm cannot."""
+    over = clock(effort.seconds)
+    capped = True
+    for number in range(effort.runs):
+        played = play(case, algorithm, number, effort.cap_for(algorithm))
+        yield played
+        capped &= played.capped
+        if over() and (capped or number + 1 >= LEAST_RUNS):
+            return
+
+
+def clock(seconds: float) -> Callable[[], bool]:
+    """Tells whether so much processor time has passed since."""
+    started = time.process_time()
+    return lambda: time.process_time() - started > seconds
+
+
+def play(case: Case, algorithm: str, number: int, cap: int) -> Played:
+    """Run ``number``, with answers that come as the algorithm's paper draws them, or as the case's
+    crowd gives them."""
+    means, wanted = case.means(number), asked(case, algorithm)
+    if case.manner is None:
+        outcome = simulate.play(algorithm, means, seed=number, max_pulls=cap, **wanted)
+        return score(outcome, means)
+    outcome = latency.play(algorithm, means, case.manner, case.at_once, cap, number, **wanted)
+    return score(outcome, case.manner.in_time(means))
+
+
+def budget_of(selector: type[Selector], n: int) -> int | None:
+    """What an algorithm that needs a budget is given."""
+    return BUDGET_PER_WORKER * n if "budget" in selector.needs else None
+
+
+def asked(case: Case, algorithm: str) -> dict[str, Any]:
+    """What the algorithm is asked to do."""
+    budget = budget_of(SELECTORS[algorithm], case.n)
+    return {"k": case.k, "epsilon": case.epsilon, "delta": case.delta, "budget": budget}
+
+
+def score(outcome: Outcome, means: Floats) -> Played:
+    """Both regrets of what was chosen."""
+    chosen = means[outcome.selection]
+    best = np.sort(means)[-chosen.size :]
+    aggregate = max(0.0, float(best.mean() - chosen.mean()))
+    explore_k = max(0.0, float(best[0] - chosen.min()))
+    return Played(outcome.pulls, aggregate, explore_k, PULLS_CAP in outcome.reasons)

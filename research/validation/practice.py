@@ -1,0 +1,249 @@
+"""What people do today, beside ours: what it costs, and how often it is off by more than ε."""
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from research import tables
+from research.cells import Floats, Study
+from research.intervals import of_share
+from topk import simulate
+
+from . import report
+from .baselines import ANSWERS_A_QUESTION, HABITS, PASS_MARK, QUESTIONS, SAID, Chosen
+from .cases import Case, populations
+from .measure import LEAST_RUNS, Effort, asked, clock
+from .rows import ROUNDING
+from .suite import TABLE, UNFINISHED, Wanted
+
+OURS = {"certified": "how good, in every pool", "credible": "how good, on average"}
+OTHERS, RECORDED = ("two-group-n100", "uniform-n100", "spammers"), "crowd-"
+FOLDER = "practice"
+LONGER = 10  # times the time for ours, of which a run takes that much longer
+
+HEAD = (
+    "| what is done | known beforehand | runs | answers, mean | 95 % | off by more than ε | "
+    "99 % interval | loss, mean | taken | of them deserve it |\n"
+    "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+)
+ABOUT = f"""# What people do today, beside ours
+
+Made by `python -m research validate --practice`; [results.csv](results.csv) has the same figures.
+Only `certified` and `credible` can be chosen in the app.
+
+- **questions each, then the best K**: everybody answers as many gold questions, and the K with the
+  most right are taken; ties at random.
+- **pass mark {SAID}**: whoever has that share right is taken, however many they are. **Wilson's
+  lower bound**: whose 95 % interval lies above that mark.
+- **not gold**: each question is answered by {ANSWERS_A_QUESTION} workers, yes or no, and nobody
+  knows the right answer: taken are the K who agree most often with the majority, or those of the
+  greatest skill by the model of Dawid and Skene (one number a worker). These answers are work that
+  is done besides.
+- **Stop and drop by Wilson's bounds**: the unproved rule that many would write. After ten answers
+  of everybody, who is surely in or out by 95 % intervals is not asked any more, and all is over
+  when the worst swaps within them lose no more than ε.
+
+**Off by more than ε**: the mean accuracy of those taken lies more than ε below that of the best K,
+or nobody is taken. The interval is exact. **Known beforehand**: what a requester knows before she
+pays. A fixed number of questions has a price, and nothing tells her what it is worth for her pool;
+a promise says how good it will be, and the price comes out. **Deserve it**: the share of those
+taken whose true accuracy is {SAID} or more. Every rule meets the same pools.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: a rule on a case.
+
+    off        runs in which the loss was above epsilon, or nobody was taken; low and high: the
+               exact 99 % interval of their rate
+    answers    mean; answers_95 the 95 % quantile
+    loss       mean accuracy of the best k less that of those taken, 0 at least: mean of all runs in
+               which anybody was
+    taken      how many, on average; deserving: the share of them all above the pass mark
+    """
+
+    case: str
+    title: str
+    n: int
+    k: int
+    epsilon: float
+    delta: float
+    rule: str
+    runs: int
+    answers: float
+    answers_95: float
+    off: int
+    low: float
+    high: float
+    loss: float
+    taken: float
+    deserving: float
+
+
+@dataclass(frozen=True)
+class RuleOnCase:
+    """A field of a table that compares rules, before it is played."""
+
+    case: Case
+    rule: str
+    effort: Effort
+
+    @classmethod
+    def read(cls, sent: Mapping[str, Any]) -> Self:
+        """From what ``asdict`` made of it, and JSON of that."""
+        return cls(Case(**sent["case"]), sent["rule"], Effort(**sent["effort"]))
+
+    @property
+    def title(self) -> str:
+        return f"{self.rule} on {self.case.name}"
+
+
+@dataclass(frozen=True)
+class Cell(RuleOnCase):
+    @property
+    def key(self) -> str:
+        return f"practice: {self.title}, {self.effort}"
+
+    def play(self) -> list[Row]:
+        over, case = clock(self.effort.seconds), self.case
+        runs = []
+        for number in range(self.effort.runs):
+            means = case.means(number)
+            chosen = choose(case, self.rule, number, self.effort.cap)
+            runs.append((chosen.answers, *judged(means, case.k, chosen.arms)))
+            if over() and number + 1 >= LEAST_RUNS:
+                break
+        return [self._row(np.array(runs))]
+
+    def _row(self, runs: Floats) -> Row:
+        """runs  (r, 4) answers, loss, taken and deserving of each"""
+        case, (answers, loss, taken, deserving) = self.case, runs.T
+        off = int((~(loss <= case.epsilon + ROUNDING)).sum())
+        anybody = taken > 0
+        low, high = of_share(off, answers.size)
+        return Row(
+            *(case.name, case.title, case.n, case.k, case.epsilon, case.delta),
+            rule=self.rule,
+            runs=answers.size,
+            answers=float(answers.mean()),
+            answers_95=float(np.quantile(answers, 0.95)),
+            off=off,
+            low=low,
+            high=high,
+            loss=float(loss[anybody].mean()) if anybody.any() else float("nan"),
+            taken=float(taken.mean()),
+            deserving=float(deserving.sum() / taken.sum()) if anybody.any() else float("nan"),
+        )
+
+
+def choose(case: Case, rule: str, number: int, cap: int) -> Chosen:
+    """Who is taken in this run, by a habit or by an algorithm, which is given up at the cap."""
+    means = case.means(number)
+    if rule in HABITS:
+        rng = np.random.default_rng([zlib.crc32(rule.encode()), number])
+        return HABITS[rule].play(means, case.k, case.epsilon, rng)
+    outcome = simulate.play(rule, means, seed=number, max_pulls=cap, **asked(case, rule))
+    return Chosen(outcome.selection, outcome.pulls)
+
+
+def judged(means: Floats, k: int, arms: Any) -> tuple[float, int, int]:
+    """What those taken lose against the best k (nan for nobody), how many they are, and how many
+    of them deserve it."""
+    own = means[arms]
+    if not own.size:
+        return float("nan"), 0, 0
+    loss = max(0.0, float(np.sort(means)[-k:].mean() - own.mean()))
+    return loss, own.size, int((own >= PASS_MARK - ROUNDING).sum())
+
+
+def study(wanted: Wanted) -> Study[Row]:
+    """All habits, and those of our own that were asked for, on the usual pools."""
+    usual = {*(case.name for case in populations()), *OTHERS}
+    rules = [*HABITS, *(name for name in OURS if name in wanted.algorithms)]
+    longer = replace(wanted.effort, seconds=wanted.effort.seconds * LONGER)
+    cells = [
+        Cell(case, rule, longer if rule in OURS else wanted.effort)
+        for case in wanted.cases
+        if case.name in usual or case.name.startswith(RECORDED)
+        for rule in rules
+    ]
+    folder = wanted.out / FOLDER
+    return Study(cells, Row, folder / UNFINISHED, partial(_write, folder))
+
+
+def _write(folder: Path, new: Sequence[Row]) -> list[str]:
+    """Rows that the folder's table has of other pools stay."""
+    replaced = {(row.case, row.rule) for row in new}
+    old = [r for r in tables.read(folder / TABLE, Row) if (r.case, r.rule) not in replaced]
+    rows = tables.keep(folder / TABLE, [*new, *old], Row)
+    by_pool = [list(group) for _, group in groupby(_in_order(rows), lambda row: row.case)]
+    page = [ABOUT, "".join(enough(by_pool)), *map(section, by_pool)]
+    report.write(folder, "\n".join(page))
+    return [*"\n".join(map(section, by_pool)).splitlines(), f"Written to {folder}."]
+
+
+def _in_order(rows: Sequence[Row]) -> list[Row]:
+    """By pool as they come; within one as people know them, ours last."""
+    pools = {case: i for i, case in enumerate(dict.fromkeys(row.case for row in rows))}
+    rules = {name: i for i, name in enumerate([*HABITS, *OURS])}
+    return sorted(rows, key=lambda row: (pools[row.case], rules[row.rule]))
+
+
+def section(rows: Sequence[Row]) -> str:
+    one = rows[0]
+    asked = f"n = {one.n}, K = {one.k}, ε = {one.epsilon:g}, δ = {one.delta:g}"
+    return "".join([f"## {one.title}: {asked}\n\n", HEAD, *map(_line, rows)])
+
+
+def _line(row: Row) -> str:
+    habit = HABITS.get(row.rule)
+    marked = habit is not None and habit.marked
+    return tables.line(
+        (
+            habit.words if habit else f"`{row.rule}`",
+            habit.known if habit else OURS[row.rule],
+            row.runs,
+            f"{row.answers:,.0f}",
+            f"{row.answers_95:,.0f}",
+            share(row.off / row.runs),
+            f"{row.low:.1%} to {row.high:.1%}",
+            "" if np.isnan(row.loss) else f"{row.loss:.4f}",
+            f"{row.taken:.0f}",
+            share(row.deserving) if marked and not np.isnan(row.deserving) else "",
+        )
+    )
+
+
+def share(share: float) -> str:
+    return f"{share:.1%}" if 0 < share < 0.1 else f"{share:.0%}"
+
+
+def enough(by_pool: Sequence[Sequence[Row]]) -> Iterator[str]:
+    """How many questions each would have been enough, which nobody knows before."""
+    yield (
+        "## How many questions each would have been enough\n\n"
+        f"The fewest, of {', '.join(map(str, QUESTIONS))}, after which the best K were off by more "
+        "than ε in no more than δ of the pools. It depends on the pool, on K and on ε, so nobody "
+        "knows it beforehand.\n\n"
+        "| pool | questions each | answers | `credible`, answers | `certified`, answers |\n"
+        "|---|--:|--:|--:|--:|\n"
+    )
+    for rows in by_pool:
+        one = {row.rule: row for row in rows}
+        sizes = [each for each in QUESTIONS if (row := one.get(f"best-{each}")) and _enough(row)]
+        cells = [f"{rows[0].title}, n = {rows[0].n}, K = {rows[0].k}, ε = {rows[0].epsilon:g}"]
+        cells += [str(sizes[0]), f"{sizes[0] * rows[0].n:,}"] if sizes else ["more", ""]
+        cells += [f"{one[o].answers:,.0f}" if o in one else "" for o in ("credible", "certified")]
+        yield tables.line(cells)
+    yield "\n"
+
+
+def _enough(row: Row) -> bool:
+    return row.off <= row.delta * row.runs

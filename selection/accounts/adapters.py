@@ -1,0 +1,142 @@
+"""What django-allauth asks this site: who may come in, and how that is said."""
+
+from http import HTTPStatus
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from selection.errors import Refused
+
+from . import provisioning, secret_encryption
+from .oidc_nonce import Exchange
+from .pages import refusal
+
+# Stands in the sessions of those who signed in before there was anything but a password.
+BACKEND = "selection.accounts.Roles"
+SAID = {
+    "mfa/messages/totp_activated.txt": "The app is added. Keep the recovery codes, too.",
+    "mfa/messages/totp_deactivated.txt": "The app is removed.",
+    "mfa/messages/webauthn_added.txt": "The passkey is added.",
+    "mfa/messages/webauthn_removed.txt": "The passkey is removed.",
+    "socialaccount/messages/account_connected.txt": "The two are connected.",
+    "socialaccount/messages/account_connected_updated.txt": "These two are connected.",
+    "socialaccount/messages/account_connected_other.txt": "That belongs to another login here.",
+    "socialaccount/messages/account_disconnected.txt": "The two are not connected any more.",
+}
+
+
+class Accounts(DefaultAccountAdapter):
+    """Nobody makes a login for themselves; a password is checked by Django's backends."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": "That name and that password do not go together.",  # nosec
+        "incorrect_password": "That is not your password.",  # nosec B105: words, no password
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def add_message(
+        self,
+        request: HttpRequest,
+        level: int,
+        message_template: str | None = None,
+        message_context: Any = None,
+        extra_tags: str = "",
+        message: str | None = None,
+    ) -> None:
+        """In our words; that one is signed in, or out, shows by itself."""
+        said = message or SAID.get(message_template or "")
+        if said:
+            messages.add_message(request, level, said, extra_tags)
+
+    def login(self, request: HttpRequest, user: Any) -> None:
+        user.backend = BACKEND
+        super().login(request, user)
+
+    def respond_user_inactive(self, request: HttpRequest, user: Any) -> HttpResponse:
+        return refusal(request, "This login was closed. Ask who manages the logins here.")
+
+
+class SingleSignOn(DefaultSocialAccountAdapter):
+    """Whom a provider vouches for comes in, if their e-mail address is of a domain that may."""
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
+        return True
+
+    def get_provider(self, *args: Any, **kwargs: Any) -> Any:
+        provider = super().get_provider(*args, **kwargs)
+        provider.oauth2_adapter_class = Exchange
+        return provider
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        try:
+            provisioning.refuse_foreign(sociallogin)
+            provisioning.refuse_taken(sociallogin)
+        except Refused as why:
+            raise ImmediateHttpResponse(refusal(request, str(why), HTTPStatus(why.status))) from why
+
+    def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:
+        user = super().save_user(request, sociallogin, form)
+        provisioning.welcome(user, by=sociallogin.account.provider)
+        return user
+
+    def get_connect_redirect_url(self, request: HttpRequest, socialaccount: Any) -> str:
+        return reverse("mfa_index")
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: Any = None,
+        exception: Any = None,
+        extra_context: Any = None,
+    ) -> None:
+        why = f"{provider.name} did not say who you are. Try it once more from the beginning."
+        raise ImmediateHttpResponse(refusal(request, why, HTTPStatus.UNAUTHORIZED))
+
+
+class Factors(DefaultMFAAdapter):
+    """Second factors, by the names that people find them by."""
+
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": "That code is not right, or it was used already. An app's code is right "
+        "only where the phone's clock is, too: within half a minute.",
+    }
+
+    def encrypt(self, text: str) -> str:
+        return secret_encryption.seal(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return secret_encryption.unseal(encrypted_text)
+
+    def get_totp_issuer(self) -> str:
+        return "CrowdSelect"
+
+    def get_totp_label(self, user: Any) -> str:
+        return str(user.get_username())
+
+    def generate_authenticator_name(self, user: Any, type: Any) -> str:
+        return f"Passkey {Authenticator.objects.filter(user=user, type=type).count() + 1}"
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        return super().get_public_key_credential_rp_entity() | {"name": "CrowdSelect"}
+
+    def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
+        own = super().get_public_key_credential_user_entity(user)
+        return own | {"name": user.get_username(), "display_name": user.get_username()}
+
+
+def providers() -> list[dict[str, Any]]:
+    """Those in the settings, as allauth has them."""
+    found: list[dict[str, Any]] = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
+    return found

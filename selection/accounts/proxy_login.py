@@ -1,0 +1,72 @@
+"""Signed in by a proxy: the header in USER_HEADER names who asks.
+
+Whether the header comes from a proxy that was named is decided at the door (crowdselect.web.forwarded_headers):
+with it from anybody else a request does not get here.
+"""
+
+from collections.abc import Callable
+from http import HTTPStatus
+
+from django.conf import settings
+from django.contrib.auth import login, logout
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from selection.errors import Forbidden
+
+from . import provisioning
+from .adapters import BACKEND
+from .pages import refusal
+
+MARK = "by_proxy"  # in the session of whom a proxy vouched for
+
+
+class ByProxy:
+    """Middleware, for the requester's pages: workers need no login, and get no cookie."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if settings.USER_HEADER and request.path.startswith("/admin/"):
+            try:
+                _settle(request, request.META.get(settings.USER_HEADER, "").strip())
+            except Forbidden as why:
+                return refusal(request, str(why), HTTPStatus.FORBIDDEN)
+        return self.get_response(request)
+
+
+def _settle(request: HttpRequest, name: str) -> None:
+    """The header is right: whoever else was signed in is not any more.
+
+    Without it a session ends that it had begun; one that began with a password goes on.
+    """
+    if not name:
+        if MARK in request.session:
+            logout(request)
+    elif request.user.get_username() != name or MARK not in request.session:
+        user = _person(name)
+        request.by_proxy = True  # type: ignore[attr-defined]  # for the audit log
+        login(request, user, backend=BACKEND)
+        request.session[MARK] = True
+
+
+@transaction.atomic
+def _person(name: str) -> User:
+    """Made when they come for the first time. Raises Forbidden for what is no name."""
+    user = User.objects.filter(username=name).first() if "\0" not in name else None
+    if user is None:
+        user = User(username=name)
+        user.set_unusable_password()
+        try:
+            user.full_clean()
+        except ValidationError as error:
+            raise Forbidden(f"The proxy says that you are “{name}”; that is no name.") from error
+        user.save()
+        provisioning.welcome(user, by="proxy")
+    if not user.is_active:
+        raise Forbidden("This login was closed. Ask who manages the logins here.")
+    return user

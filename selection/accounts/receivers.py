@@ -1,0 +1,55 @@
+"""Signing in, and the ways to, in the audit log; sessions that end when a way changes."""
+
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_login_failed
+from django.db.models.signals import post_delete, post_save
+from django.dispatch import receiver
+
+from selection import audit
+
+from . import sessions
+from .lockout import CODE_OF
+
+Kind = Authenticator.Type
+NAMES = {Kind.TOTP: "authenticator app", Kind.RECOVERY_CODES: "recovery codes"}
+
+
+@receiver(user_login_failed)
+def failed(sender: Any, credentials: dict[str, Any], request: Any = None, **signal: Any) -> None:
+    """Of logins that there are, and until they are locked: else a stranger could fill the log."""
+    given = str(credentials.get("username") or "")
+    name = given.removeprefix(CODE_OF)
+    tries = getattr(request, "axes_failures_since_start", None) or 0
+    user = User.objects.filter(username=name).first() if "\0" not in name else None
+    if user is not None and tries <= settings.AXES_FAILURE_LIMIT:
+        wrong = "wrong password" if given == name else "wrong code"
+        audit.note("failed to sign in", user, who=name, why=wrong)
+
+
+@receiver(post_save, sender=Authenticator)
+@receiver(post_save, sender=SocialAccount)
+def added(sender: Any, instance: Any, created: bool, raw: bool, **signal: Any) -> None:
+    if created and not raw:
+        _changed("way in added", instance, after={"way": _name(instance)})
+
+
+@receiver(post_delete, sender=Authenticator)
+@receiver(post_delete, sender=SocialAccount)
+def removed(sender: Any, instance: Any, **signal: Any) -> None:
+    _changed("way in removed", instance, before={"way": _name(instance)})
+
+
+def _changed(kind: str, instance: Any, **values: Any) -> None:
+    audit.note(kind, instance.user, **values)
+    sessions.end(instance.user)
+
+
+def _name(instance: Any) -> str:
+    if isinstance(instance, SocialAccount):
+        return instance.provider
+    return NAMES.get(instance.type) or f"passkey “{instance}”"

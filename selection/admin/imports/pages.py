@@ -1,0 +1,251 @@
+"""Bringing a file in: upload, preview with its columns, and only on the requester's word, take it.
+
+The file waits in the database between preview and word, so that either may be another web server.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path, reverse
+from unfold.admin import ModelAdmin
+
+from selection import audit
+from selection.admin.forms import UploadForm
+from selection.admin.page import Page, csv_response, object_url
+from selection.answers.recording import Outside
+from selection.errors import NotFound, Refused
+from selection.imports import commit, uploads
+from selection.imports.platforms import Plan, elsewhere
+from selection.imports.submissions import statuses_of
+from selection.models import Pool, Upload
+from selection.runs import platform_submissions, recorded_answers_only
+
+from .column_form import ColumnForm
+from .importers import WORKERS, Importer, counted
+from .join_offer import offer_joining
+
+PROBLEMS_SHOWN = 200
+# So many rows with one and the same problem are one problem.
+SAME = 5
+ROWS_SHOWN = 10
+
+State = Upload.State
+
+
+def import_urls(model_admin: ModelAdmin, importer: Importer) -> list[URLPattern]:
+    name = f"selection_{model_admin.model._meta.model_name}"
+    options = {"model_admin": model_admin, "importer": importer}
+    wrap = model_admin.admin_site.admin_view
+    upload, preview = UploadPage.as_view(**options), PreviewPage.as_view(**options)
+    return [
+        path("<int:pk>/import/", wrap(upload), name=f"{name}_import"),
+        path("<int:pk>/import/<uuid:upload>/", wrap(preview), name=f"{name}_preview"),
+    ]
+
+
+def to_import(request: HttpRequest, made: Model) -> HttpResponseRedirect | None:
+    """After adding a pool or a set: on to its import, unless another way was asked for."""
+    if {"_continue", "_addanother", "_popup"} & set(request.POST):
+        return None
+    return redirect(f"admin:selection_{made._meta.model_name}_import", made.pk)
+
+
+class ImportPage(Page):
+    importer: Importer = WORKERS  # as_view names the right one
+
+    def has_permission(self) -> bool:
+        return self.may(self.importer.permission)
+
+    @property
+    def title(self) -> str:
+        return self.importer.title
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(
+            importer=self.importer, back=object_url(self.object), **kwargs
+        )
+
+    def address(self, step: str, *args: Any) -> str:
+        model = self.model_admin.model._meta.model_name
+        return reverse(f"admin:selection_{model}_{step}", args=[self.object.pk, *args])
+
+
+class UploadPage(ImportPage):
+    template_name = "selection/import.html"
+
+    def page(self, form: UploadForm) -> HttpResponse:
+        taken = uploads.last_taken(self.importer.kind, self.object)
+        undo = self.address("preview", taken.pk) if taken else ""
+        return self.render_to_response(self.get_context_data(form=form, taken=taken, undo=undo))
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self.page(UploadForm())
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = UploadForm(request.POST, request.FILES)
+        if form.is_valid():
+            name, content = form.cleaned_data["name"], form.cleaned_data["content"]
+            try:
+                made = uploads.create(self.importer.kind, self.object, name, content)
+                return redirect(self.address("preview", made.pk))
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+        return self.page(form)
+
+
+class PreviewPage(ImportPage):
+    template_name = "selection/import_preview.html"
+
+    def upload(self) -> Upload:
+        return get_object_or_404(
+            Upload,
+            pk=self.kwargs["upload"],
+            kind=self.importer.kind,
+            target=self.object.pk,
+        )
+
+    @property
+    def outside(self) -> Outside:
+        """What becomes of answers that are none of the choices, by the switch on the page."""
+        asked = self.request.POST if self.request.method == "POST" else self.request.GET
+        return "wrong" if asked.get("outside") == "wrong" else "refuse"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not Upload.objects.filter(pk=self.kwargs["upload"]).exists():
+            return self._gone()
+        upload = self.upload()
+        if "problems" in request.GET:
+            found = commit.left_out(upload, self.outside)
+            rows = ({"line": row.line, "reason": row.why} for row in found.iterator())
+            return csv_response("rows-not-taken", ["line", "reason"], rows)
+        if upload.state == State.TAKEN:
+            return self.render_to_response(self.get_context_data(upload=upload))
+        return self._preview(upload)
+
+    def _preview(self, upload: Upload, form: ColumnForm | None = None) -> HttpResponse:
+        try:
+            head = uploads.head(upload)
+        except Refused as refusal:
+            return self._refused(upload, refusal)
+        found = commit.left_out(upload, self.outside)
+        problems = list(found[:PROBLEMS_SHOWN])
+        plan = Plan(**upload.plan)
+        context = self.get_context_data(
+            upload=upload,
+            head=head,
+            plan=plan,
+            form=form or ColumnForm(upload, head),
+            hint=elsewhere(upload.kind, head.header) if plan.missing() else "",
+            missing=plan.missing(),
+            unused=_unused(plan, head.header),
+            wrong=self.outside == "wrong",
+            count=upload.fine + (upload.outside if self.outside == "wrong" else 0),
+            not_taken=upload.bad + (upload.outside if self.outside == "refuse" else 0),
+            problems=problems,
+            same=_same([problem.why for problem in problems]) and not upload.fine,
+            **(self._sorted(upload) if upload.state == State.READY else {}),
+        )
+        return self.render_to_response(context)
+
+    def _sorted(self, upload: Upload) -> dict[str, Any]:
+        rows = commit.good(upload, self.outside)[:ROWS_SHOWN]
+        statuses = statuses_of(upload) if upload.kind == Upload.Kind.WORKERS else {}
+        return {
+            "gave_up": [
+                key for key, status in statuses.items() if platform_submissions.left(status)
+            ],
+            "may_switch": upload.kind == Upload.Kind.ANSWERS
+            and recorded_answers_only.may_switch(self.object),
+            "words": self.importer.words(self.object, upload, self.outside),
+            "rows": [self.importer.cells(row) for row in rows],
+        }
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not Upload.objects.filter(pk=self.kwargs["upload"]).exists():
+            return self._gone()
+        upload = self.upload()
+        if "cancel" in request.POST:
+            uploads.put_aside(upload)
+            return redirect(self.address("import"))
+        if "columns" in request.POST:
+            return self._name_columns(upload)
+        return self._undo(upload) if "undo" in request.POST else self._take(upload)
+
+    def _name_columns(self, upload: Upload) -> HttpResponseBase:
+        try:
+            form = ColumnForm(upload, uploads.head(upload), self.request.POST)
+            if row := form.other_header():
+                uploads.begin_at(upload, row, upload.encoding)
+                return redirect(self.address("preview", upload.pk))
+            if not form.is_valid():
+                return self._preview(upload, form)
+            uploads.name_columns(upload, form.plan(), form.cleaned_data.get("encoding", ""))
+        except Refused as refusal:
+            messages.error(self.request, str(refusal))
+        return redirect(self.address("preview", upload.pk))
+
+    def _take(self, upload: Upload) -> HttpResponse:
+        if upload.state != State.TAKEN and upload.state != State.READY:
+            return redirect(self.address("preview", upload.pk))
+        try:
+            with transaction.atomic():
+                if upload.kind == Upload.Kind.ANSWERS and "recorded_only" in self.request.POST:
+                    recorded_answers_only.use_recorded_only(
+                        self.object, self.request.user.get_username()
+                    )
+                upload, count = commit.take(upload.pk, self.outside)
+        except NotFound:
+            return self._gone()
+        except Refused as refusal:
+            return self._refused(upload, refusal)
+        audit.note(
+            "import", self.object, after={"file": upload.name, self.importer.noun + "s": count}
+        )
+        messages.success(self.request, f"{counted(count, self.importer.noun)} imported.")
+        left = upload.bad + (upload.outside if self.outside == "refuse" else 0)
+        if left:
+            messages.warning(self.request, f"{counted(left, 'line')} not taken.")
+        if isinstance(self.object, Pool):
+            offer_joining(self.request, self.object)
+        return redirect(object_url(self.object))
+
+    def _undo(self, upload: Upload) -> HttpResponse:
+        try:
+            commit.undo(upload.pk)
+        except Refused as refusal:
+            messages.error(self.request, str(refusal))
+            return redirect(self.address("import"))
+        audit.note("import undone", self.object, after={"file": upload.name})
+        messages.success(self.request, f"The import of {upload.name} is undone.")
+        return redirect(object_url(self.object))
+
+    def _gone(self) -> HttpResponseRedirect:
+        messages.info(self.request, "This file has been imported or put aside already.")
+        return redirect(object_url(self.object))
+
+    def _refused(self, upload: Upload, refusal: Refused) -> HttpResponseRedirect:
+        messages.error(self.request, str(refusal))
+        uploads.put_aside(upload)
+        return redirect(self.address("import"))
+
+
+def _unused(plan: Plan, header: Sequence[str]) -> list[str]:
+    """Of a survey, the columns that are nothing: a question that is called otherwise is seen."""
+    used = {*plan.fields.values(), *plan.questions}
+    return [column for column in header if column and column not in used and plan.questions]
+
+
+def _same(reasons: Sequence[str]) -> bool:
+    """Whether all of them say the same, but for what they say it of."""
+    kinds = {re.sub("“.*?”", "", why) for why in reasons}
+    return len(reasons) >= SAME and len(kinds) == 1

@@ -1,0 +1,37 @@
+"""A gold question as a worker sees it; nothing can be sent from there."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+
+from selection.admin.page import Page, object_url
+from selection.worker import page
+
+# As strict as the worker's own page, and no form goes anywhere.
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' https:; media-src 'self' https:; "
+    "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+)
+
+
+class PreviewQuestion(Page):
+    permission_required = ["selection.view_question"]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        shown, instructions = page.preview(self.object)
+        context = {
+            "question": shown,
+            "instructions": instructions,
+            "back": object_url(self.object),
+        }
+        response = render(request, "work/preview.html", context)
+        response.headers["Content-Security-Policy"] = POLICY
+        return response
+
+
+def preview_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    view = model_admin.admin_site.admin_view(PreviewQuestion.as_view(model_admin=model_admin))
+    return [path("<int:pk>/preview/", view, name="selection_question_preview")]

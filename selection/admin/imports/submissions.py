@@ -1,0 +1,79 @@
+"""Telling a run who gave their place on the platform back."""
+
+import csv
+import io
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+
+from selection.admin.forms import UploadForm
+from selection.admin.page import Page, object_url
+from selection.errors import Refused
+from selection.imports import submissions as files
+from selection.runs import platform_submissions
+
+NAMED = 10
+
+
+class SubmissionsPage(Page):
+    """The platform's export of submissions goes in; who returned or timed out is taken as gone."""
+
+    permission_required = ["selection.change_run"]
+    template_name = "selection/submissions.html"
+
+    @property
+    def title(self) -> str:
+        return "Who gave their place back"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        kwargs.setdefault("form", UploadForm())
+        return super().get_context_data(back=object_url(self.object), **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = UploadForm(request.POST, request.FILES)
+        if not form.is_valid():
+            return self.render_to_response(self.get_context_data(form=form))
+        given = form.cleaned_data
+        try:
+            statuses = files.read(given["content"], given["name"])
+            if "confirm" not in request.POST:
+                return self._preview(statuses, given["name"])
+            done = platform_submissions.report(self.object, statuses, request.user.get_username())
+        except Refused as refusal:
+            form.add_error(None, str(refusal))
+            return self.render_to_response(self.get_context_data(form=form))
+        messages.success(request, said(done))
+        return redirect(object_url(self.object))
+
+    def _preview(self, statuses: dict[str, str], name: str) -> HttpResponse:
+        """Show what would be done, with the lines that do it in the form."""
+        found = platform_submissions.preview(self.object, statuses)
+        lines = io.StringIO()
+        writer = csv.writer(lines)
+        writer.writerow(["worker", "status"])
+        writer.writerows(
+            [key, statuses[key]] for key in statuses if platform_submissions.left(statuses[key])
+        )
+        return self.render_to_response(
+            self.get_context_data(found=found, name=name, lines=lines.getvalue())
+        )
+
+
+def said(done: platform_submissions.Freed) -> str:
+    words = f"Waited for no more: {len(done.freed)}."
+    if done.unknown:
+        more = ", …" if len(done.unknown) > NAMED else "."
+        words += f" Not in this run: {', '.join(done.unknown[:NAMED])}{more}"
+    return words
+
+
+def submission_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    page = model_admin.admin_site.admin_view(SubmissionsPage.as_view(model_admin=model_admin))
+    return [path("<int:pk>/submissions/", page, name="selection_run_submissions")]

@@ -1,0 +1,72 @@
+"""What was done to an object, as its page *History* shows it."""
+
+from typing import Any
+
+from django.db.models import Model
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from selection.accounts import team_of
+from selection.models import AuditEntry
+
+SHOWN = 200
+IN_SHORT = 5
+LONGEST = 60
+FIRST = 6  # lines; more are folded away
+NOTHING = "–"
+
+
+def of(item: Model, most: int = SHOWN) -> dict[str, Any]:
+    """For the template: the latest entries, newest first, and whether there are more.
+
+    Only those of its team: who sees the object sees these.
+    """
+    name, app = item._meta.model_name or "", item._meta.app_label
+    entries = AuditEntry.objects.filter(model=name, item=str(item.pk))
+    if app == AuditEntry._meta.app_label:
+        team = team_of(item)
+        entries = entries.filter(team=None) if team is None else entries.filter(team_id=team)
+    found = list(entries[: most + 1])
+    return {
+        "entries": [(entry, changes(entry)) for entry in found[:most]],
+        "more": len(found) > most,
+    }
+
+
+def in_short(item: Model) -> dict[str, Any]:
+    """The same for a card on the object's own page."""
+    meta = item._meta
+    page = reverse(f"admin:{meta.app_label}_{meta.model_name}_history", args=[item.pk])
+    return {**of(item, IN_SHORT), "all": page}
+
+
+def changes(entry: AuditEntry) -> SafeString:
+    """Before and after, a field to a line; of what is long, how it begins, and of many the first.
+
+    Of what was new there is no before, and a field that was and is empty says nothing.
+    """
+    names = [*entry.after, *(name for name in entry.before if name not in entry.after)]
+    told = [(name, said) for name in names if (said := _line(entry, name))]
+    shown, more = _lines(told[:FIRST]), told[FIRST:]
+    if not more:
+        return shown
+    folded = "{}<details><summary>{} more</summary>{}</details>"
+    return format_html(folded, shown, len(more), _lines(more))
+
+
+def _lines(told: list[tuple[str, str]]) -> SafeString:
+    return format_html_join("", "<div>{}: {}</div>", told)
+
+
+def _line(entry: AuditEntry, name: str) -> str:
+    before, after = _said(entry.before, name), _said(entry.after, name)
+    if before == after == NOTHING:
+        return ""
+    return after if name not in entry.before else f"{before} → {after}"
+
+
+def _said(values: dict[str, Any], name: str) -> str:
+    value = values.get(name)
+    text = NOTHING if value in (None, "", [], {}) else str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -1,0 +1,77 @@
+"""A worker's own page: all that is kept about them to download, and taking it away."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.utils.text import slugify
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from selection import exports, privacy
+from selection.models import Worker
+
+from .page import Page, file_response, list_url, object_url
+
+
+class WhyForm(forms.Form):
+    why = forms.CharField(
+        label="Reason",
+        max_length=300,
+        required=False,
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "For the audit log"}),
+    )
+
+
+class DataFile(Page):
+    permission_required = ["selection.view_worker", "selection.view_answer"]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        worker: Worker = self.object
+        document = privacy.export(privacy.people(worker.key, worker.pool.team))
+        text = exports.json_text(document).encode()
+        name = f"{slugify(worker.key) or 'worker'}-data.json"
+        return file_response(exports.File(name, "application/json", iter([text])))
+
+
+class ErasePage(Page):
+    """Says what goes and what stays, and asks."""
+
+    permission_required = ["selection.delete_worker", "selection.change_run"]
+    template_name = "selection/worker_erase.html"
+
+    @property
+    def title(self) -> str:
+        return f"Erase {self.object}?"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        rows = self._rows()
+        facts = {"rows": rows, "runs": privacy.runs_of(rows), "form": WhyForm()}
+        return super().get_context_data(**kwargs, **facts)
+
+    def _rows(self) -> Sequence[Worker]:
+        return privacy.people(self.object.key, self.object.pool.team)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        form = WhyForm(request.POST)
+        why = form.cleaned_data["why"] if form.is_valid() else ""
+        done = privacy.erase(list(self._rows()), str(request.user.get_username()), why)
+        messages.success(request, f"Erased. In their runs they are {done.pseudonym} from now on.")
+        return redirect(list_url(Worker))
+
+
+def personal_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    wrap = model_admin.admin_site.admin_view
+    data, erase = (wrap(view.as_view(model_admin=model_admin)) for view in (DataFile, ErasePage))
+    return [
+        path("<int:pk>/data.json", data, name="selection_worker_data"),
+        path("<int:pk>/erase/", erase, name="selection_worker_erase"),
+    ]

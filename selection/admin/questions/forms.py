@@ -1,0 +1,135 @@
+"""Forms of gold and practice questions: each kind, and how its answers are compared."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from selection.admin.forms import LinesField
+from selection.errors import Refused
+from selection.grading import question_kinds, rules
+from selection.imports.row_parsers import QuestionRow
+from selection.models import Practice, Question
+from selection.questions.corrections import Gold
+from selection.runs import exposure_limits
+
+
+class GradableForm(forms.ModelForm):
+    """What gold and practice questions have in common; ``cleaned_data["way"]`` is the grading."""
+
+    kind = forms.ChoiceField(
+        label="What the worker does",
+        required=False,
+        choices=[(name, words.capitalize()) for name, words in rules.KINDS.items()],
+        widget=UnfoldAdminSelectWidget(),
+    )
+    accepted = LinesField(
+        label="Accepted answers",
+        help_text="One to a line. To choose all that apply: those to be chosen, all of them. To "
+        "put in order: every choice, in the right order.",
+    )
+    choices = LinesField(
+        required=False,
+        help_text="One to a line, two or more, in the order in which they are shown. Empty where "
+        "the answer is typed.",
+    )
+    compared = forms.CharField(
+        label="How answers are compared",
+        required=False,
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "as text, capitals aside"}),
+        help_text="Empty: as text, capitals and spacing aside. number, number ±0.01 or number "
+        "±5%: as numbers, so that 3,50 is 3.5, and so far off at most. case: capitals matter. "
+        "spaces: spacing matters. exact: both. no accents: é is e. Several with commas between.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = self.instance
+        self.initial.setdefault("kind", known.kind if known.prompt else "single")
+        self.initial.setdefault("compared", rules.words(_typed(known.grading)))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            cleaned["way"] = self._way(cleaned)
+        if not self.errors:
+            for why in question_kinds.faults(
+                cleaned["accepted"], cleaned["choices"], cleaned["way"]
+            ):
+                self.add_error("choices" if "single choice" in why else "accepted", why)
+        return cleaned
+
+    def _way(self, cleaned: dict[str, Any]) -> dict[str, Any]:
+        """What is said of the kind holds; nothing said is what choices and comparing tell."""
+        kind, compared, choices = cleaned["kind"], cleaned["compared"], cleaned["choices"]
+        try:
+            question_kinds.grading_of(compared)
+        except Refused as refusal:
+            self.add_error("compared", str(refusal))
+            return {}
+        numbers = kind == "number" and compared.casefold().lstrip().startswith("number")
+        try:
+            return question_kinds.way_of(
+                "" if numbers and not choices else kind, "", compared, choices
+            )
+        except Refused as refusal:
+            self.add_error("kind", str(refusal))
+            return {}
+
+
+class QuestionForm(GradableForm):
+    """One gold question. It is saved by ``catalog``, like those that come in a file."""
+
+    class Meta:
+        model = Question
+        fields = ["question_set", "key", "prompt", "choices", "accepted"]
+
+    def row(self) -> QuestionRow:
+        cleaned = self.cleaned_data
+        return QuestionRow(
+            1,
+            self.instance.key,
+            cleaned["prompt"],
+            cleaned["accepted"],
+            cleaned["choices"],
+            cleaned["way"],
+        )
+
+
+def _typed(way: dict[str, Any]) -> dict[str, Any]:
+    """What the field for comparing shows: the kind has a field of its own."""
+    return {name: value for name, value in way.items() if name not in {"multiple", "order"}}
+
+
+class QuestionSetForm(forms.ModelForm):
+    def clean_most_workers(self) -> int | None:
+        most: int | None = self.cleaned_data["most_workers"]
+        if why := exposure_limits.of_limit(self.instance, most):
+            raise ValidationError(why)
+        return most
+
+
+class CorrectionForm(QuestionForm):
+    """What is to be changed of a question that was asked."""
+
+    class Meta:
+        model = Question
+        fields = ["prompt", "choices", "accepted"]
+
+    def gold(self) -> Gold:
+        row = self.row()
+        return Gold(row.prompt, row.accepted, row.choices, row.grading)
+
+
+class PracticeForm(GradableForm):
+    class Meta:
+        model = Practice
+        fields = ["question_set", "number", "prompt", "choices", "accepted", "explanation", "must"]
+
+    def save(self, commit: bool = True) -> Any:
+        self.instance.grading = self.cleaned_data["way"]
+        return super().save(commit)

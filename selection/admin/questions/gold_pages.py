@@ -1,0 +1,225 @@
+"""Gold that may be wrong: how each question does, and the page that asks before one is changed."""
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.forms import HiddenInput
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+
+from selection import reports
+from selection.accounts import scoped
+from selection.admin.forms import ReasonForm
+from selection.admin.page import Page, csv_stream, object_url
+from selection.admin.safe_lookups import number
+from selection.errors import Refused
+from selection.grading.rules import as_answers
+from selection.models import Question, Run
+from selection.questions import corrections
+from selection.questions.corrections import Gold, Touched
+
+from .forms import CorrectionForm
+
+PER_PAGE = 50
+
+
+# -- how the questions do
+
+
+class GoldPage(Page):
+    """The questions of a set that were asked, what matters most first."""
+
+    permission_required = ["selection.view_questionset", "selection.view_question"]
+    template_name = "selection/gold.html"
+
+    @property
+    def title(self) -> str:
+        return f"Gold health of {self.object}"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        run = self._run()
+        above = [(str(run), object_url(run))] if run else []
+        return [*above, (str(self.object), object_url(self.object))]
+
+    def _run(self) -> Run | None:
+        """The one whose answers alone are asked for, by those who may look at runs."""
+        asked = number(self.request.GET.get("run", ""))
+        if asked is None or not self.may("selection.view_run"):
+            return None
+        return get_object_or_404(scoped(Run, self.request), pk=asked)
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if "csv" not in request.GET:
+            return super().get(request, *args, **kwargs)
+        lines = reports.gold(self.object, self._run())
+        rows = reports.gold_rows(lines)
+        return csv_stream(f"{self.object} gold health", reports.GOLD_COLUMNS, rows)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run, asked = self._run(), self.request.GET
+        lines = reports.gold(self.object, run)
+        flagged = [line for line in lines if line.flags and not line.question.retired]
+        search = asked.get("q", "").strip().casefold()
+        shown = flagged if "flagged" in asked else lines
+        found = [line for line in shown if search in line.question.key.casefold()]
+        query = asked.copy()
+        query.pop("page", None)
+        return super().get_context_data(
+            run=run,
+            lines=len(lines),
+            flagged=len(flagged),
+            page=Paginator(found, PER_PAGE).get_page(asked.get("page")),
+            query=query.urlencode(),
+            own=f"run={run.pk}" if run else "",
+            search=asked.get("q", ""),
+            **kwargs,
+        )
+
+
+# -- changing one
+
+
+class ChangePage(Page):
+    """What a change would do to the runs, and a reason to give before it is done."""
+
+    permission_required = ["selection.change_question"]
+    template_name = "selection/regrade.html"
+    verb = "correct"
+
+    @property
+    def title(self) -> str:
+        return f"{WORDS[self.verb]} “{self.object}”?"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        question: Question = self.object
+        return [
+            (str(question.question_set), object_url(question.question_set)),
+            (str(question), object_url(question)),
+        ]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return self._ask(ReasonForm())
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        reason = ReasonForm(request.POST)
+        if not reason.is_valid():
+            return self._ask(reason)
+        return self._do(reason.cleaned_data["why"])
+
+    def _ask(self, reason: ReasonForm, **more: Any) -> HttpResponse:
+        context = self.get_context_data(reason=reason, verb=WORDS[self.verb], **more)
+        return self.render_to_response(
+            context | {"touched": self._touched(more), "kind": self.verb}
+        )
+
+    def _touched(self, more: dict[str, Any]) -> list[Touched]:
+        return corrections.touched(self.object)
+
+    def _do(self, why: str, *more: Any) -> HttpResponse:
+        who = self.request.user.get_username()
+        try:
+            runs = VERBS[self.verb](self.object, *more, who, why)
+        except Refused as refusal:
+            messages.error(self.request, str(refusal))
+        else:
+            named = ", ".join(f"“{run}”" for run in runs)
+            said = f"Done. Graded anew: {named}." if runs else "Done. No run has asked it yet."
+            messages.success(self.request, said)
+        return redirect(object_url(self.object))
+
+
+class CorrectPage(ChangePage):
+    """Of the question's form, once it was asked.
+
+    Or ``?accept=`` one more answer, or ``?instead=`` another one alone.
+    """
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        question: Question = self.object
+        more = request.GET.get("accept", "").strip()
+        only = request.GET.get("instead", "").strip()
+        if not (more or only):
+            return redirect(object_url(question))
+        data = {
+            **CorrectionForm(instance=question).initial,
+            "accepted": "\n".join(_answers(question, only) or [*question.accepted, more]),
+            "choices": "\n".join(question.choices),
+        }
+        return self._confirm(CorrectionForm(data, instance=_copy(question)), ReasonForm())
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        form = CorrectionForm(request.POST, instance=_copy(self.object))
+        reason = ReasonForm(request.POST if "why" in request.POST else None)
+        if form.is_valid() and reason.is_valid():
+            return self._do_correct(form.gold(), reason.cleaned_data["why"])
+        return self._confirm(form, reason)
+
+    def _confirm(self, form: CorrectionForm, reason: ReasonForm) -> HttpResponse:
+        if not form.is_valid():
+            for errors in form.errors.values():
+                messages.error(self.request, " ".join(map(str, errors)))
+            return redirect(object_url(self.object))
+        for name in form.fields:
+            form.fields[name].widget = HiddenInput()
+            form.fields[name].help_text = ""
+        gold, old = form.gold(), Gold.of(self.object)
+        if gold == old:
+            messages.info(self.request, "Nothing was changed: the question is like this already.")
+            return redirect(object_url(self.object))
+        changes = corrections.differences(old, gold)
+        return self._ask(reason, form=form, gold=gold, changes=changes)
+
+    def _touched(self, more: dict[str, Any]) -> list[Touched]:
+        return corrections.touched(self.object, more["gold"])
+
+    def _do_correct(self, gold: Gold, why: str) -> HttpResponse:
+        return self._do(why, gold)
+
+
+def _answers(question: Question, response: str) -> list[str]:
+    return as_answers(response, question.grading) if response else []
+
+
+def _copy(question: Question) -> Question:
+    """For a form to write on."""
+    return copy(question)
+
+
+class RetirePage(ChangePage):
+    verb = "retire"
+
+
+class RestorePage(ChangePage):
+    verb = "restore"
+
+
+WORDS = {"correct": "Correct", "retire": "Retire", "restore": "Restore"}
+VERBS: dict[str, Callable[..., list[Run]]] = {
+    "correct": corrections.correct,
+    "retire": corrections.retire,
+    "restore": corrections.restore,
+}
+
+
+def gold_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    view = model_admin.admin_site.admin_view(GoldPage.as_view(model_admin=model_admin))
+    return [path("<int:pk>/gold/", view, name="selection_questionset_gold")]
+
+
+def change_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    wrap = model_admin.admin_site.admin_view
+    pages = {"correct": CorrectPage, "retire": RetirePage, "restore": RestorePage}
+    return [
+        path(
+            f"<int:pk>/{verb}/",
+            wrap(view.as_view(model_admin=model_admin)),
+            name=f"selection_question_{verb}",
+        )
+        for verb, view in pages.items()
+    ]

@@ -1,0 +1,94 @@
+"""The pictures, sounds and films of a question set: to upload, to name in texts, to delete."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Sum
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+
+from selection import audit
+from selection.admin.imports.importers import counted
+from selection.admin.page import Page, object_url
+from selection.admin.safe_lookups import number
+from selection.errors import Refused
+from selection.questions import media
+
+PER_PAGE = 50
+
+
+class Files(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """As many as are chosen."""
+
+    widget = Files(attrs={"accept": "image/*,audio/*,video/*"})
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        several = (data or [None]) if isinstance(data, (list, tuple)) else [data]
+        return [super(FilesField, self).clean(one, initial) for one in several]
+
+
+class MediaForm(forms.Form):
+    uploads = FilesField(
+        label="Pictures, sounds or films",
+        error_messages={"required": "Choose one file or several."},
+    )
+
+
+class MediaPage(Page):
+    permission_required = ["selection.change_questionset"]
+    template_name = "selection/media.html"
+
+    @property
+    def title(self) -> str:
+        return f"Pictures, sounds and films of {self.object}"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        own = self.object.media.defer("data")
+        kwargs.setdefault("form", MediaForm())
+        return super().get_context_data(
+            page=Paginator(own, PER_PAGE).get_page(self.request.GET.get("page")),
+            bytes=own.aggregate(total=Sum("size", default=0))["total"],
+            **kwargs,
+        )
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if "delete" in request.POST:
+            return self._delete(number(request.POST["delete"]))
+        form = MediaForm(request.POST, request.FILES)
+        if not form.is_valid():
+            return self.render_to_response(self.get_context_data(form=form))
+        taken = []
+        for file in form.cleaned_data["uploads"]:
+            try:
+                taken.append(media.take(self.object, file.name, file.read()).name)
+            except Refused as refusal:
+                messages.error(request, str(refusal))
+        if taken:
+            audit.note("upload", self.object, after={"files": taken})
+            messages.success(request, f"{counted(len(taken), 'file')} uploaded.")
+        return redirect(request.path)
+
+    def _delete(self, pk: int | None) -> HttpResponse:
+        file = self.object.media.defer("data").filter(pk=pk).first()
+        if file is not None:
+            file.delete()
+            audit.note("delete", self.object, before={"file": file.name})
+            messages.success(self.request, f"{file} is deleted.")
+        return redirect(self.request.path)
+
+
+def media_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    view = model_admin.admin_site.admin_view(MediaPage.as_view(model_admin=model_admin))
+    return [path("<int:pk>/media/", view, name="selection_questionset_media")]

@@ -1,0 +1,142 @@
+"""Question sets and the gold questions in them."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
+from django.utils.html import format_html
+from django.utils.text import Truncator
+from unfold.decorators import display
+
+from selection import reports
+from selection.admin.imports.importers import QUESTIONS
+from selection.admin.imports.pages import import_urls, to_import
+from selection.admin.imports.preview import preview_urls
+from selection.admin.page import DeletedWhole, list_url
+from selection.admin.run.worker_texts import heard_urls
+from selection.admin.scope import Admin
+from selection.imports import catalog
+from selection.models import Question, QuestionSet, Run
+from selection.questions import corrections, problem_reports
+
+from .forms import CorrectionForm, QuestionForm, QuestionSetForm
+from .gold_pages import CorrectPage, change_urls, gold_urls
+from .media import media_urls
+
+COMPLAINTS_SHOWN = 20
+
+
+@admin.register(QuestionSet)
+class QuestionSetAdmin(DeletedWhole, Admin):
+    list_display = ["name", "how_many", "created"]
+    search_fields = ["name"]
+    ordering = ["name"]  # said again, because a count drops the model's own
+    form = QuestionSetForm
+    fields = ["name", "instructions", "markdown", "tries", "most_workers"]
+    change_form_outer_after_template = "selection/set_contents.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionSet]:
+        return super().get_queryset(request).annotate(how_many=Count("questions"))
+
+    @display(description="questions", ordering="how_many")
+    def how_many(self, question_set: QuestionSet) -> str:
+        url = f"{list_url(Question)}?question_set__id__exact={question_set.pk}"
+        count = question_set.how_many  # type: ignore[attr-defined]
+        return format_html('<a href="{}">{}</a>', url, count)
+
+    def contents(self, item: QuestionSet) -> dict[str, QuerySet[Question]]:
+        return {"questions": item.questions.all()}
+
+    def users(self, item: QuestionSet) -> QuerySet[Run]:
+        return Run.objects.filter(Q(question_set=item) | Q(further__question_set=item)).distinct()
+
+    def response_add(
+        self, request: HttpRequest, obj: QuestionSet, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """An empty set is of no use, so its import comes next."""
+        return to_import(request, obj) or super().response_add(request, obj, post_url_continue)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        found = self.get_object(request, object_id)
+        if found is not None and self.has_view_permission(request, found):
+            shown = {"exposure": reports.exposed(found)}
+            kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | shown
+        return super().change_view(request, object_id, *args, **kwargs)
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            *import_urls(self, QUESTIONS),
+            *gold_urls(self),
+            *media_urls(self),
+            *super().get_urls(),
+        ]
+
+
+@admin.register(Question)
+class QuestionAdmin(Admin):
+    """A run deals questions by their numbers, so a single one is changed but never deleted.
+
+    One that was asked is changed by way of a page that says what this does to the runs.
+    """
+
+    form = QuestionForm
+    fields = ["question_set", "key", "prompt", "kind", "choices", "accepted", "compared"]
+    list_display = ["key", "short_prompt", "short_accepted", "question_set", "state"]
+    list_filter = ["question_set", ("retired", admin.EmptyFieldListFilter)]
+    change_form_outer_before_template = "selection/question_state.html"
+    list_select_related = ["question_set"]
+    list_per_page = 100
+    search_fields = ["key", "prompt"]
+    autocomplete_fields = ["question_set"]
+
+    @display(description="prompt")
+    def short_prompt(self, question: Question) -> str:
+        return Truncator(question.prompt).chars(90)
+
+    @display(description="accepted answers")
+    def short_accepted(self, question: Question) -> str:
+        return Truncator(" | ".join(question.accepted)).chars(60)
+
+    @display(description="state", label={"retired": "warning"})
+    def state(self, question: Question) -> str:
+        return "retired" if question.retired else ""
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        question = self.get_object(request, object_id)
+        if question is None or not self.has_change_permission(request, question):
+            return super().change_view(request, object_id, *args, **kwargs)
+        asked = corrections.asked(question)
+        if request.method == "POST" and asked:
+            form = CorrectionForm(request.POST, instance=question)
+            if form.is_valid():
+                return CorrectPage.as_view(model_admin=self)(  # type: ignore[return-value]
+                    request, pk=question.pk
+                )
+        said = problem_reports.about(question)[:COMPLAINTS_SHOWN]
+        more = {"asked": asked, "complaints": said, "unheard": any(not one.heard for one in said)}
+        kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | more
+        return super().change_view(request, object_id, *args, **kwargs)
+
+    def get_urls(self) -> list[URLPattern]:
+        own = change_urls(self) + heard_urls(self) + preview_urls(self)
+        return own + super().get_urls()
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Question | None = None
+    ) -> tuple[str, ...]:
+        return ("question_set", "key") if obj else ()
+
+    def save_model(
+        self, request: HttpRequest, obj: Question, form: QuestionForm, change: bool
+    ) -> None:
+        catalog.take_questions(obj.question_set, [form.row()])
+        obj.pk = obj.question_set.questions.get(key=obj.key).pk
+
+    def has_delete_permission(self, request: HttpRequest, obj: Question | None = None) -> bool:
+        return False

@@ -1,0 +1,51 @@
+"""Every answer, as an audit: to look at, never to change. A run's page has them all as a file."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from selection.admin.scope import Admin
+from selection.models import Answer
+
+
+@admin.register(Answer)
+class AnswerAdmin(Admin):
+    list_display = ["worker", "question", "response", "outcome", "at", "counted", "run"]
+    list_filter = ["run", "right", "expired", "void"]
+    list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]
+    list_per_page = 100
+    show_full_result_count = False
+    search_fields = [
+        "assignment__candidate__worker__key__exact",
+        "assignment__question__key__exact",
+    ]
+    search_help_text = "A worker or a question, exactly"
+
+    @display(description="worker")
+    def worker(self, answer: Answer) -> str:
+        return answer.assignment.candidate.worker.key
+
+    @display(description="question")
+    def question(self, answer: Answer) -> str:
+        return answer.assignment.question.key
+
+    @display(description="graded", label={"right": "success", "not in time": "warning"})
+    def outcome(self, answer: Answer) -> str:
+        if answer.expired:
+            return "not in time"
+        return "right" if answer.right else "wrong"
+
+    @display(description="counted in step", ordering="applied_in")
+    def counted(self, answer: Answer) -> int | None:
+        return answer.applied_in
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Answer | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Answer | None = None) -> bool:
+        return False

@@ -1,0 +1,312 @@
+"""Changing a run that has started: its settings, its roster, one worker; copying, comparing.
+
+Every page says what a change does to the promise before it is done.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from selection import reports
+from selection.admin.page import Page, object_url
+from selection.errors import Refused
+from selection.models import Candidate, Run
+from selection.runs import (
+    changes,
+    link_rotation,
+    manual_verdicts,
+    previews,
+    roster,
+    roster_opening,
+    void_budget,
+)
+from selection.worker import links
+
+EVENTS_SHOWN = 30
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One thing that can be done: the words of its button, and what it does or why it cannot be."""
+
+    do: str
+    words: str
+    says: str = ""
+    refused: str = ""
+
+    @classmethod
+    def of(cls, do: str, words: str, preview: Callable[..., str], *given: Any) -> "Offer":
+        try:
+            return cls(do, words, says=preview(*given))
+        except Refused as refusal:
+            return cls(do, words, refused=str(refusal))
+
+
+def facts(run: Run, may_change: bool) -> dict[str, Any]:
+    """What the run's own page shows of all this; the link to join to whoever may change the run."""
+    events = list(run.events.all()[: EVENTS_SHOWN + 1])
+    return {
+        "events": events[:EVENTS_SHOWN],
+        "more_events": len(events) > EVENTS_SHOWN,
+        "join_link": links.join_address(run) if run.enrolling and may_change else "",
+        "mturk_link": links.mturk_address(run) if run.enrolling and may_change else "",
+        "not_closed": roster_opening.too_few(run) if run.enrolling else "",
+        "may_raise": run.may_be_raised,
+        "wasted": void_budget.of(run),
+    }
+
+
+class ReasonForm(forms.Form):
+    why = forms.CharField(
+        label="Reason",
+        required=False,
+        max_length=300,
+        help_text="Kept in the run's history.",
+        widget=UnfoldAdminTextInputWidget(),
+    )
+
+
+def change_form(run: Run, data: Any = None) -> "_SettingsForm":
+    """The settings that may change as the run stands now."""
+    going = run.status != Run.Status.ENDED
+    fields = ["name"]
+    if not run.fixed_budget and (going or run.may_be_raised):
+        fields.append("budget")
+    if going:
+        fields += ["slots", "slots_per_worker", "minutes", "hours_to_come"]
+        if "epsilon" in run.selector_class.needs and run.selector_class.epsilon_moves:
+            fields.append("epsilon")
+        if run.enrolling:
+            fields += ["enrol_until", "enrol_most"]
+    fields += ["price", "currency"]
+    made: Any = forms.modelform_factory(
+        Run,
+        form=_SettingsForm,
+        fields=fields,
+        labels={"epsilon": "Accuracy ε"},
+        widgets={
+            "name": UnfoldAdminTextInputWidget(),
+            "price": UnfoldAdminDecimalFieldWidget(),
+            "currency": UnfoldAdminTextInputWidget(),
+            "epsilon": UnfoldAdminDecimalFieldWidget(),
+            "hours_to_come": UnfoldAdminDecimalFieldWidget(),
+            "enrol_until": UnfoldAdminTextInputWidget(attrs={"placeholder": "2026-12-31 18:00"}),
+            **{
+                name: UnfoldAdminIntegerFieldWidget()
+                for name in ("budget", "slots", "slots_per_worker", "minutes", "enrol_most")
+            },
+        },
+    )
+    settings: _SettingsForm = made(data, instance=run)
+    return settings
+
+
+class _SettingsForm(ReasonForm, forms.ModelForm):
+    """Nothing is saved by it: it only reads what was typed. Ranges are the service's to refuse."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.order_fields([*(name for name in self.fields if name != "why"), "why"])
+        for name, field in self.fields.items():
+            if name != "why":
+                field.validators = []
+
+    def _post_clean(self) -> None:
+        """Leave the run as it is stored, to compare with."""
+
+    def wanted(self) -> dict[str, Any]:
+        return {name: value for name, value in self.cleaned_data.items() if name != "why"}
+
+
+class ChangeView(Page):
+    """What all pages that change a run share."""
+
+    permission_required = ["selection.change_run"]
+
+    @property
+    def who(self) -> str:
+        return str(self.request.user.get_username())
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def done(self, *said: str) -> HttpResponseRedirect:
+        messages.success(self.request, "Done. " + " ".join(said))
+        return redirect(object_url(self.object))
+
+    def again(self, refusal: Refused) -> HttpResponseRedirect:
+        messages.error(self.request, str(refusal))
+        return redirect(self.request.path)
+
+
+class ChangePage(ChangeView):
+    """Settings in two steps: what they would do, then doing it; and the roster."""
+
+    template_name = "selection/run_change.html"
+
+    @property
+    def title(self) -> str:
+        return f"Change {self.object}"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if self.object.status == Run.Status.DRAFT:
+            return redirect("admin:selection_run_change", self.object.pk)
+        return super().dispatch(request, *args, **kwargs)
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self._page(change_form(self.object))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if "do" in request.POST:
+            return self._roster(request.POST["do"], request.POST.get("why", ""))
+        form = change_form(self.object, request.POST)
+        if not form.is_valid():
+            return self._page(form)
+        try:
+            if "confirm" in request.POST:
+                why = form.cleaned_data["why"]
+                said = changes.apply(self.object, form.wanted(), self.who, why)
+                return self.done(*said.values()) if said else self._page(form)
+            said = changes.preview(self.object, form.wanted())
+        except Refused as refusal:
+            form.add_error(None, str(refusal))
+            return self._page(form)
+        return self._page(form, said=list(said.values()), nothing=not said)
+
+    def _page(self, form: _SettingsForm, **more: Any) -> HttpResponse:
+        context = self.get_context_data(form=form, offers=self._offers(), **more)
+        return self.render_to_response(context)
+
+    def _offers(self) -> list[Offer]:
+        run = self.object
+        if run.status == Run.Status.ENDED:
+            return []
+        others = Offer.of("join", "Let them join", previews.join_others, run)
+        if run.enrolling:
+            roster = Offer.of("close", "Close the roster", previews.close_roster, run)
+        else:
+            roster = Offer.of("open", "Open the roster", previews.open_roster, run)
+        return [roster, others, Offer.of("links", "Replace all links", link_rotation.preview, run)]
+
+    def _roster(self, do: str, why: str) -> HttpResponse:
+        verbs: dict[str, Callable[..., object]] = {
+            "open": roster_opening.open_roster,
+            "close": roster_opening.close_roster,
+            "join": roster_opening.join_others,
+            "links": link_rotation.everyone,
+            "make-up": void_budget.make_up,
+        }
+        if do not in verbs:
+            raise Http404
+        try:
+            said = verbs[do](self.object, self.who, why)
+        except Refused as refusal:
+            return self.again(refusal)
+        return self.done(*(said.values() if isinstance(said, dict) else ()))
+
+
+VERDICTS = {"accept": 1, "reject": -1, "no-verdict": None}
+
+
+class WorkerChange(ChangeView):
+    """One worker in a run: withdraw, take back, a verdict by hand."""
+
+    template_name = "selection/worker_change.html"
+
+    @property
+    def title(self) -> str:
+        return f"{self.candidate.worker} in {self.object}"
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        rows = self.object.candidates.select_related("worker", "run")
+        return get_object_or_404(rows, pk=self.kwargs["candidate"])
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        candidate = self.candidate
+        return super().get_context_data(
+            **kwargs,
+            candidate=candidate,
+            presence=reports.presence(candidate),
+            offers=self._offers(candidate),
+        )
+
+    def _offers(self, candidate: Candidate) -> list[Offer]:
+        run, keys = self.object, [candidate.worker.key]
+        offers = []
+        if run.status != Run.Status.ENDED:
+            offers.append(
+                Offer.of("take-back", "Take back", previews.take_back, run, keys)
+                if candidate.gone
+                else Offer.of("withdraw", "Withdraw", previews.withdraw, run, keys)
+            )
+            worker = candidate.worker
+            offers.append(Offer.of("link", "Replace the link", link_rotation.preview, run, worker))
+        words = {"accept": "Accept by hand", "reject": "Reject by hand"}
+        offers += [
+            Offer.of(do, words[do], manual_verdicts.preview, candidate, VERDICTS[do])
+            for do in words
+            if candidate.by_hand != VERDICTS[do]
+        ]
+        if candidate.by_hand is not None:
+            offers.append(
+                Offer.of(
+                    "no-verdict",
+                    "Undo the verdict by hand",
+                    manual_verdicts.preview,
+                    candidate,
+                    None,
+                )
+            )
+        return offers
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        do, why, key = (
+            request.POST.get("do"),
+            request.POST.get("why", ""),
+            self.candidate.worker.key,
+        )
+        try:
+            if do in VERDICTS:
+                manual_verdicts.override(self.candidate, VERDICTS[do], self.who, why)
+            elif do == "withdraw":
+                roster.withdraw(self.object, [key], self.who, why)
+            elif do == "take-back":
+                roster.take_back(self.object, [key], self.who, why)
+            elif do == "link":
+                link_rotation.one(self.candidate, self.who, why)
+                return self.at_worker()
+            else:
+                raise Http404
+        except Refused as refusal:
+            return self.again(refusal)
+        return self.done()
+
+    def at_worker(self) -> HttpResponseRedirect:
+        messages.success(self.request, "The new link is on this page; the old one is dead.")
+        return redirect("admin:selection_run_worker", self.object.pk, self.candidate.pk)
+
+
+def change_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    pages: list[tuple[str, type[Page], str]] = [
+        ("<int:pk>/do/change/", ChangePage, "selection_run_do_change"),
+        ("<int:pk>/worker/<int:candidate>/change/", WorkerChange, "selection_run_worker_change"),
+    ]
+    wrap = model_admin.admin_site.admin_view
+    return [
+        path(at, wrap(page.as_view(model_admin=model_admin)), name=name) for at, page, name in pages
+    ]

@@ -1,0 +1,103 @@
+"""Copying a run into a draft, and holding two runs side by side."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+from unfold.widgets import (
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from selection import reports
+from selection.accounts import scoped
+from selection.admin.page import Page, object_url
+from selection.admin.safe_lookups import number
+from selection.errors import Refused
+from selection.models import Run
+from selection.runs import copies
+
+from .changes import ChangeView, ReasonForm
+
+RUNS_OFFERED = 50
+
+
+class CopyForm(ReasonForm):
+    name = forms.CharField(label="Name", max_length=200, widget=UnfoldAdminTextInputWidget())
+    same_seed = forms.BooleanField(
+        label="The same seed",
+        required=False,
+        help_text="With the same seed the same workers get the same questions in the same order.",
+        widget=UnfoldBooleanSwitchWidget(),
+    )
+    field_order: Sequence[str] = ["name", "same_seed", "why"]
+
+
+class CopyPage(ChangeView):
+    permission_required = ["selection.view_run", "selection.add_run"]
+    template_name = "selection/run_copy.html"
+
+    @property
+    def title(self) -> str:
+        return f"Copy {self.object}"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = CopyForm(initial={"name": copies.free_name(self.object)})
+        return self.render_to_response(self.get_context_data(form=form))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = CopyForm(request.POST)
+        if form.is_valid():
+            given = form.cleaned_data
+            try:
+                made = copies.copy(
+                    self.object, given["name"], given["same_seed"], self.who, given["why"]
+                )
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                messages.success(request, "This is the copy, a draft: change what should differ.")
+                return redirect(object_url(made))
+        return self.render_to_response(self.get_context_data(form=form))
+
+
+class ComparePage(Page):
+    permission_required = ["selection.view_run"]
+    template_name = "selection/run_compare.html"
+
+    @property
+    def title(self) -> str:
+        return f"Compare {self.object}"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run, asked = self.object, number(self.request.GET.get("with", ""))
+        begun = scoped(Run, self.request).exclude(pk=run.pk).exclude(status=Run.Status.DRAFT)
+        offered = sorted(begun[:RUNS_OFFERED], key=lambda other: other.pool_id != run.pool_id)
+        other = get_object_or_404(begun, pk=asked) if asked is not None else None
+        return super().get_context_data(
+            **kwargs,
+            offered=offered,
+            other=other,
+            found=reports.compare(run, other) if other else None,
+        )
+
+
+def copy_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    wrap = model_admin.admin_site.admin_view
+    pages: list[tuple[str, type[Page]]] = [("copy", CopyPage), ("compare", ComparePage)]
+    return [
+        path(
+            f"<int:pk>/{name}/",
+            wrap(page.as_view(model_admin=model_admin)),
+            name=f"selection_run_{name}",
+        )
+        for name, page in pages
+    ]

@@ -1,0 +1,182 @@
+"""The fields of a run's form that are not columns: options, quotas, an earlier run."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.utils.html import format_html, format_html_join
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from selection.algorithms import ALGORITHMS, MEANINGS
+from selection.errors import Refused
+from selection.models import Pool, Run
+from selection.runs import algorithm_choices as choices
+from selection.runs import priors, quotas
+from selection.runs.algorithm_choices import Setting
+
+# -- a field for each option that any algorithm has
+
+
+def setting_field(setting: Setting) -> forms.Field:
+    """Empty means the default, so that a later version's better default is not kept out."""
+    option = setting.option
+    about: dict[str, Any] = {
+        "label": setting.label,
+        "required": False,
+        "help_text": _help(setting),
+    }
+    if option.kind == "flag":
+        return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **about)
+    if option.kind == "choice":
+        choices = [(choice, choice.capitalize()) for choice in option.choices]
+        return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **about)
+    attrs = {"placeholder": _default(option.default)}
+    if option.kind == "integer":
+        return forms.IntegerField(widget=UnfoldAdminIntegerFieldWidget(attrs), **about)
+    return forms.FloatField(widget=UnfoldAdminDecimalFieldWidget(attrs), **about)
+
+
+def _default(value: Any) -> str:
+    return "worked out" if value is None else f"{value:.4g}"
+
+
+def _help(setting: Setting) -> str:
+    """The option's own sentence; who reads it is hidden where a script shows only what is read."""
+    users = format_html('<span class="cs-noscript"> Read by {}.</span>', ", ".join(setting.titles))
+    meanings = format_html_join(
+        "",
+        "<br><strong>{}</strong>: {}.",
+        [(choice.capitalize(), MEANINGS[choice]) for choice in _explained(setting)],
+    )
+    return format_html("{}{}{}", setting.option.about, meanings, users)
+
+
+def _explained(setting: Setting) -> list[str]:
+    return [choice for choice in setting.option.choices if choice in MEANINGS]
+
+
+SETTINGS = {f"option_{setting.option.name}": setting for setting in choices.settings()}
+OptionFields: Any = type(
+    "OptionFields",
+    (forms.Form,),
+    {name: setting_field(setting) for name, setting in SETTINGS.items()},
+)
+
+
+def options_given(algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
+    """What was set, of what this algorithm reads, where it is not the default."""
+    return {
+        setting.option.name: cleaned[name]
+        for name, setting in SETTINGS.items()
+        if algorithm in setting.algorithms
+        and cleaned.get(name) not in (None, "", setting.option.default)
+    }
+
+
+# -- quotas
+
+
+class QuotaFields(forms.Form):
+    quota_attribute = forms.CharField(
+        label="Attribute of the workers",
+        required=False,
+        max_length=200,
+        help_text="A column of the workers' file, language for one.",
+        widget=UnfoldAdminSelectWidget(),
+    )
+    quota_lines = forms.CharField(
+        label="How many of each value",
+        required=False,
+        help_text="A value to a line. English: 2-4 is at least 2 and at most 4; 2 is exactly 2, "
+        "2- at least 2, -4 at most 4. Values that are not named are not limited.",
+        widget=UnfoldAdminTextareaWidget(
+            {"rows": 4, "placeholder": "English: 2-4\nSpanish: 1-", "spellcheck": "false"}
+        ),
+    )
+
+    def clean_quota_attribute(self) -> str:
+        """Columns are kept in small letters."""
+        return str(self.cleaned_data["quota_attribute"]).strip()
+
+    def clean_quota_lines(self) -> dict[str, Any]:
+        try:
+            return quotas.parse(self.cleaned_data["quota_lines"])
+        except Refused as refusal:
+            raise ValidationError(str(refusal)) from refusal
+
+
+def attribute_choices(pool: Pool | None, chosen: str) -> list[tuple[str, str]]:
+    """What this pool's workers have; run_form.js does the same when another pool is chosen."""
+    names = list(quotas.attributes(pool)) if pool else []
+    if chosen and chosen not in names:
+        names.append(chosen)  # so that the refusal names it
+    return [("", "No quotas"), *((name, name) for name in names)]
+
+
+def quotas_given(cleaned: dict[str, Any]) -> dict[str, Any]:
+    attribute, limits = cleaned.get("quota_attribute"), cleaned.get("quota_lines")
+    return {"attribute": attribute or "", "limits": limits} if attribute or limits else {}
+
+
+# -- several kinds of task
+
+
+KINDS = Run._meta.get_field("one_kind_each")
+
+
+class KindsField(forms.Form):
+    one_kind_each = forms.ChoiceField(
+        label="A worker may be selected",
+        required=False,
+        choices=list(KINDS.flatchoices),
+        widget=UnfoldAdminSelectWidget(),
+        help_text=KINDS.help_text,
+    )
+
+    def clean_one_kind_each(self) -> bool:
+        return self.cleaned_data["one_kind_each"] == "True"
+
+
+# -- an earlier run to learn from
+
+KEPT = "kept"
+
+
+class LearnField(forms.Form):
+    learn_from = forms.ChoiceField(
+        label="Learn from an earlier run",
+        required=False,
+        widget=UnfoldAdminSelectWidget(),
+        error_messages={
+            "invalid_choice": "That run is gone or cannot be learned from; choose another or none."
+        },
+        help_text="Takes over how good that run's workers were on the whole, as if "
+        f"{priors.WORTH} such workers had been seen; nothing about any one of them. It helps most "
+        "in small pools. Choose one whose workers and questions were like these: nothing else "
+        "makes sure of that.",
+    )
+
+
+def learn_choices(run: Run, runs: QuerySet[Run]) -> list[Any]:
+    """Earlier ones of these runs by question set; what was taken over before comes first."""
+    grouped: dict[str, list[tuple[str, str]]] = {}
+    for source in priors.sources(runs):
+        grouped.setdefault(source.question_set, []).append((str(source.pk), str(source)))
+    learned = priors.learned(run)
+    nothing = "Nothing" if grouped or learned else "Nothing: no run with answers has ended yet"
+    kept = [(KEPT, f"As taken over from {learned}")] if learned else []
+    return [("", nothing), *kept, *grouped.items()]
+
+
+def prior_given(algorithm: str, chosen: str, run: Run) -> dict[str, Any]:
+    """The option ``prior`` for what was chosen, where this algorithm reads it."""
+    if not chosen or not ALGORITHMS[algorithm].learns:
+        return {}
+    return {"prior": run.options["prior"] if chosen == KEPT else priors.copy(int(chosen))}

@@ -1,0 +1,268 @@
+"""A run's own page: how it stands, what it promises, its workers; and its buttons and downloads."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.utils.text import slugify
+from unfold.admin import ModelAdmin
+
+from selection import exports, reports
+from selection.admin.imports import submissions
+from selection.admin.page import Page, csv_response, file_response, object_url
+from selection.errors import Refused
+from selection.models import Run
+from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
+from selection.worker import links
+
+from . import changes, copies, forecast_draft, live, table, worker_texts
+from .live import LiveView
+from .worker_card import WorkerPage, WorkerWhy
+
+VERBS = {
+    "start": lifecycle.start,
+    "forget": lifecycle.forget,
+    "pause": lifecycle.pause,
+    "resume": lifecycle.resume,
+    "stop": lifecycle.stop,
+    "reopen": lifecycle.reopen,
+    "conclude": lifecycle.conclude,
+    "take-up": lifecycle.take_up,
+}
+# Formats that stand on the page as buttons; the others are in a list.
+BUTTONS = ("csv", "xlsx")
+DONE = {
+    "start": "The run has started: questions are going out.",
+    "forget": "The run takes nothing over from an earlier one any more.",
+    "pause": "The run is paused: nothing more goes out, and nothing is counted.",
+    "resume": "The run goes on.",
+    "stop": "The run has ended.",
+    "reopen": "The run goes on: questions are going out again.",
+    "conclude": "The run is put aside: nothing about it is left to be decided.",
+    "take-up": "The run is up for review again.",
+}
+
+
+class RunPage(Page):
+    """How the run stands. While it goes on, live.js asks for what changed (LiveView)."""
+
+    permission_required = ["selection.view_run"]
+    template_name = "selection/run.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run: Run = self.object
+        facts = self._draft(run) if run.status == Run.Status.DRAFT else self._begun(run)
+        facts |= {
+            "run": run,
+            "needs": run.selector_class.needs,  # a template would call the class
+            "extras": algorithm_choices.words(run),
+            "price": money.price(run),
+        }
+        return super().get_context_data(**facts)
+
+    def _draft(self, run: Run) -> dict[str, Any]:
+        workers = eligibility.count(run)
+        questions = run.question_set.questions.count()
+        return {
+            "workers": workers,
+            "questions": questions,
+            "refusals": list(validation.of_stored(run, workers).values()),
+            "own": algorithm_choices.own(run, workers),
+            "accuracy": algorithm_choices.accuracy(run),
+            "learned": priors.learned(run),
+            "doubt": priors.doubt(run),
+            "kept_out": run.pool.workers.count() - workers,
+            "met": eligibility.touched(run),
+            "strangers": eligibility.strangers(run),
+            **forecast_draft.facts(run),
+        }
+
+    def _begun(self, run: Run) -> dict[str, Any]:
+        facts = live.context(run, self.request.GET)
+        pieces = live.cut(facts)
+        live.remember(run, pieces)
+        return facts | {
+            "pieces": pieces,
+            "attributes": table.attributes(run),
+            "formats": self._formats(),
+            **changes.facts(run, self.may("selection.change_run")),
+        }
+
+    def _formats(self) -> dict[str, list[tuple[exports.Format, str]]]:
+        """By group, those that whoever looks may take, besides those that have a button; and why
+        the pay must be said with it, if so."""
+        run = self.object
+        return {
+            group: [(each, each.lacks(run)) for each in formats if all(map(self.may, each.asks))]
+            for group, formats in exports.grouped(without=BUTTONS).items()
+        }
+
+
+class RunVerb(Page):
+    """Start, pause, resume or stop. Stopping is for good, so a page asks before."""
+
+    permission_required = ["selection.change_run"]
+    template_name = "selection/run_stop.html"
+
+    @property
+    def title(self) -> str:
+        return f"Stop {self.object}?"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if self.kwargs["verb"] != "stop" or self.object.status == Run.Status.ENDED:
+            return redirect(object_url(self.object))
+        return super().get(request, *args, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        verb = self.kwargs["verb"]
+        if verb not in VERBS:
+            raise Http404
+        try:
+            VERBS[verb](self.object, str(request.user.get_username()))
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+        else:
+            messages.success(request, DONE[verb])
+        return redirect(object_url(self.object))
+
+
+class Download(Page):
+    """A file made of the run. Once it has begun: a draft has nobody in it."""
+
+    def get_permission_required(self) -> Sequence[str]:
+        return ["selection.view_run", *ALSO_ASKED[self.kwargs["file"]]]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        run: Run = self.object
+        if run.status == Run.Status.DRAFT:
+            messages.error(request, "There is nothing to download before the run has started.")
+            return redirect(object_url(run))
+        return FILES[self.kwargs["file"]](run)
+
+
+def _selected_csv(run: Run) -> HttpResponseBase:
+    """With what is true of the run on every row, as programs know it from this address."""
+    rows = reports.export_table(run)
+    return csv_response(f"{run} selected", list(rows[0]) if rows else reports.COLUMNS, rows)
+
+
+def _links_csv(run: Run) -> HttpResponseBase:
+    candidates = run.candidates.filter(skill=0).select_related("worker").order_by("worker__key")
+    rows = [
+        {
+            "worker": candidate.worker.key,
+            "name": candidate.worker.name,
+            "link": links.address(candidate.pk, candidate.links),
+        }
+        for candidate in candidates
+    ]
+    return csv_response(f"{run} links", ["worker", "name", "link"], rows)
+
+
+def _open_csv(run: Run) -> HttpResponseBase:
+    return csv_response(f"{run} open questions", reports.open_columns(run), reports.open_table(run))
+
+
+def _dump(run: Run) -> HttpResponseBase:
+    pieces = map(str.encode, reports.dump_text(run).pieces)
+    name = f"{slugify(f'{run} dump') or 'dump'}.json"
+    return file_response(exports.File(name, "application/json", pieces))
+
+
+FILES = {
+    "selected.csv": _selected_csv,
+    "links.csv": _links_csv,
+    "open.csv": _open_csv,
+    "dump.json": _dump,
+}
+# Whoever has a worker's link answers as that worker: it is for those who may act on the run.
+ALSO_ASKED = {
+    "selected.csv": [],
+    "links.csv": ["selection.change_run"],
+    "open.csv": ["selection.view_question"],
+    "dump.json": ["selection.view_answer", "selection.view_question", "selection.view_worker"],
+}
+
+
+class PayForm(forms.Form):
+    """What a worker is paid for an answer, where a file is to go by another pay than the run's."""
+
+    pay = forms.DecimalField(required=False, min_value=0, max_digits=12, decimal_places=4)
+
+
+class Export(Page):
+    """What a run comes to, in one of the formats that there are."""
+
+    def get_permission_required(self) -> Sequence[str]:
+        found = exports.FORMATS.get(self.kwargs["format"])
+        return ["selection.view_run", *(found.asks if found else ())]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if self.kwargs["format"] not in exports.FORMATS:
+            raise Http404
+        said = PayForm(request.GET)
+        if not said.is_valid():
+            messages.error(request, f"The pay: {said.errors['pay'][0]}")
+            return redirect(object_url(self.object))
+        pay = said.cleaned_data["pay"]
+        try:
+            return file_response(exports.make(self.object, self.kwargs["format"], pay=pay))
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+            return redirect(object_url(self.object))
+
+
+class Report(Page):
+    """The report to read here; in whichever state the run is."""
+
+    permission_required = ["selection.view_run"]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        words = exports.page(self.object, object_url(self.object))
+        return HttpResponse(words, headers={"Content-Security-Policy": exports.content_policy()})
+
+
+# Addresses that were there before there were more formats.
+NAMED = {"selected.json": "json", "answers.csv": "answers"}
+
+
+def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    wrap = model_admin.admin_site.admin_view
+    page, live_page, worker, why, verb, download, export, report = (
+        wrap(view.as_view(model_admin=model_admin))
+        for view in (RunPage, LiveView, WorkerPage, WorkerWhy, RunVerb, Download, Export, Report)
+    )
+    downloads = [
+        path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
+    ]
+    downloads += [
+        path(f"<int:pk>/{file}", export, {"format": name}, name=_url_name(file))
+        for file, name in NAMED.items()
+    ]
+    return [
+        *changes.change_urls(model_admin),
+        *copies.copy_urls(model_admin),
+        *forecast_draft.expected_urls(model_admin),
+        *worker_texts.told_urls(model_admin),
+        *submissions.submission_urls(model_admin),
+        path("<int:pk>/", page, name="selection_run_page"),
+        path("<int:pk>/live/", live_page, name="selection_run_live"),
+        path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),
+        path("<int:pk>/worker/<int:candidate>/why/", why, name="selection_run_worker_why"),
+        path("<int:pk>/do/<slug:verb>/", verb, name="selection_run_verb"),
+        path("<int:pk>/report/", report, name="selection_run_report"),
+        path("<int:pk>/export/<slug:format>/", export, name="selection_run_export"),
+        *downloads,
+    ]
+
+
+def _url_name(file: str) -> str:
+    return "selection_run_" + file.replace(".", "_").replace("-", "_")

@@ -1,0 +1,263 @@
+"""Runs: the list, and the form of one that has not begun."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.views import ChangeList
+
+from selection import reports
+from selection.admin.imports.importers import ANSWERS
+from selection.admin.imports.pages import import_urls
+from selection.admin.page import DeletedWhole, object_url
+from selection.admin.scope import Admin, TabularInline
+from selection.admin.wizard.pages import guide_urls
+from selection.models import Pool, Run, Skill
+from selection.runs import algorithm_choices, lifecycle, quotas, validation
+
+from . import forecast_draft
+from .fields import SETTINGS
+from .forms import PromiseForm, RunForm, SkillFormSet
+from .pages import run_urls
+
+
+class SkillInline(TabularInline):
+    model = Skill
+    formset = SkillFormSet
+    fields = ["question_set", "k"]
+    autocomplete_fields = ["question_set"]
+    extra = 1
+    verbose_name_plural = "Further question sets on the same budget"
+
+
+class RunList(ChangeList):
+    def url_for_result(self, result: Run) -> str:
+        return object_url(result)
+
+
+@admin.register(Run)
+class RunAdmin(DeletedWhole, Admin):
+    form = RunForm
+    inlines = [SkillInline]
+    actions = None
+    change_form_outer_before_template = "selection/run_form_before.html"
+    list_display = ["name", "state", "counts", "to_come", "pool", "k", "algorithm", "created"]
+    list_filter = ["status", "pool", "algorithm"]
+    list_select_related = ["pool", "outlook"]
+    search_fields = ["name"]
+    ordering = ["-id"]
+    autocomplete_fields = ["pool", "question_set"]
+    readonly_fields = ["promises"]
+    fieldsets = [
+        (None, {"fields": ["name", "pool", "question_set", "k"]}),
+        (
+            "How it decides",
+            {
+                "fields": [
+                    "algorithm",
+                    "epsilon",
+                    "delta",
+                    "budget",
+                    ("price", "currency"),
+                    *SETTINGS,
+                    "learn_from",
+                    "promises",
+                ]
+            },
+        ),
+        (
+            "Quotas",
+            {
+                "fields": ["quota_attribute", "quota_lines"],
+                "description": "At least or at most so many of the selected from each value of a "
+                "worker attribute. Leave it empty to select the best whoever they are.",
+            },
+        ),
+        (
+            "How questions go out",
+            {
+                "fields": [
+                    ("slots", "slots_per_worker"),
+                    ("minutes", "hours_to_come"),
+                    "recorded_only",
+                ]
+            },
+        ),
+        (
+            "Who may join",
+            {
+                "fields": ["enrolling", ("enrol_until", "enrol_most")],
+                "description": "With an open roster a run may start with few workers, or none: "
+                "they join by a link, or by the API.",
+            },
+        ),
+        (
+            "Who is in it, and meets what",
+            {
+                "fields": ["met", "only_from", "only", "left_out"],
+                "description": "Workers are known by their ids, in all your pools.",
+            },
+        ),
+        (
+            "To repeat the run exactly",
+            {
+                "fields": ["seed"],
+                "description": "The seed fixes each worker's order of questions and every "
+                "random choice. The one given is as good as any.",
+            },
+        ),
+        (
+            "Several kinds of task",
+            {
+                "fields": ["one_kind_each"],
+                "description": "Add the other question sets below, each with a K of its own.",
+            },
+        ),
+    ]
+
+    class Media:
+        js = ["selection/run_form.js"]
+
+    # -- the list
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        return reports.with_counts(super().get_queryset(request))
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return RunList
+
+    @display(
+        description="state",
+        ordering="status",
+        label={
+            "enrolling": "success",
+            "running": "success",
+            "paused": "warning",
+            "ready for review": "info",
+        },
+    )
+    def state(self, run: Run) -> tuple[str, str]:
+        return run.state, run.state.capitalize()
+
+    @display(description="accepted / rejected / undecided / not tested")
+    def counts(self, run: Any) -> str:
+        if run.status == Run.Status.DRAFT:
+            return "–"
+        undecided = run.workers - run.accepted - run.rejected - run.not_tested
+        return f"{run.accepted} / {run.rejected} / {undecided} / {run.not_tested}"
+
+    @display(description="still to come")
+    def to_come(self, run: Any) -> str:
+        if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
+            return "–"
+        return reports.in_short(run, getattr(run, "outlook", None), run.counted)
+
+    # -- the form
+
+    @admin.display(description="What it would promise")
+    def promises(self, run: Run | None) -> SafeString:
+        return promises_html(run or Run(k=1), run.pool if run and run.pk else None)
+
+    def promises_view(self, request: HttpRequest) -> HttpResponse:
+        """The promises for what stands in the form now, fetched by run_form.js."""
+        self._refuse_onlookers(request)
+        form = PromiseForm(request.GET, request=request)
+        return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
+
+    def _refuse_onlookers(self, request: HttpRequest) -> None:
+        """What a form fetches is for those who have the form."""
+        if not (self.has_add_permission(request) or self.has_change_permission(request)):
+            raise PermissionDenied
+
+    def prices_view(self, request: HttpRequest) -> HttpResponse:
+        """What each algorithm would cost for what stands in the form, fetched by run_form.js."""
+        self._refuse_onlookers(request)
+        run = PromiseForm(request.GET, request=request).priced()
+        return JsonResponse(forecast_draft.prices(run) if run else {})
+
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """A bare address is the guided start's: whoever wants the whole form says so."""
+        if request.method == "GET" and not request.GET:
+            return redirect("admin:selection_run_begin")
+        return super().add_view(request, *args, **kwargs)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        run = self.get_object(request, object_id)
+        may_change = self.has_change_permission(request, run)
+        if run is not None and run.status != Run.Status.DRAFT:
+            messages.info(request, "A run that has been started cannot be changed.")
+            return redirect(object_url(run))
+        if run is not None and request.method == "GET" and not may_change:
+            return redirect(object_url(run))  # it says all that the form does
+        return super().change_view(request, object_id, *args, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Run, form: RunForm, change: bool) -> None:
+        """Only what the form shows: never a status that has moved on meanwhile."""
+        if change:
+            obj.save(update_fields=[*RunForm.Meta.fields, *RunForm.Meta.computed])
+
+    def save_related(
+        self, request: HttpRequest, form: RunForm, formsets: list[SkillFormSet], change: bool
+    ) -> None:
+        """A new run is created here, because its skills belong to it from the beginning."""
+        if change:
+            super().save_related(request, form, formsets, change)
+        else:
+            lifecycle.create(form.instance, formsets[0].taken())
+
+    def response_add(
+        self, request: HttpRequest, obj: Run, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return self._to_page(request, obj) or super().response_add(request, obj, post_url_continue)
+
+    def response_change(self, request: HttpRequest, obj: Run) -> HttpResponse:
+        return self._to_page(request, obj) or super().response_change(request, obj)
+
+    def _to_page(self, request: HttpRequest, run: Run) -> HttpResponseRedirect | None:
+        if {"_continue", "_addanother", "_popup"} & set(request.POST):
+            return None
+        messages.success(request, "The run is saved. Nothing goes out until you start it.")
+        return redirect(object_url(run))
+
+    # -- around it
+
+    def get_urls(self) -> list[URLPattern]:
+        promises = self.admin_site.admin_view(self.promises_view)
+        prices = self.admin_site.admin_view(self.prices_view)
+        return [
+            path("prices/", prices, name="selection_run_prices"),
+            path("promises/", promises, name="selection_run_promises"),
+            *guide_urls(self),
+            *run_urls(self),
+            *import_urls(self, ANSWERS),
+            *super().get_urls(),
+        ]
+
+    def contents(self, item: Run) -> dict[str, QuerySet[Any]]:
+        return {"workers' results": item.candidates.all(), "answers": item.answers.all()}
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        going = isinstance(obj, Run) and obj.status in {Run.Status.RUNNING, Run.Status.PAUSED}
+        return super().has_delete_permission(request, obj) and not going
+
+
+def promises_html(run: Run, pool: Pool | None) -> SafeString:
+    """The sentence of each algorithm, or what stands in the way of one; and the pool's groups."""
+    workers = validation.expected(run, pool.workers.count()) if pool else 0
+    context = {
+        "workers": workers,
+        "refusals": validation.of(run, workers).values() if workers else [],
+        "own": algorithm_choices.own(run, workers) if workers else None,
+        "every": algorithm_choices.every(run, workers) if workers else [],
+        "attributes": quotas.attributes(pool) if pool else {},
+    }
+    return render_to_string("selection/promises.html", context)

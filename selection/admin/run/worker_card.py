@@ -1,0 +1,111 @@
+"""A worker's card in a run: every answer, how sure it makes, what settled it, other runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+
+from selection import reports
+from selection.admin.page import Page, object_url
+from selection.errors import Refused
+from selection.models import Candidate, Run
+from selection.worker import links
+
+from .columns import SHAPES
+
+WIDTH, HEIGHT = 600, 150
+
+
+class WorkerPage(Page):
+    """What was answered, and the accepted answers, are for those who may look at answers."""
+
+    permission_required = ["selection.view_run"]
+    template_name = "selection/worker_card.html"
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        own = self.object.candidates.select_related("worker", "run", "run__pool")
+        found: Candidate = get_object_or_404(own, pk=self.kwargs["candidate"])
+        return found
+
+    @property
+    def title(self) -> str:
+        return f"Worker {self.candidate.worker} in {self.object}"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run, card = self.candidate.run, reports.card(self.candidate)
+        answerable = run.status != Run.Status.ENDED and not run.recorded_only
+        shares = answerable and self.may("selection.change_run")
+        return super().get_context_data(
+            run=run,
+            candidate=self.candidate,
+            line=card.line,
+            shape=SHAPES[card.line.verdict],
+            card=card,
+            picture=draw(card.points),
+            interval=reports.interval(run),
+            link=links.address(self.candidate.pk, self.candidate.links) if shares else "",
+            may_see=self.may("selection.view_answer"),
+        )
+
+
+class WorkerWhy(WorkerPage):
+    """Why the worker stands where they stand; worked out on request, as it plays the run again."""
+
+    template_name = "selection/worker_why.html"
+
+    @property
+    def title(self) -> str:
+        return f"Why {self.candidate.worker} stands where they stand"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        found = self.candidate
+        card = reverse("admin:selection_run_worker", args=[found.run_id, found.pk])
+        return [*super().crumbs(), (str(found.worker), card)]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return super().get(request, *args, **kwargs)
+        except Refused as refusal:  # a run that has not begun
+            messages.error(request, str(refusal))
+            return redirect(object_url(self.candidate.run))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        facts = {"run": self.candidate.run, "explanation": reports.explain(self.candidate)}
+        return Page.get_context_data(self, **facts)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """In a box of WIDTH by HEIGHT: the interval as an area, the share right as a line."""
+
+    band: str
+    mean: str
+    answers: int
+
+
+def draw(points: Sequence[reports.Point]) -> Picture | None:
+    """None with fewer than two answers: there is nothing to see."""
+    if len(points) < 2:
+        return None
+    across = [WIDTH * i / (len(points) - 1) for i in range(len(points))]
+    upper = _line(across, [point.upper for point in points])
+    lower = _line(across, [point.lower for point in points])
+    return Picture(
+        band=" ".join([*upper, *reversed(lower)]),
+        mean=" ".join(_line(across, [point.mean for point in points])),
+        answers=len(points),
+    )
+
+
+def _line(across: Sequence[float], shares: Sequence[float]) -> list[str]:
+    return [f"{x:.0f},{HEIGHT * (1 - y):.1f}" for x, y in zip(across, shares, strict=True)]

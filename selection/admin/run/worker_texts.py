@@ -1,0 +1,118 @@
+"""What a run's workers are told beside the questions; and what they say of the questions."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from unfold.admin import ModelAdmin
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from selection import audit
+from selection.admin.page import Page, object_url
+from selection.errors import Refused
+from selection.models import Run
+from selection.questions import problem_reports
+from selection.runs import money, worker_texts
+from selection.runs.worker_texts import LONGEST_CODE, OUTCOMES, PageFacts
+
+
+class ToldForm(forms.Form):
+    pay = forms.DecimalField(
+        label="Pay for an answer",
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        widget=UnfoldAdminDecimalFieldWidget(),
+    )
+    after = forms.CharField(
+        label="What happens next",
+        required=False,
+        max_length=5000,
+        widget=UnfoldAdminTextareaWidget({"rows": 4}),
+        help_text="Shown at the end, in Markdown: when they are paid, where to ask.",
+    )
+
+    def __init__(self, run: Run, *args: Any) -> None:
+        facts = PageFacts.of(run)
+        super().__init__(*args)
+        self.initial = {"pay": facts.pay, "after": facts.after}
+        self.initial |= {f"code_{outcome}": one for outcome, one in facts.codes.items()}
+        price = "" if run.price is None else f" An answer costs you {money.price(run)} in all."
+        self.fields["pay"].help_text = (
+            f"In {run.currency or 'the run’s currency'}, with what they have earned so far; the "
+            f"payment list goes by it. Empty: nothing is said about pay.{price}"
+        )
+        for outcome, when in OUTCOMES.items():
+            self.fields[f"code_{outcome}"] = forms.CharField(
+                label=f"Code {when}",
+                required=False,
+                max_length=LONGEST_CODE,
+                widget=UnfoldAdminTextInputWidget(
+                    {"placeholder": worker_texts.made_up(run, outcome)}
+                ),
+                help_text="To hand in on the platform. Empty: the one shown here.",
+            )
+
+    def facts(self) -> PageFacts:
+        given = self.cleaned_data
+        codes: dict[str, str] = {outcome: given[f"code_{outcome}"] for outcome in OUTCOMES}
+        return PageFacts(given["pay"], codes, given["after"])
+
+
+class ToldPage(Page):
+    permission_required = ["selection.change_run"]
+    template_name = "selection/told.html"
+
+    @property
+    def title(self) -> str:
+        return f"What workers of {self.object} are told"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        kwargs.setdefault("form", ToldForm(self.object))
+        return super().get_context_data(**kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        form = ToldForm(self.object, request.POST)
+        if form.is_valid():
+            try:
+                worker_texts.change(self.object, form.facts(), request.user.get_username())
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                messages.success(request, "Workers are told so from now on.")
+                return redirect(object_url(self.object))
+        return self.render_to_response(self.get_context_data(form=form))
+
+
+class HeardPage(Page):
+    """A button: what workers said of this question has been seen to."""
+
+    permission_required = ["selection.change_question"]
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if heard := problem_reports.hear(self.object):
+            audit.note("heard", self.object, after={"reports": heard})
+        return redirect(object_url(self.object))
+
+
+def told_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    view = model_admin.admin_site.admin_view(ToldPage.as_view(model_admin=model_admin))
+    return [path("<int:pk>/told/", view, name="selection_run_told")]
+
+
+def heard_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    view = model_admin.admin_site.admin_view(HeardPage.as_view(model_admin=model_admin))
+    return [path("<int:pk>/heard/", view, name="selection_question_heard")]

@@ -1,0 +1,244 @@
+"""Who may come in: people with a login, in teams; programs with a token."""
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
+from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from unfold.admin import ModelAdmin
+from unfold.admin import TabularInline as UnfoldTabularInline
+from unfold.decorators import display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from selection.accounts import scoped, second_factor, tokens
+from selection.admin.safe_lookups import Careful, CarefulFields
+from selection.admin.scope import Admin, TabularInline
+from selection.models import ApiToken, Membership, Team
+
+admin.site.unregister([User, Group])
+# Secrets lie in these. Whom they belong to sees them on the page of their account.
+admin.site.unregister([Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken])
+
+
+# -- people
+
+
+class Told:
+    """A cell of an inline table is called by its column, which labels nothing there."""
+
+    def formfield_for_dbfield(self, *args: Any, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(*args, **kwargs)  # type: ignore[misc]
+        if field is not None:
+            field.widget.attrs["aria-label"] = str(field.label)
+            inner = getattr(field.widget, "widget", field.widget)
+            inner.attrs["aria-label"] = str(field.label)
+        return field
+
+
+class TeamsOfUser(Told, CarefulFields, UnfoldTabularInline):
+    model = Membership
+    fields = ["team", "role"]
+    extra = 0
+    verbose_name_plural = "Teams"
+
+
+@admin.register(User)
+class UserAdmin(Careful, BaseUserAdmin, ModelAdmin):
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    # Django's two boxes beside each other are wider than the page, and have no names.
+    filter_horizontal = ()
+    actions = ["take_factors_away"]
+
+    @admin.action(description="Take away second factors and passkeys", permissions=["change"])
+    def take_factors_away(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Who has lost them signs in with the password alone, and adds new ones."""
+        found = [second_factor.take_away(user) for user in queryset]
+        messages.success(
+            request,
+            f"From {len(found)} login{'s' * (len(found) != 1)}: {sum(found)} second factors are "
+            "taken away, and all their sessions have ended.",
+        )
+
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
+        """Only who sees all teams puts people into them here; owners do on their team's page."""
+        shown = obj is not None and request.user.is_superuser and Team.objects.count() > 1
+        return [TeamsOfUser] if shown else []
+
+
+@admin.register(Group)
+class GroupAdmin(Careful, BaseGroupAdmin, ModelAdmin):
+    filter_horizontal = ()
+
+
+class MembershipForm(forms.ModelForm):
+    """By the name of the login, so that nobody is shown the logins of others."""
+
+    username = forms.CharField(
+        label="Login",
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "The name of a login"}),
+    )
+
+    class Meta:
+        model = Membership
+        fields = ["role"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.fields["username"].disabled = True
+            self.initial["username"] = self.instance.user.get_username()
+
+    def clean_username(self) -> str:
+        given = str(self.cleaned_data["username"]).strip()
+        if not self.instance.pk:
+            user = User.objects.filter(username=given).first()
+            if user is None:
+                raise ValidationError("There is no login of this name.")
+            if Membership.objects.filter(user=user, team=self.instance.team_id).exists():
+                raise ValidationError("They are in this team already.")
+            self.instance.user = user
+        return given
+
+
+class MembersFormSet(forms.BaseInlineFormSet):
+    def clean(self) -> None:
+        """Nobody stands there twice, and who owned the team does not leave it to nobody."""
+        super().clean()
+        staying = [form for form in self.forms if form not in self.deleted_forms]
+        seen = set()
+        for form in staying:
+            user = form.instance.user_id
+            if user in seen:
+                form.add_error("username", "They stand here twice.")
+            seen.update({user} - {None})
+        owner = Membership.Role.OWNER
+        owned = any(form.initial.get("role") == owner for form in self.initial_forms)
+        if owned and not any(form.instance.role == owner for form in staying):
+            raise ValidationError("Nobody would own the team: make somebody else an owner first.")
+
+
+class Members(Told, TabularInline):
+    model = Membership
+    form = MembershipForm
+    formset = MembersFormSet
+    fields = ["username", "role"]
+    extra = 1
+    hide_title = True
+    verbose_name = "member"
+    verbose_name_plural = "Members"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
+        return super().get_queryset(request).select_related("user")
+
+
+@admin.register(Team)
+class TeamAdmin(Admin):
+    list_display = ["name", "created"]
+    search_fields = ["name"]
+    fields = ["name"]
+    inlines = [Members]
+
+    def get_inlines(self, request: HttpRequest, obj: Team | None) -> list[Any]:
+        return list(self.inlines) if obj else []
+
+    def response_post_save_change(self, request: HttpRequest, obj: Team) -> HttpResponse:
+        """Whoever gave away their own role may not see the list of teams any more."""
+        request.user = User.objects.get(username=request.user.get_username())
+        return super().response_post_save_change(request, obj)
+
+
+# -- programs
+
+
+class TokenForm(forms.ModelForm):
+    request: HttpRequest  # set by scope.Admin
+
+    class Meta:
+        model = ApiToken
+        fields = ["name", "scope", "expires"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["scope"] = ApiToken.Scope.READ  # who wants it to do more says so
+
+    def clean_expires(self) -> Any:
+        expires = self.cleaned_data["expires"]
+        if expires is not None and expires <= timezone.now():
+            raise ValidationError("That is over already.")
+        return expires
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]
+        scope = self.cleaned_data.get("scope")
+        if scope and not self.errors and not self._has(scope):
+            self.add_error("scope", "Nobody hands out more than they may do themselves.")
+
+    def _has(self, scope: str) -> bool:
+        needed = tokens.NEEDED[tokens.Scope(scope)]
+        team = Team.objects.filter(pk=self.instance.team_id)
+        return all(scoped(team, self.request, permission).exists() for permission in needed)
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(Admin):
+    """Only a token's digest is kept, so its secret is shown once, in answer to its making."""
+
+    form = TokenForm
+    list_display = ["name", "begins", "scope", "state", "used", "expires", "by", "created"]
+    search_fields = ["name"]
+    fields = ["name", "scope", "expires"]
+    actions = ["revoke"]
+
+    @display(description="begins with")
+    def begins(self, token: ApiToken) -> str:
+        return f"{token.prefix}…" if token.prefix else "–"
+
+    @display(
+        description="state",
+        label={"good": "success", "expired": "warning", "revoked": "danger"},
+    )
+    def state(self, token: ApiToken) -> str:
+        if token.revoked:
+            return "revoked"
+        return "good" if token.good() else "expired"
+
+    @admin.action(description="Revoke the chosen tokens", permissions=["delete"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        """They stay in the list, to tell what was used when, and open nothing any more."""
+        mine = scoped(queryset, request, "selection.delete_apitoken").filter(revoked=None)
+        revoked = mine.update(revoked=timezone.now())
+        messages.success(request, f"Revoked: {revoked}. They open nothing any more.")
+
+    def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
+        return False
+
+    def save_model(
+        self, request: HttpRequest, obj: ApiToken, form: TokenForm, change: bool
+    ) -> None:
+        secret = ApiToken.issue(
+            obj.name, obj.team, scope=obj.scope, expires=obj.expires, by=request.user.get_username()
+        )
+        obj.pk = ApiToken.objects.get(team=obj.team, name=obj.name).pk
+        request.new_secret = secret  # type: ignore[attr-defined]
+
+    def response_add(
+        self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        context = self.admin_site.each_context(request) | {
+            "title": f"API token “{obj}”",
+            "secret": request.new_secret,  # type: ignore[attr-defined]
+        }
+        return TemplateResponse(request, "selection/token.html", context)

@@ -1,0 +1,75 @@
+"""The audit log: a list for owners, a file, and on each object's page what was done to it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from selection import audit
+from selection.accounts import scoped
+from selection.admin import object_history
+from selection.admin.page import csv_response, lines_response
+from selection.admin.scope import Admin
+from selection.models import AuditEntry
+
+
+@admin.register(AuditEntry)
+class AuditAdmin(Admin):
+    """To look at, never to change: not by superusers either."""
+
+    list_display = ["at", "who", "kind", "model", "name", "values", "why", "address"]
+    list_display_links = None
+    list_filter = ["at"]
+    list_per_page = 50
+    show_full_result_count = False
+    search_fields = ["who__exact", "name", "model__exact", "kind__exact"]
+    search_help_text = "Who, what was done, what kind of thing, or its name"
+    change_list_template = "selection/audit_list.html"
+
+    @display(description="before → after")
+    def values(self, entry: AuditEntry) -> SafeString:
+        return object_history.changes(entry)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return self.list_display  # a team that an entry names may be gone
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        return self.list_filter
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("export/", wrap(self.export_view), name="selection_audit_export"),
+            path("export.jsonl", wrap(self.lines_view), name="selection_audit_lines"),
+            *super().get_urls(),
+        ]
+
+    def export_view(self, request: HttpRequest) -> HttpResponseBase:
+        """All that whoever asks may see, as CSV, oldest first."""
+        return csv_response("audit log", list(audit.FIELDS), self._lines(request))
+
+    def lines_view(self, request: HttpRequest) -> HttpResponseBase:
+        """The same as JSON, an entry a line."""
+        return lines_response("audit log", self._lines(request))
+
+    def _lines(self, request: HttpRequest) -> Iterator[dict[str, Any]]:
+        if request.method != "GET" or not self.has_view_permission(request):
+            raise PermissionDenied
+        entries: QuerySet[AuditEntry] = scoped(AuditEntry, request)
+        return audit.lines(entries)

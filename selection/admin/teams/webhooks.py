@@ -1,0 +1,160 @@
+"""Webhooks: their list and form, what was sent, and the buttons to try and to send again."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from selection.admin.page import Page
+from selection.admin.safe_lookups import number
+from selection.admin.scope import Admin
+from selection.errors import Refused
+from selection.models import Delivery, Webhook
+from selection.webhooks import registration
+
+PER_PAGE = 50
+ARRIVES = "It is on its way: what comes of it stands below in a moment."
+
+
+class WebhookForm(forms.ModelForm):
+    events = forms.MultipleChoiceField(
+        label="Tell it when",
+        choices=[(kind.value, f"{kind.value}: {kind.label}") for kind in Webhook.Event],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+    )
+
+    class Meta:
+        model = Webhook
+        fields = ["url", "events", "on"]
+        widgets = {
+            "url": UnfoldAdminTextInputWidget(
+                {"placeholder": "https://example.org/crowdselect", "inputmode": "url"}
+            )
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.instance.pk:
+            self.initial["events"] = Webhook.Event.values
+
+    def clean_url(self) -> str:
+        return str(self._or_refused(registration.checked_url, self.cleaned_data["url"]))
+
+    def clean_events(self) -> list[str]:
+        given = self.cleaned_data["events"]
+        self._or_refused(registration.known, given)
+        return list(given)
+
+    def _or_refused(self, check: Any, value: Any) -> Any:
+        try:
+            return check(value)
+        except Refused as refusal:
+            raise ValidationError(str(refusal)) from refusal
+
+
+@admin.register(Webhook)
+class WebhookAdmin(Admin):
+    """Its secret is shown once, in answer to its making or to the making of a new one."""
+
+    form = WebhookForm
+    list_display = ["url", "tells", "state", "sent"]
+    fields = ["url", "events", "on"]
+
+    @display(description="tells")
+    def tells(self, hook: Webhook) -> str:
+        return ", ".join(hook.events)
+
+    @display(description="state", label={"on": "success", "off": "danger"})
+    def state(self, hook: Webhook) -> str:
+        return "on" if hook.on else "off"
+
+    @display(description="sent")
+    def sent(self, hook: Webhook) -> str:
+        return format_html('<a href="{}">Deliveries, test, secret</a>', deliveries_url(hook))
+
+    def save_model(
+        self, request: HttpRequest, obj: Webhook, form: WebhookForm, change: bool
+    ) -> None:
+        if change:
+            registration.keep(obj, turned_on=obj.on and "on" in form.changed_data)
+        else:
+            registration.add(obj)
+
+    def response_add(
+        self, request: HttpRequest, obj: Webhook, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return self.shown_once(request, obj)
+
+    def response_change(self, request: HttpRequest, obj: Webhook) -> HttpResponse:
+        return redirect(deliveries_url(obj))
+
+    def shown_once(self, request: HttpRequest, hook: Webhook) -> HttpResponse:
+        context = self.admin_site.each_context(request) | {
+            "title": "The secret of this webhook",
+            "secret": hook.secret,
+            "hook": hook,
+            "next": deliveries_url(hook),
+        }
+        return TemplateResponse(request, "selection/webhook_secret.html", context)
+
+    def get_urls(self) -> list[URLPattern]:
+        page = self.admin_site.admin_view(DeliveriesPage.as_view(model_admin=self))
+        own = path("<int:pk>/deliveries/", page, name="selection_webhook_deliveries")
+        return [own, *super().get_urls()]
+
+
+def deliveries_url(hook: Webhook) -> str:
+    return reverse("admin:selection_webhook_deliveries", args=[hook.pk])
+
+
+class DeliveriesPage(Page):
+    """What was sent to a webhook, the latest first, and what may be done about it."""
+
+    permission_required = ["selection.change_webhook"]
+    template_name = "selection/webhook.html"
+
+    @property
+    def title(self) -> str:
+        return "What was sent"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        sent: QuerySet[Delivery] = self.object.deliveries.all()
+        wanted = self.request.GET.get("kind", "")
+        if wanted in {*Webhook.Event.values, Webhook.TEST}:
+            sent = sent.filter(kind=wanted)
+        page = Paginator(sent, PER_PAGE).get_page(self.request.GET.get("page"))
+        kinds = [*Webhook.Event.values, Webhook.TEST]
+        return super().get_context_data(page=page, kinds=kinds, kind=wanted, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        done = request.POST.get("do", "")
+        if done == "renew":
+            registration.renew(self.object)
+            shown: HttpResponse = self.model_admin.shown_once(request, self.object)
+            return shown
+        try:
+            self._do(done, request.POST.get("delivery", ""))
+            messages.success(request, ARRIVES)
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+        return redirect(deliveries_url(self.object))
+
+    def _do(self, done: str, delivery: str) -> None:
+        if done == "test":
+            registration.test(self.object)
+        elif done == "replay":
+            rows = self.object.deliveries.select_related("webhook")
+            registration.replay(get_object_or_404(rows, pk=number(delivery) or 0))
+        else:
+            raise Http404

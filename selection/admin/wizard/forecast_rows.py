@@ -1,0 +1,111 @@
+"""A forecast's table in words: cost, whether gold and money suffice, how long it takes."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+from selection import reports
+from selection.algorithms import variant
+from selection.forecast import Forecast, of_runs
+from selection.runs import money
+
+from .form import Wish
+
+SHOWN = 4  # rows; the others are folded
+RARELY = 0.1  # of the simulations finish, at most, where it is said not to
+UNITS = (24, 1, 1 / 60)  # hours: a span is rounded to the largest of which there are two
+BAND = "{} to {}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One algorithm. ``key`` names it when a run is made of it; words are empty where not known.
+
+    verdict  "good", "warn" or "bad": whether it comes to its end
+    """
+
+    key: str
+    row: Forecast
+    answers: str
+    answers_band: str
+    cost: str
+    cost_band: str
+    ends: str
+    verdict: str
+    lasts: str
+    lasts_band: str
+
+
+def key_of(row: Forecast) -> str:
+    """The same for the same algorithm with the same options, however the table is sorted."""
+    return "|".join([row.algorithm, variant(row.options)])
+
+
+def words(row: Forecast, questions: int, wish: Wish | None) -> Row:
+    """wish: what was asked besides the plan; None where the address does not say."""
+    said, verdict = ends(row, questions)
+    if row.median is None:
+        return Row(key_of(row), row, "", "", "", "", said, verdict, "", "")
+    band = row.answers or [row.median] * 3
+    price, currency = (wish.price, wish.currency) if wish else (None, "")
+    cost = [cost_words(many, price, currency) for many in band]
+    lasts = [_lasts(many, wish) for many in band]
+    few = f"too few simulations yet ({row.runs})" if row.few else ""
+    return Row(
+        key=key_of(row),
+        row=row,
+        answers=f"{row.median:,}",
+        answers_band=few or _band(f"{band[0]:,}", f"{band[2]:,}"),
+        cost=cost[1],
+        cost_band=_band(cost[0], cost[2]),
+        ends=said,
+        verdict=verdict,
+        lasts=lasts[1],
+        lasts_band=_band(lasts[0], lasts[2]),
+    )
+
+
+def _band(low: str, high: str) -> str:
+    return "" if low == high else BAND.format(low, high)
+
+
+def cost_words(answers: int, price: Decimal | None, currency: str) -> str:
+    return "" if price is None else money.words(money.cost(answers, price, currency), currency)
+
+
+def _lasts(answers: int, wish: Wish | None) -> str:
+    if wish is None or not wish.speed:
+        return ""
+    hours = answers / wish.speed
+    if hours < UNITS[-1]:
+        return "under a minute"
+    unit = next(unit for unit in UNITS if hours >= 2 * unit or unit == UNITS[-1])
+    return reports.duration(timedelta(hours=unit * max(1, round(hours / unit))))
+
+
+def ends(row: Forecast, questions: int) -> tuple[str, str]:
+    """Return whether it comes to its end, in words, and as "good", "warn" or "bad"."""
+    if row.answers_per_worker is None:
+        return row.cannot, "bad"
+    if row.few:
+        return f"Too few simulations yet ({row.runs}): {row.ends}.", "warn"
+    if row.fixed_budget:
+        return f"Guarantees nothing; the budget was spent in {_counted(row)}.", "warn"
+    most = row.answers_per_worker["at_most"]
+    if row.feasible and not row.keeps:
+        return f"{_finished(row)}, but guarantees something else.", "warn"
+    if row.feasible:
+        return f"{_finished(row)}; no worker was asked more than {most:g} of {questions:,}.", "good"
+    verdict = "bad" if row.finished <= RARELY * row.runs else "warn"
+    what = "questions" if row.out_of_questions >= row.out_of_budget else "money"
+    cut = round(max(row.out_of_questions, row.out_of_budget) * row.runs)
+    start = "No" if verdict == "bad" else _finished(row)
+    return f"{start}: the {what} ran out in {of_runs(cut, row.runs)}.", verdict
+
+
+def _counted(row: Forecast) -> str:
+    return of_runs(row.finished, row.runs)
+
+
+def _finished(row: Forecast) -> str:
+    return f"Finished in {_counted(row)}"

@@ -1,0 +1,318 @@
+"""The guided start's form: what a requester knows, in her words, made into a plan and a belief."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, QueryDict
+from django.utils.html import format_html
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminFileFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from selection import forecast
+from selection.accounts import scoped
+from selection.errors import Refused
+from selection.forecast import Belief, Past, Plan, Range, Usual
+from selection.imports import past_answers, uploads
+from selection.models import Pool, QuestionSet, Run, exposure
+from selection.runs import eligibility, money, priors, validation
+
+OWN, BY_MONEY = "own", "money"
+USUAL_EPSILON = 0.1
+
+
+def _worded(*choices: tuple[str, str, str]) -> list[tuple[str, str]]:
+    """Radio buttons of (value, words, number beside them)."""
+    return [(value, format_html("{} <small>{}</small>", *said)) for value, *said in choices]
+
+
+GOALS = _worded(
+    ("group", "They are good as a group", "their mean accuracy is close to that of the best"),
+    ("every", "Nobody among them is bad", "each one is close to the last of the best"),
+    ("exact", "They are exactly the best", "costs most, however precise it has to be"),
+)
+SURE = _worded(
+    ("0.2", "Fairly sure", "80 % (δ = 0.2)"),
+    ("0.1", "Sure", "90 % (δ = 0.1)"),
+    ("0.05", "Very sure", "95 % (δ = 0.05)"),
+    ("0.01", "As good as certain", "99 % (δ = 0.01)"),
+    (OWN, "A number of your own", ""),
+)
+PRECISE = _worded(
+    ("0.2", "Roughly", "within 20 points of the best (ε = 0.2)"),
+    ("0.1", "Well enough", "within 10 points (ε = 0.1)"),
+    ("0.05", "Closely", "within 5 points (ε = 0.05)"),
+    ("0.02", "Very closely", "within 2 points (ε = 0.02)"),
+    (OWN, "A number of your own", ""),
+    (BY_MONEY, "As my budget allows", "says which ε the money reaches"),
+)
+BELIEFS = _worded(
+    ("", "Nothing", "crowds of all usual kinds are tried"),
+    ("0.75-0.95", "Mostly good", "four of five between 75 % and 95 % right"),
+    ("0.5-0.95", "Very mixed", "four of five between 50 % and 95 % right"),
+    ("0.5-0.75", "Mostly poor", "four of five between 50 % and 75 % right"),
+    ("range", "A range", "most of them between two numbers"),
+    ("run", "As in an earlier run", ""),
+    ("file", "As in answers that I have", "a file of past answers, and the known ones"),
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked, ready for a forecast and for a run.
+
+    learns  the run to learn from, if that is what is believed
+    speed   answers an hour that the crowd gives; None: not known
+    """
+
+    pool: Pool
+    question_set: QuestionSet
+    plan: Plan
+    belief: Belief
+    price: Decimal | None
+    currency: str
+    learns: Run | None
+    speed: float | None
+    by_money: bool
+
+
+def _number(words: str, **limits: Any) -> forms.DecimalField:
+    return forms.DecimalField(
+        label=words, required=False, widget=UnfoldAdminDecimalFieldWidget({"step": "any"}), **limits
+    )
+
+
+def _radios(label: str, choices: Any, initial: str) -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=label,
+        choices=choices,
+        initial=initial,
+        required=False,
+        widget=forms.RadioSelect,
+    )
+
+
+def _csv(label: str, about: str) -> forms.FileField:
+    widget = UnfoldAdminFileFieldWidget(attrs={"accept": ".csv,.tsv,.txt,text/csv"})
+    return forms.FileField(label=label, required=False, help_text=about, widget=widget)
+
+
+class GuideForm(forms.Form):
+    """Once it is valid, ``wish`` is what it asks for."""
+
+    pool: Any = forms.ModelChoiceField(
+        None,
+        label="Pool",
+        empty_label="Choose a pool",
+        widget=UnfoldAdminSelectWidget(),
+    )
+    question_set: Any = forms.ModelChoiceField(
+        None,
+        label="Question set",
+        empty_label="Choose a question set",
+        widget=UnfoldAdminSelectWidget(),
+    )
+    k = forms.IntegerField(
+        label="How many workers to select (K)",
+        max_value=2**31 - 1,
+        widget=UnfoldAdminIntegerFieldWidget(),
+    )
+    goal = _radios("What matters?", GOALS, "group")
+    sure = _radios("How sure do you want to be?", SURE, "0.05")
+    sure_own = _number("Sure in so many of 100 cases", max_value=Decimal("99.9999"))
+    precise = _radios("How precise does it have to be?", PRECISE, "0.1")
+    precise_own = _number("Within so many points of 100")
+    price = _number("Price per answer", min_value=0, max_digits=12, decimal_places=4)
+    currency = forms.CharField(
+        label="Currency", required=False, max_length=10, widget=UnfoldAdminTextInputWidget()
+    )
+    spend = _number("Budget, in money", max_digits=14, decimal_places=4)
+    belief = _radios("What do you believe about these workers?", BELIEFS, "")
+    low = _number("From so many right of 100")
+    high = _number("To so many right of 100")
+    run = forms.ChoiceField(label="Which run", required=False, widget=UnfoldAdminSelectWidget())
+    answers = _csv("Past answers", "A CSV file with the columns worker, task, label.")
+    gold = _csv("Known answers to them", "A CSV file with the columns task, label.")
+    speed = _number("Answers an hour that your crowd gives")
+
+    def __init__(
+        self, *args: Any, request: HttpRequest, past: Belief | None = None, **kwargs: Any
+    ) -> None:
+        """past: the belief of the forecast that is asked about anew: files are not sent again."""
+        super().__init__(*args, **kwargs)
+        chosen: dict[str, Any] = self.fields
+        self.pools = scoped(Pool, request, "selection.add_run").order_by("name")
+        self.question_sets = scoped(QuestionSet, request, "selection.add_run").order_by("name")
+        self.runs = scoped(Run, request)
+        chosen["pool"].queryset, chosen["question_set"].queryset = self.pools, self.question_sets
+        self.past = past if isinstance(past, Past) else None
+        run = self.fields["run"]
+        assert isinstance(run, forms.ChoiceField)
+        run.choices = [("", "Choose a run"), *((s.pk, str(s)) for s in priors.sources(self.runs))]
+        self.initial.setdefault("currency", money.last_currency(self.runs))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            try:
+                self.wish = self._wish(cleaned)
+            except _Wrong as wrong:
+                self.add_error(wrong.field, str(wrong))
+        return cleaned
+
+    def _wish(self, cleaned: dict[str, Any]) -> Wish:
+        """Raises _Wrong for what cannot be, at the field it is about."""
+        learns = self._run_chosen(cleaned) if cleaned["belief"] == "run" else None
+        together = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
+        for field, why in validation.of_team(together).items():
+            raise _Wrong(field, why)
+        speed = cleaned["speed"]
+        if speed is not None and not speed > 0:
+            raise _Wrong("speed", "Give more than 0 answers an hour, or leave it empty.")
+        return Wish(
+            pool=cleaned["pool"],
+            question_set=cleaned["question_set"],
+            plan=_plan(cleaned),
+            belief=self._belief(cleaned, learns),
+            price=cleaned["price"],
+            currency=cleaned["currency"],
+            learns=learns,
+            speed=None if speed is None else float(speed),
+            by_money=cleaned["precise"] == BY_MONEY,
+        )
+
+    def _run_chosen(self, cleaned: dict[str, Any]) -> Run:
+        run = self.runs.filter(pk=cleaned["run"]).first() if cleaned["run"] else None
+        if run is None:
+            raise _Wrong("run", "Choose the run whose workers were like these.")
+        return run
+
+    def _belief(self, cleaned: dict[str, Any], learns: Run | None) -> Belief:
+        chosen = cleaned["belief"]
+        field = {"range": "low", "run": "run", "file": "answers"}.get(chosen, "belief")
+        try:
+            if chosen == "file":
+                return self._from_files(cleaned)
+            if learns is not None:
+                return forecast.like(learns)
+            if chosen == "range":
+                return _range(cleaned["low"], cleaned["high"])
+            return Range.read(chosen) if chosen else Usual()
+        except Refused as refusal:
+            raise _Wrong(field, str(refusal)) from refusal
+
+    def _from_files(self, cleaned: dict[str, Any]) -> Belief:
+        answers, gold = cleaned["answers"], cleaned["gold"]
+        if not answers and not gold and self.past:
+            return self.past
+        if not answers or not gold:
+            raise Refused("Give both files: past answers, and the known answers to them.")
+        texts = [_content(file) for file in (answers, gold)]
+        right = past_answers.read(texts[0], texts[1], (answers.name, gold.name)).right
+        return forecast.past(answers.name, ((sum(one), len(one)) for one in right.values()))
+
+    # -- the same question again, by its address
+
+    def address(self) -> str:
+        """The question as a query string, but for its files."""
+        kept = QueryDict(mutable=True)
+        for name in self.fields:
+            value = self.data.get(name, "")
+            if name not in ("answers", "gold") and value != "":
+                kept[name] = value
+        return kept.urlencode()
+
+
+class _Wrong(Exception):
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(why)
+        self.field = field
+
+
+def _plan(cleaned: dict[str, Any]) -> Plan:
+    """Without the price, so that another price needs no new forecast."""
+    pool = cleaned["pool"]
+    asked = {
+        "k": cleaned["k"],
+        "epsilon": _epsilon(cleaned),
+        "delta": _delta(cleaned),
+        "budget": _affordable(cleaned),
+    }
+    workers = pool.workers.count()
+    for field, why in validation.out_of_range(Run(**asked), workers).items():
+        raise _Wrong(FIELDS.get(field, field), why)
+    questions = exposure.askable(cleaned["question_set"])
+    if not questions:
+        raise _Wrong("question_set", "This question set is empty: import gold questions first.")
+    try:
+        return Plan(
+            workers=workers,
+            questions=questions,
+            left=exposure.left(cleaned["question_set"], workers),
+            met=eligibility.passed_over(_draft(cleaned)),
+            goal=cleaned["goal"] or "group",
+            **asked,
+        )
+    except Refused as refusal:
+        raise _Wrong("pool", str(refusal)) from refusal
+
+
+def _draft(cleaned: dict[str, Any]) -> Run:
+    """As far as what workers met before depends on it: what they met they are not asked again."""
+    return Run(pool=cleaned["pool"], question_set=cleaned["question_set"], met=Run.Met.SKIP)
+
+
+# Where the form shows what a run stores in another way.
+FIELDS = {"epsilon": "precise_own", "delta": "sure_own", "budget": "spend"}
+
+
+def _delta(cleaned: dict[str, Any]) -> float:
+    if cleaned["sure"] != OWN:
+        return float(cleaned["sure"] or 0.05)
+    if cleaned["sure_own"] is None:
+        raise _Wrong("sure_own", "Give a number, such as 97, or choose one of the others.")
+    return float(1 - cleaned["sure_own"] / 100)
+
+
+def _epsilon(cleaned: dict[str, Any]) -> float:
+    by_money, own = cleaned["precise"] == BY_MONEY, cleaned["precise_own"]
+    if by_money and own is None:
+        return USUAL_EPSILON
+    if cleaned["precise"] != OWN and not by_money:
+        return float(cleaned["precise"] or USUAL_EPSILON)
+    if own is None:
+        raise _Wrong("precise_own", "Give a number, such as 7, or choose one of the others.")
+    return float(own / 100)
+
+
+def _affordable(cleaned: dict[str, Any]) -> int | None:
+    """How many answers the budget pays for."""
+    spend, price = cleaned["spend"], cleaned["price"]
+    if spend is None:
+        if cleaned["precise"] == BY_MONEY:
+            raise _Wrong("spend", "Say how much you can spend, and what an answer costs.")
+        return None
+    if not price:
+        raise _Wrong("price", "Say what an answer costs, so that the budget counts in answers.")
+    if spend < price:
+        raise _Wrong("spend", f"{spend.normalize():f} does not pay for one answer.")
+    return int(spend / price)
+
+
+def _range(low: Decimal | None, high: Decimal | None) -> Range:
+    if low is None or high is None:
+        raise Refused("Give both numbers, such as 60 and 90.")
+    if not 0 < low < high < 100:
+        raise Refused("Give two numbers between 0 and 100, the lower one first, such as 60 and 90.")
+    return Range(float(low / 100), float(high / 100))
+
+
+def _content(file: Any) -> bytes:
+    uploads.refuse_large(file.name, file.size)
+    return bytes(file.read())

@@ -1,0 +1,270 @@
+"""The guided start: what she has and wants, what that costs with each algorithm, a draft of it."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path, reverse
+from unfold.admin import ModelAdmin
+
+from selection import reports
+from selection.accounts import MEMBER, scoped
+from selection.admin.charts import curve_chart
+from selection.admin.page import Page, list_url, object_url
+from selection.algorithms import ALGORITHMS
+from selection.errors import Refused
+from selection.forecast import Forecast, budget, forecast_requests
+from selection.history import events
+from selection.models import Planning, Run
+from selection.runs import drafts, eligibility, lifecycle, priors
+
+from . import forecast_rows
+from .form import GuideForm, Wish
+
+
+class GuidePage(Page):
+    permission_required = ["selection.add_run"]
+    template_name = "selection/guide.html"
+
+    @property
+    def who(self) -> str:
+        return str(self.request.user.get_username())
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return []
+
+    def _form(self, *args: Any, **kwargs: Any) -> GuideForm:
+        return GuideForm(*args, request=self.request, **kwargs)
+
+
+class BeginPage(GuidePage):
+    """The form. An address with a query shows it as it was filled in."""
+
+    title = "New run"
+    object: Any = None
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self._show(self._form(initial=request.GET.dict(), past=self._past))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = self._form(request.POST, request.FILES, past=self._past)
+        if form.is_valid():
+            try:
+                return self._ordered(form)
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+        return self._show(form)
+
+    def _ordered(self, form: GuideForm) -> HttpResponse:
+        wish, query = form.wish, QueryDict(form.address(), mutable=True)
+        plan = wish.plan
+        if wish.by_money:
+            plan = plan.at(budget.first_epsilon(plan, wish.belief))
+            query["precise_own"] = f"{100 * plan.epsilon:g}"
+        team = wish.pool.team_id
+        planning = forecast_requests.order(plan, wish.belief, self.who, team=team)
+        return redirect(forecast_url(planning, query.urlencode()))
+
+    @cached_property
+    def _past(self) -> Any:
+        """What a forecast took from files, when its question is changed."""
+        pk = self.request.GET.get("forecast", "")
+        planning = scoped(Planning, self.request).filter(pk=pk).first() if pk.isdecimal() else None
+        return forecast_requests.belief(planning) if planning else None
+
+    def _show(self, form: GuideForm) -> HttpResponse:
+        return self.render_to_response(
+            self.get_context_data(
+                form=form,
+                pools=form.pools.exists(),
+                question_sets=form.question_sets.exists(),
+                full=reverse("admin:selection_run_add") + "?full=1",
+                back=list_url(Run),
+            )
+        )
+
+
+def forecast_url(planning: Planning, query: str) -> str:
+    return reverse("admin:selection_run_forecast", args=[planning.pk]) + f"?{query}"
+
+
+class ForecastPage(GuidePage):
+    """What the question costs with each algorithm. The address has the question."""
+
+    template_name = "selection/forecast.html"
+
+    @cached_property
+    def object(self) -> Planning:
+        return get_object_or_404(scoped(Planning, self.request, MEMBER), pk=self.kwargs["pk"])
+
+    @property
+    def title(self) -> str:
+        return "What it will cost"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [("Change the question", self._question())]
+
+    def _question(self) -> str:
+        query = self.request.GET.copy()
+        query["forecast"] = str(self.object.pk)
+        return f"{reverse('admin:selection_run_begin')}?{query.urlencode()}"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        forecast_requests.touch(self.object)
+        return self.render_to_response(self.get_context_data())
+
+    @cached_property
+    def wish(self) -> Wish | None:
+        """What the address says; None where it fits the forecast no more."""
+        form = self._form(self.request.GET, past=forecast_requests.belief(self.object))
+        return form.wish if form.is_valid() else None
+
+    @cached_property
+    def rows(self) -> list[Forecast]:
+        return forecast_requests.rows(self.object)
+
+    @cached_property
+    def pace(self) -> reports.Pace | None:
+        """Of the pool's last run, where she gave none."""
+        return reports.pace(self.wish.pool) if self.wish and not self.wish.speed else None
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        planning, wish, plan = self.object, self.wish, forecast_requests.plan(self.object)
+        curves = forecast_requests.curves(planning)
+        timed = replace(wish, speed=self.pace.an_hour) if wish and self.pace else wish
+        told = [forecast_rows.words(row, plan.questions, timed) for row in self.rows]
+        return super().get_context_data(
+            **kwargs,
+            planning=planning,
+            plan=plan,
+            wish=wish,
+            timed=timed,
+            pace=self.pace,
+            stale=wish is not None and wish.plan != plan,
+            belief=forecast_requests.belief(planning).words,
+            percent=round(100 * forecast_requests.progress(planning)),
+            best=told[0] if told else None,
+            first=told[: forecast_rows.SHOWN],
+            others=told[forecast_rows.SHOWN :],
+            charts=[
+                made for name in curves if (made := curve_chart.draw(name, curves[name], plan))
+            ],
+            reach=_reach(curves["epsilon"], self.rows[0], plan.epsilon)
+            if wish and wish.by_money and self.rows
+            else None,
+            spend=_spend(wish),
+            question=self._question(),
+            query=self.request.GET.urlencode(),
+        )
+
+    # -- buttons
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        do = request.POST.get("do", "")
+        verbs = {"make": self._make, "stop": self._stop, "go on": self._go_on, "at": self._at}
+        if do not in verbs:
+            raise Http404
+        try:
+            return verbs[do]()
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+            return self._back(self.object)
+
+    def _back(self, planning: Planning, query: str | None = None) -> HttpResponseRedirect:
+        query = self.request.GET.urlencode() if query is None else query
+        return redirect(forecast_url(planning, query))
+
+    def _stop(self) -> HttpResponse:
+        return self._back(forecast_requests.cancel(self.object))
+
+    def _go_on(self) -> HttpResponse:
+        plan, belief = forecast_requests.plan(self.object), forecast_requests.belief(self.object)
+        return self._back(forecast_requests.order(plan, belief, self.who, team=self.object.team_id))
+
+    def _at(self) -> HttpResponse:
+        """The same question with the ε that the money reaches."""
+        try:
+            plan = forecast_requests.plan(self.object).at(
+                float(self.request.POST.get("epsilon", ""))
+            )
+        except ValueError:
+            raise Http404 from None
+        query = self.request.GET.copy()
+        query["precise_own"] = f"{100 * plan.epsilon:g}"
+        belief, team = forecast_requests.belief(self.object), self.object.team_id
+        made = forecast_requests.order(plan, belief, self.who, team=team)
+        return self._back(made, query.urlencode())
+
+    def _make(self) -> HttpResponse:
+        key, wish = self.request.POST.get("row", ""), self.wish
+        row = next((row for row in self.rows if forecast_rows.key_of(row) == key), None)
+        if row is None or wish is None or wish.plan != forecast_requests.plan(self.object):
+            raise Refused("Choose pool and questions anew: they are not as they were asked about.")
+        run = lifecycle.create(_draft(row, self.object, wish))
+        events.write(run, "create", f"Made of a forecast, with {row.title}.", self.who)
+        messages.success(self.request, "This is the draft. Nothing goes out until you start it.")
+        return redirect(object_url(run))
+
+
+class NumbersPage(ForecastPage):
+    """The part of it that changes while it is refined, fetched by forecast.js."""
+
+    template_name = "selection/forecast_numbers.html"
+
+
+def _spend(wish: Wish | None) -> str:
+    """The budget, as what its answers cost."""
+    if wish is None or wish.plan.budget is None:
+        return ""
+    return forecast_rows.cost_words(wish.plan.budget, wish.price, wish.currency)
+
+
+def _reach(points: Sequence[Mapping[str, Any]], best: Forecast, asked: float) -> dict[str, Any]:
+    """The least ε that ends within the money with the algorithm recommended, None if none does;
+    and whether others than the one asked for have been tried."""
+    own = [one for one in points if one["title"] == best.title]
+    ends = [one["at"] for one in own if one["feasible"]] + ([asked] if best.feasible else [])
+    epsilon = min(ends, default=None)
+    return {"epsilon": epsilon, "points": f"{100 * (epsilon or 0):g}", "tried": len(own) > 1}
+
+
+def _draft(row: Forecast, planning: Planning, wish: Wish) -> Run:
+    plan = forecast_requests.plan(planning)
+    learns = wish.learns is not None and ALGORITHMS[row.algorithm].learns
+    prior = {"prior": priors.copy(wish.learns.pk)} if learns and wish.learns else {}
+    own = {name: value for name, value in row.options.items() if name != "questions"}
+    return Run(
+        name=drafts.free_name(f"Best {plan.k} of {wish.pool}", wish.pool.team_id),
+        pool=wish.pool,
+        question_set=wish.question_set,
+        k=plan.k,
+        algorithm=row.algorithm,
+        options=own | prior,
+        belief=planning.belief,
+        epsilon=plan.epsilon,
+        delta=plan.delta,
+        budget=plan.budget,
+        price=wish.price,
+        currency=wish.currency,
+        hours_to_come=drafts.USUAL["hours_to_come"],
+        met=eligibility.usual(own),
+        seed=secrets.randbelow(2**31),
+    )
+
+
+def guide_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    wrap = model_admin.admin_site.admin_view
+    begin, forecast, numbers = (
+        wrap(page.as_view(model_admin=model_admin))
+        for page in (BeginPage, ForecastPage, NumbersPage)
+    )
+    return [
+        path("begin/", begin, name="selection_run_begin"),
+        path("forecast/<int:pk>/", forecast, name="selection_run_forecast"),
+        path("forecast/<int:pk>/numbers/", numbers, name="selection_run_numbers"),
+    ]

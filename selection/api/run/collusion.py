@@ -1,0 +1,61 @@
+"""Signs that workers share answers, for a person to look at."""
+
+from dataclasses import asdict
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Schema
+
+from selection import reports
+from selection.accounts import scoped
+from selection.api.base import ERRORS, api
+from selection.api.fields import Id
+from selection.models import Run
+
+
+class SignOut(Schema):
+    kind: Literal["identical", "jump", "speed"]
+    workers: list[str]
+    words: str
+    chance: float = Field(
+        description="Of finding any sign so striking in the whole run, if nobody shares."
+    )
+
+
+class PowerOut(Schema):
+    """How often sharing would be noticed, with the answers counted so far."""
+
+    answers: float = Field(description="Counted answers of a worker in a skill, median.")
+    copying: float = Field(
+        description="Probability that a worker is reported who copies all answers of another."
+    )
+    leaked: float = Field(
+        description="Probability that a worker is reported who gets the correct answers on the way."
+    )
+    words: str
+
+
+class SignsOut(Schema):
+    """The most striking first. Nothing of this goes into a verdict."""
+
+    found: list[SignOut]
+    answers: int = Field(description="How many counted answers were looked at.")
+    rate: float = Field(
+        description="Probability at most that one look finds anything where nobody shares."
+    )
+    power: PowerOut | None = Field(
+        description="null before any answer. Workers who have the correct answers from the start "
+        "leave no sign in their answers."
+    )
+
+
+@api.get("/runs/{run_id}/signs", response={200: SignsOut, **ERRORS}, tags=["runs"])
+def show_signs(request: HttpRequest, run_id: Id) -> dict[str, Any]:
+    """Signs that workers share answers: the same wrong ones, sudden jumps, implausible speed.
+
+    They are looked for anew when there are a tenth more answers, and at the end.
+    """
+    signs = reports.signs(get_object_or_404(scoped(Run, request), pk=run_id))
+    power = {"power": asdict(signs.power) | {"words": signs.power.words}} if signs.power else {}
+    return asdict(signs) | power

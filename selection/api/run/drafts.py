@@ -1,0 +1,227 @@
+"""Runs: the list, and those that have not begun, with all that the form of a run has."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema, Status
+
+from selection.accounts import scoped
+from selection.algorithms import ALGORITHMS
+from selection.api.base import ERRORS, api, who
+from selection.api.fields import Amount, Id, Key, Name, Part, Value, Yes, price
+from selection.api.idempotency import KEYED, once
+from selection.api.pagination import NEXT, Page, page
+from selection.api.schemas import WhyIn
+from selection.history import events
+from selection.limits import LONGEST_KEY, MOST_IMPORTED
+from selection.models import Pool, QuestionSet, Run, Skill
+from selection.runs import copies, drafts, lifecycle, money
+
+from .lifecycle import show_run
+from .schemas import RunOut
+
+LONGEST_WAIT_HOURS, LONGEST_MINUTES = 24 * 365, 60 * 24 * 365
+
+
+class LimitsIn(Part):
+    least: int = Field(0, ge=0, le=100_000, examples=[1])
+    most: int | None = Field(None, ge=0, le=100_000, description="null: no limit.", examples=[4])
+
+
+class QuotasIn(Schema):
+    """At least and at most so many of the selected from each value of a worker attribute."""
+
+    attribute: str = Field(min_length=1, max_length=LONGEST_KEY, examples=["language"])
+    limits: dict[str, LimitsIn] = Field(
+        min_length=1, max_length=50, description="By value; others are not limited."
+    )
+
+
+class SkillIn(Schema):
+    """A further question set, and how many workers to select by it."""
+
+    question_set: Id
+    k: Amount
+
+
+class RunIn(Schema, extra="forbid"):
+    """What a run is to be: the fields of its form, with the same usual values. Other names are
+    refused, so that none is misspelt."""
+
+    name: Name = Field(description="Unique in the team.", examples=["Best 3 of spring"])
+    pool: Id = Field(description="Its id.")
+    question_set: Id = Field(description="Its id.")
+    k: Amount = Field(description="How many workers to select.", examples=[3])
+    algorithm: str = Field(
+        "credible",
+        description="Its name, as in docs/algorithms.md.",
+        json_schema_extra={"enum": list(ALGORITHMS)},
+    )
+    epsilon: float = Field(
+        0.1, ge=0, lt=1, description="How far in accuracy the selection may fall short of the best."
+    )
+    delta: float = Field(
+        0.05, gt=0, lt=1, description="The probability with which the promise may fail."
+    )
+    budget: Amount | None = Field(None, description="Most assignments in all. null: no limit.")
+    price: Decimal | None = price("What an answer costs, to four decimal places.")
+    currency: str | None = Field(
+        None, max_length=10, description="null: that of the run before.", examples=["€"]
+    )
+    options: dict[str, Value] = Field(
+        {}, max_length=50, description="Of the algorithm, by name; see docs/algorithms.md."
+    )
+    learn_from: Id | None = Field(
+        None, description="The id of an ended run whose workers were like these."
+    )
+    quotas: QuotasIn | None = None
+    slots: Amount = Field(100, description="Most assignments that may be out at once.")
+    slots_per_worker: Amount = Field(3, description="And with one worker.")
+    minutes: int = Field(
+        60, ge=1, le=LONGEST_MINUTES, description="To answer, from when a question is shown."
+    )
+    hours_to_come: float | None = Field(
+        48,
+        ge=0.05,
+        le=LONGEST_WAIT_HOURS,
+        description="A worker of whom nothing is seen for so long is not tested any more. null: "
+        "everybody is waited for.",
+    )
+    recorded_only: Yes = Field(False, description="Ask nobody: use imported answers only.")
+    enrolling: Yes = Field(False, description="Workers may join until the roster is closed.")
+    enrol_until: datetime | None = Field(
+        None, description="When the roster closes by itself, with the zone."
+    )
+    enrol_most: int | None = Field(
+        None, ge=2, le=2**31 - 1, description="With how many workers it closes by itself."
+    )
+    met: Literal["skip", "out", "again"] = Field(
+        "skip",
+        description="What becomes of questions that a worker met in another run: skip (they are "
+        "passed over), out (the worker stays out) or again (they may be asked again).",
+    )
+    only: list[Key] = Field(
+        [], max_length=MOST_IMPORTED, description="Whom it is for, by their ids; empty: everybody."
+    )
+    left_out: list[Key] = Field(
+        [], max_length=MOST_IMPORTED, description="Who is not to be in it, by their ids."
+    )
+    seed: int | None = Field(None, ge=0, le=2**62, description="null: one of its own.")
+    skills: list[SkillIn] = Field([], max_length=50, description="Further question sets.")
+    one_kind_each: Yes = Field(
+        False, description="Each worker is selected for at most one of several question sets."
+    )
+
+
+class CopyIn(WhyIn):
+    name: Name | None = Field(None, description="null: the run's own, and “copy”.")
+    same_seed: Yes = Field(False, description="The same questions in the same order.")
+
+
+class RunsQuery(Page):
+    status: Literal["draft", "running", "paused", "ended"] | None = None
+    pool: Id | None = Field(None, description="Only runs of this pool.")
+    name: str = Field(
+        "", max_length=LONGEST_KEY, description="Only the one that is called exactly this."
+    )
+    search: str = Field("", max_length=LONGEST_KEY, description="Only with this in the name.")
+
+
+class RunRowOut(Schema):
+    """A run in a list; its own address has the rest."""
+
+    id: int
+    name: str
+    status: str
+    state: str
+    ending: str
+    pool: int
+    question_set: int
+    algorithm: str
+    k: int
+    created: datetime
+    started: datetime | None
+    ended: datetime | None
+
+
+@api.get("/runs", response={200: list[RunRowOut], **ERRORS}, tags=["runs"], openapi_extra=NEXT)
+def list_runs(
+    request: HttpRequest, response: HttpResponse, query: Query[RunsQuery]
+) -> list[dict[str, Any]]:
+    """All runs, the latest first."""
+    wanted = {"status": query.status, "pool": query.pool, "name": query.name}
+    found = scoped(Run, request).filter(**{name: value for name, value in wanted.items() if value})
+    if query.search:
+        found = found.filter(name__icontains=query.search)
+    found = found.defer("memory", "proof", "options")
+    return [_row(run) for run in page(request, response, found, query, by="-pk")]
+
+
+def _row(run: Run) -> dict[str, Any]:
+    row = {name: getattr(run, name, None) for name in RunRowOut.model_fields}
+    return row | {"pool": run.pool_id, "question_set": run.question_set_id}
+
+
+@api.post("/runs", response={201: RunOut, **ERRORS}, tags=["runs"], openapi_extra=KEYED)
+@once(RunOut)
+def create_run(request: HttpRequest, payload: RunIn) -> dict[str, Any]:
+    """Make a run, as a draft: nothing goes out before it is started."""
+    run = lifecycle.create(*_wanted(request, payload))
+    events.write(run, "create", "Made by the API.", who(request))
+    return show_run(request, run.pk)
+
+
+@api.put("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
+def replace_run(request: HttpRequest, run_id: Id, payload: RunIn) -> dict[str, Any]:
+    """Give a draft all its settings anew; 409 once it has begun: see PATCH for that."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    lifecycle.replace(run, *_wanted(request, payload), who=who(request))
+    return show_run(request, run_id)
+
+
+@api.delete("/runs/{run_id}", response={204: None, **ERRORS}, tags=["runs"])
+def delete_run(request: HttpRequest, run_id: Id) -> Status[None]:
+    """Delete a run with its answers and verdicts; 409 while it goes on."""
+    lifecycle.delete(get_object_or_404(scoped(Run, request), pk=run_id))
+    return Status(204, None)
+
+
+@api.post(
+    "/runs/{run_id}/copy", response={201: RunOut, **ERRORS}, tags=["runs"], openapi_extra=KEYED
+)
+@once(RunOut)
+def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any]:
+    """Make a draft with the settings of a run: the way to change what a started run must keep."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    name = payload.name or copies.free_name(run)
+    made = copies.copy(run, name, payload.same_seed, who(request), payload.why)
+    return show_run(request, made.pk)
+
+
+def _wanted(request: HttpRequest, payload: RunIn) -> tuple[Run, list[Skill]]:
+    """The run that is asked for, with its further skills: nothing is stored yet."""
+    given = payload.dict(exclude={"options", "learn_from", "quotas", "skills", "currency", "seed"})
+    given["pool"] = get_object_or_404(scoped(Pool, request), pk=payload.pool)
+    given["question_set"] = _set(request, payload.question_set)
+    given["currency"] = payload.currency
+    if payload.currency is None:
+        given["currency"] = money.last_currency(scoped(Run, request))
+    if payload.seed is not None:
+        given["seed"] = payload.seed
+    if payload.quotas:
+        limits = {value: [one.least, one.most] for value, one in payload.quotas.limits.items()}
+        given["quotas"] = {"attribute": payload.quotas.attribute, "limits": limits}
+    earlier = None
+    if payload.learn_from is not None:
+        earlier = get_object_or_404(scoped(Run, request), pk=payload.learn_from)
+    further = [
+        Skill(question_set=_set(request, skill.question_set), k=skill.k) for skill in payload.skills
+    ]
+    return drafts.build(given, payload.options, earlier), further
+
+
+def _set(request: HttpRequest, pk: int) -> Any:
+    return get_object_or_404(scoped(QuestionSet, request), pk=pk)

@@ -1,0 +1,50 @@
+"""A run as a file, in any of the formats that its page has."""
+
+from decimal import Decimal
+
+from django.http import HttpRequest, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema
+
+from selection import exports
+from selection.accounts import scoped
+from selection.api.base import ERRORS, api
+from selection.api.fields import Id, price
+from selection.limits import LONGEST_KEY
+from selection.models import Run
+
+LISTED = "\n".join(
+    f"- `{each.name}`: {each.title}. {each.about}" for each in exports.FORMATS.values()
+)
+MEDIA = {each.media.partition(";")[0] for each in exports.FORMATS.values()}
+FILE = {"type": "string", "format": "binary"}
+CONTENT = {kind: {"schema": {} if kind == "application/json" else FILE} for kind in sorted(MEDIA)}
+ANSWER = {"responses": {200: {"description": "The file.", "content": CONTENT}}}
+
+
+class ExportIn(Schema):
+    format: str = Field("csv", json_schema_extra={"enum": list(exports.FORMATS)})
+    named: str = Field(
+        "",
+        max_length=LONGEST_KEY,
+        description="What the qualification or skill is called on the platform; else as the run. "
+        "Read by mturk, mturk-revoke and toloka.",
+    )
+    pay: Decimal | None = price(
+        "What a worker is paid for an answer; else what workers were told, else the run's price. "
+        "Read by payment and the bonuses."
+    )
+
+
+@api.get(
+    "/runs/{run_id}/export",
+    response=ERRORS,
+    tags=["runs"],
+    openapi_extra=ANSWER,
+    description=f"A run that has begun as a file, which is sent while it is made.\n\n{LISTED}",
+)
+def export_run(request: HttpRequest, run_id: Id, wanted: Query[ExportIn]) -> StreamingHttpResponse:
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    file = exports.make(run, wanted.format, wanted.named, wanted.pay)
+    as_file = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return StreamingHttpResponse(file.pieces, content_type=file.media, headers=as_file)

@@ -1,0 +1,99 @@
+"""What a run that has not begun is expected to cost."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Schema, Status
+
+from selection.accounts import scoped
+from selection.api.base import ERRORS, api, who
+from selection.api.fields import Id
+from selection.errors import Conflict, NotFound
+from selection.forecast import Forecast, draft_forecast, forecast_requests
+from selection.models import Run
+from selection.runs import money
+
+BAND = (
+    "Four runs of five lie between the first number and the last; the middle one is the median. "
+    "null: fewer than 20 runs are simulated yet."
+)
+
+
+class CostOut(Schema):
+    algorithm: str
+    options: dict[str, Any]
+    answers: tuple[int, int, int] | None = Field(description=BAND)
+    median: int | None = Field(description="Of the answers. null: it cannot be simulated.")
+    cost: tuple[float, float, float] | None = Field(
+        description="As `answers`, in money, by the run's price. null: it has none."
+    )
+    runs: int = Field(description="Simulated runs.")
+    finished: int = Field(description="How many of them end before questions and money do.")
+    feasible: bool = Field(
+        description="Whether it is expected to end before questions and money do."
+    )
+    epsilon_at_end: float | None = Field(
+        description="The ε that is promised in the end where it is not feasible."
+    )
+    why: str
+
+
+class ExpectedOut(Schema):
+    forecast: int = Field(description="The id of the forecast that this is of.")
+    state: str = Field(description="waiting, working, done, cancelled or failed.")
+    progress: float = Field(description="0 to 1: the numbers get firmer until it is 1.")
+    currency: str
+    own: CostOut | None = Field(description="null: its algorithm cannot be forecast for this run.")
+    recommended: CostOut | None = Field(
+        description="null: there are no numbers yet, because the pool is large. Ask again."
+    )
+    left_out: str = Field(description="What of the run is not taken into account.")
+
+
+@api.get("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
+def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
+    """What a draft is expected to cost, as firm as it is known by now; 404 until it is ordered."""
+    run = _draft(request, run_id)
+    found = draft_forecast.expected(run)
+    if found is None:
+        raise NotFound("It is not known what this run will cost: POST to this address to order it.")
+    return {
+        "forecast": found.planning.pk,
+        "state": found.planning.state,
+        "progress": forecast_requests.progress(found.planning),
+        "currency": run.currency,
+        "own": _cost(run, found.own) if found.own else None,
+        "recommended": _cost(run, found.best) if found.best else None,
+        "left_out": found.rough,
+    }
+
+
+@api.post(
+    "/runs/{run_id}/expected",
+    response={200: ExpectedOut, 202: ExpectedOut, **ERRORS},
+    tags=["runs"],
+)
+def order_expected(request: HttpRequest, run_id: Id) -> Status[Any]:
+    """Work out what a draft will cost: first numbers at once, firmer ones later by GET.
+
+    For large pools the first numbers come later as well: then the answer is 202.
+    """
+    draft_forecast.order(_draft(request, run_id), who(request))
+    shown = show_expected(request, run_id)
+    return Status(200 if shown["recommended"] else 202, shown)
+
+
+def _draft(request: HttpRequest, run_id: Id) -> Run:
+    run: Run = get_object_or_404(scoped(Run, request), pk=run_id)
+    if run.status != Run.Status.DRAFT:
+        raise Conflict(f"The run “{run}” has begun: this is about runs that have not.")
+    return run
+
+
+def _cost(run: Run, row: Forecast) -> dict[str, Any]:
+    price, currency = run.price, run.currency
+    cost = None
+    if price is not None and row.answers is not None:
+        cost = [money.cost(many, price, currency) for many in row.answers]
+    return {name: getattr(row, name, None) for name in CostOut.model_fields} | {"cost": cost}

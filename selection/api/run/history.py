@@ -1,0 +1,94 @@
+"""What happened in a run: its answers, its steps, what people did."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema
+
+from selection import reports
+from selection.accounts import scoped
+from selection.api.base import ERRORS, api
+from selection.api.fields import Id
+from selection.api.pagination import NEXT, Page, page
+from selection.api.schemas import EventOut, HistoryOut, StepOut
+from selection.limits import LONGEST_KEY
+from selection.models import Run
+
+
+class AnswersQuery(Page):
+    worker: str = Field("", max_length=LONGEST_KEY, description="Only this one's.")
+    question: str = Field("", max_length=LONGEST_KEY, description="Only to this one.")
+    outcome: Literal["right", "not right", "too late", "question retired"] | None = None
+
+
+class AnswerOut(Schema):
+    assignment: int
+    worker: str
+    question: str
+    skill: str
+    position: int = Field(description="In the worker's own order of questions, from 0.")
+    response: str
+    outcome: str = Field(description="right, not right, too late or question retired.")
+    at: datetime
+    counted_in: int | None = Field(description="The step that counted it; null: none has yet.")
+
+
+@api.get(
+    "/runs/{run_id}/answers",
+    response={200: list[AnswerOut], **ERRORS},
+    tags=["answers"],
+    openapi_extra=NEXT,
+)
+def list_answers(
+    request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[AnswersQuery]
+) -> list[dict[str, Any]]:
+    """The graded answers of a run, in the order in which their questions were handed out."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    rows = reports.answers_of(run, query.worker, query.question, query.outcome)
+    names = [str(skill) for skill in run.skills]
+    return [
+        {
+            **row,
+            "assignment": row["assignment_id"],
+            "outcome": reports.outcome(row),
+            "skill": names[row["number"]],
+        }
+        for row in page(request, response, rows, query, by="assignment_id")
+    ]
+
+
+@api.get("/runs/{run_id}/history", response={200: HistoryOut, **ERRORS}, tags=["runs"])
+def show_history(request: HttpRequest, run_id: Id) -> dict[str, Any]:
+    """What was done to a run by whom, and its steps, thinned to at most 200."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    return {"events": run.events.all(), "steps": reports.history(run)}
+
+
+@api.get(
+    "/runs/{run_id}/steps",
+    response={200: list[StepOut], **ERRORS},
+    tags=["runs"],
+    openapi_extra=NEXT,
+)
+def list_steps(
+    request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[Page]
+) -> list[Any]:
+    """Every step of a run, in order."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    return page(request, response, run.history.all(), query, by="number")
+
+
+@api.get(
+    "/runs/{run_id}/events",
+    response={200: list[EventOut], **ERRORS},
+    tags=["runs"],
+    openapi_extra=NEXT,
+)
+def list_events(
+    request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[Page]
+) -> list[Any]:
+    """What was done to a run by whom, and what it did by itself, the latest first."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    return page(request, response, run.events.all(), query, by="-pk")

@@ -1,0 +1,105 @@
+"""Runs: how they stand, their life, what may be changed."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Literal
+
+from django.db import transaction
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+
+from selection import reports
+from selection.accounts import scoped
+from selection.api.base import ERRORS, api, may_manage, who
+from selection.api.fields import Id
+from selection.models import Run
+from selection.runs import changes, lifecycle, previews, priors, roster_opening, void_budget
+from selection.worker import links
+
+from .schemas import ChangedOut, ChangeIn, MoveIn, RunOut
+
+
+@api.get("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
+def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
+    """How a run stands."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    fit = reports.fit(run)
+    promised = reports.promise_status(run, doubts=fit)
+    progress = reports.progress(run)
+    ahead, void = reports.ahead(run, progress), void_budget.of(run)
+    return {
+        **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
+        "pool": run.pool_id,
+        "question_set": run.question_set_id,
+        "join_link": links.join_address(run) if may_manage(request) else "",
+        "options": run.hand_set,
+        "quotas": run.quotas or None,
+        "learned_from": priors.as_numbers(run),
+        "skills": [{"skill": str(skill), "k": skill.k} for skill in run.skills],
+        "promise": promised.sentence,
+        "verdict": promised.verdict,
+        "over": promised.over,
+        "by_hand": promised.by_hand,
+        "epsilon_reached": promised.epsilon,
+        "warnings": list(fit.warnings),
+        "population": fit.numbers(),
+        "progress": vars(progress),
+        "wasted": None if void is None else vars(void),
+        "forecast": None if ahead is None else asdict(ahead),
+        "needs": [vars(need) for need in reports.needs(run, fit, reports.signs(run))],
+    }
+
+
+MOVES: dict[str, Callable[[Run, str, str], object]] = {
+    "start": lifecycle.start,
+    "pause": lifecycle.pause,
+    "resume": lifecycle.resume,
+    "stop": lifecycle.stop,
+    "reopen": lifecycle.reopen,
+    "join-others": roster_opening.join_others,
+}
+
+
+@api.post("/runs/{run_id}/moves/{move}", response={200: RunOut, **ERRORS}, tags=["runs"])
+def move_run(
+    request: HttpRequest,
+    run_id: Id,
+    move: Literal["start", "pause", "resume", "stop", "reopen", "join-others"],
+    payload: MoveIn | None = None,
+) -> dict[str, Any]:
+    """Start, pause, resume or stop a run; reopen one that lost its promise by a correction; let all
+    others of its pool join."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    MOVES[move](run, who(request), payload.why if payload else "")
+    return show_run(request, run_id)
+
+
+@api.patch("/runs/{run_id}", response={200: ChangedOut, **ERRORS}, tags=["runs"])
+def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str, Any]:
+    """Change a run that has started: all of what is asked, or nothing."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    given = payload.dict(exclude_unset=True)
+    moves: dict[str, bool] = {
+        name: given.pop(name) for name in ("enrolling", "concluded") if name in given
+    }
+    why, preview = given.pop("why", ""), given.pop("preview", False)
+    with transaction.atomic():
+        changed = changes.apply(run, given, who(request), why) if given else {}
+        changed |= _moved(run, moves, who(request), why)
+        if preview:
+            transaction.set_rollback(True)
+    return {"changed": changed, "run": show_run(request, run_id)}
+
+
+def _moved(run: Run, moves: dict[str, bool], by: str, why: str) -> dict[str, str]:
+    """Open or close the roster, put aside or take up, where that is not so already."""
+    run.refresh_from_db()
+    said = {}
+    if "enrolling" in moves and moves["enrolling"] != run.enrolling:
+        opens = moves["enrolling"]
+        said["enrolling"] = (previews.open_roster if opens else previews.close_roster)(run)
+        (roster_opening.open_roster if opens else roster_opening.close_roster)(run, by, why)
+    if "concluded" in moves and moves["concluded"] != bool(run.concluded):
+        (lifecycle.conclude if moves["concluded"] else lifecycle.take_up)(run, by, why)
+        said["concluded"] = "The promise stays as it is."
+    return said

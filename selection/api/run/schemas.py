@@ -1,0 +1,232 @@
+"""A run over the wire: as it stands, and what may be changed of it."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from ninja import Field, Schema
+
+from selection.api.fields import Value, Yes, price
+from selection.api.schemas import WhyIn
+from selection.limits import LONGEST_WHY
+
+
+class SkillOut(Schema):
+    """A question set that workers are tested on, and how many are selected by it."""
+
+    skill: str
+    k: int
+
+
+class NeedOut(Schema):
+    """kind: stuck, waits, gold, quiet, joins, paused, broken, fit, sharing or review."""
+
+    kind: str
+    words: str
+
+
+class EverybodyOut(Schema):
+    """What a test of everybody alike would take, with as many questions as one worker gets."""
+
+    questions: int = Field(description="Of each worker: as many as the one asked most will have.")
+    answers: int
+    cost: float | None
+    epsilon: float = Field(
+        description="How far off the best K by share of right answers may be, with probability "
+        "1 − δ, by simulation; nobody promises it."
+    )
+
+
+class AheadOut(Schema):
+    """What a run that goes on will still take, as simulated from where it stands."""
+
+    why: str = Field(description="Why nothing can be said yet; empty if something can.")
+    paid: int = Field(description="Answers given so far.")
+    committed: int = Field(description="Answers that are out with the crowd.")
+    paid_cost: float | None
+    committed_cost: float | None
+    answers: tuple[int, int, int] | None = Field(
+        description="Still to come, those that are out included: low, median, high; in four cases "
+        "of five it is between low and high. null: fewer than 20 runs were simulated."
+    )
+    median: int | None = Field(description="The middle one of them; few runs give it as well.")
+    cost: tuple[float, float, float] | None = Field(description="The same in money.")
+    total: tuple[int, int, int] | None = Field(description="Answers in all at the end.")
+    kept: float | None = Field(description="Share of simulated runs that finish.")
+    finished: int = Field(description="How many simulated runs finish, of `runs`.")
+    runs: int = Field(description="How many were simulated.")
+    epsilon: float | None = Field(
+        description="The ε that holds in the middle of those that end early; null if none does."
+    )
+    time: str = Field(description="How long it takes at the present speed, in words.")
+    hours: float | None = Field(description="At most so long; null if it is too early to say.")
+    everybody: EverybodyOut | None
+    at: datetime | None = Field(description="When it was simulated.")
+
+
+class ProgressOut(Schema):
+    """Where a run stands as a whole. It stops when gap falls to wanted: differences of accuracy."""
+
+    accepted: int
+    rejected: int
+    undecided: int = Field(description="Tested, and neither accepted nor rejected yet.")
+    not_tested: int = Field(
+        description="Without a counted answer, or gone before a verdict. The four counts add up to "
+        "all workers, in each skill."
+    )
+    gap: float
+    wanted: float
+    closed: float = Field(description="How much of the way to the stop is behind, 0 to 1.")
+    spent: int = Field(
+        description="Assignments handed out, those of questions that were retired since included."
+    )
+    left: int | None = Field(description="What the budget still allows; null: no limit.")
+    counted: int = Field(description="Answers that count in the statistics.")
+    out: int = Field(description="Assignments with the crowd.")
+    rate: float = Field(description="Answers counted per minute over the last minutes.")
+
+
+class WastedOut(Schema):
+    """What a run's budget lacks by answers to questions that were retired since: they are paid, and
+    count for nothing."""
+
+    answers: int = Field(description="Since the budget was last changed.")
+    budget: int | None = Field(
+        description="That lets as many others be asked; null where the algorithm planned with it."
+    )
+    words: str
+
+
+class PopulationOut(Schema):
+    """As fitted to the pool: mean and spread of the accuracies, the border that K workers are
+    expected to exceed, the p-value of the check."""
+
+    mean: float
+    spread: float
+    border: float
+    p_value: float
+
+
+class LearnedOut(Schema):
+    """The earlier run that a run starts from; names are empty where they are not known."""
+
+    run: str
+    pool: str
+    question_set: str
+    workers: int
+    answers: int
+    counts_as: int = Field(description="How many workers all that weighs as much as.")
+
+
+class QuotasAskedOut(Schema):
+    """At least and at most so many of the selected from each value of a worker attribute."""
+
+    attribute: str
+    limits: dict[str, tuple[int | None, int | None]] = Field(
+        description="By value: the least and the most; null: no limit."
+    )
+
+
+class RunOut(Schema):
+    """A run, as it stands."""
+
+    id: int = Field(examples=[1])
+    name: str = Field(examples=["Best 3 of spring"])
+    pool: int = Field(description="Its id.")
+    question_set: int = Field(description="Its id.")
+    status: str = Field(description="draft, running, paused or ended.")
+    state: str = Field(
+        description="By what is to be done next: draft, enrolling, running, paused, ready for "
+        "review, concluded."
+    )
+    ending: str = Field(
+        description="Why it ended: promise, budget, questions, stopped, roster or regraded."
+    )
+    created: datetime
+    started: datetime | None
+    ended: datetime | None
+    algorithm: str
+    k: int
+    epsilon: float
+    delta: float
+    budget: int | None
+    price: float | None = Field(description="What an answer costs.")
+    currency: str
+    slots: int
+    slots_per_worker: int
+    minutes: int
+    hours_to_come: float | None
+    enrolling: bool = Field(description="Whether workers may join.")
+    enrol_until: datetime | None
+    enrol_most: int | None
+    join_link: str = Field(
+        description="The one link for all who may join; empty for a token that does not manage."
+    )
+    recorded_only: bool = Field(description="Whether nobody is asked: imported answers only.")
+    met: str = Field(
+        description="What becomes of questions that a worker met in another run (skip, out, again)."
+    )
+    only: list[str] = Field(description="Whom it is for, by their ids; empty: everybody.")
+    left_out: list[str] = Field(description="Who is not in it, by their ids.")
+    seed: int
+    options: dict[str, Value] = Field(description="Of the algorithm, those that were set by hand.")
+    learned_from: LearnedOut | None = Field(
+        description="The earlier run that this one starts from, and how much that weighs."
+    )
+    quotas: QuotasAskedOut | None
+    skills: list[SkillOut]
+    one_kind_each: bool = Field(
+        description="Whether each worker is selected for at most one of several question sets."
+    )
+    promise: str
+    verdict: str = Field(
+        description="At the end: kept, weakened (the sentence says by what), early (it holds for "
+        "another ε than was wanted) or none."
+    )
+    over: str = Field(description="Whom the promise is about, where that is not the whole pool.")
+    by_hand: str = Field(description="What verdicts by hand do to the promise.")
+    epsilon_reached: float | None = Field(
+        description="The ε of the promise that holds by now, or held at the end."
+    )
+    warnings: list[str] = Field(description="What makes the promise doubtful for this pool.")
+    population: PopulationOut | None = Field(
+        description="As fitted to the pool: mean and spread of the accuracies, the border that K "
+        "workers are expected to exceed, the p-value of the check."
+    )
+    progress: ProgressOut
+    wasted: WastedOut | None = Field(
+        description="What the budget lacks, while a run goes on or where it ended for that; mostly "
+        "null. Change the budget to the one that is named to make up for it."
+    )
+    forecast: AheadOut | None = Field(
+        description="What is still to come; null before the start and after the end."
+    )
+    needs: list[NeedOut] = Field(description="What a person should see to; mostly nothing.")
+
+
+class MoveIn(WhyIn, extra="forbid"):
+    """The reason of a move; the body may be left out."""
+
+
+class ChangeIn(Schema, extra="forbid"):
+    """The settings to change; those that are left out stay."""
+
+    name: str | None = None
+    budget: int | None = Field(None, description="null: no limit.")
+    price: Decimal | None = price("Of an answer, at any time. null: not known.")
+    currency: str | None = None
+    slots: int | None = None
+    slots_per_worker: int | None = None
+    minutes: int | None = None
+    hours_to_come: float | None = Field(None, description="null: everybody is waited for.")
+    epsilon: float | None = None
+    enrol_until: datetime | None = Field(None, description="With its zone.")
+    enrol_most: int | None = None
+    enrolling: Yes | None = Field(None, description="Open or close the roster.")
+    concluded: Yes | None = Field(None, description="Put an ended run aside, or take it up.")
+    why: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
+    preview: Yes = Field(False, description="Only say what it would do.")
+
+
+class ChangedOut(Schema):
+    changed: dict[str, str] = Field(description="What each setting does to the promise, in words.")
+    run: RunOut

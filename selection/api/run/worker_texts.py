@@ -1,0 +1,60 @@
+"""What a run's workers are told beside the questions: pay, codes to hand in, what happens next."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Schema
+
+from selection.accounts import scoped
+from selection.api.base import ERRORS, api, who
+from selection.api.fields import Id, Part, price
+from selection.models import Run
+from selection.runs import worker_texts
+from selection.runs.worker_texts import LONGEST_CODE, OUTCOMES, PageFacts
+
+
+class CodesIn(Part):
+    """To hand in on the platform, by outcome; where there is none, one is made up."""
+
+    done: str = Field("", max_length=LONGEST_CODE, description=OUTCOMES["done"])
+    screened: str = Field("", max_length=LONGEST_CODE, description=OUTCOMES["screened"])
+    nothing: str = Field("", max_length=LONGEST_CODE, description=OUTCOMES["nothing"])
+
+
+class PageIn(Part):
+    pay: Decimal | None = price("What they get for an answer. null: nothing is said about pay.")
+    codes: CodesIn | None = None
+    after: str = Field("", max_length=5000, description="Shown at the end, in Markdown.")
+
+
+class CodesOut(Schema):
+    done: str = Field(examples=["C1A2B3C4"])
+    screened: str
+    nothing: str
+
+
+class PageOut(Schema):
+    pay: float | None
+    currency: str
+    codes: CodesOut = Field(description="Those that hold, made up or given.")
+    after: str
+
+
+@api.get("/runs/{run_id}/page", response={200: PageOut, **ERRORS}, tags=["runs"])
+def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
+    """What workers are told on their page beside the questions."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    facts = PageFacts.of(run)
+    codes = {outcome: worker_texts.code(run, outcome) for outcome in OUTCOMES}
+    return {"pay": facts.pay, "currency": run.currency, "codes": codes, "after": facts.after}
+
+
+@api.put("/runs/{run_id}/page", response={200: PageOut, **ERRORS}, tags=["runs"])
+def tell_workers(request: HttpRequest, run_id: Id, payload: PageIn) -> dict[str, Any]:
+    """Say all of it anew, at any time."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    codes = payload.codes.dict() if payload.codes else {}
+    worker_texts.change(run, PageFacts(payload.pay, codes, payload.after), who(request))
+    return show_page(request, run_id)

@@ -1,0 +1,22 @@
+"""On whose behalf the code runs just now."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from .log import asking
+
+
+class Recording:
+    """Middleware: what is done in this request is written down as its sender's."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        token = asking.set(request)
+        try:
+            return self.get_response(request)
+        finally:
+            asking.reset(token)

@@ -1,0 +1,46 @@
+"""What a step did, for the programs that a team has asked to be told."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selection import webhooks
+from selection.history import notifications
+from selection.models import Assignment, Candidate, Run, Webhook
+from selection.webhooks import Message
+
+from .arrays import StepArrays
+
+Kind = Webhook.Event
+
+
+def tell(arrays: StepArrays, verdict: NDArray[np.int8]) -> None:
+    """Who was decided and who has new questions; called when all of it is written."""
+    decided = arrays.ids[verdict != arrays.verdict].tolist()
+    dealt = arrays.counts.any() and not arrays.run.recorded_only
+    if decided or dealt:
+        webhooks.write(arrays.run, lambda kinds: _messages(arrays.run, decided, kinds))
+
+
+def _messages(run: Run, decided: list[int], kinds: Collection[str]) -> Iterator[Message]:
+    rows = run.candidates.select_related("worker").order_by("arm")
+    if decided and {Kind.ACCEPTED, Kind.REJECTED} & set(kinds):
+        few = rows.filter(pk__in=decided) if len(decided) < 500 else rows
+        yield from notifications.verdicts(run, [row for row in few if row.pk in set(decided)])
+    if Kind.OPENED in kinds:
+        yield from _opened(run)
+
+
+def _opened(run: Run) -> Iterator[Message]:
+    """One for each worker in each skill who has something to do by this step."""
+    out: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    asked = Assignment.objects.filter(candidate__run=run, step=run.steps).open()
+    columns = asked.order_by("id").values_list("candidate_id", "id", "question__key")
+    for candidate, pk, question in columns:
+        out[candidate].append({"assignment": pk, "question": question})
+    for row in Candidate.objects.filter(run=run).select_related("worker").order_by("arm"):
+        if row.pk in out:
+            yield Message(Kind.OPENED, notifications.about(run, row) | {"assignments": out[row.pk]})

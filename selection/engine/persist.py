@@ -1,0 +1,148 @@
+"""Writing a step down: what was counted, how the workers stand, what goes out."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selection import audit
+from selection.answers.presence import NOTED_EVERY
+from selection.db import bulk
+from selection.models import Answer, Candidate, Run, Step
+from topk import Standing, Verdict, compact
+
+from . import ending, notifications
+from .arrays import StepArrays
+from .best_guarantee import remember
+from .dealing import deal
+from .withdrawal import in_the_way, take_back
+
+
+def save(arrays: StepArrays) -> Step:
+    run, selector, roster = arrays.run, arrays.selector, arrays.roster
+    proof = run.proof
+    run.steps += 1
+    standing = None
+    if selector is not None:
+        standing = selector.standing()
+        run.memory = compact(selector.state.memory)
+        remember(run, selector, standing, roster)
+    if arrays.ending:
+        ending.end(run, arrays.ending)
+        after = {"status": run.status, "ending": run.ending, "step": run.steps}
+        audit.note("ended", run, who="engine", before={"status": "running"}, after=after)
+    verdict = _verdicts(arrays, standing)
+    fields = ["steps", "memory", "status", "ending", "ended"]
+    run.save(update_fields=fields if run.proof is proof else [*fields, "proof"])
+    _count_answers(arrays)
+    take_back(arrays, in_the_way(arrays))
+    _save_candidates(arrays, verdict, standing)
+    _save_seen(arrays)
+    deal(arrays)
+    notifications.tell(arrays, verdict)
+    tested = arrays.pulls + arrays.new_pulls > 0
+    return Step.objects.create(
+        run=run,
+        number=run.steps,
+        at=arrays.now,
+        applied=int(arrays.counted.sum()),
+        dealt=int(arrays.counts.sum()),
+        accepted=int((tested & (verdict == Verdict.ACCEPTED)).sum()),
+        rejected=int((tested & (verdict == Verdict.REJECTED)).sum()),
+        gap=standing.gap if standing else 1.0,
+        wanted=standing.wanted if standing else 0.0,
+        closed=standing.closed if standing else 0.0,
+    )
+
+
+def _verdicts(arrays: StepArrays, standing: Standing | None) -> NDArray[np.int8]:
+    """(n,) by the run's arms; who is gone keeps the verdict that was given, mostly none."""
+    verdict = arrays.verdict.astype(np.int8)
+    if arrays.ending == Run.Ending.ROSTER and not arrays.run.several:
+        verdict[arrays.roster.arms] = Verdict.ACCEPTED
+    elif arrays.selector is not None and standing is not None:
+        final = arrays.run.finished
+        own = standing.verdict if final else arrays.selector.state.verdict
+        verdict[arrays.roster.arms] = own
+    return verdict
+
+
+def _count_answers(arrays: StepArrays) -> None:
+    ids = arrays.answers.ids[arrays.counted].tolist()
+    bulk.update(Answer, ids, {"applied_in": [arrays.run.steps] * len(ids)})
+
+
+def _save_candidates(
+    arrays: StepArrays, verdict: NDArray[np.int8], standing: Standing | None
+) -> None:
+    """Write the rows that changed, of which there may be thousands."""
+    closed = arrays.new_pulls + arrays.new_void
+    arms = np.flatnonzero(arrays.counts + arrays.taken + closed > 0)
+    bulk.update(
+        Candidate,
+        arrays.ids[arms].tolist(),
+        {
+            "asked": (arrays.asked + arrays.counts)[arms].tolist(),
+            "pulls": (arrays.pulls + arrays.new_pulls)[arms].tolist(),
+            "void": (arrays.void + arrays.new_void)[arms].tolist(),
+            "rewards": (arrays.rewards + arrays.new_rewards)[arms].tolist(),
+        },
+    )
+    decided = np.flatnonzero(verdict != arrays.verdict)
+    bulk.update(
+        Candidate,
+        arrays.ids[decided].tolist(),
+        {
+            "verdict": verdict[decided].tolist(),
+            "decided_in": [arrays.run.steps] * decided.size,
+            "decided_why": _why(arrays, standing, decided.tolist()),
+        },
+    )
+
+
+def _save_seen(arrays: StepArrays) -> None:
+    """Who answered was there. Not for every answer: a minute more or less tells nothing."""
+    answered = np.unique(arrays.answers.arms)
+    late = arrays.seen[answered] > arrays.noted[answered] + NOTED_EVERY.total_seconds()
+    arms = answered[late]
+    moments = [datetime.fromtimestamp(at, UTC) for at in arrays.seen[arms].tolist()]
+    bulk.update(Candidate, arrays.ids[arms].tolist(), {"seen": moments})
+
+
+def _why(arrays: StepArrays, standing: Standing | None, decided: list[int]) -> list[str]:
+    """The reason of each verdict of this step."""
+    run, reasons = arrays.run, _reasons(arrays)
+    said = []
+    for arm in decided:
+        why = reasons.get(arm)
+        if why is None and standing is None:
+            why = "no more workers were left than are wanted: there was nothing to choose"
+        elif why is None and standing is not None:
+            place, k = arrays.roster.places(np.array([arm]))[0], run.skills[arrays.skill[arm]].k
+            why = _closing_words(run, standing, int(place), k)
+        said.append(why or "")
+    return said
+
+
+def _reasons(arrays: StepArrays) -> dict[int, str]:
+    """What the algorithm says of those it decided in this step, by the run's arms."""
+    if arrays.selector is None:
+        return {}
+    arms = arrays.roster.arms
+    return {int(arms[event.arm]): event.why for event in arrays.selector.events}
+
+
+def _closing_words(run: Run, standing: Standing, arm: int, k: int) -> str:
+    place = "among" if standing.verdict[arm] == Verdict.ACCEPTED else "not among"
+    within = " that keep to the quotas" if run.quotas else ""
+    if run.several and run.one_kind_each:
+        within = " of this kind of task, with nobody selected for two,"
+    if run.fixed_budget:
+        when = "the budget was spent"
+    elif standing.wanted:
+        short = np.ceil(standing.gap * 1000) / 1000  # upwards, as wherever it is promised
+        enough = f"within the {standing.wanted:g} wanted"
+        when = f"they were at most {short:.3f} short of the best, {enough}"
+    else:
+        when = "the bounds left nobody else"
+    return f"mean {standing.mean[arm]:.3f}, {place} the best {k}{within} when {when}"

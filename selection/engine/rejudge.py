@@ -1,0 +1,226 @@
+"""Judge a run anew from its stored answers, after some of them were graded differently."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from selection import webhooks
+from selection.history import notifications
+from selection.models import Answer, Candidate, Run, Step
+from selection.models.roster import Counts, Roster
+from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, State, Verdict, pack
+from topk.feed import tell_in_turn
+
+from .best_guarantee import remember
+
+CHUNK = 2000
+Ending = Run.Ending
+
+OPEN_AGAIN = (
+    "What was proved before rested on the old grading and is forgotten; a verdict that was settled "
+    "may open again."
+)
+
+
+@dataclass(frozen=True)
+class Tally:
+    worker: str
+    right: int
+    answers: int
+
+    def __str__(self) -> str:
+        return f"{self.right}/{self.answers}"
+
+
+def tallies(rows: Iterable[Candidate]) -> dict[int, Tally]:
+    return {row.pk: Tally(row.worker.key, round(row.rewards), row.pulls) for row in rows}
+
+
+def rejudge(run: Run) -> str:
+    """Count a locked run's answers again, and let its algorithm judge by them.
+
+    While it goes on, nobody is decided by algorithms that decide at their end only; those that work
+    in rounds are played again. Returns what became of the promise, in words.
+    """
+    run.steps += 1
+    _count(run)
+    rows = list(run.candidates.order_by("arm"))
+    roster, selector = _replayed(run, rows)
+    run.proof = {}
+    standing = selector.standing() if selector else None
+    if selector is not None and standing is not None:
+        run.memory = pack(selector.state.memory) if not selector.open_roster else {}
+        remember(run, selector, standing, roster)
+    said = _end(run, selector) if run.status == Run.Status.ENDED else OPEN_AGAIN
+    changed = _decide(run, rows, roster, selector, standing)
+    run.save(update_fields=["steps", "memory", "proof", "ending", "regraded"])
+    _write_step(run, rows, standing)
+    return f"{said} {changed}".strip()
+
+
+# -- counting
+
+
+def _count(run: Run) -> None:
+    """The tallies of all candidates from the answers that were counted."""
+    counted = _counted(run).order_by()
+    found = counted.values_list("assignment__candidate").annotate(
+        told=Count("pk", filter=Q(void=False)),
+        silent=Count("pk", filter=Q(void=True)),
+        won=Count("pk", filter=Q(void=False, right=True)),
+    )
+    _store(run, {pk: numbers for pk, *numbers in found})
+
+
+def _counted(run: Run) -> QuerySet[Answer]:
+    """By way of the candidates: no index leads from a run to the answers that were counted."""
+    return Answer.objects.filter(assignment__candidate__run=run).exclude(applied_in=None)
+
+
+def _store(run: Run, found: dict[int, list[int]]) -> None:
+    changed = []
+    for row in run.candidates.filter(Q(pulls__gt=0) | Q(void__gt=0)):
+        numbers = found.get(row.pk, [0, 0, 0])
+        if [row.pulls, row.void, row.rewards] != numbers:
+            row.pulls, row.void, row.rewards = numbers[0], numbers[1], float(numbers[2])
+            changed.append(row)
+    Candidate.objects.bulk_update(changed, ["pulls", "void", "rewards"], 500)
+
+
+def _replayed(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]:
+    """The algorithm with these answers alone behind it; None with too few to choose from."""
+    skill = np.array([row.skill for row in rows], np.int64)
+    gone = np.array([bool(row.gone) for row in rows], bool)
+    pulls: Counts = np.array([row.pulls for row in rows], np.int64)
+    roster = Roster.of(run, skill, gone, pulls)
+    if not roster.enough(run):
+        return roster, None
+    if not run.selector_class.open_roster:
+        selector = roster.selector(run, State.fresh(roster.arms.size))
+        _play(run, rows, roster, selector)
+        return roster, selector
+    rewards = np.array([row.rewards for row in rows], float)
+    nobody = np.zeros(pulls.size, np.int8)
+    asked = np.array([row.asked - row.void for row in rows], np.int64)
+    state = roster.state(pulls, rewards, nobody, {}, asked - pulls)
+    return roster, roster.selector(run, state)
+
+
+def _play(run: Run, rows: list[Candidate], roster: Roster, selector: Selector) -> None:
+    """Tell the stored answers in order of position, as its rounds take them.
+
+    What cannot be told yet counts as not applied, and waits for its round.
+    """
+    stored = _counted(run)
+    table = np.array(
+        list(
+            stored.order_by("assignment__candidate__arm", "assignment__position").values_list(
+                "pk", "assignment__candidate__arm", "right", "void"
+            )
+        ),
+        np.int64,
+    ).reshape(-1, 4)
+    ids, arms, right, void = table.T
+    places = roster.places(arms)
+    wanted = (places >= 0) & (void == 0)
+    told = tell_in_turn(selector, wanted, arms, places, right)
+    counted = told | passed_over(arms, ~wanted, wanted & ~told)
+    _wait(ids[~counted])
+    sums = [counted & (void == 0), counted & (void == 1), counted & (void == 0) & (right == 1)]
+    columns = [np.bincount(arms[which], minlength=len(rows)).tolist() for which in sums]
+    numbers = {row.pk: [column[row.arm] for column in columns] for row in rows}
+    _store(run, numbers)
+    for row in rows:
+        row.pulls, row.void = numbers[row.pk][0], numbers[row.pk][1]
+        row.rewards = float(numbers[row.pk][2])
+
+
+def passed_over(
+    arms: Counts, silent: NDArray[np.bool_], waits: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """(a,) those of the silent ones, which tell the algorithm nothing, that nothing waits before.
+
+    What is counted of an arm is a prefix of its positions, so a void answer behind one that waits
+    for its round waits as well. All are in order of arm and position.
+    """
+    first = np.full(int(arms.max(initial=-1)) + 1, arms.size)
+    np.minimum.at(first, arms[waits], np.flatnonzero(waits))
+    return silent & (np.arange(arms.size) < first[arms])
+
+
+def _wait(answers: Counts) -> None:
+    for start in range(0, answers.size, CHUNK):
+        chunk = answers[start : start + CHUNK].tolist()
+        Answer.objects.filter(pk__in=chunk).update(applied_in=None)
+
+
+# -- judging
+
+
+def _end(run: Run, selector: Selector | None) -> str:
+    """Give an ended run the ending that it has by these answers; what became of it, in words."""
+    run.regraded = timezone.now()
+    if selector is None or run.ending == Ending.ROSTER:
+        return "The run had ended; its tallies are corrected."
+    finished, reasons = run.finished, selector.stop()
+    if run.fixed_budget:
+        if finished and BUDGET_SPENT not in reasons:
+            run.ending = Ending.REGRADED
+            return "By the corrected answers the plan of the algorithm is not complete any more."
+        return "The run had ended; its selection is made anew."
+    if PROMISE_KEPT in reasons:
+        run.ending = Ending.PROMISE
+        return "The promise still holds." if finished else "By the corrected answers it holds."
+    if finished:
+        run.ending = Ending.REGRADED
+        return "The promise that the run ended with does not hold any more."
+    return "The run had ended without its promise; what it can say instead is corrected."
+
+
+def _decide(
+    run: Run,
+    rows: list[Candidate],
+    roster: Roster,
+    selector: Selector | None,
+    standing: Standing | None,
+) -> str:
+    """Set the verdicts of those who are there; which changed, in words."""
+    if selector is None or standing is None or run.ending == Ending.ROSTER:
+        return ""
+    own = standing.verdict if run.finished else selector.state.verdict
+    verdicts = roster.spread(own.astype(np.int8), 0)
+    why = {int(roster.arms[event.arm]): event.why for event in selector.events}
+    changed = []
+    for row in (rows[arm] for arm in roster.arms.tolist()):
+        new = int(verdicts[row.arm])
+        if new != row.verdict:
+            changed.append(row)
+            row.verdict, row.decided_in = new, run.steps if new else None
+            row.decided_why = why.get(row.arm, "by the corrected gold answers") if new else ""
+    Candidate.objects.bulk_update(changed, ["verdict", "decided_in", "decided_why"], 500)
+    if changed:
+        webhooks.write(run, lambda kinds: notifications.verdicts(run, changed))
+    if not changed:
+        return ""
+    return f"Verdicts that changed: {len(changed)}."
+
+
+def _write_step(run: Run, rows: list[Candidate], standing: Standing | None) -> None:
+    """So that charts and what is promised so far go by the corrected answers."""
+    verdicts = [row.verdict for row in rows if row.pulls]
+    Step.objects.create(
+        run=run,
+        number=run.steps,
+        at=timezone.now(),
+        applied=0,
+        dealt=0,
+        accepted=verdicts.count(Verdict.ACCEPTED),
+        rejected=verdicts.count(Verdict.REJECTED),
+        gap=standing.gap if standing else 1.0,
+        wanted=standing.wanted if standing else 0.0,
+        closed=standing.closed if standing else 0.0,
+    )

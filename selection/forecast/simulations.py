@@ -1,0 +1,144 @@
+"""One simulated run, as the app would make it: nobody answers a question twice."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import inf
+from time import monotonic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topk import PROMISE_KEPT, Selector
+from topk.published.sequential import SequentialSelector
+from topk.selector import draw
+
+from .beliefs import Belief
+from .candidates import Contender
+
+SEED = 20
+BATCH, BATCH_OF_POOL = 0.05, 0.1  # out at once where an algorithm would ask for one or two
+MOST_NEEDED = 20  # times all questions: farther nobody looks how many would be needed
+ALL_PULLS = 1e8  # answers x workers: what looking may take, about a second
+
+
+class TooLong(Exception):
+    """A simulated run took longer than it may."""
+
+
+class Ending(StrEnum):
+    PROMISE = "promise"
+    QUESTIONS = "questions"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True)
+class Play:
+    """answers  how many were paid
+    most     of one worker
+    epsilon  that the promise holds for at the end; 1: nothing is promised
+    loss     what the selection really loses: mean of the best K less mean of the selected
+    """
+
+    answers: int
+    most: int
+    ending: Ending
+    epsilon: float
+    loss: float
+
+
+def pool(contender: Contender, belief: Belief, number: int) -> NDArray[np.float64]:
+    """(n,) the accuracies of the pool of this number: the same for every algorithm."""
+    return belief.draw(contender.plan.workers, np.random.default_rng([SEED, number]))
+
+
+def play(contender: Contender, truth: NDArray[np.float64], number: int, until: float = inf) -> Play:
+    """The algorithm to its end on workers of these accuracies, in no order; the number is a seed.
+
+    Raises TooLong if it is not at its end ``until`` then, by the clock ``monotonic``.
+
+    Answers out of a finite set without replacement are, for a worker whose set was drawn, as
+    independent as any: one simulation serves both meanings of accuracy.
+    """
+    rng = np.random.default_rng([SEED, number, 1])
+    selector = contender.selector()
+    plan = contender.plan
+    ending = to_the_end(selector, truth, plan.room(), rng, until, plan.left)
+    named = selector.selection()
+    best = np.sort(truth)[-plan.k :]
+    return Play(
+        answers=int(selector.state.pulls.sum()),
+        most=int(selector.state.pulls.max()),
+        ending=ending,
+        epsilon=_reached(contender, selector, ending),
+        loss=float(best.mean() - truth[named].mean()),
+    )
+
+
+def to_the_end(
+    selector: Selector,
+    truth: NDArray[np.float64],
+    questions: int | NDArray[np.int64],
+    rng: np.random.Generator,
+    until: float = inf,
+    left: int | None = None,
+) -> Ending:
+    """Play on from where it stands, on workers of these accuracies (n,).
+
+    questions  how many answers a worker can have given in the end, or (n,) of them
+    left       how many answers more all can give together, where the questions limit that
+
+    Raises TooLong if it is not at its end ``until`` then.
+    """
+    most = inf if left is None else int(selector.state.pulls.sum()) + left
+    while not (reasons := selector.stop()):
+        if monotonic() > until:
+            raise TooLong
+        room = questions - selector.state.pulls
+        counts = selector.ask(_slots(selector), room=room, rng=rng)
+        counts = _within(counts, most - float(selector.state.pulls.sum()))
+        arms = np.flatnonzero(counts)
+        if not arms.size:
+            return Ending.QUESTIONS
+        selector.tell(arms, draw(truth[arms], counts[arms], False, rng), counts[arms])
+    return Ending.PROMISE if PROMISE_KEPT in reasons else Ending.BUDGET
+
+
+def _within(counts: NDArray[np.int64], most: float) -> NDArray[np.int64]:
+    """As many of these as there may be in all, the first ones first."""
+    if counts.sum() <= most:
+        return counts
+    kept: NDArray[np.int64] = np.diff(np.minimum(counts.cumsum(), int(most)), prepend=0)
+    return kept
+
+
+def _slots(selector: Selector) -> int | None:
+    """Those that ask for one or two answers get as many out at once as a crowd would have."""
+    if not isinstance(selector, SequentialSelector):
+        return None
+    batch = int(BATCH * selector.state.pulls.sum())
+    return max(1, int(BATCH_OF_POOL * selector.problem.n), batch)
+
+
+def _reached(contender: Contender, selector: Selector, ending: Ending) -> float:
+    if contender.fixed_budget:
+        return 1.0
+    if ending is Ending.PROMISE:
+        return selector.problem.epsilon
+    return min(1.0, selector.standing().gap)
+
+
+@dataclass(frozen=True)
+class Need:
+    """Answers that the worker asked most would have to give; ``ended`` is False if even more."""
+
+    most: int
+    ended: bool
+
+
+def need(contender: Contender, truth: NDArray[np.float64]) -> Need:
+    """How often one worker would be asked if there were questions and money without end."""
+    plan, rng = contender.plan, np.random.default_rng([SEED, 0, 1])
+    selector = contender.selector(replace(plan.problem(), budget=None))
+    cap = int(min(MOST_NEEDED * plan.workers * plan.questions, ALL_PULLS / plan.workers))
+    ended = bool(selector.simulate(truth, cap, False, rng))
+    return Need(int(selector.state.pulls.max()), ended)

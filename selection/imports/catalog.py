@@ -1,0 +1,115 @@
+"""What a run is made of: workers and gold questions, imported from files."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import Q
+
+from selection.models import (
+    Assignment,
+    Candidate,
+    Pool,
+    Question,
+    QuestionSet,
+    RecordedAnswer,
+    Run,
+    Worker,
+)
+
+from .row_parsers import QuestionRow, WorkerRow, refuse_swapped
+
+CHUNK = 2000
+
+
+def refuse_swapped_workers(pool: Pool, rows: Sequence[WorkerRow]) -> None:
+    """Raise Refused where another column than ``worker`` has the pool's workers."""
+    named = {name for row in rows for name in row.attributes}
+    columns = {"worker": [row.worker for row in rows], "name": [row.name for row in rows]}
+    columns |= {name: [str(row.attributes.get(name, "")) for row in rows] for name in sorted(named)}
+    values = {value for column in columns.values() for value in column}
+    known = set(pool.workers.filter(key__in=values).values_list("key", flat=True))
+    refuse_swapped("worker", known, columns, "this pool's workers")
+
+
+@transaction.atomic
+def take_workers(pool: Pool, rows: Sequence[WorkerRow]) -> int:
+    """Add workers; one who is in the pool already gets the new name and attributes."""
+    workers = [
+        Worker(pool=pool, key=row.worker, name=row.name, attributes=row.attributes) for row in rows
+    ]
+    Worker.objects.bulk_create(
+        workers,
+        CHUNK,
+        update_conflicts=True,
+        unique_fields=["pool", "key"],
+        update_fields=["name", "attributes"],
+    )
+    return len(workers)
+
+
+def refuse_swapped_questions(into: QuestionSet, rows: Sequence[QuestionRow]) -> None:
+    """Raise Refused where another column than ``question`` has the set's questions."""
+    columns = {
+        "question": [row.question for row in rows],
+        "prompt": [row.prompt for row in rows],
+        "answer": [" | ".join(row.accepted) for row in rows],
+    }
+    known = set(into.questions.values_list("key", flat=True))
+    refuse_swapped("question", known, columns, "this set's questions")
+
+
+def asked_already(question: str) -> str:
+    """Why a question that was asked is not changed: it was graded by the answers it had."""
+    return (
+        f"“{question}” has been asked in a run and cannot be changed by a file; its own page can, "
+        "and grades the answers to it anew."
+    )
+
+
+@transaction.atomic
+def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> int:
+    """Add questions; one that is in the set already is replaced under its old number."""
+    QuestionSet.objects.select_for_update().get(pk=question_set.pk)
+    numbers = dict(question_set.questions.values_list("key", "number"))
+    following = max(numbers.values(), default=-1) + 1
+    questions = []
+    for row in rows:
+        number = numbers.setdefault(row.question, following)
+        following += number == following
+        questions.append(
+            Question(
+                question_set=question_set,
+                number=number,
+                key=row.question,
+                prompt=row.prompt,
+                accepted=row.accepted,
+                choices=row.choices,
+                grading=row.grading,
+            )
+        )
+    Question.objects.bulk_create(
+        questions,
+        CHUNK,
+        update_conflicts=True,
+        unique_fields=["question_set", "key"],
+        update_fields=["prompt", "accepted", "choices", "grading"],
+    )
+    return len(questions)
+
+
+def asked_of(question_set: QuestionSet) -> set[str]:
+    """Keys of the questions that were handed out or have an answer waiting.
+
+    By way of the candidates: no index leads from a question to its assignments.
+    """
+    runs = Run.objects.filter(Q(question_set=question_set) | Q(further__question_set=question_set))
+    candidates = Candidate.objects.filter(run__in=runs)
+    asked = Assignment.objects.filter(candidate__in=candidates).order_by()
+    waiting = RecordedAnswer.objects.filter(candidate__in=candidates)
+    used = {
+        question
+        for rows in (asked, waiting)
+        for question in rows.values_list("question", flat=True).distinct()
+    }
+    questions = question_set.questions.values_list("pk", "key")
+    return {key for pk, key in questions if pk in used}

@@ -1,0 +1,101 @@
+"""Answers that a crowd once gave to tasks whose known answers we have: files, read together."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from selection.errors import Refused
+from selection.models import plain
+
+from . import row_parsers
+from .row_parsers import AnswerRow, BadRow
+
+
+@dataclass(frozen=True)
+class Graded:
+    """answers   one a worker and task, all of them to tasks in ``gold``
+    golds     ``gold`` by kind of task, in the order of the gold files
+    left_out  how many more the file has, to tasks without a known answer
+    idle      workers of the file who answered no task in ``gold``
+    repeated  further rows of a worker for a task: the first counts, as in an import
+    """
+
+    answers: list[AnswerRow]
+    gold: dict[str, str]
+    left_out: int
+    idle: int
+    repeated: int
+    golds: list[dict[str, str]]
+
+    @cached_property
+    def right(self) -> dict[str, list[bool]]:
+        """By worker, whether each of the recorded answers is right, in the order of the file."""
+        found: dict[str, list[bool]] = defaultdict(list)
+        for row in self.answers:
+            found[row.worker].append(plain(row.response) == plain(self.gold[row.question]))
+        return found
+
+
+def read(answers: bytes | str, gold: bytes | str, names: tuple[str, str]) -> Graded:
+    """From the two files, whose names are for refusals. Raises Refused, with file and line."""
+    return read_kinds(answers, [gold], names)
+
+
+def read_kinds(answers: bytes | str, golds: Sequence[bytes | str], names: Sequence[str]) -> Graded:
+    """The same with a gold file for each kind of task, each task in one of them.
+
+    names  of the file of answers, then of each gold file
+    """
+    rows, problems = row_parsers.answers(answers, names[0])
+    bad = [row for row in problems if not row.repeats]
+    if bad:
+        raise Refused(_first(bad, names[0]))
+    first = _first_of_each(rows)
+    again, rows = len(rows) - len(first), first
+    kinds = [row_parsers.gold(text, name) for text, name in zip(golds, names[1:], strict=True)]
+    known = _together(kinds, names[1:])
+    columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
+    row_parsers.refuse_swapped("task", set(known), columns, "the tasks of the gold file")
+    graded = [row for row in rows if row.question in known]
+    _refuse_unanswered(kinds, {row.question for row in graded}, names)
+    idle = {row.worker for row in rows} - {row.worker for row in graded}
+    repeated = len(problems) - len(bad) + again
+    return Graded(graded, known, len(rows) - len(graded), len(idle), repeated, kinds)
+
+
+def _first_of_each(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
+    """One a worker and task: a column “skill” does not make two of a task."""
+    found: dict[tuple[str, str], AnswerRow] = {}
+    for row in rows:
+        found.setdefault((row.worker, row.question), row)
+    return list(found.values())
+
+
+def _together(kinds: Sequence[dict[str, str]], names: Sequence[str]) -> dict[str, str]:
+    """Of every kind. Raises Refused for a task of two kinds: its answers would be of either."""
+    where: dict[str, str] = {}
+    for kind, name in zip(kinds, names, strict=True):
+        for task in kind:
+            if task in where:
+                raise Refused(
+                    f"The task “{task}” is in {where[task]} and in {name}: each task must be of "
+                    "one kind."
+                )
+        where |= dict.fromkeys(kind, name)
+    return {task: label for kind in kinds for task, label in kind.items()}
+
+
+def _refuse_unanswered(
+    kinds: Sequence[dict[str, str]], answered: set[str], names: Sequence[str]
+) -> None:
+    for kind, name in zip(kinds, names[1:], strict=True):
+        if answered.isdisjoint(kind):
+            raise Refused(
+                f"{names[0]} has no answer to a task that {name} names the known answer of."
+            )
+
+
+def _first(bad: list[BadRow], name: str) -> str:
+    more = f" ({len(bad) - 1} more lines are bad)" if len(bad) > 1 else ""
+    return f"{name}, line {bad[0].line}: {bad[0].why.rstrip('.')}{more}."

@@ -1,0 +1,149 @@
+"""One reader for every file: what it is shows in its content, not in its name."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from selection.errors import Refused
+from selection.limits import MOST_ROWS
+
+from . import csv_dialect, header_row, json_lines, workbooks
+from .encoding import encoding_of, sure
+from .limits import Line, checked
+
+Row = tuple[int, list[str]]
+
+# How files begin that people take for tables.
+_OTHERS = {
+    b"PK\x03\x04": "a packed file or another program's document; export the table as CSV",
+    b"%PDF": "a PDF document; export the table as CSV",
+    b"\x89PNG": "a picture; choose the table",
+    b"\xff\xd8\xff": "a picture; choose the table",
+    b"GIF8": "a picture; choose the table",
+    b"\x1f\x8b": "a packed file; unpack it first",
+    b"7z\xbc\xaf": "a packed file; unpack it first",
+    b"SQLite format 3": "a database; export the table as CSV",
+    b"PAR1": "a Parquet file; export the table as CSV",
+    b"{\\rtf": "a document in RTF; save the table as CSV",
+}
+_PAGES = (b"<!doctype", b"<html", b"<table", b"<?xml")
+
+
+@dataclass
+class Table:
+    """A table of texts.
+
+    what      what the file turned out to be, in words
+    line      that its header begins in
+    header    its first row, each cell stripped: names of columns, unless it is a list without any
+    rows      (line, cells) of those below, as many cells as there are columns; to be read once
+    titled    whether something stands above the header
+    encoding  of the characters; empty where there was no choice
+    estimate  about how many rows there are
+    """
+
+    name: str
+    what: str
+    line: int
+    header: list[str]
+    rows: Iterator[Row] = field(repr=False)
+    encoding: str = ""
+    estimate: int = 0
+    titled: bool = False
+
+    def with_first(self) -> Iterator[Row]:
+        """The first row with the others, for a list without a header."""
+        yield self.line, self.header
+        yield from self.rows
+
+
+def read_table(
+    raw: bytes | str,
+    name: str,
+    encoding: str = "",
+    most_rows: int = MOST_ROWS,
+    header: int = 0,
+    fits: header_row.Fits | None = None,
+) -> Table:
+    """The table in these bytes, or in a text that was typed.
+
+    name      the file's, for refusals
+    encoding  of its characters; empty: by what they look like
+    header    the line that names the columns; 0: the first, or where it is given the first that
+              ``fits``, as far as one is looked for
+
+    Rows are read as they are asked for, so a row that cannot be read is refused when it is reached.
+    Raises Refused, with the line.
+    """
+    raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else bytes(raw)
+    _refuse_others(raw, name)
+    what, encoding, lines = _lines(raw, name, encoding)
+    checked_lines = checked(lines, name, most_rows)
+    if header:
+        titled, (line, cells), rest = header_row.said(checked_lines, header, name)
+    elif fits:
+        titled, (line, cells), rest = header_row.found(checked_lines, fits)
+    else:
+        titled, (line, cells), rest = False, next(checked_lines, (0, [])), checked_lines
+    if not cells:
+        raise Refused(f"{name} is empty; its first line must name the columns.")
+    columns = [cell.strip() for cell in cells]
+    _refuse_twice(columns, line, name)
+    rows = _as_wide(rest, len(columns), name)
+    return Table(name, what, line, columns, rows, encoding, _estimate(raw), titled)
+
+
+def _refuse_twice(header: list[str], line: int, name: str) -> None:
+    """Columns must be told apart by their names, whatever their capitals."""
+    names = [cell.casefold() for cell in header if cell]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise Refused(f"{name}, line {line}: the column “{twice[0]}” is there twice.")
+
+
+def _refuse_others(raw: bytes, name: str) -> None:
+    for sign, words in _OTHERS.items():
+        if raw.startswith(sign) and not (sign[:2] == b"PK" and workbooks.is_workbook(raw)):
+            raise Refused(f"{name} is {words}.")
+    if raw[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_PAGES):
+        raise Refused(f"{name} is a web page, whatever its name says; export the table as CSV.")
+
+
+def _lines(raw: bytes, name: str, encoding: str) -> tuple[str, str, Iterator[Line]]:
+    """(what it is, its encoding, its lines)"""
+    if workbooks.is_workbook(raw):
+        what, lines = workbooks.lines(raw, name)
+        return what, "", lines
+    encoding = sure(raw, encoding, name) if encoding else encoding_of(raw, name)
+    if _is_json(raw, encoding):
+        what, lines = json_lines.lines(raw.decode(encoding), name)
+        return what, encoding, lines
+    how = csv_dialect.dialect(raw, encoding)
+    return how.words, encoding, csv_dialect.lines(raw, how, name)
+
+
+def _is_json(raw: bytes, encoding: str) -> bool:
+    """An object, or a list of objects: a header in brackets is followed by something else."""
+    start = raw[:4000].decode(encoding, "ignore").split(None, 2)[:2]
+    first = "".join(start).lstrip("\ufeff")
+    return first.startswith(('{"', "[{", "[]", "{}")) or first == "{"
+
+
+def _as_wide(lines: Iterator[Line], width: int, name: str) -> Iterator[Row]:
+    """Each row with a cell for every column. Raises Refused for one with more."""
+    for line, cells in lines:
+        while len(cells) > width and not cells[-1].strip():
+            cells.pop()
+        if len(cells) > width:
+            raise Refused(
+                f"{name}, line {line}: there are {len(cells)} values for {width} columns; "
+                "put a value that has a comma in it in quotation marks."
+            )
+        yield line, [cell.strip() for cell in cells] + [""] * (width - len(cells))
+
+
+def _estimate(raw: bytes) -> int:
+    """Lines of a text; an Excel file takes some 20 bytes a row, packed, and 100 as old ones are."""
+    if raw.startswith(workbooks.OLD_EXCEL):
+        return len(raw) // 100
+    return len(raw) // 20 if raw.startswith(b"PK") else raw.count(b"\n") + raw.count(b"\r\0")

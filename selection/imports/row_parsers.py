@@ -1,0 +1,288 @@
+"""What the rows of files say: workers, questions, answers; and those that say nothing of use."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from selection.errors import Refused
+from selection.grading import question_kinds
+from selection.limits import LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
+from selection.models import Attributes, plain_key, unseen
+
+from . import platforms
+from .platforms import Plan
+from .readers import Row, Table, read_table
+
+# What a spreadsheet would compute instead of showing it. An apostrophe before it makes it text.
+_COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
+_QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
+
+# What turns the reading around in a text.
+_TURNING = re.compile("[\u202a-\u202e]")
+_ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+")
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A line that is not taken, and why; repeats tells that an earlier line says the same thing."""
+
+    line: int
+    why: str
+    repeats: bool = False
+
+
+@dataclass(frozen=True)
+class WorkerRow:
+    line: int
+    worker: str
+    name: str
+    attributes: Attributes
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    line: int
+    question: str
+    prompt: str
+    accepted: list[str]
+    choices: list[str]
+    grading: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    line: int
+    worker: str
+    question: str
+    response: str
+    skill: str = ""
+
+
+Made = WorkerRow | QuestionRow | AnswerRow
+Cells = dict[str, str]
+Names = Mapping[str, str]
+
+
+def defused(value: Any) -> Any:
+    """A cell of a file that goes out: no text in it is a formula. Numbers stay numbers."""
+    return f"'{value}" if isinstance(value, str) and _COMPUTED.match(value) else value
+
+
+def as_written(value: str) -> str:
+    """A cell that comes in, as it was before ``defused``."""
+    return value[1:] if _QUOTED.match(value) else value
+
+
+def refuse_swapped(
+    name: str, known: set[str], columns: Mapping[str, Sequence[str]], what: str
+) -> None:
+    """Raise Refused where another column has what belongs into this one.
+
+    known    what values the column ``name`` may have
+    columns  name to values, with the column ``name`` itself
+    """
+    if not columns[name] or not known.isdisjoint(columns[name]):
+        return
+    for other, values in columns.items():
+        if other != name and 2 * sum(value in known for value in values) > len(values):
+            raise Refused(
+                f"The column “{other}” holds {what}, and the column “{name}” holds none of them: "
+                "the two seem to be swapped. Say which is which, or change their names in the "
+                "first line."
+            )
+
+
+def read_path(path: Path) -> bytes:
+    """The file at this path. Raises Refused."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Refused(
+            f"{path} cannot be read: {(error.strerror or str(error)).lower()}."
+        ) from error
+
+
+# -- row by row
+
+
+def rows(table: Table, plan: Plan) -> Iterator[tuple[Row, Made | BadRow | None]]:
+    """Each row with what it says by this plan; None: it is of no use, and nobody is to be told."""
+    if plan.questions:
+        yield from _spread(table, plan)
+        return
+    make, own = _MAKERS[plan.kind], set(plan.fields.values())
+    places = {name: table.header.index(column) for name, column in plan.fields.items()}
+    kept = [(column.lower(), table.header.index(column)) for column in plan.attributes]
+    kept = [(name, place) for name, place in kept if table.header[place] not in own]
+    only = table.header.index(plan.only) if plan.only else None
+    unless = table.header.index(plan.unless) if plan.unless else None
+    for row in table.rows if plan.headed else table.with_first():
+        line, cells = row
+        useless = only is not None and _is_false(cells[only])
+        if useless or (unless is not None and not _is_false(cells[unless])):
+            yield row, None
+            continue
+        found = {name: as_written(cells[place]) for name, place in places.items()}
+        further = {name: as_written(cells[place]) for name, place in kept if cells[place]}
+        try:
+            yield row, make(line, found, plan.fields, further)
+        except Refused as refusal:
+            yield row, BadRow(line, str(refusal))
+
+
+def _is_false(cell: str) -> bool:
+    return cell.casefold() in ("", "0", "false")
+
+
+def _spread(table: Table, plan: Plan) -> Iterator[tuple[Row, AnswerRow | BadRow]]:
+    """Of a survey's rows an answer for each question that was answered, a row for each worker.
+    Raises Refused where there are more than a file may hold."""
+    own = table.header.index(plan.fields["worker"])
+    places = [(table.header.index(column), key) for column, key in plan.questions.items()]
+    count = 0
+    for row in islice(table.rows, plan.skipped, None):
+        line, cells = row
+        try:
+            worker = key({"worker": as_written(cells[own])}, "worker", plan.fields)
+        except Refused as refusal:
+            yield row, BadRow(line, str(refusal))
+            continue
+        given = [(question, as_written(cells[place])) for place, question in places if cells[place]]
+        count += len(given)
+        if count > MOST_ROWS:
+            raise Refused(
+                f"{table.name}, line {line}: there are more than {MOST_ROWS:,} answers; split it "
+                "into files of fewer rows."
+            )
+        for question, response in given:
+            yield row, AnswerRow(line, worker, question, response)
+
+
+def _worker(line: int, cells: Cells, names: Names, attributes: Cells) -> WorkerRow:
+    name = cells.get("name", "")
+    if len(name) > LONGEST_KEY:
+        raise Refused(f"The name is longer than {LONGEST_KEY} characters.")
+    _refuse_turning(name, *attributes, *attributes.values())
+    return WorkerRow(line, key(cells, "worker", names), name, {**attributes})
+
+
+def _question(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:
+    accepted, choices = _several(cells["answer"]), _several(cells.get("choices", ""))
+    prompt = question_kinds.with_media(cells["prompt"], cells)
+    if not prompt:
+        raise Refused(f"The column “{names['prompt']}” is empty; it is what the worker reads.")
+    if not accepted:
+        raise Refused(
+            f"The column “{names['answer']}” is empty; a gold question needs a known answer."
+        )
+    _refuse_turning(prompt, *accepted, *choices)
+    kind, off, named = (cells.get(name, "") for name in ("kind", "tolerance", "grading"))
+    way = question_kinds.way_of(kind, off, named, choices)
+    for why in question_kinds.faults(accepted, choices, way):
+        raise Refused(why)
+    own = key(cells, "question" if "question" in names else "prompt", names)
+    return QuestionRow(line, own, prompt, accepted, choices, way)
+
+
+def _answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
+    if not cells["response"]:
+        raise Refused(f"The column “{names['response']}” is empty.")
+    worker, question = key(cells, "worker", names), key(cells, "question", names)
+    return AnswerRow(line, worker, question, cells["response"], cells.get("skill", ""))
+
+
+_MAKERS: dict[str, Callable[[int, Cells, Names, Cells], Made]] = {
+    platforms.WORKERS: _worker,
+    platforms.QUESTIONS: _question,
+    platforms.ANSWERS: _answer,
+}
+
+
+def key(cells: Cells, name: str, names: Names) -> str:
+    """What something is called by. Raises Refused for what no name can be."""
+    value, column = cells[name], names[name]
+    if not value:
+        raise Refused(f"The column “{column}” is empty.")
+    if len(value) > LONGEST_KEY:
+        raise Refused(f"The value of “{column}” is longer than {LONGEST_KEY} characters.")
+    if code := unseen(value):
+        raise Refused(f"The value of “{column}” has a character that nobody sees ({code}).")
+    if _ROUNDED.fullmatch(value):
+        raise Refused(
+            f"“{value}” was a longer number before a spreadsheet rounded it: make the column "
+            f"“{column}” a column of text there, and fill it in anew."
+        )
+    return plain_key(value)
+
+
+def _refuse_turning(*texts: str) -> None:
+    if any(_TURNING.search(text) for text in texts):
+        raise Refused(
+            "There is a character that turns the direction of reading around (U+202A to U+202E); "
+            "what is seen would not be what is there."
+        )
+
+
+def _several(value: str) -> list[str]:
+    return [part.strip() for part in value.split("|") if part.strip()]
+
+
+# -- whole files, for those who read them at once
+
+
+def answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:
+    """The answers in a file of any known layout, as crowd-kit's ``worker,task,label``.
+
+    Raises Refused where it cannot be read as a whole.
+    """
+    table = read_table(
+        raw, name, most_rows=MOST_OF_THE_PAST, fits=platforms.fits(platforms.ANSWERS)
+    )
+    plan = platforms.recognise(platforms.ANSWERS, table.header)
+    platforms.refuse_missing(plan, table.header, name, table.line)
+    return _once(made for _, made in rows(table, plan))
+
+
+def gold(raw: bytes | str, name: str) -> dict[str, str]:
+    """``task,label``: the known answer of each task. Raises Refused for the first bad line."""
+    table = read_table(raw, name, fits=platforms.fits(platforms.GOLD))
+    plan = platforms.recognise(platforms.GOLD, table.header)
+    platforms.refuse_missing(plan, table.header, name, table.line)
+    places = {one: table.header.index(column) for one, column in plan.fields.items()}
+    found: dict[str, str] = {}
+    for line, cells in table.rows:
+        task, label = (as_written(cells[places[one]]) for one in ("question", "answer"))
+        task = plain_key(task)
+        if not task or not label:
+            empty = plan.fields["answer" if task else "question"]
+            raise Refused(f"{name}, line {line}: the column “{empty}” is empty.")
+        if task in found:
+            raise Refused(f"{name}, line {line}: “{task}” is there twice.")
+        found[task] = label
+    if not found:
+        raise Refused(f"{name} has no line below its header; it must name the known answers.")
+    return found
+
+
+def _once(found: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[BadRow]]:
+    """Of several answers of a worker to a question the first."""
+    made: list[AnswerRow] = []
+    bad: list[BadRow] = []
+    first: dict[object, int] = {}
+    for one in found:
+        if isinstance(one, BadRow):
+            bad.append(one)
+        elif isinstance(one, AnswerRow):
+            line = first.setdefault((one.worker, one.question, one.skill), one.line)
+            if line == one.line:
+                made.append(one)
+            else:
+                bad.append(again("answer", one.line, line))
+    return made, bad
+
+
+def again(noun: str, line: int, first: int) -> BadRow:
+    return BadRow(line, f"This {noun} is there already, in line {first}.", repeats=True)

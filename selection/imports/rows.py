@@ -1,0 +1,181 @@
+"""Workers and questions that a program sends: what becomes of each row, in one call."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from django.db import transaction
+
+from selection.answers.recording import NO_TEXT
+from selection.errors import Refused
+from selection.grading import question_kinds, rules
+from selection.limits import LONGEST_KEY
+from selection.models import (
+    Attributes,
+    Pool,
+    QuestionSet,
+    Worker,
+    as_stored,
+    read_attributes,
+    unseen,
+)
+from selection.models.gradable import Gradable
+
+from . import catalog
+from .row_parsers import QuestionRow, WorkerRow
+
+ADDED, CHANGED, UNCHANGED, REFUSED = "added", "changed", "unchanged", "refused"
+
+
+Row = TypeVar("Row", WorkerRow, QuestionRow)
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a row, counted from 1; ``why`` only where it was refused."""
+
+    row: int
+    result: str
+    why: str = ""
+
+
+@transaction.atomic
+def put_workers(pool: Pool, rows: Sequence[WorkerRow]) -> list[Fate]:
+    """Put these workers into the pool; who is in it already gets the new name and attributes."""
+    called = as_stored([row.worker for row in rows], pool.workers.all())
+    rows = [replace(row, worker=called[row.worker]) for row in rows]
+    stored = {
+        key: (name, attributes)
+        for key, name, attributes in pool.workers.values_list("key", "name", "attributes")
+    }
+    fates, good = _sorted(
+        rows,
+        lambda row: row.worker,
+        lambda row: _same(stored, row.worker, (row.name, row.attributes)),
+        _refuse_worker,
+    )
+    catalog.take_workers(pool, good)
+    return fates
+
+
+def _refuse_worker(row: WorkerRow) -> None:
+    _refuse_key(row.worker, "worker's id")
+    if NO_TEXT.search(row.name):
+        raise Refused("There is a character in it that cannot be read.")
+    read_attributes(row.attributes)
+
+
+@transaction.atomic
+def put_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> list[Fate]:
+    """Put these questions into the set; one that is in it already is replaced.
+
+    One that has been asked stays as it is: setup.regrade corrects it.
+    """
+    called = as_stored([row.question for row in rows], question_set.questions.all())
+    rows = [replace(row, question=called[row.question]) for row in rows]
+    asked = catalog.asked_of(question_set)
+    fields = ("prompt", "accepted", "choices", "grading")
+    stored = {key: rest for key, *rest in question_set.questions.values_list("key", *fields)}
+
+    def refuse(row: QuestionRow) -> None:
+        refuse_question(row)
+        if row.question in asked:
+            raise Refused(
+                f"“{row.question}” has been asked in a run: correct it by itself, so that the "
+                "answers to it are graded anew."
+            )
+
+    fates, good = _sorted(
+        rows,
+        lambda row: row.question,
+        lambda row: _same(stored, row.question, [getattr(row, field) for field in fields]),
+        refuse,
+    )
+    catalog.take_questions(question_set, good)
+    return fates
+
+
+def refuse_question(row: QuestionRow) -> None:
+    """Raise Refused for what cannot be a gold question."""
+    _refuse_key(row.question, "question's id")
+    refuse_gold(row)
+
+
+def refuse_gold(row: QuestionRow | Gradable) -> None:
+    """The same, whatever it is called by."""
+    texts = [row.prompt, *row.accepted, *row.choices]
+    if any(NO_TEXT.search(text) for text in texts):
+        raise Refused("There is a character in it that cannot be read.")
+    if not row.prompt.strip():
+        raise Refused("The prompt is empty: it is what the worker reads.")
+    if not row.accepted or not all(text.strip() for text in (*row.accepted, *row.choices)):
+        raise Refused("There is an empty answer or choice, or no accepted answer at all.")
+    _refuse_way(row.grading)
+    for why in question_kinds.faults(row.accepted, row.choices, row.grading):
+        raise Refused(why)
+
+
+def _refuse_way(way: Mapping[str, Any]) -> None:
+    """What does not go together in a way of grading, as models.grading.read has it for words."""
+    if way.get("number") and set(way) & set(rules.SWITCHES):
+        raise Refused("What compares as numbers has no capitals, spaces, accents or order.")
+    if way.get("multiple") and way.get("order"):
+        raise Refused("Choices are ticked or put in order: multiple or order, not both.")
+    if {"tolerance", "relative"} & set(way) and not way.get("number"):
+        raise Refused("A tolerance is for what compares as numbers.")
+
+
+def _refuse_key(key: str, what: str) -> None:
+    if not key or key != key.strip() or len(key) > LONGEST_KEY or NO_TEXT.search(key):
+        raise Refused(
+            f"A {what} has 1 to {LONGEST_KEY} readable characters, and no spaces around them."
+        )
+    if code := unseen(key):
+        raise Refused(f"There is a character in the {what} that nobody sees ({code}).")
+
+
+def _same(stored: dict[str, Any], key: str, values: Any) -> str:
+    if key not in stored:
+        return ADDED
+    return UNCHANGED if stored[key] == values else CHANGED
+
+
+def _sorted(
+    rows: Sequence[Row],
+    key: Callable[[Row], str],
+    result: Callable[[Row], str],
+    refuse: Callable[[Row], None],
+) -> tuple[list[Fate], list[Row]]:
+    """The fate of each row, and those that change something."""
+    fates: list[Fate] = []
+    good: list[Row] = []
+    first: dict[str, int] = {}
+    for row in rows:
+        what = result(row)
+        try:
+            if what != UNCHANGED:
+                refuse(row)
+            if key(row) in first:
+                raise Refused(f"It is there already, in row {first[key(row)]}.")
+        except Refused as refusal:
+            fates.append(Fate(row.line, REFUSED, str(refusal)))
+            continue
+        first[key(row)] = row.line
+        fates.append(Fate(row.line, what))
+        good += [row] if what != UNCHANGED else []
+    return fates, good
+
+
+def counted(fates: Sequence[Fate]) -> dict[str, int]:
+    """How many of each."""
+    counts = Counter(fate.result for fate in fates)
+    return {result: counts[result] for result in (ADDED, CHANGED, UNCHANGED, REFUSED)}
+
+
+def renamed(worker: Worker, name: str | None, attributes: Attributes | None) -> None:
+    """Give a worker another name or other attributes; None leaves them. Raises Refused."""
+    worker.name = worker.name if name is None else name
+    worker.attributes = worker.attributes if attributes is None else attributes
+    _refuse_worker(WorkerRow(1, worker.key, worker.name, worker.attributes))
+    worker.save(update_fields=["name", "attributes"])

@@ -1,0 +1,288 @@
+"""Files on their way in: recognised, previewed, sorted, and put aside. ``taking`` ends the way.
+
+The first rows are sorted at once by whoever sends the file, which is all of a usual one. The rest
+is work for Celery; what was lost on the way the sweep hands out again.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import islice
+from time import monotonic
+from typing import Any
+
+from celery import current_app
+from django.db import transaction
+from django.db.models import Model, Q
+from django.utils import timezone
+
+from selection.errors import NotFound, Refused
+from selection.limits import MOST_FILE
+from selection.models import ColumnNames, Run, Upload, UploadedRow
+from selection.models.team_paths import team_of
+
+from . import commit, platforms, staging, surveys
+from .platforms import Plan
+from .readers import Row, Table, read_table
+from .validate_answers import refuse_ended
+
+logger = logging.getLogger(__name__)
+
+TASK = "selection.tasks.sort_upload"
+AT_ONCE = 0.7  # seconds in which whoever sends the file sorts what can be
+A_TURN = 20.0  # seconds after which a task makes room for others
+LOST = timedelta(seconds=60)  # after which work is handed out again
+KEPT = timedelta(days=1)  # between preview and word
+UNDOABLE = timedelta(days=7)
+
+State = Upload.State
+
+
+# -- beginning
+
+
+def refuse_large(name: str, size: int) -> None:
+    """Raise Refused for more bytes than a file may have that comes over the network."""
+    if size > MOST_FILE:
+        raise Refused(f"{name} is larger than {MOST_FILE >> 20} MB; split it into parts.")
+
+
+def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True) -> Upload:
+    """The file, with its first rows sorted, if it is known what its columns are.
+
+    at_once  else nothing is sorted yet: whoever sends it will ``finish`` it
+
+    Raises Refused where it cannot be read, Conflict where its target takes none.
+    """
+    if isinstance(target, Run):
+        refuse_ended(target)
+    team = team_of(target)
+    assert team is not None  # what a file goes into is stored
+    names = surveys.names_of(target) if isinstance(target, Run) else {}
+
+    def fits(columns: list[str], later: Sequence[list[str]]) -> bool:
+        plan = _likeliest(kind, columns, names, later)
+        return not plan.missing() or _remembered(team, kind, columns, names) is not None
+
+    table = read_table(raw, name, fits=fits)
+    plan = _planned(team, kind, table, names)
+    upload = Upload.objects.create(
+        team_id=team,
+        kind=kind,
+        target=target.pk,
+        name=name[:200],
+        content=raw,
+        plan=plan.stored(),
+        header=table.header,
+        what=table.what[:200],
+        estimate=table.estimate * max(1, len(plan.questions)),
+        state=State.OPEN if plan.missing() else State.READING,
+        moved=timezone.now(),
+    )
+    if at_once:
+        go_on(upload)
+    return upload
+
+
+def name_columns(upload: Upload, plan: Plan, encoding: str = "", at_once: bool = True) -> None:
+    """Read it anew by this plan, and the team's next file with such columns likewise.
+
+    encoding  of its characters; empty: by what they look like
+
+    Raises Refused where it cannot be read so.
+    """
+    table = read_table(bytes(upload.content), upload.name, encoding, header=plan.header)
+    signature = platforms.signature(table.header)
+    known: dict[str, Any] = {"team_id": upload.team_id, "kind": upload.kind, "signature": signature}
+    with transaction.atomic():
+        # The row is held before its rows are dropped: whoever sorts it stores nothing meanwhile.
+        held = Upload.objects.select_for_update().filter(pk=upload.pk)
+        if not held.exclude(state=State.TAKEN).exists():
+            raise NotFound("This file has been imported or put aside already.")
+        if not plan.missing() and table.header == upload.header:
+            ColumnNames.objects.update_or_create(**known, defaults={"plan": plan.stored()})
+        UploadedRow.objects.filter(upload=upload)._raw_delete("default")
+        upload.plan, upload.encoding, upload.header = plan.stored(), encoding, table.header
+        upload.what, upload.error, upload.version = table.what[:200], "", upload.version + 1
+        upload.position = upload.fine = upload.outside = upload.bad = upload.passed = 0
+        upload.state = State.OPEN if plan.missing() else State.READING
+        upload.save()
+    if at_once:
+        go_on(upload)
+
+
+def begin_at(upload: Upload, line: int, encoding: str = "", at_once: bool = True) -> None:
+    """Read it anew with the names of its columns in this line. Raises Refused."""
+    target = staging.target_of(upload)
+    names = surveys.names_of(target) if isinstance(target, Run) else {}
+    table = read_table(bytes(upload.content), upload.name, encoding, header=line)
+    plan = _planned(upload.team_id, upload.kind, table, names)
+    name_columns(upload, plan, encoding, at_once)
+
+
+def _planned(team: int, kind: str, table: Table, names: surveys.Names) -> Plan:
+    answers = kind == Upload.Kind.ANSWERS  # a survey may have further lines of names
+    first = [cells for _, cells in islice(table.rows, 2)] if answers else []
+    known = _remembered(team, kind, table.header, names)
+    plan = known or _likeliest(kind, table.header, names, first)
+    plan.header = table.line if table.titled else 0
+    return plan
+
+
+def _likeliest(
+    kind: str, columns: Sequence[str], names: surveys.Names, first: Sequence[list[str]]
+) -> Plan:
+    """first  its first rows"""
+    if kind == Upload.Kind.ANSWERS:
+        return surveys.recognise(columns, names, first)
+    return platforms.recognise(kind, columns)
+
+
+def _remembered(team: int, kind: str, header: list[str], names: surveys.Names) -> Plan | None:
+    """How this team had the last such file read."""
+    named = ColumnNames.objects.filter(
+        team=team, kind=kind, signature=platforms.signature(header)
+    ).first()
+    if named is None:
+        return None
+    plan = Plan(**named.plan)
+    used = {*plan.fields.values(), *plan.attributes, *plan.questions, plan.only, plan.unless} - {""}
+    plan.remembered = True
+    # Another run may have other questions under the same names.
+    about_these = set(plan.questions.values()) <= set(names.values())
+    return plan if used <= set(header) and about_these else None
+
+
+# -- sorting
+
+
+def go_on(upload: Upload) -> None:
+    """Sort for a moment; the rest is handed out."""
+    if upload.state == State.READING and not _sort(upload, AT_ONCE):
+        _hand_out(upload)
+
+
+def work(upload_id: Any) -> None:
+    """A turn of sorting. May come twice, late or never."""
+    upload = Upload.objects.filter(pk=upload_id, state=State.READING).first()
+    if upload is not None and not _sort(upload, A_TURN):
+        _hand_out(upload)
+
+
+def finish(upload: Upload) -> None:
+    """Sort all of it here and now."""
+    if upload.state == State.READING:
+        _sort(upload, float("inf"))
+
+
+def _sort(upload: Upload, seconds: float) -> bool:
+    """Whether nothing is left to do."""
+    end = monotonic() + seconds
+    try:
+        done = staging.stage(upload, lambda: monotonic() > end)
+    except Refused as refusal:
+        return _move(upload, State.FAILED, str(refusal))
+    except Exception:
+        logger.exception("File %s could not be sorted.", upload.pk)
+        return _move(upload, State.FAILED, "This file cannot be read; save it as CSV in UTF-8.")
+    if done is None:
+        upload.refresh_from_db(fields=["state", "error"])
+        return True
+    return _move(upload, State.READY) if done else False
+
+
+def _move(upload: Upload, state: State, error: str = "") -> bool:
+    upload.state, upload.error = state, error[:500]
+    mine = Upload.objects.filter(pk=upload.pk, version=upload.version, state=State.READING)
+    mine.update(state=state, error=upload.error)
+    return True
+
+
+def _hand_out(upload: Upload) -> None:
+    """Send a message once it is stored; where Redis is away the sweep does it later."""
+    transaction.on_commit(lambda: _send(upload), robust=True)
+
+
+def _send(upload: Upload) -> None:
+    try:
+        current_app.send_task(
+            TASK,
+            [str(upload.pk)],
+            retry=False,
+            ignore_result=True,
+            expires=2 * LOST.total_seconds(),
+        )
+    except Exception:
+        Upload.objects.filter(pk=upload.pk).update(moved=None)
+        logger.warning("Could not hand out work on a file; the sweep will.")
+
+
+def sweep() -> None:
+    """Hand out again what was lost; forget what nobody took, and what can be undone no more."""
+    now = timezone.now()
+    lost = Q(moved=None) | Q(moved__lt=now - LOST)
+    for upload in Upload.objects.filter(lost, state=State.READING).only("pk"):
+        _hand_out(upload)
+    waiting, taken = Q(created__lt=now - KEPT), Q(created__lt=now - UNDOABLE)
+    commit.forget(Upload.objects.filter(waiting & ~Q(state=State.TAKEN) | taken))
+
+
+def put_aside(upload: Upload) -> None:
+    """Stop reading it, and forget it."""
+    commit.forget(Upload.objects.filter(pk=upload.pk).exclude(state=State.TAKEN))
+
+
+# -- looking
+
+
+@dataclass(frozen=True)
+class Head:
+    """header  empty names stand for columns without one
+    rows    the first ones as they are in the file
+    line    that the header stands in
+    survey  the plan for it as a survey, where it may be one
+    asked   (key, prompt) of each question that it may have the answers to
+    """
+
+    header: list[str]
+    rows: list[list[str]]
+    encoding: str
+    line: int = 1
+    survey: Plan | None = None
+    asked: Sequence[tuple[str, str]] = ()
+
+
+def head(upload: Upload, count: int = 10) -> Head:
+    """How the file begins. Raises Refused."""
+    plan = Plan(**upload.plan)
+    raw = bytes(upload.content)
+    table = read_table(raw, upload.name, upload.encoding, header=plan.header)
+    found: list[Row] = list(islice(table.rows, count))
+    rows = [cells for _, cells in found]
+    begun = Head(table.header, rows, table.encoding, table.line)
+    target = staging.target_of(upload) if upload.kind == Upload.Kind.ANSWERS else None
+    if target is None:
+        return begun
+    asked = surveys.questions_of(target)
+    survey = surveys.survey(table.header, surveys.names(asked), rows)
+    likely = survey.questions or plan.questions or plan.missing()
+    return replace(begun, survey=survey if likely else None, asked=asked)
+
+
+def assigned(upload: Upload, plan: Plan, pairs: Sequence[tuple[str, str]]) -> Plan:
+    """This plan as that of a survey, with these (column, question): ``surveys.assigned``."""
+    target = staging.target_of(upload)
+    if not isinstance(target, Run):
+        raise Refused("Only a file of answers has columns with the answers to a question.")
+    names = surveys.names_of(target)
+    if not plan.questions:
+        found = surveys.survey(upload.header, names, head(upload).rows)
+        plan = replace(found, fields=found.fields | plan.fields, header=plan.header)
+    return surveys.assigned(plan, upload.header, pairs, names)
+
+
+def last_taken(kind: str, target: Model) -> Upload | None:
+    """The file that may still be undone."""
+    taken = Upload.objects.filter(kind=kind, target=target.pk, state=State.TAKEN)
+    return taken.defer("content").order_by("-created").first()

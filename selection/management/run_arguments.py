@@ -1,0 +1,147 @@
+"""A new run from the words of a command line: everything that its form asks for."""
+
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management import CommandParser
+from django.db.models import NOT_PROVIDED, BooleanField, Field, JSONField
+from django.utils import timezone
+
+from selection.algorithms import ALGORITHMS
+from selection.errors import Refused
+from selection.models import Pool, QuestionSet, Run, Skill
+from selection.models.runs import SETTINGS
+from selection.runs import algorithm_choices, changes, drafts, lifecycle, money, quotas
+
+from .lookups import named, pairs, run_of
+
+FIELDS = (
+    *(name for name in SETTINGS if name not in ("pool", "question_set", "k")),
+    *("enrolling", "enrol_until", "enrol_most", "seed"),
+)
+# Where what a new run begins with is no fixed value.
+WORKED_OUT = {"currency": "that of your last run", "seed": "drawn at random"}
+
+
+def add_arguments(parser: CommandParser) -> None:
+    add = parser.add_argument
+    add("name", metavar="NAME", help="what the run is called")
+    add("--pool", required=True, help="the workers: name or number of their pool")
+    add("--question-set", required=True, metavar="SET", help="the gold: name or number of its set")
+    add("--k", required=True, help=_help("k"))
+    for name in FIELDS:
+        flag, help = f"--{name.replace('_', '-')}", _help(name)
+        if isinstance(_field(name), BooleanField):
+            add(flag, action="store_const", const=True, help=help)
+        elif name == "algorithm":
+            add(flag, choices=list(ALGORITHMS), metavar="NAME", help=help)
+        else:
+            add(flag, metavar="X", help=help)
+    add(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the algorithm, see docs/algorithms.md; may be given again",
+    )
+    add("--learn-from", metavar="RUN", help="an earlier run, whose workers were like these")
+    add("--quota-attribute", metavar="NAME", help="an attribute of the workers, for --quota")
+    add(
+        "--quota",
+        action="append",
+        default=[],
+        metavar="VALUE:2-4",
+        help="how many of those who have this value; 2 is exactly 2, 2- at least, -4 at most; may "
+        "be given again",
+    )
+    add(
+        "--also",
+        action="append",
+        default=[],
+        metavar="SET=K",
+        help="a further question set with a K of its own, for several kinds of task; may be given "
+        "again",
+    )
+    add("--start", action="store_true", help="let it begin at once")
+
+
+def add_changes(parser: CommandParser) -> None:
+    """Settings of a run that has begun."""
+    for name in changes.SETTINGS:
+        flag = f"--{name.replace('_', '-')}"
+        empty = "; empty for none" if _field(name).null else ""
+        parser.add_argument(flag, metavar="X", help=f"{_said(name)}{empty}")
+
+
+def changed(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+    """What of these settings was given. Raises Refused for what cannot be read."""
+    given = {name: options[name] for name in changes.SETTINGS if options[name] is not None}
+    return {name: _value(run, name, text or None) for name, text in given.items()}
+
+
+def _field(name: str) -> "Field[Any, Any]":
+    field = Run._meta.get_field(name)
+    assert isinstance(field, Field)
+    return field
+
+
+def _help(name: str) -> str:
+    """The form's own words, and the value that its form begins with."""
+    field = _field(name)
+    usual = drafts.USUAL.get(name, WORKED_OUT.get(name, field.default))
+    switch = isinstance(field, BooleanField)
+    shown = "" if switch or usual in (NOT_PROVIDED, None, list) else f" (default: {usual})"
+    several = "; several with commas between them" if isinstance(field, JSONField) else ""
+    return f"{_said(name)}{several}{shown}"
+
+
+def _said(name: str) -> str:
+    field = _field(name)
+    return str(field.help_text or field.verbose_name).rstrip(".").replace("%", "%%")
+
+
+def create(options: dict[str, Any]) -> Run:
+    """The draft that was asked for, stored. Raises Refused for what cannot be."""
+    team = options["team"]
+    pool = named(Pool.objects.select_related("team"), options["pool"], team)
+    asked = named(QuestionSet.objects.all(), options["question_set"], team)
+    like_it = Run(pool=pool, question_set=asked, team=pool.team)
+    given = {name: options[name] for name in ("name", "k", *FIELDS) if options[name] is not None}
+    written = _begins_with(pool) | given
+    fields = {name: _value(like_it, name, text) for name, text in written.items()}
+    fields |= {"pool": pool, "question_set": asked, "quotas": _quotas(options)}
+    chosen = algorithm_choices.read_options(fields["algorithm"], pairs(options["option"]))
+    earlier = options["learn_from"] and run_of(options["learn_from"], pool.team.name)
+    run = drafts.build(fields, chosen, earlier)
+    return lifecycle.create(run, [_skill(text, team) for text in options["also"]])
+
+
+def _begins_with(pool: Pool) -> dict[str, Any]:
+    """What the form of a new run has in it."""
+    currency = money.last_currency(Run.objects.filter(team=pool.team))
+    return drafts.USUAL | {"currency": currency, "seed": drafts.new_seed()}
+
+
+def _value(run: Run, name: str, text: Any) -> Any:
+    if isinstance(_field(name), JSONField):
+        return [one.strip() for one in str(text).split(",") if one.strip()]
+    try:
+        value = _field(name).clean(text, run)
+    except ValidationError as error:
+        flag = "The name" if name == "name" else f"--{name.replace('_', '-')}"
+        raise Refused(f"{flag}: {' '.join(error.messages)}") from error
+    naive = isinstance(value, datetime) and timezone.is_naive(value)
+    return timezone.make_aware(value) if naive else value
+
+
+def _quotas(options: dict[str, Any]) -> dict[str, Any]:
+    attribute, limits = options["quota_attribute"], quotas.parse("\n".join(options["quota"]))
+    return {"attribute": attribute or "", "limits": limits} if attribute or limits else {}
+
+
+def _skill(text: str, team: str) -> Skill:
+    name, _, k = text.rpartition("=")
+    if not name or not k.strip().isdecimal():
+        raise Refused(f"“{text}” cannot be read; write --also 'SET=2'.")
+    return Skill(question_set=named(QuestionSet.objects.all(), name.strip(), team), k=int(k))

@@ -1,0 +1,63 @@
+"""Who can be chosen: pools of workers."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from selection.grading.keys import as_stored
+
+from .attributes import AttributesField
+from .teams import NamedInTeam, Team, default_team, named_once
+
+
+class Pool(NamedInTeam):
+    """Workers to choose from."""
+
+    team = models.ForeignKey(
+        Team, models.PROTECT, default=default_team, related_name="pools", db_index=False
+    )
+    name = models.CharField(max_length=200)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [named_once("pool")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Present(models.Manager["Worker"]):
+    """Of workers who were erased nothing is left but what they answered: no pool counts them."""
+
+    def get_queryset(self) -> models.QuerySet["Worker"]:
+        return super().get_queryset().filter(erased=None)
+
+
+class Worker(models.Model):
+    """Somebody in a pool. ``key`` is the name that the requester's platform knows them by.
+
+    erased  when all that told who this is was taken away; the row stays, because of its answers
+    """
+
+    pool = models.ForeignKey(Pool, models.CASCADE, related_name="workers")
+    key = models.CharField("worker", max_length=200)
+    name = models.CharField(max_length=200, blank=True)
+    attributes = AttributesField(default=dict, blank=True)
+    erased = models.DateTimeField(null=True, editable=False)
+
+    objects = Present()
+    with_erased: ClassVar[models.Manager["Worker"]] = models.Manager()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["pool", "key"], name="worker_once_in_pool")]
+
+    def __str__(self) -> str:
+        return self.key
+
+    def clean(self) -> None:
+        """Somebody whose id looks the same is the same, and there already."""
+        super().clean()
+        others = Worker.objects.filter(pool=self.pool_id).exclude(pk=self.pk)
+        self.key = as_stored([self.key], others)[self.key]

@@ -1,8 +1,0 @@
-"""What is kept about a worker: given out whole, taken away, and let go when its time is over."""
-
-from .erasing import Erased, erase
-from .export import export
-from .people import people, runs_of
-from .retention import Due, due, retain
-
-__all__ = ["Due", "Erased", "due", "erase", "export", "people", "retain", "runs_of"]

@@ -1,0 +1,183 @@
+"""Taking away who a worker is: answers, verdicts and promises stay, as those of a pseudonym."""
+
+import json
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from selection import audit
+from selection.errors import Refused
+from selection.imports import commit
+from selection.models import (
+    AuditEntry,
+    Candidate,
+    Complaint,
+    Delivery,
+    Event,
+    Run,
+    Upload,
+    UploadedRow,
+    Worker,
+)
+from selection.runs import roster
+
+from .identity import entries_of, events_of, listing_runs, mentions, runs_of
+
+Replace = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Erased:
+    """pseudonym  what they are called from now on, in all pools
+    runs       in which they are named so
+    withdrawn  runs that went on, which they are out of
+    entries    of the audit log that are without their name now
+    """
+
+    pseudonym: str
+    runs: list[str]
+    withdrawn: list[str]
+    entries: int
+
+
+@transaction.atomic
+def erase(rows: list[Worker], who: str, why: str = "") -> Erased:
+    """rows  of ``people``: at least one, all of one id in one team
+
+    Their id, names and attributes go, wherever they stand; their links open nothing any more; from
+    runs that go on they are withdrawn, unless an algorithm in rounds has accepted them. No pool
+    counts them any more, so that nobody is asked under the pseudonym.
+    """
+    pseudonym = f"erased-{secrets.token_hex(6)}"
+    found = mentions({row.key for row in rows} | {row.name for row in rows})
+
+    def replace(text: str) -> str:
+        return found.sub(pseudonym, text)
+
+    runs, entries = list(runs_of(rows)), list(entries_of(rows))
+    events = list(events_of(rows))
+    _forget_rows(rows, pseudonym)
+    _forget_words(rows, events, replace)
+    _forget_uploads(rows)
+    _forget_lists(rows, pseudonym)
+    _forget_messages(rows, replace)
+    changed = _forget_entries(entries, rows, pseudonym, replace)
+    withdrawn = [str(run) for run in runs if _withdraw(run, pseudonym, who, why)]
+    for row in rows:
+        row.refresh_from_db()
+        after = {"withdrawn from": withdrawn} if withdrawn else {}
+        audit.note("erased", row, who=who, after=after, why=why)
+    return Erased(pseudonym, [str(run) for run in runs], withdrawn, changed)
+
+
+def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
+    mine = Worker.with_erased.filter(pk__in=[row.pk for row in rows])
+    mine.update(key=pseudonym, name="", attributes={}, erased=timezone.now())
+    Candidate.objects.filter(worker__in=rows).update(links=F("links") + 1, platform="", task="")
+
+
+def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> None:
+    for event in events:
+        event.what, event.why = replace(event.what), replace(event.why)[:300]
+    Event.objects.bulk_update(events, ["what", "why"], 500)
+    said = list(Complaint.objects.filter(assignment__candidate__worker__in=rows))
+    for complaint in said:
+        complaint.text = replace(complaint.text)
+    Complaint.objects.bulk_update(said, ["text"], 500)
+    own = list(Candidate.objects.filter(worker__in=rows))
+    for row in own:
+        row.by_hand_why = replace(row.by_hand_why)[:300]
+        row.decided_why = replace(row.decided_why)[:300]
+    Candidate.objects.bulk_update(own, ["by_hand_why", "decided_why"], 500)
+
+
+def _forget_uploads(rows: list[Worker]) -> None:
+    """Files that wait to be taken go, because nobody knows whom they name before all is read; of
+    those that were taken, what undoing one that names them would need."""
+    for row in rows:
+        files = Upload.objects.filter(team=row.pool.team_id)
+        named = UploadedRow.objects.filter(Q(key=row.key) | Q(data__worker=row.key))
+        commit.forget(files.exclude(state=Upload.State.TAKEN))
+        commit.forget(files.filter(pk__in=list(named.values_list("upload", flat=True))))
+
+
+def _forget_lists(rows: list[Worker], pseudonym: str) -> None:
+    """Of the runs that are for certain workers, or leave some out."""
+    keys = {row.key for row in rows}
+    named = Run.objects.filter(pk__in=listing_runs(rows[0].pool.team_id))
+    for run in named.only("only", "left_out"):
+        if keys.intersection(run.only + run.left_out):
+            only = [pseudonym if key in keys else key for key in run.only]
+            left_out = [pseudonym if key in keys else key for key in run.left_out]
+            # Not ``save``: that would write the names down in the audit log.
+            Run.objects.filter(pk=run.pk).update(only=only, left_out=left_out)
+
+
+def _forget_messages(rows: list[Worker], replace: Replace) -> None:
+    """Those to webhooks, also such as wait: who gets them later hears of the pseudonym. What their
+    receivers answered goes, which may name who they were about."""
+    named = Q()
+    for text in {row.key for row in rows} | {row.name for row in rows if row.name}:
+        for form in _forms(text):
+            named |= Q(body__contains=form) | Q(said__contains=form)
+    for delivery in Delivery.objects.filter(named, webhook__team=rows[0].pool.team_id):
+        body = _replaced(json.loads(delivery.body), replace)
+        delivery.keep(body=json.dumps(body, ensure_ascii=False), said="")
+
+
+def _forms(text: str) -> set[str]:
+    """As it stands in JSON, which has ü as it is or escaped."""
+    return {text, *(json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False))}
+
+
+def _forget_entries(
+    entries: list[AuditEntry], rows: list[Worker], pseudonym: str, replace: Replace
+) -> int:
+    """Take them out of the audit log; return how many entries named them."""
+    changes = {entry.pk: _without(entry, rows, pseudonym, replace) for entry in entries}
+    changes = {pk: values for pk, values in changes.items() if values}
+    for pk, values in changes.items():
+        AuditEntry.objects.filter(pk=pk).forget(**values)
+    return len(changes)
+
+
+def _without(
+    entry: AuditEntry, rows: list[Worker], pseudonym: str, replace: Replace
+) -> dict[str, Any]:
+    """An entry's fields without them; empty where they are not in it."""
+    if entry.model == "worker":
+        gone = {"key": pseudonym, "name": "", "attributes": {}}
+        sides = {
+            side: {name: gone.get(name, value) for name, value in getattr(entry, side).items()}
+            for side in ("before", "after")
+        }
+        new = {"name": pseudonym, "why": replace(entry.why)[:300], **sides}
+    else:
+        sides = {
+            side: {name: _replaced(value, replace) for name, value in getattr(entry, side).items()}
+            for side in ("before", "after")
+        }
+        new = {"why": replace(entry.why)[:300], **sides}
+    return {name: value for name, value in new.items() if getattr(entry, name) != value} and new
+
+
+def _replaced(value: Any, replace: Replace) -> Any:
+    if isinstance(value, list):
+        return [_replaced(one, replace) for one in value]
+    if isinstance(value, dict):
+        return {replace(name): _replaced(one, replace) for name, one in value.items()}
+    return replace(value) if isinstance(value, str) else value
+
+
+def _withdraw(run: Run, pseudonym: str, who: str, why: str) -> bool:
+    """Whether they were in it still; one who is out already, or of a run that is over, stays."""
+    with suppress(Refused), transaction.atomic():
+        roster.withdraw(run, [pseudonym], who, why)
+        return True
+    return False

@@ -1,0 +1,103 @@
+"""All that is kept about a worker, as a document."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from selection.models import Answer, Assignment, Candidate, Complaint, Worker
+
+from .identity import entries_of, events_of, mentions
+
+
+def export(rows: list[Worker]) -> dict[str, Any]:
+    """rows  of ``people``: at least one
+
+    With what was asked and answered, and how it was graded; never the accepted answers.
+    """
+    found = mentions({row.key for row in rows} | {row.name for row in rows})
+    return {
+        "worker": rows[0].key,
+        "exported": timezone.now().isoformat(),
+        "pools": [_pool(row) for row in rows],
+        "runs": [_run(one) for one in _candidates(rows)],
+        "history": [
+            {
+                "run": str(event.run),
+                "at": event.at.isoformat(),
+                "said": event.what,
+                "why": event.why,
+            }
+            for event in events_of(rows).select_related("run")
+            if found.search(f"{event.what} {event.why}")
+        ],
+        "audit_log": [
+            {"at": entry.at.isoformat(), "who": entry.who, "did": entry.kind, "to": entry.model}
+            | {"before": entry.before, "after": entry.after, "why": entry.why}
+            for entry in entries_of(rows)
+            if entry.model == "worker" or found.search(f"{entry.after} {entry.why}")
+        ],
+    }
+
+
+def _pool(row: Worker) -> dict[str, Any]:
+    return {"pool": str(row.pool), "name": row.name, "attributes": row.attributes}
+
+
+def _candidates(rows: list[Worker]) -> list[Candidate]:
+    found = Candidate.objects.filter(worker__in=rows).select_related("run", "run__question_set")
+    return list(found.order_by("run_id", "skill"))
+
+
+def _run(row: Candidate) -> dict[str, Any]:
+    return {
+        "run": str(row.run),
+        "question_set": str(row.run.skills[row.skill])
+        if row.run.several
+        else str(row.run.question_set),
+        "status": row.run.status,
+        "last_seen": _at(row.seen),
+        "came_from": row.get_platform_display(),
+        "task_there": row.task,
+        "gone": row.get_gone_display() if row.gone else "",
+        "verdict": row.status,
+        "verdict_because": row.decided_why if row.pulls else "",
+        "by_hand": "" if row.by_hand is None else row.get_by_hand_display(),
+        "by_hand_because": row.by_hand_why,
+        "practice": [
+            {"prompt": one.practice.prompt, "response": one.response, "right": one.right}
+            | {"wrong_tries": one.tries, "at": _at(one.at)}
+            for one in row.practised.select_related("practice").order_by("pk")
+        ],
+        "answers": [_answer(one) for one in _asked(row)],
+        "answers_not_asked_for_yet": [
+            {"question": one.question.key, "response": one.response}
+            for one in row.recorded.select_related("question")
+        ],
+    }
+
+
+def _asked(row: Candidate) -> list[Assignment]:
+    return list(
+        row.assignments.select_related("question", "answer", "complaint").order_by("position")
+    )
+
+
+def _answer(row: Assignment) -> dict[str, Any]:
+    answer: Answer | None = getattr(row, "answer", None)
+    complaint: Complaint | None = getattr(row, "complaint", None)
+    return {
+        "question": row.question.key,
+        "prompt": row.question.prompt,
+        "shown": _at(row.shown),
+        "due": _at(row.due),
+        "answered": _at(answer.at) if answer else None,
+        "response": answer.response if answer else None,
+        "right": answer.right if answer else None,
+        "not_in_time": answer.expired if answer else None,
+        "retired_question": answer.void if answer else None,
+        "complaint": complaint.text if complaint else None,
+    }
+
+
+def _at(moment: Any) -> str | None:
+    return moment.isoformat() if moment else None

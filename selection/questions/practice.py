@@ -1,0 +1,94 @@
+"""Practice questions: asked before the first gold question, explained, and never counted."""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from selection.answers.recording import NO_TEXT, outside_choices, refuse_response
+from selection.errors import Conflict, NotFound, Refused
+from selection.imports.rows import refuse_gold
+from selection.models import Candidate, Practice, PracticeAnswer, QuestionSet, Run
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What came of an answer to a practice question.
+
+    done    whether the worker may go on from it
+    left    wrong tries that are left; None where they are not limited, or it is done
+    """
+
+    practice: Practice
+    right: bool
+    done: bool
+    left: int | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether there are no more tries."""
+        return self.left == 0
+
+
+def pending(question_set: QuestionSet, run: Run, worker: int) -> Practice | None:
+    """The next practice question of this set for this worker in this run; None if all are done."""
+    done = PracticeAnswer.objects.filter(
+        candidate__run=run, candidate__worker=worker, done=True
+    ).values("practice")
+    return Practice.objects.filter(question_set=question_set).exclude(pk__in=done).first()
+
+
+def keep(practice: Practice) -> None:
+    """Store a practice question. Raises Refused for what cannot be one."""
+    refuse_gold(practice)
+    if NO_TEXT.search(practice.explanation):
+        raise Refused("There is a character in the explanation that cannot be read.")
+    practice.save()
+
+
+@transaction.atomic
+def answer(candidate_id: int, practice_id: int, response: str) -> Lesson:
+    """Take an answer to a practice question; one that is done already stays as it is.
+
+    Raises NotFound for a question that this worker is not given, Refused and OutsideChoices as for
+    gold, Conflict when the run has ended or the worker is out of it.
+    """
+    # Held, so that of two tabs one comes first.
+    held = Candidate.objects.select_for_update(no_key=True, of=("self",)).select_related("run")
+    own = held.filter(pk=candidate_id).first()
+    practice = Practice.objects.select_related("question_set").filter(pk=practice_id).first()
+    if own is None or practice is None or not _asks(own.run, practice):
+        raise NotFound("There is no such practice question.")
+    if own.run.status == Run.Status.ENDED or own.gone:
+        raise Conflict("This run asks you no more questions.")
+    refuse_response(response)
+    if not practice.allows(response):
+        raise outside_choices(practice.choices, response, practice.kind)
+    row = _row(own, practice)
+    if not row.done:
+        row.response, row.right = response, practice.grade(response)
+        row.done, row.tries = row.right or not practice.must, row.tries + (not row.right)
+        row.at = timezone.now()
+        row.save()
+    return Lesson(practice, row.right, row.done, _left(practice, row))
+
+
+def _asks(run: Run, practice: Practice) -> bool:
+    return any(skill.question_set_id == practice.question_set_id for skill in run.skills)
+
+
+def _row(own: Candidate, practice: Practice) -> PracticeAnswer:
+    """The worker's, whichever skill's link they came by; a new one is not stored yet."""
+    mine = PracticeAnswer.objects.filter(
+        practice=practice, candidate__run=own.run_id, candidate__worker=own.worker_id
+    )
+    new = PracticeAnswer(candidate=own, practice=practice, right=False, done=False)
+    return mine.first() or new
+
+
+def _left(practice: Practice, row: PracticeAnswer) -> int | None:
+    """Whoever was let in again has as many tries again."""
+    most = practice.question_set.tries
+    if row.done or most is None:
+        return None
+    return (most - row.tries % most) % most

@@ -1,9 +1,0 @@
-"""Tables in files: their rows as texts, whatever they were saved as, in bounded time and memory.
-
-It knows no database. What the columns mean is the affair of ``selection.intake``.
-"""
-
-from .table import Row, Table, read_table
-from .texts import ENCODINGS
-
-__all__ = ["ENCODINGS", "Row", "Table", "read_table"]

@@ -1,0 +1,243 @@
+"""Signs that workers share answers: told to the requester with their false-alarm rate, not judged.
+
+What each sign is, and why it is no more often wrong than stated, is in ``topk.collusion``. Nothing of
+this goes into a verdict.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from math import log
+from typing import Any
+
+import numpy as np
+from django.db.models import QuerySet, Sum
+
+from selection.models import DELETED, Answer, Run, plain
+from topk.collusion import Jump, Pair, Quick, compare, copying_power, jumps, leaked_power, too_quick
+
+from .durations import many
+from .model_fit import GROWN, KEPT
+
+FALSE_ALARMS = 0.01  # of one look at one run, all kinds together
+KINDS = ("identical", "jump", "speed")
+TELLING_POWER = 0.8  # below it, finding nothing is no evidence
+MOST = 100_000  # answers: read within a second
+COLUMNS = ("candidate", "candidate__worker", "candidate__worker__key", "question", "shown")
+
+
+@dataclass(frozen=True)
+class Sign:
+    """kind    identical, jump or speed
+    workers  whom it is about: one, or two
+    candidates  the same, as rows of the run
+    words   what was found, for people
+    chance  of finding any such sign in the run, if nobody shares
+    """
+
+    kind: str
+    workers: tuple[str, ...]
+    candidates: tuple[int, ...]
+    words: str
+    chance: float
+
+    @property
+    def people(self) -> list[tuple[str, int]]:
+        return list(zip(self.workers, self.candidates, strict=True))
+
+    @property
+    def once_in(self) -> int:
+        """It comes by chance at most once in so many runs."""
+        return max(1, int(min(1e9, 1 / max(self.chance, 1e-12))))
+
+
+@dataclass(frozen=True)
+class Power:
+    """Probabilities that a worker who shares is reported, with the answers counted so far.
+
+    answers  median number of counted answers of a worker in a skill
+    copying  a worker sends what another sent, to every question that both meet
+    leaked   a worker gets the correct answers somewhere on the way, and uses them from there on
+    """
+
+    answers: float
+    copying: float
+    leaked: float
+
+    @property
+    def words(self) -> str:
+        """Return the sentences for people, with what a low power means."""
+        return (
+            f"With {many(round(self.answers), 'answer')} per worker (median), a worker who copies "
+            "all answers of another would be noticed in "
+            f"{_percent(self.copying)} of cases, and a worker who gets the correct answers on the "
+            f"way in {_percent(self.leaked)}. Workers who have them from the start leave no sign "
+            f"in their answers, however many they are.{self._caveat}"
+        )
+
+    @property
+    def _caveat(self) -> str:
+        low = min(self.copying, self.leaked) < TELLING_POWER
+        return " That no sign is found does not show that nobody shares." if low else ""
+
+
+@dataclass(frozen=True)
+class Signs:
+    """found    the most striking first
+    answers  how many were looked at; more at most than were counted
+    rate     probability at most that anything is found where nobody shares, in one look
+    power    how often sharing would be found; None before any answer
+    """
+
+    found: tuple[Sign, ...] = ()
+    answers: int = 0
+    rate: float = FALSE_ALARMS
+    power: Power | None = None
+
+    @property
+    def cut(self) -> bool:
+        return self.answers >= MOST
+
+
+def signs(run: Run) -> Signs:
+    """Looked at anew when there are a tenth more answers, and at the end: it reads them all."""
+    sums = run.candidates.order_by().aggregate(answers=Sum("pulls"), right=Sum("rewards"))
+    answers = sums["answers"] or 0
+    if not answers:
+        return Signs()
+    going = run.status in {Run.Status.RUNNING, Run.Status.PAUSED}
+    exactly = (answers, sums["right"], run.ended)
+    return _signs(run.pk, run.created, int(log(answers, GROWN)) if going else exactly)
+
+
+@lru_cache(KEPT)
+def _signs(run_id: int, created: datetime, far: Hashable) -> Signs:
+    """created, far  which run of this id, and how far it is: they tell what is kept from another"""
+    run = Run.objects.get(pk=run_id)
+    rows = list(_counted(run).values_list(*_prefixed(COLUMNS), "right", "at", named=True)[:MOST])
+    rate = FALSE_ALARMS / len(KINDS)
+    table = _Table(rows)
+    pairs, copying = table.pairs(_wrong(run), rate)
+    jumped, leaked = table.jumps(run, rate)
+    found = sorted([*pairs, *jumped, *table.quick(rate)], key=lambda sign: sign.chance)
+    power = Power(table.answers_per_worker, copying, leaked) if rows else None
+    return Signs(tuple(found), len(rows), power=power)
+
+
+def _prefixed(columns: Iterable[str]) -> list[str]:
+    return [f"assignment__{column}" for column in columns]
+
+
+def _counted(run: Run) -> QuerySet[Answer]:
+    """Those that were given and counted, in the order handed out."""
+    own = Answer.objects.filter(assignment__candidate__run=run, applied_in__isnull=False)
+    return own.filter(void=False, expired=False).order_by("pk")
+
+
+def _wrong(run: Run) -> list[tuple[int, int, str]]:
+    """(worker, question, response)"""
+    columns = (*_prefixed(("candidate__worker", "question")), "response")
+    said = _counted(run).filter(right=False).exclude(response=DELETED)
+    return list(said.values_list(*columns)[:MOST])
+
+
+class _Table:
+    """The counted answers of a run as arrays (a,), and who is behind their numbers."""
+
+    def __init__(self, rows: list[Any]) -> None:
+        self.rows = rows
+        self.candidate_of = {row.assignment__candidate__worker: row for row in reversed(rows)}
+        self.row_of = {row.assignment__candidate: row for row in rows}
+
+    def _sign(self, kind: str, rows: list[Any], words: str, chance: float) -> Sign:
+        workers = tuple(row.assignment__candidate__worker__key for row in rows)
+        return Sign(kind, workers, tuple(row.assignment__candidate for row in rows), words, chance)
+
+    @property
+    def answers_per_worker(self) -> float:
+        """Return the median over candidates with any answer."""
+        return float(
+            np.median(list(Counter(row.assignment__candidate for row in self.rows).values()))
+        )
+
+    def pairs(self, wrong: list[tuple[int, int, str]], rate: float) -> tuple[list[Sign], float]:
+        """Return signs of two workers, in all their skills together, and the power to find them."""
+        if not wrong:
+            return [], 0.0
+        workers, questions, responses = zip(*wrong, strict=True)
+        number_of = {response: number for number, response in enumerate(map(plain, responses))}
+        answers = [number_of[plain(response)] for response in responses]
+        known, numbers = np.unique(workers, return_inverse=True)
+        found, able = compare(numbers, questions, answers, rate)
+        signs = [
+            self._sign("identical", [self.candidate_of[int(known[i])] for i in who], words, chance)
+            for who, words, chance in map(_of_pair, found)
+        ]
+        right = [row for row in self.rows if row.right]
+        power = copying_power(
+            [*workers, *(row.assignment__candidate__worker for row in right)],
+            [*questions, *(row.assignment__question for row in right)],
+            [*answers, *(-1 for _ in right)],
+            able,
+            rate,
+        )
+        return signs, power
+
+    def jumps(self, run: Run, rate: float) -> tuple[list[Sign], float]:
+        """Return signs of a worker in a skill, and the power to find them."""
+        ids = np.array([row.assignment__candidate for row in self.rows], np.int64)
+        known, numbers = np.unique(ids, return_inverse=True)
+        right = np.array([row.right for row in self.rows], np.int64)
+        longest = max(skill.deck_size for skill in run.skills)
+        counted = (numbers, right, run.candidates.count(), longest, rate)
+        signs = [
+            self._sign("jump", [self.row_of[int(known[jump.worker])]], _of_jump(jump), jump.chance)
+            for jump in jumps(*counted)
+        ]
+        return signs, leaked_power(*counted)
+
+    def quick(self, rate: float) -> list[Sign]:
+        """Only of answers that were shown here: others have no time."""
+        timed = [row for row in self.rows if row.assignment__shown]
+        workers = np.array([row.assignment__candidate__worker for row in timed], np.int64)
+        known, numbers = np.unique(workers, return_inverse=True)
+        asked = np.array([row.assignment__question for row in timed], np.int64)
+        took = [(row.at - row.assignment__shown).total_seconds() for row in timed]
+        found = too_quick(numbers, np.unique(asked, return_inverse=True)[1], took, rate)
+        return [
+            self._sign(
+                "speed", [self.candidate_of[int(known[one.worker])]], _of_quick(one), one.chance
+            )
+            for one in found
+        ]
+
+
+def _percent(share: float) -> str:
+    if share < 0.01:
+        return "less than 1 %"
+    return "more than 99 %" if share > 0.99 else f"about {100 * share:.0f} %"
+
+
+def _of_pair(pair: Pair) -> tuple[tuple[int, int], str, float]:
+    words = (
+        f"Wrong in the same way on {pair.same} of {many(pair.both, 'question')} that both got "
+        f"wrong; about {pair.expected:.1f} are to be expected."
+    )
+    return (pair.one, pair.other), words, pair.chance
+
+
+def _of_jump(jump: Jump) -> str:
+    rest = jump.answers - jump.split
+    return (
+        f"Right in {jump.before} of the first {many(jump.split, 'answer')}, then in {jump.after} "
+        f"of the next {rest}."
+    )
+
+
+def _of_quick(quick: Quick) -> str:
+    return (
+        f"Takes about {100 * quick.pace:.0f} % of the time that others take for the same "
+        f"questions, over {many(quick.answers, 'answer')}."
+    )

@@ -1,0 +1,318 @@
+"""What a run promises, and what holds by now, in words and as a number."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.utils import timezone
+
+from selection.models import Run
+from selection.runs import algorithm_choices, eligibility, priors, roster_opening, validation
+from selection.runs import manual_verdicts as by_hand
+from topk import ASSUMPTIONS, Goal, Promise, build, rounded_up
+from topk.promise import GUARANTEE_LOST
+from topk.roster import among
+from topk.selected_arms import BY_PROOF, Named
+
+from .collusion import signs
+from .model_fit import Fit, fit
+from .selection import MOST_NAMED, ended_early, named
+from .standings import Line
+from .weakenings import list_weakenings
+
+GONE = {"absent": "never came", "left": "left", "withdrawn": "were withdrawn"}
+STAYING = (
+    " That a worker came or stayed away is assumed to have nothing to do with how good they are."
+)
+KEPT, WEAKENED, EARLY, NOTHING = "kept", "weakened", "early", "none"
+NOBODY_TESTED = (
+    "No answer was counted: nobody is tested, nobody is selected, and nothing is guaranteed."
+)
+EVERY_POOL, ON_AVERAGE = "for every pool", "on average over pools like this one"
+
+
+@dataclass(frozen=True)
+class PromiseStatus:
+    """What a run promises, and how that stands.
+
+    sentence  in full while it may still be kept and where it was, else what can be said instead
+    so_far    while the run goes on: which ε it would promise if it ended now; empty if none ever
+    meaning   the sentence for that ε; empty where there is none yet
+    epsilon   of the promise that holds by now, or held at the end; None where there is none
+    holds     where that is: for every pool, or on average over pools
+    assumes   what all of it rests on
+    over      whom it is about, where that is not the whole pool; empty otherwise
+    by_hand   what verdicts by hand do to it; empty without any
+    verdict   at the end: kept, weakened (the sentence says by what), early (it holds for another ε
+              than was wanted) or none; empty while the run goes on
+    """
+
+    sentence: str
+    so_far: str = ""
+    meaning: str = ""
+    epsilon: float | None = None
+    holds: str = ""
+    assumes: str = ASSUMPTIONS
+    over: str = ""
+    by_hand: str = ""
+    verdict: str = ""
+
+
+def promise_status(run: Run, who: Named | None = None, doubts: Fit | None = None) -> PromiseStatus:
+    """Return the one verdict on a run's guarantee, which every surface shows.
+
+    who     whom the run names, and
+    doubts  what its algorithm doubts, where these are known already: they are worked out else
+    """
+    status = _status(run, who)
+    if run.status != Run.Status.ENDED:
+        return status
+    if status.epsilon is None:
+        return replace(status, verdict=NOTHING)
+    reasons = list_weakenings(run, doubts or fit(run), signs(run), status.by_hand)
+    if not reasons:
+        return replace(status, verdict=EARLY if ended_early(run) else KEPT)
+    sentence = f"The guarantee is weakened. {' '.join(reasons)} But for this: {status.sentence}"
+    return replace(status, sentence=sentence, verdict=WEAKENED)
+
+
+def _status(run: Run, who: Named | None) -> PromiseStatus:
+    draft = run.status == Run.Status.DRAFT
+    counts = Counter(run.candidates.filter(skill=0).values_list("gone", flat=True))
+    n = validation.expected(run, eligibility.count(run)) if draft else counts[""]
+    if draft and (refused := validation.of(run, n)):
+        return PromiseStatus(" ".join(refused.values()))
+    over = _over(run, counts)
+    if run.status == Run.Status.ENDED and not run.candidates.filter(pulls__gt=0).exists():
+        return PromiseStatus(NOBODY_TESTED, over=over)
+    if n <= max(skill.k for skill in run.skills) or n < _places(run):
+        return PromiseStatus(_too_few(run, n), over=over)
+    if run.enrolling and not draft and (why := roster_opening.too_few(run)):
+        return PromiseStatus(why, over=over)
+    promise = _promise(run, n)
+    assumes = promise.assumes + priors.assumption(run)
+    if draft:
+        return PromiseStatus(algorithm_choices.sentence(run, promise, n), assumes=assumes)
+    if run.guarantee_lost:
+        return PromiseStatus(_lost(run, who), assumes=assumes, over=over, by_hand=_by_hand(run))
+    if ended_early(run):
+        who = who or named(run)
+        promise = who.promise or promise
+        epsilon, sentence = who.shown, _early(run, promise, n, who)
+    else:
+        epsilon, sentence = _epsilon(run, promise), algorithm_choices.sentence(run, promise, n)
+    ended = run.status == Run.Status.ENDED
+    known = epsilon is not None and not ended
+    return PromiseStatus(
+        by_hand=_by_hand(run),
+        sentence=sentence + _empty_places(run, who) + _regraded(run),
+        so_far="" if ended else _so_far(promise, epsilon),
+        meaning=algorithm_choices.sentence(run, promise, n, epsilon) if known else "",
+        epsilon=epsilon,
+        holds="" if epsilon is None else ON_AVERAGE if promise.average else EVERY_POOL,
+        assumes=assumes + (STAYING if counts.total() > n else ""),
+        over=over,
+    )
+
+
+def _promise(run: Run, n: int) -> Promise:
+    """What the algorithm promises over so many workers: those who are left, once it has begun."""
+    options = run.all_options()
+    if "quotas" in options and n != len(options["quotas"]["groups"]):
+        here = run.candidates.filter(gone="", skill=0).order_by("arm")
+        arms = list(here.values_list("arm", flat=True))
+        options["quotas"] = among(options["quotas"], arms, run.k)
+    return build(run.algorithm, run.problem(n), **options).promise
+
+
+def _over(run: Run, counts: Counter[str]) -> str:
+    """Whom the promise is about, where some are gone or may still come."""
+    said = [
+        f"{counts[why]} {words if counts[why] > 1 else words.replace('were', 'was')}"
+        for why, words in GONE.items()
+        if counts[why]
+    ]
+    parts = []
+    if said:
+        total = counts.total()
+        parts.append(
+            f"Of the {total} workers {' and '.join(said)}: not tested to the end, they are neither "
+            f"accepted nor rejected. All that is said here is about the other {counts['']}."
+        )
+    if run.enrolling:
+        parts.append(
+            f"The roster is open, with {counts['']} workers so far. Nobody is accepted or rejected "
+            "before it is closed; the promise is then about those who are on it."
+        )
+    return " ".join(parts)
+
+
+def _by_hand(run: Run) -> str:
+    """That the promise is not about what the requester put in or took out herself."""
+    given = Counter(run.candidates.exclude(by_hand=None).values_list("by_hand", flat=True))
+    words = [f"{given[v]} {word} by hand" for v, word in by_hand.WORDS.items() if given[v]]
+    if not words:
+        return ""
+    return (
+        f"{' and '.join(words).capitalize()}. The promise is about the {run.total} that the "
+        "algorithm selects itself, and says nothing of whom a verdict by hand puts in or takes out."
+    )
+
+
+def _empty_places(run: Run, who: Named | None) -> str:
+    """Say at a run's end that some of those whom its algorithm names are not tested."""
+    if run.status != Run.Status.ENDED:
+        return ""
+    empty = (who or named(run)).untested
+    if not empty:
+        return ""
+    return (
+        f" {empty} of the {run.total} places stay empty: the workers named for them gave no answer "
+        "that counts, so they are not tested and not selected."
+    )
+
+
+def _places(run: Run) -> int:
+    """How many workers a selection needs at least, whoever they are."""
+    return run.total if run.several and run.one_kind_each else 1
+
+
+def _too_few(run: Run, n: int) -> str:
+    if run.enrolling:
+        more = max(_places(run) - 1, *(skill.k for skill in run.skills))
+        return f"More than {more} workers must join before there is anything to choose."
+    if run.ending == Run.Ending.ROSTER and run.several:
+        return (
+            f"Only {n} workers were left for {run.total} places, too few to choose from: those are "
+            "selected whom all answers favour, and nothing is promised of how good they are."
+        )
+    if run.ending == Run.Ending.ROSTER:
+        tested = run.candidates.filter(gone="", pulls__gt=0).count()
+        left = f"the {n} selected" if tested == n else f"{n} workers, {tested} of them tested,"
+        return (
+            f"No more than {left} were left of the workers, so there was nothing to "
+            f"choose and nothing is promised of how good they are. {run.k} were wanted."
+        )
+    return f"Only {n} workers are left; more than {run.k} are needed for a promise."
+
+
+def _lost(run: Run, who: Named | None) -> str:
+    if run.status != Run.Status.ENDED:
+        return GUARANTEE_LOST
+    if ended_early(run):
+        return f"{GUARANTEE_LOST} {_by_what(run, who or named(run))}"
+    return f"{GUARANTEE_LOST} Selected are those whom its rule names."
+
+
+def _early(run: Run, promise: Promise, n: int, who: Named) -> str:
+    """What a run that ended before its time can say for itself, and whom it names by what."""
+    if run.fixed_budget:
+        if who.shown is None:
+            words = "whom all answers favour, as it ended before its plan was carried out"
+            return f"The {run.total} workers {words}; no promise."
+        short = "It ended before its plan was carried out"
+    else:
+        short = _short(run, promise, who)
+    holds = (
+        "" if who.shown is None else f" {algorithm_choices.sentence(run, promise, n, who.shown)}"
+    )
+    return f"{short}.{holds} {_by_what(run, who)}"
+
+
+def _short(run: Run, promise: Promise, who: Named) -> str:
+    """What was not reached; and where nothing was, why."""
+    exact = run.selector_class.promise.goal is Goal.EXACT
+    short = f"ε = {run.epsilon:g} was not reached" if promise.average else "Not certified"
+    if who.shown is None:
+        return f"{short}: there were too few answers to promise anything about these workers"
+    if promise.average:
+        return short
+    return f"{short} as the best {run.total}" if exact else f"{short} for ε = {run.epsilon:g}"
+
+
+def _by_what(run: Run, who: Named) -> str:
+    if who.by != BY_PROOF:
+        return "Selected are those whom all answers favour."
+    step = run.proof["step"]
+    return (
+        f"Selected are those for whom this was proved, in step {step}. All answers, with those "
+        f"since then, favour {_others(run, who)}; what is proved of these is weaker."
+    )
+
+
+def _others(run: Run, who: Named) -> str:
+    """Whom all answers favour, and instead of whom, by the workers' ids."""
+    kept, favoured = (
+        set(who.arms.tolist()),
+        set((who.favoured if who.favoured is not None else who.arms).tolist()),
+    )
+    come, go = sorted(favoured - kept), sorted(kept - favoured)
+    if len(come) > MOST_NAMED:
+        return f"{len(come)} others"
+    keys = dict(run.candidates.filter(arm__in=[*come, *go]).values_list("arm", "worker__key"))
+    words = [", ".join(f"“{keys[arm]}”" for arm in arms) for arms in (come, go)]
+    return " instead of ".join(words)
+
+
+def _regraded(run: Run) -> str:
+    if not run.regraded:
+        return ""
+    when = timezone.localtime(run.regraded).strftime("%Y-%m-%d %H:%M %Z")
+    return f" Gold answers were corrected after its end ({when}); this is by the corrected ones."
+
+
+def _so_far(promise: Promise, epsilon: float | None) -> str:
+    if not _bounds(promise):
+        return ""
+    words = "Reached so far, on average" if promise.average else "Certified so far"
+    reached = "nothing yet, there are too few answers" if epsilon is None else f"ε = {epsilon:g}"
+    return f"{words}: {reached}."
+
+
+def _epsilon(run: Run, promise: Promise) -> float | None:
+    """While it goes on, and where it went to its end."""
+    if run.certified:
+        return 0.0 if promise.goal is Goal.EXACT else run.epsilon
+    return _gap(run) if _bounds(promise) else None
+
+
+def _bounds(promise: Promise) -> bool:
+    """Whether its gap bounds anything before it has stopped by itself."""
+    goal = promise.early if promise.goal is Goal.EXACT else promise.goal
+    return promise.fixed == "confidence" and goal is not Goal.NONE
+
+
+def _gap(run: Run) -> float | None:
+    """The gap as it is shown, the least that was ever proved; None while it says nothing."""
+    if run.proof:
+        return rounded_up(run.proof["epsilon"])
+    last = run.history.order_by("-number").first()
+    return None if last is None or last.gap >= 1 else rounded_up(last.gap)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The least ε that was proved so far, when, and for how many who are not selected by now."""
+
+    epsilon: float
+    step: int
+    others: int
+
+
+def proof(run: Run, lines: Sequence[Line]) -> Proof | None:
+    """None before anything is proved, and once the run has ended: then its promise says it all.
+
+    lines  of all workers, with whom it would select by now
+    """
+    if not run.proof or run.status == Run.Status.ENDED or run.guarantee_lost:
+        return None
+    arms = run.candidates.filter(arm__in=run.proof["arms"]).values_list("pk", flat=True)
+    others = {line.candidate for line in lines if line.selected}.symmetric_difference(arms)
+    return Proof(rounded_up(run.proof["epsilon"]), run.proof["step"], len(others) // 2)
+
+
+def interval(run: Run) -> str:
+    """What a worker's lower and upper are, in words."""
+    if run.fixed_budget:
+        return "bounds that the algorithm works with, if it has any: nothing is promised of them"
+    return run.selector_class.interval

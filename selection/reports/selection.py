@@ -1,0 +1,49 @@
+"""Whom a run selects, read from its stored answers."""
+
+from typing import Any
+
+import numpy as np
+
+from selection.models import Run
+from selection.models.roster import Roster
+from topk import Selector, selected_arms
+from topk.selected_arms import Named
+
+from .model_fit import TALLIES, restored
+
+MOST_NAMED = 3
+
+
+def ended_early(run: Run) -> bool:
+    return run.status == Run.Status.ENDED and not run.finished
+
+
+def named(run: Run) -> Named:
+    """Return whom the run names, without workers who are not tested."""
+    rows: list[Any] = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
+    return name_tested(run, rows, *restored(run, rows))
+
+
+def name_tested(run: Run, rows: list[Any], roster: Roster, selector: Selector | None) -> Named:
+    """Return the same of these rows of all candidates, in order of their arms."""
+    pulls = np.array([row.pulls for row in rows], np.int64)
+    return selected_arms.only_tested(name(run, roster, selector), pulls)
+
+
+def name(run: Run, roster: Roster, selector: Selector | None) -> Named:
+    """selector  the algorithm as it stands; None with too few to choose from"""
+    if selector is None:
+        return _those_left(run, roster)
+    early = ended_early(run)
+    lost = early and run.guarantee_lost
+    return selected_arms.name(selector, roster.arms, early, run.proof, lost)
+
+
+def _those_left(run: Run, roster: Roster) -> Named:
+    if run.ending != Run.Ending.ROSTER or not roster.arms.size:
+        return Named(roster.arms[:0])
+    rows = run.candidates.order_by("arm").values_list("rewards", "pulls")
+    right, pulls = np.array(list(rows)).T[:, roster.arms]
+    people = roster.people if run.several and run.one_kind_each else None
+    ks = [skill.k for skill in run.skills]
+    return selected_arms.everybody(roster.arms, right, pulls, ks, people)

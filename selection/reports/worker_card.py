@@ -1,0 +1,146 @@
+"""One worker in one run: every answer with its times, how sure it makes, what settled it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import sqrt
+
+from selection.models import Answer, Assignment, Candidate, Run, Step
+
+from .standings import Line, look
+
+Z = 1.96  # a normal distribution's, for 95 %
+
+
+@dataclass(frozen=True)
+class Given:
+    """One question to the worker, and what came back. Times are None for what did not happen.
+
+    asked    when it was handed out, in which step
+    took     from being shown to the answer; None for answers imported
+    outcome  right, wrong, not in time, question retired, waiting (for the step that counts it), or
+             out; shown
+    counted  number of the step that counted it
+    """
+
+    number: int
+    question: str
+    prompt: str
+    accepted: list[str]
+    step: int
+    asked: datetime | None
+    shown: datetime | None
+    answered: datetime | None
+    took: timedelta | None
+    response: str
+    outcome: str
+    counted: int | None
+
+
+@dataclass(frozen=True)
+class Point:
+    """After so many answers: the share right, and Wilson's 95 % interval of it; all in [0, 1]."""
+
+    answers: int
+    mean: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The same worker in another run."""
+
+    run: Run
+    answers: int
+    right: int
+    verdict: str
+    skill: str
+
+
+@dataclass(frozen=True)
+class Card:
+    line: Line
+    given: list[Given]
+    points: list[Point]
+    decided: Step | None
+    others: list[Earlier]
+
+
+def card(candidate: Candidate) -> Card:
+    run = candidate.run
+    line = next(line for line in look(run).lines if line.candidate == candidate.pk)
+    given = _given(candidate)
+    decided = run.history.filter(number=candidate.decided_in or 0).first()
+    return Card(line, given, _points(given), decided, _others(candidate))
+
+
+def _given(candidate: Candidate) -> list[Given]:
+    """In the order asked."""
+    rows = list(candidate.assignments.select_related("question", "answer").order_by("position"))
+    steps = candidate.run.history.filter(number__in={row.step for row in rows})
+    times = dict(steps.values_list("number", "at"))
+    return [_one(row, times.get(row.step)) for row in rows]
+
+
+def _one(row: Assignment, asked: datetime | None) -> Given:
+    answer: Answer | None = getattr(row, "answer", None)
+    replied = answer is not None and not answer.expired
+    answered = answer.at if answer is not None and replied else None
+    return Given(
+        number=row.position + 1,
+        question=row.question.key,
+        prompt=row.question.prompt,
+        accepted=row.question.accepted,
+        step=row.step,
+        asked=asked,
+        shown=row.shown,
+        answered=answered,
+        took=answered - row.shown if answered and row.shown else None,
+        response=answer.response if answer else "",
+        outcome=_outcome(row, answer),
+        counted=answer.applied_in if answer else None,
+    )
+
+
+def _outcome(row: Assignment, answer: Answer | None) -> str:
+    if answer is None:
+        return "shown" if row.shown else "out"
+    if answer.void:
+        return "question retired"
+    if answer.expired:
+        return "not in time"
+    return "right" if answer.right else "wrong"
+
+
+def _points(given: list[Given]) -> list[Point]:
+    """After each answer that was counted, in the order asked."""
+    right, points = 0, []
+    counted = [one for one in given if one.counted and one.outcome != "question retired"]
+    for answers, one in enumerate(counted, 1):
+        right += one.outcome == "right"
+        points.append(wilson(right, answers))
+    return points
+
+
+def wilson(right: int, answers: int) -> Point:
+    """Wilson's interval for a share (1927): it stays within [0, 1], also after one answer."""
+    share, z2 = right / answers, Z * Z / answers
+    middle = (share + z2 / 2) / (1 + z2)
+    half = Z * sqrt(share * (1 - share) / answers + z2 / (4 * answers)) / (1 + z2)
+    return Point(answers, share, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def _others(candidate: Candidate) -> list[Earlier]:
+    """The newest run first; in a run of several skills, one of each."""
+    own = Candidate.objects.filter(worker=candidate.worker_id).exclude(pk=candidate.pk)
+    rows = own.select_related("run", "run__question_set").order_by("-run_id", "skill")[:50]
+    return [
+        Earlier(
+            run=row.run,
+            answers=row.pulls,
+            right=round(row.rewards),
+            verdict=row.status,
+            skill=str(row.run.skills[row.skill]) if row.run.several else "",
+        )
+        for row in rows
+    ]

@@ -1,0 +1,276 @@
+"""Changing a run that has started: what it would do to the promise, and doing it.
+
+``preview`` says it before; ``apply`` does it under the run's lock, writes an Event for each
+setting, and wakes the engine. δ, K, the algorithm and the question set are what the run is: for
+others of these a run is copied.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Field, Q
+from django.utils import timezone
+
+from selection import wakeups
+from selection.errors import Conflict, NotFound, Refused
+from selection.history import events
+from selection.models import Run
+from selection.models.answers import has_waiting_answers
+
+from . import algorithm_choices, lifecycle, money, validation
+
+GOING = {Run.Status.RUNNING, Run.Status.PAUSED}
+# Nothing that the engine or the promise depends on.
+AT_ANY_TIME = {"price", "currency"}
+STAYS = "The promise stays as it is: its bounds hold however many answers there are."
+
+
+def preview(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
+    """What these settings would do, a sentence for each that would change, by name.
+
+    wanted  new values by name, of ``SETTINGS``
+
+    Raises Conflict or Refused, with the reason, for what cannot be changed now.
+    """
+    if run.status == Run.Status.DRAFT and not AT_ANY_TIME.issuperset(wanted):
+        raise Conflict(f"The run “{run}” has not begun: change it in its form.")
+    said = {}
+    for name, value in wanted.items():
+        if name not in SETTINGS:
+            raise Refused(f"{name} cannot be changed once a run has started: copy the run.")
+        if getattr(run, name) == value:
+            continue
+        free = name in AT_ANY_TIME | {"name", "budget"}
+        if run.status not in GOING and not free:
+            raise Conflict(f"The run “{run}” has ended; its {label(name)} cannot change any more.")
+        _check(run, name, value)
+        said[name] = SETTINGS[name](run, value)
+    return said
+
+
+@transaction.atomic
+def apply(run: Run, wanted: Mapping[str, Any], who: str = "", why: str = "") -> dict[str, str]:
+    """Change these settings; returns what was said of each, and raises, as ``preview`` does."""
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        raise NotFound("This run does not exist any more.")
+    said = preview(locked, wanted)
+    if not said:
+        return said
+    _keep_weights(locked, said)
+    for name, sentence in said.items():
+        setattr(locked, name, wanted[name])
+        events.write(locked, name, sentence, who, why)
+    locked.save(update_fields=[*said, "options"])
+    if "budget" in said and locked.status == Run.Status.ENDED:
+        lifecycle.reopen(locked, who, why)
+    wakeups.request(locked.pk)
+    return said
+
+
+def _keep_weights(run: Run, said: Mapping[str, str]) -> None:
+    """Some algorithms tune what they prove to the ε that a run began with: it stays that one."""
+    known = {option.name for option in run.selector_class.known_options}
+    if "epsilon" in said and "tuned_for" in known:
+        run.options.setdefault("tuned_for", run.epsilon)
+
+
+def label(name: str) -> str:
+    return str(_field(name).verbose_name)
+
+
+def _field(name: str) -> "Field[Any, Any]":
+    field = Run._meta.get_field(name)
+    assert isinstance(field, Field)
+    return field
+
+
+def _check(run: Run, name: str, value: Any) -> None:
+    """Raise Refused for a value that this setting cannot have in any run."""
+    if name in validation.HARMLESS and value is not None:
+        probe = Run(k=1)
+        setattr(probe, name, value)
+        for refusal in validation.out_of_range(probe, 2).values():
+            raise Refused(refusal)
+    try:
+        _field(name).clean(value, run)
+    except ValidationError as error:
+        raise Refused(f"{label(name).capitalize()}: {' '.join(error.messages)}") from error
+    if name == "name":
+        for refusal in validation.of_name(Run(pk=run.pk, team_id=run.team_id, name=value)).values():
+            raise Refused(refusal)
+
+
+# -- what each does
+
+
+def _name(run: Run, value: str) -> str:
+    return f"The run “{run.name}” is called “{value}” from now on. Nothing else changes."
+
+
+def _budget(run: Run, value: int | None) -> str:
+    title = run.selector_class.title
+    if run.fixed_budget:
+        raise Refused(
+            f"{title} plans with its budget from the start, so it cannot change: copy the run."
+        )
+    ended = run.status == Run.Status.ENDED
+    if ended and not run.may_be_raised:
+        raise Conflict(f"The run ended because {run.why_ended}: another budget changes nothing.")
+    used = run.count_spent()
+    if value is not None and value < used:
+        raise Refused(f"{used:,} assignments are handed out already; it cannot be less than that.")
+    if value is None:
+        now = f"There is no limit any more, after {_amount(run.budget)}."
+    else:
+        now = f"The budget is {value:,} instead of {_amount(run.budget)}: {value - used:,} more "
+        now += "assignments may be handed out."
+    lowered = value is not None and (run.budget is None or value < run.budget)
+    early = " If it is spent first, the run ends with what it can promise by then."
+    goes_on = " The run goes on." if ended else ""
+    return f"{now}{goes_on} {STAYS}{early if lowered else ''}"
+
+
+def _amount(budget: int | None) -> str:
+    return "no limit" if budget is None else f"{budget:,}"
+
+
+def _price(run: Run, value: Decimal | None) -> str:
+    if value is None:
+        return "What an answer costs is not known any more. Nothing else changes."
+    now = money.words(value, run.currency)
+    before = "" if run.price is None else f" instead of {money.words(run.price, run.currency)}"
+    return f"An answer costs {now}{before}. Nothing else changes: the budget counts answers."
+
+
+def _currency(run: Run, value: str) -> str:
+    return f"Amounts are told in {value or 'no currency'}. No number changes."
+
+
+def _slots(run: Run, value: int) -> str:
+    return _out(f"At most {value:,} assignments are out at once, instead of {run.slots:,}.")
+
+
+def _slots_per_worker(run: Run, value: int) -> str:
+    before = run.slots_per_worker
+    return _out(f"A worker holds at most {value:,} at once, instead of {before:,}.")
+
+
+def _out(now: str) -> str:
+    return f"{now} What is out stays out. The promise stays as it is: it does not depend on this."
+
+
+def _minutes(run: Run, value: int) -> str:
+    return (
+        f"Who is shown a question from now on has {value:,} minutes, instead of {run.minutes:,}; "
+        "who has one before them keeps the time that they were told. What is measured is to be "
+        "right in time: the promise takes answers before and after the change to be alike."
+    )
+
+
+def _hours_to_come(run: Run, value: float | None) -> str:
+    if value is None:
+        return "Everybody is waited for from now on. The promise is about all who are in the run."
+    since = timezone.now() - timedelta(hours=value)
+    silent = run.candidates.filter(
+        Q(seen__lt=since) | Q(seen=None, run__called__lt=since), gone="", verdict=0
+    ).exclude(has_waiting_answers(run))
+    count = 0 if run.enrolling else silent.values("worker").distinct().count()
+    soon = f" By now that is so of up to {count}." if count else ""
+    said = (
+        f"A worker of whom nothing is seen for {value:g} hours is taken as gone.{soon} Who is gone "
+        "is neither accepted nor rejected, and the promise is about the others; it takes it that "
+        "staying away has nothing to do with how good a worker is."
+    )
+    if run.selector_class.roster_fixed:
+        said += " If answers of somebody who is gone had counted, the run has no guarantee."
+    return said
+
+
+def _epsilon(run: Run, value: float) -> str:
+    kind = run.selector_class
+    if "epsilon" not in kind.needs:
+        raise Refused(f"{kind.title} does not use ε: there is nothing to change.")
+    if not kind.epsilon_moves:
+        raise Refused(
+            f"{kind.title} has used ε from its first question on, so it cannot change: copy the "
+            "run."
+        )
+    if value <= 0 and not _zero_fits(run):
+        raise Refused(f"{kind.title} needs an ε above 0.")
+    less = value > run.epsilon
+    costs = "fewer answers, for a weaker promise" if less else "more answers, for a stronger one"
+    return (
+        f"ε is {value:g} instead of {run.epsilon:g}: {costs}.{_reached(run, value)} Choosing it "
+        "after having seen answers costs nothing, since what is proved of them holds for every ε "
+        f"at once. The promise is then: {_promise(run, value)}"
+    )
+
+
+def _zero_fits(run: Run) -> bool:
+    probe = validation.copy(run)
+    probe.epsilon = 0.0
+    return not validation.of(probe, max(run.candidates.count(), run.k + 1))
+
+
+def _reached(run: Run, value: float) -> str:
+    last = run.history.order_by("-number").first()
+    gap = min(run.proof.get("epsilon", 1.0), 1.0 if last is None else last.gap)
+    reached = gap <= value and not run.enrolling
+    return " So much is reached already, so the run ends at its next step." if reached else ""
+
+
+def _promise(run: Run, value: float) -> str:
+    workers = max(run.candidates.filter(gone="", skill=0).count(), run.k + 1)
+    probe = validation.copy(run)
+    probe.options = {name: value for name, value in run.options.items() if name != "quotas"}
+    probe.epsilon = value
+    return algorithm_choices.sentence(probe, probe.selector(workers).promise, workers)
+
+
+def _enrol_until(run: Run, value: datetime | None) -> str:
+    _refuse_unless_open(run)
+    if value is None:
+        return "The roster does not close by the clock any more. The promise stays as it is."
+    for refusal in validation.of_closing(run, value).values():
+        raise Refused(refusal)
+    at = f"{timezone.localtime(value):%d %b %Y, %H:%M %Z}"
+    return (
+        f"The roster closes {at}, or as soon after as enough have joined. "
+        "The promise is about those who are on it then."
+    )
+
+
+def _enrol_most(run: Run, value: int | None) -> str:
+    _refuse_unless_open(run)
+    if value is None:
+        return "The roster closes with no number of workers any more. The promise stays as it is."
+    if value <= run.k:
+        raise Refused(f"The roster must hold more than the {run.k} wanted before it closes.")
+    return (
+        f"The roster closes as soon as {value:,} workers are on it. The promise is then about them."
+    )
+
+
+def _refuse_unless_open(run: Run) -> None:
+    if not run.enrolling:
+        raise Conflict(f"The roster of the run “{run}” is closed: open it first.")
+
+
+SETTINGS: dict[str, Callable[[Run, Any], str]] = {
+    "name": _name,
+    "budget": _budget,
+    "price": _price,
+    "currency": _currency,
+    "slots": _slots,
+    "slots_per_worker": _slots_per_worker,
+    "minutes": _minutes,
+    "hours_to_come": _hours_to_come,
+    "epsilon": _epsilon,
+    "enrol_until": _enrol_until,
+    "enrol_most": _enrol_most,
+}

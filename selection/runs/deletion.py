@@ -1,0 +1,57 @@
+"""Pools, question sets and the workers in pools: stored and deleted, one sentence where not."""
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Model, ProtectedError, Q, QuerySet
+
+from selection.errors import Conflict, Refused
+from selection.models import Pool, QuestionSet, Run, Skill, Worker
+
+from . import exposure_limits
+
+MOST_NAMED = 3
+
+
+def store(item: Model) -> None:
+    """Raises Refused for what is wrong with the first of its fields."""
+    if not str(item).strip():
+        raise Refused("The name is empty.")
+    try:
+        item.full_clean()
+    except ValidationError as error:
+        field, words = next(iter(error.message_dict.items()))
+        label = "" if field == "__all__" else f"{_label(item, field)}: "
+        raise Refused(f"{label}{words[0]}") from error
+    if isinstance(item, QuestionSet) and (why := exposure_limits.of_limit(item, item.most_workers)):
+        raise Conflict(why)
+    item.save()
+
+
+def _label(item: Model, field: str) -> str:
+    return str(getattr(item._meta.get_field(field), "verbose_name", field)).capitalize()
+
+
+@transaction.atomic
+def delete(item: Pool | QuestionSet | Worker) -> None:
+    """With all that is in it. Raises Conflict where a run needs it, with the run's name."""
+    named = users(item).order_by("pk").values_list("name", flat=True)[: MOST_NAMED + 1]
+    runs = [f"“{name}”" for name in named]
+    if runs:
+        words = "run" if len(runs) == 1 else "runs"
+        more = " and others" if len(runs) > MOST_NAMED else ""
+        told = ", ".join(runs[:MOST_NAMED])
+        raise Conflict(f"“{item}” is needed by the {words} {told}{more}, and stays.")
+    try:
+        item.delete()
+    except ProtectedError as error:
+        raise Conflict(f"“{item}” is needed by a run since this moment, and stays.") from error
+
+
+def users(item: Pool | QuestionSet | Worker) -> QuerySet[Run]:
+    """The runs that need this pool, question set or worker."""
+    if isinstance(item, Pool):
+        return Run.objects.filter(pool=item)
+    if isinstance(item, Worker):
+        return Run.objects.filter(pk__in=item.candidates.values("run"))
+    further = Skill.objects.filter(question_set=item).values("run")
+    return Run.objects.filter(Q(question_set=item) | Q(pk__in=further))

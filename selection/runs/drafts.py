@@ -1,0 +1,113 @@
+"""A run that has not begun: made of a forecast, and changed in one go where it could not end."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from selection.algorithms import ALGORITHMS, VARIED, of_variant
+from selection.errors import Conflict, NotFound, Refused
+from selection.history import events
+from selection.models import Run
+
+from . import algorithm_choices, eligibility, priors, validation
+
+CHANGEABLE = ("algorithm", "epsilon", "budget")
+# What a new run begins with, where a person makes it: stored defaults are met by programs that name
+# theirs. This algorithm can end on the little gold that people have; the hours are long enough for
+# a weekend's absence, and short enough to notice.
+USUAL: dict[str, Any] = {"algorithm": "credible", "hours_to_come": 48, "met": Run.Met.SKIP}
+
+
+def new_seed() -> int:
+    return secrets.randbelow(2**31)
+
+
+# Looked at by ``refusals``, in sentences, or filled in later.
+ELSEWHERE = (*validation.HARMLESS, "pool", "question_set", "team", "options", "quotas", "belief")
+
+
+def build(
+    fields: Mapping[str, Any], options: Mapping[str, Any], learn_from: Run | None = None
+) -> Run:
+    """A run of these settings that is not stored yet.
+
+    fields      columns of Run; those left out have their usual value, a seed one of its own
+    options     of the algorithm, by name
+    learn_from  an earlier run whose workers these are like
+
+    Raises Refused for a value that no run could have; for the rest see ``runs.create``.
+    """
+    if not fields["name"].strip():
+        raise Refused("The name is empty.")
+    run = Run(**{"seed": new_seed(), **fields})
+    if run.algorithm not in ALGORITHMS:
+        raise Refused(f"There is no algorithm “{run.algorithm}”; docs/algorithms.md has them all.")
+    run.options = algorithm_choices.chosen(run.algorithm, options)
+    if learn_from is not None:
+        run.options["prior"] = _prior(run, learn_from)
+    try:
+        run.clean_fields(exclude=ELSEWHERE)
+    except ValidationError as error:
+        name, words = next(iter(error.message_dict.items()))
+        label = str(Run._meta.get_field(name).verbose_name).capitalize()  # type: ignore[union-attr]
+        raise Refused(f"{label}: {words[0]}") from error
+    return run
+
+
+def _prior(run: Run, earlier: Run) -> dict[str, Any]:
+    if not run.selector_class.learns:
+        raise Refused(f"{run.selector_class.title} does not learn from an earlier run.")
+    if not priors.teaches(earlier):
+        raise Refused(
+            f"Nothing can be learned from the run “{earlier}”: it must have ended, with answers to "
+            "one question set."
+        )
+    return priors.copy(earlier.pk)
+
+
+def free_name(wanted: str, team: int | None) -> str:
+    """This name, with a number behind it where it is taken in this team."""
+    wanted = wanted[:190]
+    like_it = Run.objects.filter(team=team, name__startswith=wanted)
+    taken = set(like_it.values_list("name", flat=True))
+    names = [wanted, *(f"{wanted}, {i}" for i in range(2, len(taken) + 3))]
+    return next(name for name in names if name not in taken)
+
+
+@transaction.atomic
+def change(run: Run, wanted: dict[str, Any], meant: str | None = None, who: str = "") -> Run:
+    """Give a draft another algorithm, ε or budget (of ``CHANGEABLE``), or variant of its promise.
+
+    meant  which variant, in the words of ``algorithms.variant``; "" the usual one
+
+    Options of the algorithm that it had go with it. Raises Conflict once it has begun, Refused for
+    what cannot be run.
+    """
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        raise NotFound("This run does not exist any more.")
+    if locked.status != Run.Status.DRAFT:
+        raise Conflict(f"The run “{locked}” has begun: copy it for other settings.")
+    if wanted.get("algorithm", locked.algorithm) != locked.algorithm:
+        learns = ALGORITHMS[wanted["algorithm"]].learns
+        locked.options = {k: v for k, v in locked.options.items() if k == "prior" and learns}
+    for name in CHANGEABLE:
+        if name in wanted:
+            setattr(locked, name, wanted[name])
+    _mean(locked, meant)
+    for why in validation.of_stored(locked, eligibility.count(locked)).values():
+        raise Refused(why)
+    locked.save(update_fields=[*CHANGEABLE, "options"])
+    said = [f"{name} {getattr(locked, name) or 'without limit'}" for name in wanted]
+    said += [f"promise {meant}"] if meant else []
+    events.write(locked, "draft", f"Changed before the start: {', '.join(said)}.", who)
+    return locked
+
+
+def _mean(run: Run, meant: str | None) -> None:
+    if meant is not None:
+        usual = {name: value for name, value in run.options.items() if name not in VARIED}
+        run.options = usual | of_variant(meant)

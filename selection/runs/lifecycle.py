@@ -1,0 +1,253 @@
+"""The life of a run: create, start, pause, resume, stop, reopen, conclude.
+
+Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reason given.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from numpy.typing import NDArray
+
+from selection import db_clock, wakeups
+from selection.answers.outages import give_back
+from selection.engine.precompile import warm
+from selection.errors import Conflict, NotFound, Refused
+from selection.history import events
+from selection.models import Candidate, Run, Skill
+from selection.models.runs import SETTINGS
+
+from . import eligibility, quotas, validation
+
+Status = Run.Status
+# What a form asks for besides the settings.
+BESIDES = ("name", "options", "quotas", "seed", "enrolling", "enrol_until", "enrol_most")
+
+
+@transaction.atomic
+def create(run: Run, further: Sequence[Skill] = ()) -> Run:
+    """Store a new run, as a draft. The only way in which a run comes to be.
+
+    further  the skills it tests besides its own question set, in order
+
+    Raises Refused for a run that no algorithm could be run on as it is.
+    """
+    _refuse(run, further)
+    run.save(force_insert=True)
+    _store_skills(run, further)
+    return run
+
+
+@transaction.atomic
+def replace(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str = "") -> Run:
+    """Give a draft all the settings of a run that is not stored; the draft as it is then.
+
+    Raises Conflict once it has begun, Refused as ``create`` does.
+    """
+    draft = _move(run, Status.DRAFT, {Status.DRAFT})
+    for name in (*SETTINGS, *BESIDES):
+        setattr(draft, name, getattr(wanted, name))
+    _refuse(draft, further)
+    draft.save(update_fields=[*SETTINGS, *BESIDES])
+    draft.further.all().delete()
+    _store_skills(draft, further)
+    events.write(draft, "draft", "All settings were given anew before the start.", who)
+    return draft
+
+
+def _refuse(run: Run, further: Sequence[Skill]) -> None:
+    """Raise Refused for a run that no algorithm could be run on."""
+    own = Skill(question_set=run.question_set, k=run.k)
+    run.skills = [own, *further]
+    workers = eligibility.count(run)
+    found = validation.of(run, workers) | validation.of_quotas(run, run.pool)
+    found |= validation.of_skills(run, len(further))
+    found |= validation.of_team(run, further) | validation.of_name(run)
+    found |= validation.of_closing(run, run.enrol_until)
+    for why in found.values():
+        raise Refused(why)
+
+
+def _store_skills(run: Run, further: Sequence[Skill]) -> None:
+    for number, skill in enumerate(further, 1):
+        skill.run, skill.number = run, number
+        skill.save()
+    del run.skills  # what is stored is read anew
+
+
+@transaction.atomic
+def delete(run: Run) -> None:
+    """With its answers and verdicts. Raises Conflict while it goes on."""
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        raise NotFound("This run does not exist any more.")
+    if locked.status in {Status.RUNNING, Status.PAUSED}:
+        raise Conflict(f"The run “{locked}” is {locked.status}: stop it before it is deleted.")
+    locked.delete()
+
+
+def start(run: Run, who: str = "", why: str = "") -> None:
+    """Fix the roster and the deck, and let the run begin; with an open roster others may join.
+
+    Raises Conflict if it has begun, Refused if it cannot be run as it is.
+    """
+    for refusal in validation.of_stored(run, eligibility.count(run)).values():
+        raise Refused(refusal)
+    warm(run)
+    _start(run, who, why)
+
+
+@transaction.atomic
+def _start(run: Run, who: str, why: str) -> None:
+    run = _move(run, Status.RUNNING, {Status.DRAFT})
+    workers = list(eligibility.of(run))
+    run.options.pop("quotas", None)
+    for refusal in validation.of_stored(run, len(workers)).values():
+        raise Refused(refusal)
+    rng, run.started = np.random.default_rng(run.seed), db_clock.now()
+    run.called = run.started
+    _fix_decks(run)
+    arms = [rng.permutation(len(workers)) for _ in run.skills]
+    if run.quotas:
+        run.options["quotas"] = _quota_option(run, arms[0])
+    run.save()
+    for skill in run.skills:
+        places = arms[skill.number] + skill.number * len(workers)
+        rows = [
+            Candidate(run=run, worker=worker, skill=skill.number, arm=arm)
+            for worker, arm in zip(workers, places.tolist(), strict=True)
+        ]
+        eligibility.pass_over(run, rows)
+        Candidate.objects.bulk_create(rows)
+    roster = ", with an open roster" if run.enrolling else ""
+    events.write(run, "start", f"Started with {len(workers)} workers{roster}.", who, why)
+    wakeups.request(run.pk)
+
+
+def _fix_decks(run: Run) -> None:
+    """Number the skills without a gap, as arms are, and fix how many questions each has."""
+    for number, skill in enumerate(run.skills):
+        skill.number, skill.deck_size = number, skill.question_set.questions.count()
+        if number:
+            skill.save()
+    run.deck_size = run.skills[0].deck_size
+
+
+def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
+    """The groups as they are now: later changes of a worker's attributes do not matter."""
+    of_workers = quotas.values(eligibility.of(run), run.quotas["attribute"])
+    return quotas.option(run.quotas, [of_workers[i] for i in np.argsort(arms)])
+
+
+@transaction.atomic
+def forget(run: Run, who: str = "", why: str = "") -> None:
+    """Let a run that has not begun take nothing over from an earlier one."""
+    run = _move(run, Status.DRAFT, {Status.DRAFT})
+    run.options.pop("prior", None)
+    run.save(update_fields=["options"])
+    events.write(run, "forget", "Nothing is taken over from an earlier run.", who, why)
+
+
+@transaction.atomic
+def pause(run: Run, who: str = "", why: str = "") -> None:
+    """Hand nothing out and count nothing until it is resumed. Answers are still taken."""
+    run = _move(run, Status.PAUSED, {Status.RUNNING})
+    run.paused = db_clock.now()
+    run.save()
+    events.write(run, "pause", "Paused.", who, why)
+
+
+@transaction.atomic
+def resume(run: Run, who: str = "", why: str = "") -> None:
+    """Go on. Whoever holds an assignment gets the time of the pause back."""
+    run = _move(run, Status.RUNNING, {Status.PAUSED})
+    give_back(run, run.paused or db_clock.now())
+    run.paused = None
+    run.save()
+    events.write(run, "resume", "Resumed.", who, why)
+    wakeups.request(run.pk)
+
+
+@transaction.atomic
+def stop(run: Run, who: str = "", why: str = "") -> None:
+    """End it by hand, with what it can promise by now."""
+    run = _move(run, Status.ENDED, {Status.RUNNING, Status.PAUSED})
+    end(run, Run.Ending.STOPPED)
+    run.save()
+    events.write(run, "stop", "Stopped by hand.", who, why)
+
+
+@transaction.atomic
+def reopen(run: Run, who: str = "", why: str = "") -> None:
+    """Let a run that has ended go on: its budget was raised, or a corrected gold answer took its
+    promise away.
+
+    In the second case its end said what held by the answers of then, and nobody is decided any
+    more: only algorithms whose bounds hold at all times may go on looking. Raises Conflict for any
+    other run.
+    """
+    locked = _move(run, Status.ENDED, {Status.ENDED})
+    if refusal := _stays_ended(locked):
+        raise Conflict(refusal)
+    locked.status = Status.RUNNING
+    if locked.regraded:
+        locked.candidates.filter(gone="").update(
+            verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
+        )
+    give_back(locked, locked.ended or db_clock.now())
+    locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
+    locked.save()
+    events.write(locked, "reopen", "The run goes on after its end.", who, why)
+    wakeups.request(locked.pk)
+
+
+def _stays_ended(run: Run) -> str:
+    """Why it cannot go on; empty if it can."""
+    rounds = not run.selector_class.open_roster
+    if run.fixed_budget or (run.regraded and rounds):
+        title = run.selector_class.title
+        return f"{title} had carried its plan out; it cannot go on after its end. Start a new run."
+    if run.may_be_raised or run.reopens:
+        spent = "Its budget is spent: raise it, and the run goes on."
+        return "" if run.affords_more else spent
+    return (
+        "Only a run whose budget was spent, or that lost its promise by a correction after its "
+        "end, can go on."
+    )
+
+
+@transaction.atomic
+def conclude(run: Run, who: str = "", why: str = "") -> None:
+    """Put a run that has ended aside: nothing about it is left to be decided."""
+    run = _move(run, Status.ENDED, {Status.ENDED})
+    if run.concluded:
+        raise Conflict(f"The run “{run}” is concluded already.")
+    run.concluded = db_clock.now()
+    run.save(update_fields=["concluded"])
+    events.write(run, "conclude", "Put aside as concluded.", who, why)
+
+
+@transaction.atomic
+def take_up(run: Run, who: str = "", why: str = "") -> None:
+    """Undo ``conclude``."""
+    run = _move(run, Status.ENDED, {Status.ENDED})
+    if not run.concluded:
+        raise Conflict(f"The run “{run}” is not concluded.")
+    run.concluded = None
+    run.save(update_fields=["concluded"])
+    events.write(run, "take up", "Taken up again, for review.", who, why)
+
+
+def _move(run: Run, to: Status, allowed: set[Status]) -> Run:
+    """The run, locked and fresh, with its new status set but not saved."""
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        raise NotFound("This run does not exist any more.")
+    if locked.status not in allowed:
+        wanted = " or ".join(sorted(allowed))
+        raise Conflict(
+            f"The run “{locked}” is {locked.status}; only a run that is {wanted} can do that."
+        )
+    locked.status = to
+    return locked

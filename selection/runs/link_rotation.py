@@ -1,0 +1,54 @@
+"""New links in place of those that fell into wrong hands: the old ones open nothing any more."""
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from selection.errors import Conflict, NotFound
+from selection.history import events
+from selection.models import Candidate, Run, Worker
+
+
+def preview(run: Run, worker: Worker | None = None) -> str:
+    """What it does, for one worker or for all. Raises Conflict for a run that has ended."""
+    if run.status == Run.Status.ENDED:
+        raise Conflict(f"The run “{run}” has ended: its links lead to no questions any more.")
+    if worker is not None:
+        return (
+            f"The link of “{worker}” stops working at once, and a new one takes its place: send "
+            "it to them. Answers stay as they are."
+        )
+    return (
+        "Every worker's link and the link to join by stop working at once, and new ones take "
+        "their place: send them out anew. Answers stay as they are."
+    )
+
+
+@transaction.atomic
+def one(candidate: Candidate, who: str = "", why: str = "") -> None:
+    """This worker's link in this run, in all skills."""
+    run = _locked(candidate.run_id)
+    _replace(run.candidates.filter(worker=candidate.worker_id))
+    events.write(run, "link", f"The link of {candidate.worker} was replaced.", who, why)
+    candidate.refresh_from_db(fields=["links"])
+
+
+@transaction.atomic
+def everyone(run: Run, who: str = "", why: str = "") -> None:
+    """The links of all workers of this run, and its join link."""
+    locked = _locked(run.pk)
+    _replace(locked.candidates.all())
+    Run.objects.filter(pk=run.pk).update(links=F("links") + 1)
+    events.write(locked, "link", "All links were replaced, also the one to join by.", who, why)
+    run.refresh_from_db(fields=["links"])
+
+
+def _replace(rows: QuerySet[Candidate]) -> None:
+    rows.update(links=F("links") + 1)
+
+
+def _locked(pk: int) -> Run:
+    run = Run.objects.locked(pk)
+    if run is None:
+        raise NotFound("This run does not exist any more.")
+    preview(run)
+    return run

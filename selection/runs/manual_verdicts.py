@@ -1,0 +1,53 @@
+"""The requester's own verdict on a worker, which stands beside the algorithm's."""
+
+from django.db import transaction
+
+from selection.errors import Conflict, NotFound, Refused
+from selection.history import events, notifications
+from selection.models import Candidate, Run
+
+Verdicts = Candidate.Verdicts
+WORDS: dict[int, str] = {Verdicts.ACCEPTED: "accepted", Verdicts.REJECTED: "rejected"}
+
+
+def preview(candidate: Candidate, verdict: int | None) -> str:
+    """What this verdict by hand, or taking one back (None), does. Raises Conflict or Refused."""
+    run = candidate.run
+    if run.status == Run.Status.DRAFT:
+        raise Conflict(f"The run “{run}” has not begun.")
+    if verdict is not None and verdict not in WORDS:
+        raise Refused("A verdict by hand is accepted or rejected.")
+    if verdict == candidate.by_hand:
+        now = "not judged" if verdict is None else WORDS[verdict]
+        raise Refused(f"“{candidate.worker}” is {now} by hand already.")
+    if verdict is None:
+        return (
+            f"The verdict by hand on “{candidate.worker}” is taken back: what the algorithm says "
+            "counts again."
+        )
+    place = "among" if verdict == Verdicts.ACCEPTED else "not among"
+    return (
+        f"“{candidate.worker}” is {place} the selected by your own verdict, and is marked so "
+        f"everywhere. The algorithm goes on as if nothing had been said: its promise is about the "
+        f"{run.k} that it selects itself, not about whom you put in or take out."
+    )
+
+
+@transaction.atomic
+def override(candidate: Candidate, verdict: int | None, who: str = "", why: str = "") -> str:
+    """Give one's own verdict, or take it back (None); returns and raises what ``preview`` does.
+
+    Raises Refused for a verdict without a reason.
+    """
+    run = Run.objects.locked(candidate.run_id)
+    if run is None:
+        raise NotFound("This run does not exist any more.")
+    if verdict is not None and not why.strip():
+        raise Refused("Give the reason: it stands beside the verdict in every export.")
+    candidate.refresh_from_db()
+    said = preview(candidate, verdict)
+    candidate.by_hand, candidate.by_hand_why = verdict, why[:300] if verdict is not None else ""
+    candidate.save(update_fields=["by_hand", "by_hand_why"])
+    events.write(run, "by hand", said, who, why)
+    notifications.by_hand(run, candidate)
+    return said

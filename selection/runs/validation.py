@@ -1,0 +1,221 @@
+"""What stands in the way of a run, one sentence for each setting, by the field it is about."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from selection import algorithms, db_clock
+from selection.algorithms import ALGORITHMS
+from selection.errors import Refused
+from selection.models import Pool, Run, Skill
+from topk import LIKE_THESE, THIS_SET, ProblemError
+
+from . import eligibility, exposure_limits, quotas
+
+# The settings of a run that have a range, each with a value that every algorithm can work with.
+HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
+
+
+def of(run: Run, workers: int) -> dict[str, str]:
+    """One sentence for each setting that cannot be, by field; a pool too small by "pool".
+
+    With an open roster a pool may be too small, or empty: that is looked at when it closes.
+    """
+    workers = expected(run, workers)
+    return (
+        _bad_enrolment(run)
+        or out_of_range(run, workers)
+        or _bad_skills(run, workers)
+        or _bad_options(run)
+        or _bad_set(run)
+        or _refused(run, workers)
+    )
+
+
+def expected(run: Run, workers: int) -> int:
+    """How many workers to reckon with: those there are, or as many as must join at least."""
+    if not run.enrolling:
+        return workers
+    return max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
+
+
+def _bad_enrolment(run: Run) -> dict[str, str]:
+    if run.enrolling and run.enrol_most is not None and run.enrol_most <= run.k:
+        why = f"The roster must hold more than the {run.k} wanted, but closes with "
+        return {"enrol_most": f"{why}{run.enrol_most}."}
+    if run.enrolling and run.recorded_only:
+        why = "Nobody can join a run that asks nobody: give it a closed roster."
+        return {"enrolling": why}
+    return {}
+
+
+def of_closing(run: Run, at: datetime | None) -> dict[str, str]:
+    """Of a roster that is to close at this time: a year that was mistyped closes it at once."""
+    if at is not None and timezone.is_naive(at):  # whose ten o'clock it is would be guessed
+        return {"enrol_until": "Say the time with its zone, as in 2030-12-31T18:00:00Z."}
+    if not run.enrolling or at is None or at > db_clock.now():
+        return {}
+    said = f"{timezone.localtime(at):%d %b %Y, %H:%M %Z}"
+    return {"enrol_until": f"The roster cannot close at {said}: that is over already."}
+
+
+def out_of_range(run: Run, workers: int) -> dict[str, str]:
+    found = {"pool": _problem_refusal(Run(k=1), workers)}
+    for field in HARMLESS:
+        probe = Run(k=1)  # all else harmless, so that the sentence is about this field
+        setattr(probe, field, getattr(run, field))
+        found[field] = "" if found["pool"] else _problem_refusal(probe, workers)
+    return {field: why for field, why in found.items() if why}
+
+
+def _bad_skills(run: Run, workers: int) -> dict[str, str]:
+    """About the first further skill whose K cannot be: the core knows skills by number only."""
+    for skill in run.skills[1:]:
+        if why := _problem_refusal(Run(k=skill.k), workers):
+            return {"skills": f"In the skill “{skill}”: {why}"}
+    if run.one_kind_each and run.total > workers:
+        return {
+            "skills": f"Together the question sets want {run.total} workers, each for at most one "
+            f"kind of task, but there are only {workers}."
+        }
+    return {}
+
+
+def _problem_refusal(run: Run, workers: int) -> str:
+    try:
+        run.problem(workers)
+    except ProblemError as error:
+        return str(error)
+    return ""
+
+
+def _bad_options(run: Run) -> dict[str, str]:
+    found = {}
+    for option in algorithms.settings(run.algorithm):
+        try:
+            option.check(run.options.get(option.name, option.default))
+        except ProblemError:
+            words = f"{algorithms.label(option.name)} must be {option.wanted}."
+            found[f"option_{option.name}"] = words
+    return found
+
+
+def _bad_set(run: Run) -> dict[str, str]:
+    """A promise about accuracy on a question set reaches so many questions and no more."""
+    size = run.all_options().get("questions")
+    most = next((o.most for o in run.selector_class.known_options if o.name == "questions"), 0)
+    if size is None or size <= most:
+        return {}
+    why = (
+        f"Accuracy {THIS_SET} can be promised for at most {most:,} questions, and this one has "
+        f"{size:,}: choose {LIKE_THESE}, or a smaller set."
+    )
+    return {"option_accuracy": why}
+
+
+def _refused(run: Run, workers: int) -> dict[str, str]:
+    """What the algorithm itself says, at the field that would have to change."""
+    why = _refusal(run, workers)
+    if not why:
+        return {}
+    for field, value in HARMLESS.items():
+        probe = copy(run)
+        setattr(probe, field, value)
+        if not _refusal(probe, workers):
+            return {field: why}
+    return {"algorithm": why}
+
+
+def _refusal(run: Run, workers: int) -> str:
+    try:
+        run.selector(workers=workers)
+    except ProblemError as error:
+        return str(error)
+    return ""
+
+
+def of_stored(run: Run, workers: int) -> dict[str, str]:
+    """All that stands in the way of a stored run."""
+    found = of(run, workers) | of_quotas(run, run.pool) | of_closing(run, run.enrol_until)
+    found |= of_skills(run, run.further.count()) | eligibility.of_run(run)
+    for skill in run.skills:
+        if not skill.question_set.questions.exists():
+            why = f"The question set “{skill}” is empty: import gold questions first."
+            found["question_set"] = why
+    return found | exposure_limits.of_run(run)
+
+
+def of_skills(run: Run, further: int) -> dict[str, str]:
+    """Whether the algorithm fits the number of further skills, by field."""
+    kind = run.selector_class
+    if kind.several_skills and not further:
+        more = "add at least one more question set."
+        return {"algorithm": f"{kind.title} is for several skills: {more}"}
+    if further and not kind.takes_skills:
+        return {"algorithm": f"{kind.title} tests one skill; {_titles('takes_skills')} several."}
+    if further and run.one_kind_each and not kind.matches:
+        why = f"{kind.title} may select a worker for several kinds of task; "
+        return {"one_kind_each": f"{why}{_titles('matches')} select each for at most one."}
+    if run.quotas and further:
+        return {"quota_lines": "Quotas cannot be kept with several question sets; take out either."}
+    return {}
+
+
+def of_team(run: Run, further: Iterable[Skill] = ()) -> dict[str, str]:
+    """What is used together belongs to one team."""
+    team = run.pool.team_id
+    sets = [run.question_set, *(skill.question_set for skill in further)]
+    strange = [each for each in sets if each.team_id != team]
+    if not strange:
+        return {}
+    return {"question_set": f"The question set “{strange[0]}” is another team's than the pool."}
+
+
+def of_name(run: Run) -> dict[str, str]:
+    """In a team a name stands for one run. A new run is of its pool's team."""
+    team = run.pool.team_id if run.pk is None else run.team_id
+    if Run.objects.filter(team=team, name=run.name).exclude(pk=run.pk).exists():
+        return {"name": f"There is another run of the name “{run.name}”."}
+    return {}
+
+
+def _titles(ability: str) -> str:
+    """The algorithms that have it, in words."""
+    able = [kind.title for kind in ALGORITHMS.values() if getattr(kind, ability)]
+    return f"{', '.join(able[:-1])} and {able[-1]}"
+
+
+def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
+    """What is wrong with this run's quotas on this pool, by field."""
+    asked = run.quotas
+    if not asked:
+        return {}
+    if not run.selector_class.keeps_quotas:
+        title = run.selector_class.title
+        return {"algorithm": f"{title} cannot keep quotas; {_titles('keeps_quotas')} can."}
+    if not asked["attribute"]:
+        return {"quota_attribute": "Say which attribute the quotas are about."}
+    if not asked["limits"]:
+        return {"quota_lines": "Say how many there may be of each value."}
+    if run.enrolling:  # who will have joined is looked at when the roster closes
+        least = sum(limit[0] or 0 for limit in asked["limits"].values())
+        want = f"Together the quotas want at least {least} workers, but K is {run.k}."
+        return {"quota_lines": want} if least > run.k else {}
+    workers = eligibility.of(run) if run.pool_id else pool.workers.all()
+    try:
+        quotas.check(asked, quotas.values(workers, asked["attribute"]), run.k)
+    except Refused as refusal:
+        return {"quota_lines": str(refusal)}
+    return {}
+
+
+def copy(run: Run) -> Run:
+    """A run of the same settings that is not stored, to try others on."""
+    fields = (*HARMLESS, "algorithm", "options", "one_kind_each")
+    copy = Run(**{field: getattr(run, field) for field in fields})
+    if run.several:
+        own = Skill(k=copy.k, question_set_id=run.question_set_id)
+        copy.skills = [own, *run.skills[1:]]
+    return copy

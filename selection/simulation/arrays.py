@@ -1,0 +1,227 @@
+"""A recorded crowd played in arrays, without a database: as the engine plays it, and much faster.
+
+Whom the engine would ask, which recorded answer it would get, and what it would say at the end:
+all is the same for the same seed, so a replay of that seed shows how any of these plays came about.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selection.engine.best_guarantee import remember
+from selection.models import Run, plain
+from selection.models.roster import Roster
+from selection.reports import order_doubt
+from selection.reports.selection import name
+from topk import BUDGET_SPENT, THIS_SET, Goal, Selector, question_order
+from topk.selected_arms import Named
+
+from .crowd import RecordedCrowd, number_of
+from .replay import Regrets, Wanted, most_draws, regrets, settings, slots_of
+
+Counts = NDArray[np.int64]
+UNLIMITED = int(np.iinfo(np.int64).max)
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Played:
+    """answers  counted in all
+    ending   promise, budget or questions; empty where it waits for what never comes
+    epsilon  that its promise holds for at the end; None: it promises nothing
+    regrets  what the selection really loses, by the recorded accuracies
+    true     whether the promise for this epsilon is true by them; None without a promise
+    doubts   what makes the promise doubtful, in sentences
+    """
+
+    seed: int
+    answers: int
+    ending: str
+    epsilon: float | None
+    regrets: Regrets
+    true: bool | None
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Record:
+    """A crowd's answers as arrays: (a,) worker, question and whether it was right, in file order.
+
+    Workers are numbered as the file names them, questions as the gold file does.
+    """
+
+    crowd: RecordedCrowd
+
+    @cached_property
+    def _rows(self) -> tuple[Counts, Counts, NDArray[np.bool_]]:
+        worker = {key: i for i, key in enumerate(self.crowd.workers)}
+        number = {key: i for i, key in enumerate(self.crowd.gold)}
+        known = {key: plain(label) for key, label in self.crowd.gold.items()}
+        rows = [
+            (worker[row.worker], number[row.question], plain(row.response) == known[row.question])
+            for row in self.crowd.answers
+        ]
+        workers, questions, right = np.array(rows, np.int64).T
+        return workers, questions, right.astype(bool)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.uint64]:
+        """(n,) the number that each worker's draws depend on."""
+        return np.array([number_of(key) for key in self.crowd.workers], np.uint64)
+
+    def once(self, seed: int, place: Counts) -> "Hand":
+        """Each recorded answer once, in the order in which a run of this seed asks for it.
+
+        place  (n,) the arm of each worker
+        """
+        workers, questions, right = self._rows
+        arms = place[workers]
+        order = np.lexsort((question_order.ranks(seed, arms, questions), arms))
+        return Hand(right[order], np.bincount(arms, minlength=place.size))
+
+    def redrawn(self, seed: int, place: Counts, most: int) -> "Hand":
+        """Draws from each worker's recorded answers, at most so many, as ``replay`` draws them."""
+        workers, _, right = self._rows
+        arms = place[workers]
+        order = np.argsort(arms, kind="stable")
+        sizes, numbers = np.bincount(arms, minlength=place.size), np.empty_like(self.numbers)
+        numbers[place] = self.numbers
+        return Redrawn(right[order], sizes, seed, numbers, most)
+
+
+@dataclass
+class Hand:
+    """What the arms answer: ``right`` is (a,), arm by arm; ``sizes`` (n,) how many are an arm's."""
+
+    right: NDArray[np.bool_]
+    sizes: Counts
+
+    def __post_init__(self) -> None:
+        self.first = np.cumsum(self.sizes) - self.sizes
+
+    @property
+    def room(self) -> Counts:
+        return self.sizes
+
+    def grade(self, arms: Counts, positions: Counts) -> NDArray[np.bool_]:
+        """(m,) whether the answers of these arms at these positions are right."""
+        found: NDArray[np.bool_] = self.right[self.first[arms] + positions]
+        return found
+
+
+@dataclass
+class Redrawn(Hand):
+    seed: int
+    numbers: NDArray[np.uint64]
+    most: int
+
+    @property
+    def room(self) -> Counts:
+        return np.full_like(self.sizes, self.most)
+
+    def grade(self, arms: Counts, positions: Counts) -> NDArray[np.bool_]:
+        keys = question_order.ranks(self.seed, self.numbers[arms], positions)
+        drawn: Counts = (keys % self.sizes[arms].astype(np.uint64)).astype(np.int64)
+        return super().grade(arms, drawn)
+
+
+def play(record: Record, wanted: Wanted) -> Played:
+    """These settings on this crowd to the end; ``replay.check`` says whether they can be."""
+    crowd, n = record.crowd, len(record.crowd.workers)
+    run = Run(**settings(wanted), deck_size=len(crowd.gold), slots=slots_of(crowd, wanted))
+    place = np.random.default_rng(wanted.seed).permutation(n)
+    hand = (
+        record.redrawn(wanted.seed, place, most_draws(wanted, n))
+        if wanted.redraw
+        else record.once(wanted.seed, place)
+    )
+    playing = Playing(run, run.selector(n), hand)
+    playing.to_the_end()
+    who = name(run, playing.roster, playing.selector)
+    chosen = [crowd.workers[i] for i in np.argsort(place)[who.arms].tolist()]
+    lost, (epsilon, goal) = regrets(crowd.accuracy, chosen), _promised(run, playing.selector, who)
+    off = lost.explore_k if goal is Goal.EXPLORE_K else lost.aggregate
+    true = None if epsilon is None else off <= epsilon + ROUNDING
+    doubts = playing.selector.warnings()
+    if run.options.get("accuracy") == THIS_SET and (hand.sizes < len(crowd.gold)).any():
+        doubts = (*doubts, order_doubt(len(crowd.gold)))
+    return Played(run.seed, int(playing.told.sum()), run.ending, epsilon, lost, true, doubts)
+
+
+def _promised(run: Run, selector: Selector, who: Named) -> tuple[float | None, Goal]:
+    """The epsilon that its promise holds for at the end, as a run states it, and which regret."""
+    if run.status == Run.Status.ENDED and not run.finished:
+        return who.shown, (who.promise or selector.promise).goal
+    goal = selector.promise.goal
+    if not run.certified:
+        return None, goal
+    return (0.0 if goal is Goal.EXACT else run.epsilon), goal
+
+
+@dataclass
+class Playing:
+    """A run that is not stored: its columns are set as the engine sets them.
+
+    asked, told  (n,) by arm, answers asked for and counted
+    """
+
+    run: Run
+    selector: Selector
+    hand: Hand
+
+    def __post_init__(self) -> None:
+        n = self.selector.problem.n
+        self.asked, self.told = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.roster = Roster.of(self.run, self.asked, np.zeros(n, bool), self.told)
+
+    def to_the_end(self) -> None:
+        """Each turn is a step of the engine, which counts before it asks."""
+        run = self.run
+        while run.status != Run.Status.ENDED:
+            counted = self._tell()
+            reasons = self.selector.stop()
+            counts = np.zeros_like(self.asked) if reasons else self._ask()
+            ending = "".join(reasons[-1:]) if reasons or counts.any() else self._stuck()
+            if not (counted or counts.any() or ending):
+                return  # it waits for what never comes
+            run.steps += 1
+            remember(run, self.selector, self.selector.standing(), self.roster)
+            self.asked = self.asked + counts
+            if ending:
+                run.ending, run.status = ending, Run.Status.ENDED
+
+    def _tell(self) -> bool:
+        """Count what is in, as far as the algorithm takes it; whether that was anything."""
+        counted = False
+        while (given := np.minimum(self.asked - self.told, self.selector.takes())).any():
+            arms = np.repeat(np.arange(given.size), given)
+            turn = np.arange(arms.size) - np.repeat(np.cumsum(given) - given, given)
+            self.selector.tell(arms, self.hand.grade(arms, self.told[arms] + turn))
+            self.told = self.told + given
+            counted = True
+        return counted
+
+    def _ask(self) -> Counts:
+        left = self.hand.room - self.asked
+        return self.selector.ask(
+            slots=min(self.run.slots, self._budget_left()),
+            pending=self.asked - self.told,
+            room=np.minimum(left, self.run.slots),
+            rng=self.run.step_rng(),
+        )
+
+    def _stuck(self) -> str:
+        if (self.asked > self.told).any():
+            return ""
+        if self._budget_left() <= 0:
+            return BUDGET_SPENT
+        room = self.hand.room - self.asked
+        more = self.selector.ask(room=room, rng=self.run.step_rng()).any()
+        return "" if more else Run.Ending.QUESTIONS.value
+
+    def _budget_left(self) -> int:
+        if self.run.budget is None:
+            return UNLIMITED
+        return self.run.budget - int(self.asked.sum())

@@ -1,0 +1,148 @@
+"""A sample pool, question sets and run, the same for everybody; and a file of answers to import."""
+
+import csv
+import io
+import itertools
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.db import transaction
+
+from selection.imports import catalog
+from selection.imports.row_parsers import QuestionRow, WorkerRow
+from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
+from selection.runs import lifecycle
+
+from .crowd import SyntheticCrowd, accuracies
+
+SEED = 2024
+QUESTIONS = 3000
+SHORT, SHORT_NAME = 40, "Sample sums: 40"  # as much gold as people have
+NEAR = (-10, -2, -1, 1, 2, 10)
+PEOPLE = [
+    "Ada Okafor",
+    "Amara Diallo",
+    "Bruno Silva",
+    "Chiara Rossi",
+    "Dmitri Petrov",
+    "Elif Yilmaz",
+    "Farid Haddad",
+    "Grace Mensah",
+    "Hana Novak",
+    "Ivan Kovac",
+    "Jun Tanaka",
+    "Kofi Asante",
+    "Lena Fischer",
+    "Mateo Castro",
+    "Nadia Banerjee",
+    "Omar Nasser",
+    "Priya Nair",
+    "Quentin Dubois",
+    "Rosa Oliveira",
+    "Sven Larsen",
+    "Tala Levi",
+    "Usha Rao",
+    "Viktor Lindqvist",
+    "Wanjiru Kamau",
+]
+LANGUAGES = ("English", "Spanish", "Hindi", "French", "Arabic")
+
+
+@transaction.atomic
+def prepare(gold: Path | None = None) -> Run:
+    """The sample run, started; it and all it needs is made if it is not there yet.
+
+    gold  where to write the known answers, for a crowd that plays the workers; beside it goes what
+          that crowd answers to the short question set
+    """
+    if gold is not None:
+        write_gold(gold)
+        write_answers(gold.with_name("sample-answers.csv"))
+    _questions(SHORT_NAME, questions()[:SHORT])
+    return Run.objects.filter(name=SAMPLE_RUN).first() or _make()
+
+
+def write_gold(path: Path) -> None:
+    _write(path, ["question", "answer"], ([row.question, row.accepted[0]] for row in questions()))
+
+
+def write_answers(path: Path) -> None:
+    """What every worker of the sample crowd answers to the short question set."""
+    asked = questions()[:SHORT]
+    gold = {row.question: row.accepted[0] for row in asked}
+    played = SyntheticCrowd(accuracies(len(PEOPLE), 0), gold)
+    _write(
+        path,
+        ["worker", "question", "response"],
+        (
+            [worker, row.question, played.respond(worker, row.question, row.choices) or ""]
+            for worker in played.accuracy
+            for row in asked
+        ),
+    )
+
+
+def _write(path: Path, columns: list[str], lines: Iterable[list[str]]) -> None:
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(columns)
+    rows.writerows(lines)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.getvalue(), encoding="utf-8", newline="")
+
+
+def _make() -> Run:
+    pool, new = Pool.objects.get_or_create(name="Sample pool")
+    if new:
+        catalog.take_workers(pool, workers())
+    question_set = _questions("Sample sums", questions())
+    draft = Run(
+        name=SAMPLE_RUN,
+        pool=pool,
+        question_set=question_set,
+        k=6,
+        algorithm="adaptive-top-k",
+        epsilon=0.2,
+        delta=0.1,
+        slots=192,
+        slots_per_worker=8,
+        minutes=24 * 60,
+        seed=SEED,
+    )
+    run = lifecycle.create(draft)
+    lifecycle.start(run)
+    run.refresh_from_db()
+    return run
+
+
+def _questions(name: str, rows: list[QuestionRow]) -> QuestionSet:
+    made, new = QuestionSet.objects.get_or_create(
+        name=name, defaults={"instructions": "Choose the right result."}
+    )
+    if new:
+        catalog.take_questions(made, rows)
+    return made
+
+
+def workers() -> list[WorkerRow]:
+    """The people, w1 to w24."""
+    rng = random.Random(SEED)
+    return [
+        WorkerRow(0, f"w{i}", name, {"language": rng.choice(LANGUAGES)})
+        for i, name in enumerate(PEOPLE, 1)
+    ]
+
+
+def questions() -> list[QuestionRow]:
+    """Sums of two numbers, no two of them the same, each with four results to choose from."""
+    rng = random.Random(SEED)
+    sums = rng.sample(list(itertools.combinations_with_replacement(range(11, 100), 2)), QUESTIONS)
+    return [_question(i, rng.sample(terms, 2), rng) for i, terms in enumerate(sums, 1)]
+
+
+def _question(number: int, terms: list[int], rng: random.Random) -> QuestionRow:
+    result = sum(terms)
+    results = sorted(result + offset for offset in [0, *rng.sample(NEAR, 3)])
+    prompt = f"What is {terms[0]} + {terms[1]}?"
+    return QuestionRow(0, f"sum-{number}", prompt, [str(result)], [str(one) for one in results])

@@ -1,0 +1,64 @@
+"""A database that takes nothing: whoever signs in is told what is wrong and who can mend it."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import OperationalError, connection
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
+
+from crowdselect.web.request_limits import Sessions
+from crowdselect.web.security_headers import SecurityHeaders
+from tests.pages import text_of
+
+pytestmark = pytest.mark.django_db
+SIGN_IN = {"username": "ada", "password": "pw-of-ada-1"}
+
+
+@pytest.fixture
+def ada():
+    return User.objects.create_superuser("ada", password=SIGN_IN["password"])
+
+
+def refusing(words):
+    """A database that answers, and writes nothing."""
+
+    def look(execute, sql, *given):
+        if sql.startswith(("INSERT", "UPDATE", "DELETE")):
+            raise OperationalError(words)
+        return execute(sql, *given)
+
+    return connection.execute_wrapper(look)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("database or disk is full", "Whoever runs the server must make room on its disk"),
+        ("disk I/O error", "Whoever runs the server must make room on its disk"),
+        ("could not extend file: No space left on device", "nobody can sign in"),
+        ("database is locked", "The database is busy or away"),
+    ],
+)
+@pytest.mark.parametrize("password", [SIGN_IN["password"], "wrong"])
+def test_who_signs_in_is_told_why_nothing_can_be_written(ada, words, said, password):
+    with refusing(words):
+        page = Client(raise_request_exception=False).post(
+            "/admin/login/", SIGN_IN | {"password": password}
+        )
+    assert (page.status_code, page["Retry-After"]) == (503, "60")
+    assert said in text_of(page)
+    assert "default-src 'none'" in page["Content-Security-Policy"]
+
+
+def test_what_a_page_leaves_in_the_session_is_written_after_it_and_may_not_be_either():
+    """As between a password and a second factor, or on the way to a single sign-on."""
+
+    def page(request):
+        request.session["who"] = "ada"
+        return HttpResponse("come in")
+
+    with refusing("database or disk is full"):
+        answer = SecurityHeaders(Sessions(page))(RequestFactory().post("/admin/login/"))
+    assert (answer.status_code, answer["Retry-After"]) == (503, "60")
+    assert "make room on its disk" in text_of(answer)
+    assert "default-src 'none'" in answer["Content-Security-Policy"]

@@ -1,0 +1,117 @@
+"""A worker's link opens that worker's page in that run while it lasts, and nothing else."""
+
+import pytest
+from django.test import Client
+
+from selection import engine
+from selection.models import Answer, Candidate, Run
+from selection.runs import lifecycle, roster_opening
+from selection.worker import links
+from tests.worlds import make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    made = make_run(enrolling=True)
+    engine.advance(made.pk)
+    return made
+
+
+@pytest.fixture
+def worker(run: Run) -> Candidate:
+    return open_of(run)[0].candidate
+
+
+def path(worker: Candidate) -> str:
+    return f"/work/{links.token(worker.pk)}/"
+
+
+def join_path(run: Run) -> str:
+    return links.join_address(run).removeprefix("http://127.0.0.1:8000")
+
+
+def test_it_ends_with_the_run_and_tells_only_what_was_given_then(client, run, worker):
+    run.question_set.instructions = "How to do it."
+    run.question_set.save()
+    assert "How to do it." in client.get(path(worker)).content.decode()
+    seen = Candidate.objects.get(pk=worker.pk).seen
+    lifecycle.stop(run)
+    for query in ("", "?leave", "?notice=ended"):
+        page = client.get(path(worker) + query)
+        assert page.status_code == 410
+        words = page.content.decode()
+        assert "this test is over" in words
+        assert "<form" not in words
+        assert "How to do it." not in words
+        assert "0 answered<" in words
+    assert Candidate.objects.get(pk=worker.pk).seen == seen
+
+
+def test_nothing_is_taken_through_it_then(client, run, worker):
+    slip = open_of(run)[0]
+    lifecycle.stop(run)
+    client.post(path(worker), {"assignment": slip.pk, "response": "yes"})
+    client.post(path(worker), {"leave": "yes"})
+    assert not Answer.objects.exists()
+    assert Candidate.objects.get(pk=worker.pk).gone == ""
+
+
+def test_it_opens_again_when_the_run_goes_on(client, run, worker):
+    lifecycle.stop(run)
+    Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, ended=None, ending="")
+    assert client.get(path(worker)).status_code == 200
+
+
+def test_the_link_to_join_ends_with_the_run_also_for_those_who_are_known(client, run, worker):
+    known = {"worker": worker.worker.key}
+    assert client.get(join_path(run), known).status_code == 302
+    lifecycle.stop(run)
+    for answer in (
+        client.get(join_path(run), known, follow=True),
+        client.get(join_path(run), {"worker": "nobody"}),
+        client.post(join_path(run), known),
+    ):
+        assert answer.status_code == 410
+
+
+def test_after_the_roster_closed_it_lets_nobody_new_in(client, run):
+    roster_opening.close_roster(run)
+    assert client.get(join_path(run), {"worker": "new"}).status_code == 409
+    assert not run.candidates.filter(worker__key="new").exists()
+
+
+def test_it_is_no_key_to_anything_else(run, worker, token):
+    secret, join = links.token(worker.pk), join_path(run).split("/")[2]
+    client = Client()
+    for wrong in (f"/join/{secret}/", f"/work/{join}/", f"/work/{token}/", f"/join/{token}/"):
+        assert client.get(wrong).status_code == 404
+    for held in (secret, join):
+        answer = client.get(f"/api/runs/{run.pk}", headers={"authorization": f"Bearer {held}"})
+        assert answer.status_code == 401
+        client.cookies["sessionid"] = held
+        assert client.get("/admin/").status_code == 302
+
+
+def test_it_takes_no_answer_for_somebody_else(client, run, worker):
+    other = next(slip for slip in open_of(run) if slip.candidate_id != worker.pk)
+    answer = client.post(path(worker), {"assignment": other.pk, "response": "yes"})
+    assert answer.status_code == 404
+    assert not Answer.objects.exists()
+
+
+def test_it_shows_no_worker_of_another_run(client, run, worker):
+    """The run is part of what is signed: the same worker has another link in another run."""
+    again = make_run(pool=run.pool)
+    twin = again.candidates.get(worker=worker.worker)
+    assert links.token(twin.pk) != links.token(worker.pk)
+    lifecycle.stop(run)
+    assert client.get(path(worker)).status_code == 410
+    assert client.get(path(twin)).status_code == 200
+
+
+def test_visiting_a_page_sets_no_cookie(client, worker):
+    client.get(path(worker))
+    client.post(path(worker), {"assignment": 1, "response": "yes"})
+    assert not client.cookies

@@ -1,0 +1,394 @@
+"""What may be seen, chosen and done by whom, inside and across teams."""
+
+import re
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from selection.admin.run import forecast_draft
+from selection.forecast import forecast_requests
+from selection.models import Membership, Planning, Pool, Run, Team, Worker
+from selection.runs import lifecycle
+from tests.pages import admin_url, press, run_form, text_of
+from tests.worlds import make_pool, make_questions
+
+from .world import Role, member
+
+pytestmark = pytest.mark.django_db
+TOP = Path(__file__).parents[3]
+
+
+def browser(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def okapi(okapis):
+    """A browser in which an owner of the okapis is signed in."""
+    return browser(member(okapis.team, Role.OWNER))
+
+
+@pytest.fixture
+def both(zebras, okapis):
+    """Somebody who looks at the zebras and manages the okapis."""
+    user = member(zebras.team, Role.VIEWER)
+    Membership.objects.create(team=okapis.team, user=user, role=Role.MANAGER)
+    return browser(user)
+
+
+# -- what is offered
+
+
+def offered(client, field: str) -> list[str]:
+    asked = {"app_label": "selection", "model_name": "run", "field_name": field, "term": ""}
+    return [row["text"] for row in client.get("/admin/autocomplete/", asked).json()["results"]]
+
+
+def test_a_search_in_a_form_finds_ones_own_things_only(okapi, both):
+    assert offered(okapi, "pool") == ["okapi pool"]
+    assert offered(okapi, "question_set") == ["okapi questions"]
+    assert offered(both, "pool") == ["okapi pool", "zebra pool"]
+
+
+def test_a_filter_offers_ones_own_things_only(okapi, okapis):
+    Pool.objects.create(team=okapis.team, name="okapi second pool")
+    page = text_of(okapi.get(admin_url("worker_changelist")))
+    assert "okapi second pool" in page
+    assert "zebra" not in page
+
+
+def test_a_run_cannot_be_made_of_what_is_another_teams(okapi, zebras, okapis):
+    for pool, questions in (
+        (zebras.pool, okapis.question_set),
+        (okapis.pool, zebras.question_set),
+    ):
+        form = run_form(pool, questions, name="Mixed")
+        shown = okapi.post(admin_url("run_add"), form)
+        assert "Select a valid choice" in text_of(shown)
+    assert not Run.objects.filter(name="Mixed").exists()
+
+
+def test_not_even_a_superuser_mixes_teams_in_a_run(requester, zebras, okapis):
+    form = run_form(zebras.pool, okapis.question_set, name="Mixed")
+    assert "do not belong to one team" in text_of(requester.post(admin_url("run_add"), form))
+    skill = {
+        "further-TOTAL_FORMS": 1,
+        "further-0-question_set": okapis.question_set.pk,
+        "further-0-k": 1,
+    }
+    fields = {"name": "Mixed", "algorithm": "multi-sar", "budget": 100} | skill
+    form = run_form(zebras.pool, zebras.question_set, **fields)
+    assert "is another team's than the pool" in text_of(requester.post(admin_url("run_add"), form))
+    assert not Run.objects.filter(name="Mixed").exists()
+
+
+def test_a_worker_is_not_added_to_another_teams_pool(okapi, both, zebras, okapis):
+    for client in (okapi, both):
+        form = {"pool": zebras.pool.pk, "key": "spy", "attributes": "{}"}
+        assert "Select a valid choice" in text_of(client.post(admin_url("worker_add"), form))
+    both.post(admin_url("worker_add"), form | {"pool": okapis.pool.pk})
+    assert Worker.objects.get(key="spy").pool == okapis.pool
+
+
+def test_what_a_pool_would_promise_is_told_to_its_team_only(okapi, zebras, okapis):
+    asked = {"k": 1, "algorithm": "lucb", "epsilon": 0.2, "delta": 0.1}
+    own = okapi.get(admin_url("run_promises"), asked | {"pool": okapis.pool.pk}).json()
+    assert "country" in own["html"]
+    theirs = okapi.get(admin_url("run_promises"), asked | {"pool": zebras.pool.pk}).json()
+    assert "country" not in theirs["html"]
+
+
+def test_a_run_is_learned_from_and_compared_with_in_its_team_only(okapi, zebras, okapis):
+    for theirs in (zebras, okapis):
+        lifecycle.stop(theirs.run)
+    form = okapi.get(admin_url("run_add"), {"full": 1}).content.decode()
+    assert "okapi run: " in form
+    assert "zebra" not in form
+    compared = okapi.get(admin_url("run_compare", okapis.run.pk), {"with": zebras.run.pk})
+    assert compared.status_code == 404
+    gold = okapi.get(admin_url("questionset_gold", okapis.question_set.pk), {"run": zebras.run.pk})
+    assert gold.status_code == 404
+
+
+def test_the_whole_form_is_for_those_who_make_runs(zebras):
+    viewer = browser(member(zebras.team, Role.VIEWER))
+    assert viewer.get(admin_url("run_add"), {"full": 1}).status_code == 403
+
+
+def test_the_guided_start_offers_and_takes_ones_own_things_only(okapi, zebras, okapis):
+    for theirs in (zebras, okapis):
+        lifecycle.stop(theirs.run)
+    page = okapi.get(admin_url("run_begin"))
+    assert "okapi pool" in text_of(page)
+    assert "okapi run: " in text_of(page)
+    assert "zebra" not in page.content.decode()
+    asked = {"pool": okapis.pool.pk, "question_set": okapis.question_set.pk, "k": 1}
+    for theirs in (
+        {"pool": zebras.pool.pk},
+        {"question_set": zebras.question_set.pk},
+        {"belief": "run", "run": zebras.run.pk},
+    ):
+        shown = okapi.post(admin_url("run_begin"), asked | theirs)
+        assert shown.status_code == 200
+        assert "Select a valid choice" in text_of(shown)
+
+
+def test_a_forecast_is_its_teams_and_what_is_learned_goes_by_the_run_and_not_its_name(
+    okapi, zebras, okapis
+):
+    Run.objects.filter(pk=zebras.run.pk).update(name="Spring")
+    Run.objects.filter(pk=okapis.run.pk).update(name="Spring")
+    okapis.run.candidates.update(rewards=3, pulls=4)
+    zebras.run.candidates.update(rewards=0, pulls=9)
+    for theirs in (okapis, zebras):
+        lifecycle.stop(theirs.run)
+    asked = {"pool": okapis.pool.pk, "question_set": okapis.question_set.pk, "k": 1}
+    with mock.patch.object(forecast_requests, "FIRST", 0.0):
+        made = okapi.post(admin_url("run_begin"), asked | {"belief": "run", "run": okapis.run.pk})
+    planning = Planning.objects.exclude(pk__in=[zebras.planning.pk, okapis.planning.pk]).get()
+    assert f"/forecast/{planning.pk}/" in made["Location"]
+    assert planning.team == okapis.team
+    assert set(planning.belief["answers"]) == {4}
+
+
+def test_two_teams_that_ask_the_same_have_each_a_forecast_of_their_own(zebras, okapis):
+    plan, belief = (
+        forecast_requests.plan(zebras.planning),
+        forecast_requests.belief(zebras.planning),
+    )
+    with mock.patch.object(forecast_requests, "FIRST", 0.0):
+        same = forecast_requests.order(plan, belief, team=zebras.team.pk)
+        other = forecast_requests.order(plan, belief, team=okapis.team.pk)
+    assert same == zebras.planning
+    assert (other == same, other.team) == (False, okapis.team)
+
+
+def test_what_a_run_would_cost_is_not_learned_from_another_teams_run(okapi, zebras, okapis):
+    asked = {"pool": okapis.pool.pk, "question_set": okapis.question_set.pk, "k": 1}
+    asked |= {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1}
+    with mock.patch.object(forecast_draft, "prices") as prices:
+        prices.return_value = {}
+        okapi.get(admin_url("run_prices"), asked | {"learn_from": zebras.run.pk})
+        okapi.get(admin_url("run_prices"), asked | {"learn_from": okapis.run.pk})
+    priors = ["prior" in call.args[0].options for call in prices.call_args_list]
+    assert priors == [False, True]
+
+
+# -- names
+
+
+def test_a_name_is_taken_in_its_team_and_free_in_others(okapi, okapis):
+    shown = okapi.post(admin_url("pool_add"), {"name": "okapi pool"})
+    assert "There is one of this name already." in text_of(shown)
+    okapi.post(admin_url("pool_add"), {"name": "zebra pool"})
+    assert Pool.objects.get(name="zebra pool", team=okapis.team)
+    form = run_form(okapis.pool, okapis.question_set, name="okapi run", algorithm="lucb")
+    assert "There is one of this name already." in text_of(okapi.post(admin_url("run_add"), form))
+
+
+# -- somebody in two teams
+
+
+def test_a_role_counts_in_its_own_team_only(both, zebras, okapis):
+    for theirs, status in ((zebras, 403), (okapis, 302)):
+        stop = both.post(admin_url("run_verb", theirs.run.pk, "pause"))
+        assert stop.status_code == status
+    assert both.get(admin_url("run_page", zebras.run.pk)).status_code == 200
+    assert both.get(admin_url("run_links_csv", zebras.run.pk)).status_code == 403
+    changed = both.post(admin_url("pool_change", zebras.pool.pk), {"name": "taken over"})
+    assert changed.status_code == 403
+
+
+def test_many_are_not_deleted_at_once_where_one_may_only_look(both, zebras, okapis):
+    bare = [Pool.objects.create(team=each.team, name="bare") for each in (zebras, okapis)]
+    chosen = {"action": "delete_selected", "_selected_action": [pool.pk for pool in bare]}
+    done = both.post(admin_url("pool_changelist"), chosen | {"post": "yes"})
+    assert done.status_code == 403
+    assert Pool.objects.filter(name="bare").count() == 2
+    chosen["_selected_action"] = [bare[1].pk]
+    both.post(admin_url("pool_changelist"), chosen | {"post": "yes"})
+    assert Pool.objects.get(name="bare") == bare[0]
+
+
+def test_something_new_goes_into_a_team_where_one_may_make_it(both, okapis, zebras):
+    form = both.get(admin_url("pool_add")).content.decode()
+    options = re.findall(r'<option value="(\d+)"', form)
+    assert options == [str(okapis.team.pk)]
+    both.post(admin_url("pool_add"), {"name": "new", "team": zebras.team.pk})
+    assert not Pool.objects.filter(name="new").exists()
+    both.post(admin_url("pool_add"), {"name": "new", "team": okapis.team.pk})
+    assert Pool.objects.get(name="new").team == okapis.team
+
+
+def test_who_is_in_one_team_is_not_asked_which(okapi, okapis):
+    assert 'name="team"' not in okapi.get(admin_url("pool_add")).content.decode()
+    okapi.post(admin_url("pool_add"), {"name": "new"})
+    assert Pool.objects.get(name="new").team == okapis.team
+
+
+# -- one team, as at the beginning
+
+
+def test_while_there_is_one_team_no_page_speaks_of_it(requester):
+    pool, questions = make_pool(3), make_questions(5)
+    pages = ["pool_add", "pool_changelist", "questionset_add", "run_changelist", "apitoken_add"]
+    for page in pages:
+        shown = requester.get(admin_url(page))
+        assert 'name="team"' not in shown.content.decode()
+        assert "First team" not in text_of(shown)
+    requester.post(admin_url("run_add"), run_form(pool, questions))
+    assert Run.objects.get().team == pool.team == Team.objects.get()
+
+
+def grant(user, *names: str):
+    user.user_permissions.add(*Permission.objects.filter(codename__in=names))
+
+
+def test_while_there_is_one_team_a_login_has_its_own_permissions(django_user_model):
+    make_pool(2)
+    user = django_user_model.objects.create_user("clerk", is_staff=True)
+    grant(user, "view_pool")
+    assert browser(user).get(admin_url("pool_changelist")).status_code == 200
+    assert browser(user).get(admin_url("run_changelist")).status_code == 403
+
+
+def test_a_second_team_takes_nothing_from_those_who_are_there(django_user_model):
+    pool = make_pool(2)
+    clerk = django_user_model.objects.create_user("clerk", is_staff=True)
+    grant(clerk, "view_pool")
+    Team.objects.create(name="Second")
+    late = django_user_model.objects.create_user("late", is_staff=True)
+    grant(late, "view_pool")
+    assert pool.name in text_of(browser(clerk).get(admin_url("pool_changelist")))
+    assert browser(late).get(admin_url("pool_changelist")).status_code == 403
+    assert browser(clerk).get(admin_url("pool_add")).status_code == 403
+
+
+# -- who is in a team
+
+
+def members_form(theirs, username: str, role: str) -> dict[str, object]:
+    known = theirs.team.memberships.order_by("pk")
+    form = {
+        "name": theirs.team.name,
+        "memberships-TOTAL_FORMS": len(known) + 1,
+        "memberships-INITIAL_FORMS": len(known),
+        f"memberships-{len(known)}-username": username,
+        f"memberships-{len(known)}-role": role,
+        f"memberships-{len(known)}-team": theirs.team.pk,
+    }
+    for i, one in enumerate(known):
+        form |= {f"memberships-{i}-id": one.pk, f"memberships-{i}-role": one.role}
+        form |= {f"memberships-{i}-team": theirs.team.pk}
+    return form
+
+
+def test_an_owner_puts_a_login_into_the_team_by_its_name(okapi, okapis, django_user_model):
+    django_user_model.objects.create_user("newcomer")
+    url = admin_url("team_change", okapis.team.pk)
+    assert "no login of this name" in text_of(okapi.post(url, members_form(okapis, "nobody", "")))
+    okapi.post(url, members_form(okapis, "newcomer", "viewer"))
+    newcomer = django_user_model.objects.get(username="newcomer")
+    assert okapis.team.memberships.get(user=newcomer).role == Role.VIEWER
+    seen = browser(newcomer).get(admin_url("run_page", okapis.run.pk))
+    assert seen.status_code == 200
+    again = okapi.post(url, members_form(okapis, "newcomer", "owner"))
+    assert "in this team already" in text_of(again)
+
+
+def test_an_owner_takes_somebody_out(okapi, okapis):
+    out = member(okapis.team, Role.MANAGER)
+    form = members_form(okapis, "", "")
+    number = [one.user for one in okapis.team.memberships.order_by("pk")].index(out)
+    form |= {"memberships-TOTAL_FORMS": form["memberships-INITIAL_FORMS"]}
+    okapi.post(
+        admin_url("team_change", okapis.team.pk), form | {f"memberships-{number}-DELETE": "on"}
+    )
+    assert browser(out).get(admin_url("run_page", okapis.run.pk)).status_code == 404
+
+
+def test_a_manager_says_nothing_about_who_is_in_the_team(okapis, django_user_model):
+    django_user_model.objects.create_user("newcomer")
+    client = browser(member(okapis.team, Role.MANAGER))
+    url = admin_url("team_change", okapis.team.pk)
+    client.post(url, members_form(okapis, "newcomer", "owner"))
+    assert not Membership.objects.filter(user__username="newcomer").exists()
+
+
+def test_a_superuser_makes_a_team_and_puts_its_first_owner_into_it(requester, okapis):
+    requester.post(admin_url("team_add"), {"name": "Gnus"})
+    made = Team.objects.get(name="Gnus")
+    requester.post(
+        admin_url("team_change", made.pk),
+        {
+            "name": "Gnus",
+            "memberships-TOTAL_FORMS": 1,
+            "memberships-INITIAL_FORMS": 0,
+            "memberships-0-username": okapis.user.username,
+            "memberships-0-role": "owner",
+            "memberships-0-team": made.pk,
+        },
+    )
+    assert made.memberships.get().user == okapis.user
+
+
+# -- held for what comes
+
+
+def test_a_viewer_is_shown_no_button_that_would_be_refused(zebras):
+    client = browser(member(zebras.team, Role.VIEWER))
+    page = client.get(admin_url("run_page", zebras.run.pk)).content.decode()
+    for url in ("run_do_change", "run_copy", "run_import", "run_links_csv"):
+        assert admin_url(url, zebras.run.pk) not in page
+    assert admin_url("run_verb", zebras.run.pk, "pause") not in page
+    press(browser(member(zebras.team, Role.MANAGER)), zebras.run, "pause")
+    assert zebras.run.status == Run.Status.PAUSED
+
+
+# What reads rows of its own accord in the edges, and why it may.
+MAY = {
+    "Upload.objects": "of an object that is scoped, and by its kind and id",
+    "Candidate.objects.filter(worker__in=workers)": "of workers that are scoped",
+    "Run.objects.filter(Q(question_set=item) | Q(further__question_set=item))": "of a scoped set",
+    "Run.objects.locked(self.instance.pk)": "the one that the form is about",
+    "Team.objects": "its number, or for a superuser",
+    "Membership.objects": "whether a login is in the team that the page is about",
+    "User.objects.filter(username=given)": "one, by its whole name",
+    "User.objects.get(username=request.user.get_username())": "whoever asks",
+    "Creation.objects.get_or_create(token=token": "what this very token created",
+    "ApiToken.objects.get(team=obj.team": "the one that was just made",
+    "AuditEntry.objects.filter(model=name, item=": "of an object that may be looked at",
+    "super().get_queryset(request)": "the admin's own",
+}
+STARTS = re.compile(
+    r"\.objects\b|_default_manager|get_object_or_404\([A-Z]|user\.has_perm\("
+    r"|orders\.find\(|forecast\.learned\("
+)
+
+
+def test_pages_and_api_read_no_rows_and_ask_for_no_permission_of_their_own_accord():
+    """They begin with ``scoped`` and ask ``allowed``; what follows an object stays in its team."""
+    wrong = []
+    for room in ("admin", "api"):
+        for file in sorted((TOP / "selection" / room).glob("*.py")):
+            for line in file.read_text(encoding="utf-8").splitlines():
+                if STARTS.search(line) and "scoped(" not in line and not _may(line):
+                    wrong.append(f"{file.name}: {line.strip()}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_forecasts_are_ordered_for_a_team():
+    """Without one a forecast would be the first team's."""
+    for room in ("admin", "api"):
+        for file in sorted((TOP / "selection" / room).glob("*.py")):
+            calls = file.read_text(encoding="utf-8").split("orders.order(")[1:]
+            assert all("team=" in call.split("\n\n")[0] for call in calls), file.name
+
+
+def _may(line: str) -> bool:
+    return any(one in line for one in MAY)

@@ -1,0 +1,132 @@
+"""Two teams that have the same things, and everybody who may knock."""
+
+import itertools
+from dataclasses import dataclass
+from unittest import mock
+
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+
+from selection import engine
+from selection.forecast import Past, draft_forecast, forecast_requests, inputs
+from selection.imports import catalog, uploads
+from selection.imports.row_parsers import QuestionRow, WorkerRow
+from selection.models import (
+    Answer,
+    ApiToken,
+    Assignment,
+    AuditEntry,
+    Delivery,
+    Membership,
+    Planning,
+    Pool,
+    Practice,
+    QuestionSet,
+    Run,
+    Team,
+    Upload,
+    Webhook,
+)
+from selection.questions import media
+from selection.worker import links
+from tests.worlds import answer_all, make_run, open_of
+
+Role = Membership.Role
+logins = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Camp:
+    """A team with one of everything, all named by its word; ``draft`` has not begun."""
+
+    word: str
+    team: Team
+    pool: Pool
+    question_set: QuestionSet
+    run: Run
+    draft: Run
+    planning: Planning
+    upload: Upload
+    token: ApiToken
+    user: User
+    group: Group
+    entry: AuditEntry
+    delivery: Delivery
+
+    @property
+    def open(self) -> Assignment:
+        return open_of(self.run)[0]
+
+    @property
+    def answer(self) -> Answer:
+        return Answer.objects.filter(run=self.run).order_by("pk")[0]
+
+    @property
+    def link(self) -> str:
+        return links.token(self.run.candidates.order_by("pk")[0].pk)
+
+    def secret(self, scope: str) -> str:
+        return ApiToken.issue(f"{self.word} {scope}", self.team, scope=scope)
+
+
+def camp(word: str) -> Camp:
+    team = Team.objects.create(name=f"{word} team")
+    pool = Pool.objects.create(team=team, name=f"{word} pool")
+    country = {"country": f"{word} land"}
+    people = [WorkerRow(i, f"{word}-w{i}", f"{word} {i}", country) for i in range(4)]
+    catalog.take_workers(pool, people)
+    question_set = QuestionSet.objects.create(team=team, name=f"{word} questions")
+    asked = [QuestionRow(i, f"{word}-q{i}", f"{word} {i}?", ["yes"], []) for i in range(30)]
+    catalog.take_questions(question_set, asked)
+    Practice.objects.create(question_set=question_set, prompt=f"{word} first?", accepted=["yes"])
+    media.take(question_set, f"{word}.gif", b"GIF89a")
+    made = {"pool": pool, "question_set": question_set}
+    run = make_run(name=f"{word} run", **made)
+    engine.advance(run.pk)
+    answer_all(run, lambda one: "yes" if one.pk % 2 else None)
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    text = f"worker,question,response\n{word}-w0,{word}-q0,yes\n"
+    brought = uploads.create(Upload.Kind.ANSWERS, run, f"{word}.csv", text.encode())
+    ApiToken.issue(f"{word} program", team)
+    draft = make_run(name=f"{word} draft", start=False, **made)
+    return Camp(
+        word,
+        team,
+        pool,
+        question_set,
+        run,
+        draft,
+        _forecast(draft, word),
+        brought,
+        ApiToken.objects.get(team=team),
+        member(team, Role.OWNER),
+        Group.objects.create(name=f"{word} group"),
+        _entry(team, word),
+        _delivery(team, word),
+    )
+
+
+def _forecast(draft: Run, word: str) -> Planning:
+    """Of the least that can be simulated, from what is believed of somebody."""
+    draft.belief = inputs.stored(Past(f"the run “{word} past”", (3.0, 1.0), (4, 4)))
+    draft.save(update_fields=["belief"])
+    with mock.patch.object(forecast_requests, "FIRST", 0.0):
+        return draft_forecast.order(draft)
+
+
+def _entry(team: Team, word: str) -> AuditEntry:
+    told = {"at": timezone.now(), "who": f"{word} owner", "kind": "changed", "model": "team"}
+    return AuditEntry.objects.create(team=team, name=f"{word} team", item=str(team.pk), **told)
+
+
+def _delivery(team: Team, word: str) -> Delivery:
+    hook = Webhook.objects.create(team=team, url=f"https://{word}.example", events=["run.ended"])
+    told = {"kind": "run.ended", "body": word, "made": timezone.now()}
+    return Delivery.objects.create(webhook=hook, **told)
+
+
+def member(team: Team, role: str, **fields: object) -> User:
+    user = User.objects.create_user(f"{role or 'bare'} {next(logins)}", is_staff=True, **fields)
+    Membership.objects.create(team=team, user=user, role=role)
+    return user

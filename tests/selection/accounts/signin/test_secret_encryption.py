@@ -1,0 +1,81 @@
+"""What apps and recovery codes are made of lies sealed in the database."""
+
+import importlib
+from types import SimpleNamespace
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.apps import apps
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+
+from selection.accounts import secret_encryption
+from tests.signing import add_app, browser, code, inside, next_step, person, recovery_codes
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ada() -> Client:
+    """A browser of hers."""
+    person("ada")
+    return browser()
+
+
+@pytest.fixture
+def secret(ada: Client) -> str:
+    """What Ada's app knows."""
+    return add_app(ada)
+
+
+def stored() -> dict[str, str]:
+    """What lies in the database of the app and of the recovery codes."""
+    data = [one.data for one in Authenticator.objects.all()]
+    return {name: one[name] for one in data for name in secret_encryption.NAMES if name in one}
+
+
+def comes_in(given: str) -> bool:
+    client = browser()
+    next_step(client, given)
+    return inside(client)
+
+
+def test_the_database_does_not_tell_what_the_app_knows(secret):
+    assert set(stored()) == {"secret", "seed"}
+    assert all(text.startswith(secret_encryption.MARK) for text in stored().values())
+    assert secret not in str(stored())
+
+
+def test_what_lay_there_plainly_is_good_and_is_sealed_by_the_upgrade(ada, secret):
+    first, second = recovery_codes(ada)[:2]
+    migration = importlib.import_module("selection.migrations.0023_sealed")
+    editor = SimpleNamespace(connection=connection)
+    migration.unseal(apps, editor)
+    assert stored()["secret"] == secret
+    assert comes_in(code(secret, 1))
+    assert comes_in(first)
+    migration.seal(apps, editor)
+    assert all(text.startswith(secret_encryption.MARK) for text in stored().values())
+    assert comes_in(second)
+    assert not comes_in(first)
+
+
+def test_an_earlier_key_opens_what_it_sealed_until_it_is_sealed_anew(ada, secret, settings):
+    first, second = recovery_codes(ada)[:2]
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another key, that has come in the place of the one before"
+    assert comes_in(first)
+    call_command("seal_factors")
+    settings.SECRET_KEY_FALLBACKS = []
+    assert comes_in(second)
+    assert comes_in(code(secret, 1))
+
+
+def test_without_the_key_no_code_is_right_and_the_log_says_why(secret, settings, caplog):
+    settings.SECRET_KEY = "a key that has nothing to do with the one that sealed it"
+    assert not comes_in(code(secret, 1))
+    assert "SECRET_KEY_FALLBACKS" in caplog.text
+    before = stored()
+    call_command("seal_factors")
+    assert stored() == before  # they stay for the key that opens them

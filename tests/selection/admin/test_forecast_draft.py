@@ -1,0 +1,176 @@
+"""A draft's page, and the whole form: what it will cost, whether it ends, and the ways out."""
+
+import pytest
+
+from selection.forecast import draft_forecast, forecast_requests, refining
+from selection.forecast.rows import Forecast
+from selection.models import Planning, Run
+from selection.runs import lifecycle
+from tests.pages import admin_url, run_form, text_of
+from tests.worlds import make_pool, make_questions, make_run
+
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
+
+
+@pytest.fixture(autouse=True)
+def first_numbers_only(monkeypatch):
+    monkeypatch.setattr(forecast_requests, "FIRST", 60.0)  # until each algorithm has had its turn
+    monkeypatch.setattr(refining, "FIRST", 60.0)
+    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
+
+
+def draft(**fields: object) -> Run:
+    given = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.1, "delta": 0.1} | fields
+    return make_run(start=False, **given)
+
+
+def order(requester, run: Run) -> str:
+    return text_of(requester.post(admin_url("run_expected", run.pk), follow=True))
+
+
+def press(requester, run: Run, **sent: object) -> str:
+    sent = {"do": "change", **sent}
+    words = text_of(requester.post(admin_url("run_expected", run.pk), sent, follow=True))
+    run.refresh_from_db()
+    return words
+
+
+def ways_of(requester, run: Run) -> dict[str, dict[str, object]]:
+    page = requester.get(admin_url("run_page", run.pk))
+    return {way.words: way.sends for way in page.context["ways"]}
+
+
+def test_it_is_worked_out_on_request_and_then_known(requester):
+    run = draft(algorithm="credible", price="0.05")
+    assert "Work out what it will cost" in text_of(requester.get(admin_url("run_page", run.pk)))
+    assert not Planning.objects.exists()
+    words = order(requester, run)
+    answers = draft_forecast.expected(run).own.median
+    assert f"Expected to cost about {answers / 20:.2f} €, {answers} answers" in words
+    assert "Too few simulations yet (1): finished in 1 of 1 simulation." in words
+    assert "in four runs of five" not in words
+    assert "Allow" not in words
+
+
+def test_a_run_that_cannot_end_says_so_with_ways_out_and_may_be_started(requester):
+    run = draft(algorithm="lucb")
+    words = order(requester, run)
+    assert "Too few simulations yet (1): finished in 0 of 1 simulation." in words
+    assert "In 1 of 1 simulation the questions would run out" in words
+    assert "Import more questions" in words
+    assert "It may be started all the same" in words
+    lifecycle.start(run)
+    assert Run.objects.get(pk=run.pk).status == "running"
+
+
+def test_each_way_out_makes_its_change_and_is_written_down(requester):
+    run = draft(algorithm="certified", epsilon=0.15)
+    order(requester, run)
+    ways = ways_of(requester, run)
+    words = {text.partition(":")[0]: sends for text, sends in ways.items()}
+    assert "Promise it on this question set" in words, ways
+    assert "Take Credible" in words, ways
+    press(requester, run, **words["Promise it on this question set"])
+    assert (run.algorithm, run.options) == ("certified", {"accuracy": "on this question set"})
+    press(requester, run, **words["Take Credible"])
+    assert (run.algorithm, run.options) == ("credible", {})
+    assert press(requester, run, epsilon="0.25").count("Done.") == 1
+    assert run.epsilon == 0.25
+    run.budget = 30
+    run.save()
+    press(requester, run, budget="none")
+    assert run.budget is None
+    assert run.events.filter(kind="draft").count() == 4
+
+
+def test_a_greater_epsilon_is_offered_where_it_would_do(requester):
+    run = draft(algorithm="certified", epsilon=0.05)
+    order(requester, run)
+    least = draft_forecast.expected(run).own.epsilon_at_end
+    assert ways_of(requester, run)[f"Allow ε = {least:g}"] == {"epsilon": least}
+
+
+def test_money_that_runs_out_is_said_before_the_start(requester):
+    run = draft(algorithm="credible", budget=12, epsilon=0.02)
+    words = order(requester, run)
+    assert "the money would run out" in words
+    assert "Take the budget's limit away" in words
+
+
+@pytest.mark.parametrize("sent", [{"epsilon": "2"}, {"row": "lil-clucb-x|"}])
+def test_what_cannot_be_changes_nothing(requester, sent):
+    run = draft(algorithm="credible")
+    before = (run.algorithm, run.epsilon)
+    if "row" in sent:
+        sent = {"row": "multi-sar|"}
+    assert "Done." not in press(requester, run, **sent)
+    assert (run.algorithm, run.epsilon) == before
+
+
+def test_a_run_that_has_begun_is_not_changed_by_a_stale_page(requester):
+    run = draft(algorithm="credible")
+    lifecycle.start(run)
+    assert "has begun" in press(requester, run, epsilon="0.3")
+    assert run.epsilon == 0.1
+
+
+def test_several_skills_are_not_forecast(requester):
+    run = draft(algorithm="multi-sar", budget=100)
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "several skills cost is not forecast" in words
+    assert "Work out" not in words
+
+
+def test_what_is_left_out_of_account_is_said(requester):
+    run = draft(algorithm="credible", enrolling=True, options={"share": 0.5})
+    assert "It leaves its options set by hand and those who may still join out" in order(
+        requester, run
+    )
+
+
+# -- the whole form
+
+
+def asked(**changes: object) -> dict[str, object]:
+    form = run_form(make_pool(10), make_questions(20), **changes)
+    return {name: value for name, value in form.items() if value != ""}
+
+
+def test_the_form_begins_with_an_algorithm_that_can_end_on_little_gold(requester):
+    page = requester.get(admin_url("run_add"), {"full": 1})
+    assert page.context["adminform"].form["algorithm"].value() == "credible"
+
+
+def test_the_form_prices_each_algorithm_and_names_the_one_that_fits(requester, monkeypatch):
+    found = requester.get(
+        admin_url("run_prices"), asked(algorithm="lucb", epsilon=0.1, price=0.5, currency="kr")
+    )
+    told = found.json()
+    assert told["prices"]["lucb"] == ("about 200 answers, 100.00 kr; finished in 0 of 1 simulation")
+    assert "the questions would run out" in told["warning"]
+    assert told["fits"]["words"].startswith("Recommended for these:")
+    assert not Planning.objects.exists()
+    monkeypatch.setattr(draft_forecast, "forecasts", None)  # it is remembered
+    again = requester.get(admin_url("run_prices"), asked(algorithm="lucb", epsilon=0.1))
+    assert again.status_code == 200
+
+
+def test_nothing_is_priced_while_something_is_missing(requester):
+    for name in ("pool", "question_set", "k"):
+        form = asked()
+        del form[name]
+        assert requester.get(admin_url("run_prices"), form).json() == {}
+    assert requester.get(admin_url("run_prices"), asked(algorithm="multi-sar")).json() == {}
+
+
+def test_the_algorithms_of_a_group_stand_together(requester):
+    page = requester.get(admin_url("run_promises"), asked()).json()["html"]
+    assert page.count("Stops by itself: mean accuracy within ε of the best K") == 1
+
+
+def test_the_row_of_a_draft_is_that_of_its_own_meaning_of_accuracy():
+    run = draft(algorithm="certified", options={"accuracy": "on this question set"})
+    draft_forecast.order(run)
+    own = draft_forecast.expected(run).own
+    assert isinstance(own, Forecast)
+    assert own.options["accuracy"] == "on this question set"

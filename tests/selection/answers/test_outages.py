@@ -1,0 +1,148 @@
+"""Time in which the web took no answers: nobody loses a question by it."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from selection import db_clock, engine
+from selection.answers import outages, presence, recording
+from selection.answers.lookup import slip
+from selection.models import Answer, Assignment, Event, Pulse, Run
+from selection.runs import lifecycle, roster
+from tests.worlds import make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+START = timezone.now()
+
+
+def at(seconds: float):
+    return START + timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def run() -> Run:
+    """Six workers who were shown a question and have a minute; the web was there just now."""
+    made = make_run(minutes=1)
+    engine.advance(made.pk)
+    presence.show(made, [one.pk for one in open_of(made)])
+    Assignment.objects.exclude(due=None).update(shown=at(0), due=at(60))
+    Run.objects.update(called=at(-60))
+    outages.web_is_up(at(0))
+    return made
+
+
+def dues() -> set[float]:
+    found = Assignment.objects.exclude(due=None).values_list("due", flat=True)
+    return {(due - START).total_seconds() for due in found}
+
+
+def test_what_became_due_in_an_outage_is_not_closed(run):
+    assert recording.expire(now=at(75)) == []
+    assert not Answer.objects.exists()
+
+
+def test_the_outage_is_given_back(run):
+    outages.web_is_up(at(75))
+    assert dues() == {135}
+    (event,) = Event.objects.filter(kind="outage")
+    assert event.what.startswith("Answers could not be taken for 75 s")
+    for second in range(80, 135, 5):
+        outages.web_is_up(at(second))
+    assert recording.expire(now=at(134)) == []
+    outages.web_is_up(at(140))
+    assert recording.expire(now=at(140)) == [run.pk]
+
+
+def test_beats_that_come_in_time_give_nothing_back(run):
+    for second in range(1, 120):
+        outages.web_is_up(at(second))
+    assert dues() == {60}
+    assert not Event.objects.filter(kind="outage").exists()
+    assert recording.expire(now=at(119)) == [run.pk]
+
+
+def test_two_web_processes_give_one_outage_back_once(run):
+    outages.web_is_up(at(75))
+    outages.web_is_up(at(75.1))
+    outages.web_is_up(at(74))
+    assert dues() == {135}
+    assert Pulse.objects.seen(Pulse.WEB) == at(75)
+
+
+def test_what_was_overdue_before_is_closed_all_the_same(run):
+    Assignment.objects.exclude(due=None).update(due=at(-1))
+    assert recording.expire(now=at(75)) == [run.pk]
+
+
+def test_a_paused_run_gets_the_time_once(run):
+    lifecycle.pause(run)
+    Run.objects.update(paused=at(10))
+    outages.web_is_up(at(75))
+    assert dues() == {60}
+
+
+def test_nobody_is_absent_because_the_web_was(run):
+    Run.objects.update(hours_to_come=1, called=at(0))
+    run.candidates.update(seen=None)
+    Assignment.objects.update(due=None, shown=None)
+    assert roster.sweep(now=at(5 * 3600)) == []
+    outages.web_is_up(at(5 * 3600))
+    assert roster.sweep(now=at(5 * 3600 + 10)) == []
+    run.refresh_from_db()
+    assert run.called == at(5 * 3600)
+
+
+def test_a_host_whose_clock_is_ahead_refuses_nobody(run, monkeypatch):
+    one = open_of(run)[0]
+    assert one.due is not None
+    monkeypatch.setattr(timezone, "now", lambda: at(3600))
+    assert not recording.record(one.pk, "yes").duplicate
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="its file and all parts have one clock")
+def test_a_host_whose_clock_is_off_neither_gives_time_nor_takes_it(run, monkeypatch):
+    real, minute = timezone.now, timedelta(minutes=1)
+    Assignment.objects.exclude(due=None).update(shown=db_clock.now(), due=db_clock.now() + minute)
+    Pulse.objects.update(at=db_clock.now())
+    for hours in (-1, 1):
+        monkeypatch.setattr(timezone, "now", lambda off=60 * hours * minute: real() + off)
+        outages.web_is_up()
+        assert recording.expire() == []
+        Assignment.objects.update(shown=None, due=None)
+        before = db_clock.now()
+        presence.show(run, [one.pk for one in Assignment.objects.filter(candidate__run=run)])
+        shown = Assignment.objects.exclude(due=None).values_list("due", flat=True)
+        assert shown
+        assert all(before <= due - minute <= db_clock.now() for due in shown)
+    assert not Event.objects.filter(kind="outage").exists()
+
+
+def test_what_is_shown_between_an_outage_and_the_next_beat_has_its_own_time(run):
+    one = Assignment.objects.exclude(due=None)[0]
+    Assignment.objects.filter(pk=one.pk).update(shown=at(3603), due=at(3663))
+    outages.web_is_up(at(3605))
+    assert dues() == {3663, 3665}
+
+
+def test_a_clock_that_is_set_back_changes_no_times_and_later_outages_are_still_seen(run):
+    outages.web_is_up(at(-3600))
+    assert dues() == {60}
+    Assignment.objects.exclude(due=None).update(shown=at(-3600), due=at(-3540))
+    outages.web_is_up(at(-3500))
+    assert dues() == {-3440}
+
+
+def test_an_answer_in_the_moment_in_which_time_is_given_back_is_taken(run, monkeypatch):
+    one = slip(open_of(run)[0].pk)
+    assert one is not None
+    monkeypatch.setattr(db_clock, "now", lambda: at(75))
+    outages.web_is_up()
+    assert recording.refusal_of(one._replace(at=at(75)), "yes") is None
+
+
+def test_an_install_whose_web_says_nothing_goes_by_the_clock(run):
+    Pulse.objects.all().delete()
+    assert recording.expire(now=at(75)) == [run.pk]

@@ -1,0 +1,54 @@
+"""What a draft is expected to cost, by the API."""
+
+import pytest
+from django.test import Client
+
+from selection.forecast import forecast_requests
+from selection.models import Planning
+from tests.worlds import make_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api(token, monkeypatch):
+    monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
+    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
+    return Client(headers={"authorization": f"Bearer {token}"})
+
+
+def test_it_is_unknown_until_it_is_ordered(api):
+    run = make_run(start=False, algorithm="lucb", questions=10, price="0.1", currency="$")
+    address = f"/api/runs/{run.pk}/expected"
+    unknown = api.get(address)
+    assert (unknown.status_code, "POST to this address" in unknown.json()["error"]) == (404, True)
+    told = api.post(address).json()
+    assert told == api.get(address).json()
+    assert (told["own"]["algorithm"], told["own"]["feasible"]) == ("lucb", False)
+    own = told["own"]
+    assert (own["answers"], own["cost"], own["runs"], own["finished"]) == (None, None, 1, 0)
+    assert own["median"] > 0
+    assert told["currency"] == "$"
+    assert told["recommended"]["algorithm"]
+
+
+def test_it_is_about_drafts_of_one_skill(api):
+    begun = api.post(f"/api/runs/{make_run().pk}/expected")
+    assert (begun.status_code, "has begun" in begun.json()["error"]) == (409, True)
+    several = make_run(start=False, algorithm="multi-sar", budget=50)
+    refused = api.post(f"/api/runs/{several.pk}/expected")
+    assert (refused.status_code, "not forecast" in refused.json()["error"]) == (422, True)
+    assert api.get("/api/runs/99/expected").status_code == 404
+
+
+def test_of_a_large_pool_the_numbers_come_later(api, monkeypatch):
+    monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
+    run = make_run(start=False, algorithm="lucb", questions=10)
+    address = f"/api/runs/{run.pk}/expected"
+    ordered = api.post(address)
+    assert ordered.status_code == 202
+    assert (ordered.json()["recommended"], ordered.json()["own"]) == (None, None)
+    planning = Planning.objects.get()
+    forecast_requests.work(planning.parts.first().pk, 0)
+    assert api.post(address).status_code == 200
+    assert api.get(address).json()["recommended"]["algorithm"]

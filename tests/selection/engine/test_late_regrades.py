@@ -1,0 +1,106 @@
+"""Answers that come in while their question is corrected are graded by the new key."""
+
+from datetime import timedelta
+
+import pytest
+
+from selection import db_clock, engine, tasks
+from selection.answers import recording
+from selection.engine import late_regrades
+from selection.models import Answer, Event, Run
+from selection.questions import corrections
+from selection.questions.corrections import Gold
+from selection.runs import consistency
+from tests.worlds import crowd, make_questions, make_run, open_of, play
+
+pytestmark = pytest.mark.django_db
+
+
+def miskeyed() -> Run:
+    """Going on, with a question out whose key is wrong."""
+    question_set = make_questions(200)
+    run = make_run(question_set=question_set, epsilon=0.05)
+    play(run, crowd(1, good=2), most=3)
+    engine.advance(run.pk)
+    question = open_of(run)[0].question
+    question.accepted = ["no"]
+    question.save()
+    asked = Answer.objects.filter(assignment__question=question)
+    asked.filter(expired=False).update(right=False)
+    return run
+
+
+def correct(question) -> None:
+    right = Gold(question.prompt, ["yes"], question.choices, question.grading)
+    corrections.correct(question, right, "ada", "the key was wrong")
+
+
+def answered_meanwhile(run: Run, monkeypatch: pytest.MonkeyPatch) -> Answer:
+    """One that was read under the old key, and stored when the key was corrected."""
+    assignment, store = open_of(run)[0], recording.insert
+
+    def late(*arguments: object) -> int:
+        monkeypatch.setattr(recording, "insert", store)
+        correct(assignment.question)
+        return store(*arguments)
+
+    monkeypatch.setattr(recording, "insert", late)
+    recording.record(assignment.pk, "yes")
+    return assignment.answer
+
+
+def test_the_sweep_grades_an_answer_anew_that_came_in_while_its_key_was_corrected(monkeypatch):
+    run = miskeyed()
+    answer = answered_meanwhile(run, monkeypatch)
+    assert not answer.right
+    assert {fault.law for fault in consistency.faults(run)} >= {"grades"}
+    assert late_regrades.sweep in tasks.PARTS
+    late_regrades.sweep()
+    answer.refresh_from_db()
+    assert answer.right
+    said = Event.objects.filter(run=run, kind="regrade").first()
+    assert f"“{answer.assignment.question}” came in while it was corrected" in said.what
+
+
+def test_it_is_counted_anew_where_a_step_was_quicker(monkeypatch):
+    run = miskeyed()
+    answer = answered_meanwhile(run, monkeypatch)
+    while answer.applied_in is None:
+        assert engine.advance(run.pk)
+        answer.refresh_from_db()
+    late_regrades.sweep()
+    run.refresh_from_db()
+    assert consistency.faults(run) == []
+    answer.refresh_from_db()
+    assert answer.right
+
+
+def test_whoever_corrects_looks_once_more_when_it_is_committed(django_capture_on_commit_callbacks):
+    run = miskeyed()
+    assignment = open_of(run)[0]
+    with django_capture_on_commit_callbacks() as afterwards:
+        correct(assignment.question)
+    recording.record(assignment.pk, "yes")
+    Answer.objects.filter(pk=assignment.pk).update(right=False)
+    for look in afterwards:
+        look()
+    assert Answer.objects.get(pk=assignment.pk).right
+
+
+def test_what_was_counted_before_the_correction_is_none_of_its_business():
+    """It was graded by what holds since: code that grades otherwise today changes no old answer."""
+    run = miskeyed()
+    old = Answer.objects.filter(run=run).exclude(applied_in=None)[0]
+    correct(open_of(run)[0].question)
+    Answer.objects.filter(pk=old.pk).update(right=not old.right)
+    late_regrades.sweep()
+    assert Answer.objects.get(pk=old.pk).right != old.right
+
+
+def test_the_sweep_looks_at_no_run_in_which_nothing_was_corrected_lately(
+    monkeypatch, django_assert_max_num_queries
+):
+    answered_meanwhile(miskeyed(), monkeypatch)
+    Event.objects.update(at=db_clock.now() - late_regrades.RECENT - timedelta(minutes=1))
+    with django_assert_max_num_queries(2):  # the time, and which runs those are
+        late_regrades.sweep()

@@ -1,0 +1,264 @@
+"""Workers who are not there: what is out with them, and what the others get."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import Sum
+from django.test import Client
+from django.utils import timezone
+
+from selection import db_clock, engine, reports
+from selection.answers import presence, recording
+from selection.models import Answer, Assignment, Candidate, Run
+from selection.runs import lifecycle, roster
+from selection.worker import links
+from tests.worlds import answer_all, crowd, make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+
+def visit(run: Run, worker: str) -> str:
+    """The worker opens their page; what it shows."""
+    candidate = run.candidates.get(worker__key=worker)
+    return Client().get(f"/work/{links.token(candidate.pk)}/", follow=True).content.decode()
+
+
+def age(run: Run, hours: float) -> None:
+    """Let this run be as if it had begun, and everybody been seen, so much earlier."""
+    past = timezone.now() - timedelta(hours=hours)
+    Run.objects.filter(pk=run.pk).update(called=past)
+    run.candidates.exclude(seen=None).update(seen=past)
+    run.refresh_from_db()
+
+
+def answer_of(run: Run, workers: set[str], respond) -> int:
+    """These workers look at their page and answer what it shows, once each."""
+    given = 0
+    for key in sorted(workers):
+        visit(run, key)
+        shown = [one for one in open_of(run) if one.candidate.worker.key == key and one.due]
+        for assignment in shown[:1]:
+            recording.record(assignment.pk, respond(assignment))
+            given += 1
+    return given
+
+
+def test_the_clock_runs_from_when_a_question_is_shown():
+    run = make_run(minutes=5)
+    engine.advance(run.pk)
+    assert set(Assignment.objects.values_list("due", flat=True)) == {None}
+    assert "Say yes to" in visit(run, "w0")
+    (shown,) = Assignment.objects.exclude(due=None)
+    assert shown.candidate.worker.key == "w0"
+    assert timedelta(minutes=4) < shown.due - timezone.now() <= timedelta(minutes=5)
+
+
+def test_what_was_never_shown_never_lapses():
+    run = make_run(minutes=1)
+    engine.advance(run.pk)
+    visit(run, "w0")
+    assert recording.expire(now=timezone.now() + timedelta(days=30)) == [run.pk]
+    assert Answer.objects.filter(expired=True).count() == 1
+    assert Answer.objects.get().assignment.candidate.worker.key == "w0"
+
+
+def test_fetching_a_question_by_the_api_shows_it_and_peeking_does_not(token):
+    run, client = make_run(), Client(headers={"authorization": f"Bearer {token}"})
+    engine.advance(run.pk)
+    url = f"/api/runs/{run.pk}/assignments?worker=w1"
+    looked = client.get(url + "&peek=true").json()
+    assert {one["due"] for one in looked} == {None}
+    assert run.candidates.get(worker__key="w1").seen is None
+    assert all(one["due"] for one in client.get(url).json())
+    assert Assignment.objects.exclude(due=None).count() == len(looked) > 0
+    assert run.candidates.get(worker__key="w1").seen is not None
+
+
+def test_nothing_waits_for_the_absent_while_others_are_needed():
+    run = make_run(n=6, slots=6, slots_per_worker=2, hours_to_come=48)
+    engine.advance(run.pk)
+    out = Assignment.objects.filter(candidate__run=run)
+    assert out.count() == 6  # everybody is called, as nobody is there yet
+    respond, there = crowd(1, good=2), {"w0", "w1"}
+    for _ in range(12):
+        answer_of(run, there, respond)
+        engine.advance(run.pk)
+    pulls = dict(run.candidates.values_list("worker__key", "pulls"))
+    assert pulls["w0"] + pulls["w1"] >= 12
+    assert sum(pulls[key] for key in pulls if key not in there) == 0
+    with_them = out.filter(answer=None, candidate__worker__key__in=there).count()
+    assert with_them >= 2, "slots that others do not use are theirs"
+
+
+def test_an_absent_worker_who_comes_gets_a_question_again():
+    run = make_run(n=4, slots=6, slots_per_worker=2, hours_to_come=48)
+    engine.advance(run.pk)
+    for _ in range(6):
+        answer_of(run, {"w0", "w1"}, crowd(1, good=2))
+        engine.advance(run.pk)
+    visit(run, "w3")
+    engine.advance(run.pk)
+    assert "Say yes to" in visit(run, "w3")
+
+
+def test_who_never_came_is_not_tested_and_neither_accepted_nor_rejected():
+    run = make_run(n=9, k=2, hours_to_come=24, algorithm="credible", epsilon=0.2, slots=30)
+    there, respond = {f"w{i}" for i in range(6)}, crowd(3, good=2, high=0.97, low=0.3)
+    engine.advance(run.pk)
+    answer_of(run, there, respond)
+    engine.advance(run.pk)
+    assert roster.sweep() == []
+    Run.objects.filter(pk=run.pk).update(called=timezone.now() - timedelta(hours=25))
+    assert roster.sweep() == [run.pk]
+    gone = run.candidates.exclude(gone="")
+    assert {one.worker.key for one in gone} == {"w6", "w7", "w8"}
+    for _ in range(400):
+        answer_of(run, there, respond)
+        engine.advance(run.pk)
+        run.refresh_from_db()
+        if run.status == Run.Status.ENDED:
+            break
+    assert run.ending == Run.Ending.PROMISE
+    lines = {line.worker: line for line in reports.standings(run)}
+    for key in ("w6", "w7", "w8"):
+        assert lines[key].verdict == "not tested"
+        assert lines[key].presence == "never came"
+        assert (lines[key].answers, lines[key].out, lines[key].selected) == (0, 0, False)
+    assert sorted(key for key in lines if lines[key].selected) == ["w0", "w1"]
+    export = reports.export(run)
+    assert "Of the 9 workers 3 never came" in export["over"]
+    assert "the other 6" in export["over"]
+    assert not gone.filter(assignments__isnull=False).exists(), "what they never saw went back"
+
+
+def test_who_answered_and_is_seen_no_more_has_left():
+    run = make_run(n=5, hours_to_come=2)
+    engine.advance(run.pk)
+    answer_of(run, {"w0", "w1", "w2"}, crowd(1, good=2))
+    engine.advance(run.pk)  # an answer that waits would be a sign of life
+    age(run, 3)
+    presence.note(run, [run.candidates.get(worker__key="w0").pk])
+    roster.sweep()
+    gone = dict(run.candidates.exclude(gone="").values_list("worker__key", "gone"))
+    assert gone == {"w1": "left", "w2": "left", "w3": "absent", "w4": "absent"}
+    assert {event.kind for event in run.events.all()} == {"start", "absent"}
+
+
+def test_a_run_in_which_too_few_are_left_ends_and_promises_nothing():
+    run = make_run(n=4, k=2, hours_to_come=1)
+    engine.advance(run.pk)
+    answer_of(run, {"w0", "w1"}, crowd(1, good=2))
+    engine.advance(run.pk)
+    Run.objects.filter(pk=run.pk).update(called=timezone.now() - timedelta(hours=2))
+    roster.sweep()
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.ROSTER)
+    export = reports.export(run)
+    assert [line["worker"] for line in export["workers"]] == ["w0", "w1"]
+    assert export["epsilon_reached"] is None
+    assert "nothing to choose" in export["promise"]
+
+
+def test_a_recorded_crowd_is_never_absent():
+    run = make_run(recorded_only=True, hours_to_come=1)
+    age(run, 100)
+    assert roster.sweep() == []
+
+
+def test_a_lapse_is_told_from_a_wrong_answer():
+    run = make_run(minutes=1)
+    engine.advance(run.pk)
+    visit(run, "w0")
+    recording.expire(now=timezone.now() + timedelta(hours=1))
+    engine.advance(run.pk)
+    line = next(line for line in reports.standings(run) if line.worker == "w0")
+    assert (line.answers, line.right, line.lapsed) == (1, 0, 1)
+    rows = list(reports.answer_rows(run))
+    assert [row[4] for row in rows] == ["too late"]
+
+
+def test_what_is_shown_in_the_moment_it_is_taken_back_stays():
+    run = make_run(n=4, slots=4, slots_per_worker=1, hours_to_come=48)
+    engine.advance(run.pk)
+    arrays = engine.arrays.load(Run.objects.locked(run.pk))
+    own = open_of(run)[0]
+    presence.show(run, [own.pk])
+    arm = own.candidate.arm
+    engine.absence.take_back(arrays, arrays.roster.arms)
+    assert arrays.taken[arm] == 0
+    assert arrays.taken.sum() == 3
+    assert Assignment.objects.filter(pk=own.pk).exists()
+
+
+def test_the_best_proof_is_kept_with_its_selection():
+    run = make_run(n=4, k=1, epsilon=1e-6, algorithm="certified", slots=20)
+    respond = crowd(5, good=1, high=0.95, low=0.2)
+    least = 1.0
+    for _ in range(40):
+        engine.advance(run.pk)
+        run.refresh_from_db()
+        if run.proof:
+            assert run.proof["epsilon"] <= least
+            least = run.proof["epsilon"]
+        for assignment in open_of(run):
+            recording.record(assignment.pk, respond(assignment))
+    assert least < 1
+    assert least <= min(run.history.values_list("gap", flat=True)) + 1e-12
+    known = reports.promise_status(run).epsilon
+    assert least <= known <= least + 0.001
+    assert Candidate.objects.filter(run=run, arm__in=run.proof["arms"]).count() == 1
+
+
+def test_money_that_is_out_with_the_absent_goes_to_those_who_are_there():
+    run = make_run(n=4, slots=8, slots_per_worker=2, hours_to_come=48, budget=8)
+    engine.advance(run.pk)
+    assert Assignment.objects.count() == 8  # all the money is out, with nobody there yet
+    for _ in range(9):
+        answer_of(run, {"w0", "w1"}, crowd(1, good=2))
+        engine.advance(run.pk)
+        handed = Assignment.objects.filter(candidate__run=run).count()
+        assert handed <= 8, "the budget is never overrun"
+        asked = run.candidates.aggregate(asked=Sum("asked"))["asked"]
+        assert asked == handed
+    run.refresh_from_db()
+    assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.BUDGET)
+    assert Answer.objects.count() == 8
+    assert {answer.assignment.candidate.worker.key for answer in Answer.objects.all()} == {
+        "w0",
+        "w1",
+    }
+
+
+def test_quotas_go_on_with_those_who_are_left():
+    groups = {"w0": "a", "w1": "a", "w2": "a", "w3": "b", "w4": "b", "w5": "b"}
+    run = make_run(n=6, k=3, start=False, algorithm="certified", epsilon=0.3, slots=30)
+    for key, group in groups.items():
+        run.pool.workers.filter(key=key).update(attributes={"group": group})
+    run.quotas = {"attribute": "group", "limits": {"a": [1, 1], "b": [2, 2]}}
+    run.save()
+    lifecycle.start(run)
+    run.refresh_from_db()
+    engine.advance(run.pk)
+    roster.withdraw(run, ["w4", "w5"])
+    for _ in range(200):
+        engine.advance(run.pk)
+        run.refresh_from_db()
+        if run.status == Run.Status.ENDED:
+            break
+        answer_all(run, crowd(3, good=1, high=0.99, low=0.1))
+    assert run.ending == Run.Ending.PROMISE
+    chosen = {line["worker"] for line in reports.export(run)["workers"]}
+    assert {"w0", "w3"} <= chosen, "of the two wanted of b one is left"
+    assert len(chosen) == 3
+
+
+def test_nobody_is_there_in_an_hour_because_a_host_s_clock_is_ahead():
+    run = make_run(hours_to_come=2)
+    engine.advance(run.pk)
+    answer_all(run, crowd(3, good=2))
+    Answer.objects.update(at=db_clock.now() + timedelta(hours=1))
+    engine.advance(run.pk)
+    seen = run.candidates.exclude(seen=None).values_list("seen", flat=True)
+    assert seen
+    assert max(seen) <= db_clock.now()

@@ -1,0 +1,160 @@
+"""Ids that look the same are the same, however a device writes them."""
+
+import json
+import unicodedata
+
+import pytest
+from django.test import Client
+
+from selection import privacy
+from selection.errors import Refused
+from selection.imports import commit, uploads
+from selection.models import Answer, Run, as_stored, plain_key, spellings
+from selection.runs import eligibility, roster
+from tests.pages import admin_url
+from tests.worlds import make_pool, make_questions, make_run
+
+ONE, TWO = (unicodedata.normalize(form, "Zoë Grün") for form in ("NFC", "NFD"))
+JSON = "application/json"
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api(token) -> Client:
+    return Client(headers={"authorization": f"Bearer {token}"})
+
+
+def brought(kind: str, target, text: str):
+    upload = uploads.create(kind, target, "file.csv", text.encode())
+    return commit.take(upload.pk)[1]
+
+
+def pool_with(key: str):
+    pool = make_pool(3)
+    pool.workers.filter(key="w0").update(key=key)
+    return pool
+
+
+def test_a_key_is_written_with_one_character_a_letter_and_plain_spaces():
+    assert plain_key(TWO) == plain_key("Zoë\u00a0Grün") == ONE
+    assert spellings(["w1", TWO]) == ["w1", TWO, ONE]
+    assert spellings([ONE]) == [ONE, TWO]
+
+
+def test_one_that_is_there_from_before_keeps_its_spelling_and_of_two_the_usual_counts():
+    pool = pool_with(TWO)
+    assert as_stored([ONE, "w1", "new"], pool.workers.all()) == {
+        ONE: TWO,
+        "w1": "w1",
+        "new": "new",
+    }
+    pool.workers.create(key=ONE)
+    assert as_stored([TWO], pool.workers.all()) == {TWO: ONE}
+
+
+@pytest.mark.parametrize("stored", [ONE, TWO])
+@pytest.mark.parametrize("sent", [ONE, TWO, ONE.replace(" ", "\u00a0"), f"{TWO}\u00a0"])
+def test_a_file_makes_no_second_worker_or_question_of_one(stored, sent):
+    pool, questions = pool_with(stored), make_questions(2)
+    questions.questions.filter(key="q0").update(key=stored)
+    brought("workers", pool, f"worker,name\n{sent},New name\n")
+    brought("questions", questions, f"question,prompt,answer\n{sent},New text,yes\n")
+    assert pool.workers.count() == 3
+    assert pool.workers.get(key=stored).name == "New name"
+    assert questions.questions.count() == 2
+    assert questions.questions.get(key=stored).prompt == "New text"
+
+
+def test_both_in_one_file_are_one():
+    pool = make_pool(1)
+    brought("workers", pool, f"worker,name\n{ONE},first\n{TWO},second\n")
+    assert pool.workers.get(key=ONE).name == "first"
+    assert pool.workers.count() == 2
+
+
+@pytest.mark.parametrize("stored", [ONE, TWO])
+def test_answers_are_known_by_either(stored):
+    run = make_run(pool=pool_with(stored), k=1)
+    run.question_set.questions.filter(number=5).update(key=stored)
+    other = TWO if stored == ONE else ONE
+    brought("answers", run, f"worker,question,response\n{other},{other},yes\n")
+    assert run.candidates.get(worker__key=stored).recorded.get().question.number == 5
+
+
+def test_the_api_makes_no_second_one_and_finds_it_by_either(api):
+    pool, questions = pool_with(TWO), make_questions(2)
+    questions.questions.filter(key="q0").update(key=TWO)
+    for path, rows in (
+        (f"pools/{pool.pk}/workers", {"workers": [{"worker": ONE, "name": "New"}]}),
+        (
+            f"question-sets/{questions.pk}/questions",
+            {"questions": [{"question": ONE, "prompt": "New", "accepted": ["yes"]}]},
+        ),
+    ):
+        reply = api.put(f"/api/{path}", json.dumps(rows), content_type=JSON).json()
+        assert (reply["changed"], reply["added"]) == (1, 0)
+    assert (pool.workers.count(), questions.questions.count()) == (3, 2)
+    run = make_run(pool=pool, question_set=questions, k=1)
+    for path in (
+        f"pools/{pool.pk}/workers/{ONE}",
+        f"question-sets/{questions.pk}/questions/{ONE}",
+        f"workers/{ONE}/data",
+    ):
+        assert api.get(f"/api/{path}").status_code == 200, path
+    moved = api.post(f"/api/runs/{run.pk}/workers/{ONE}/withdraw", {}, content_type=JSON)
+    assert moved.json()["worker"] == TWO
+    claims = {"workers": [ONE]}
+    reply = api.post(f"/api/runs/{run.pk}/claims", claims, content_type=JSON).json()
+    assert reply[0]["state"] != "unknown"
+
+
+def test_lists_of_workers_name_them_by_either():
+    pool = pool_with(TWO)
+    run = make_run(pool=pool, k=1, left_out=[ONE], start=False)
+    assert not eligibility.of(run).filter(key=TWO).exists()
+    assert eligibility.strangers(run) == []
+    run.left_out, run.only = [], [ONE]
+    assert [worker.key for worker in eligibility.of(run)] == [TWO]
+    assert eligibility.why_not(run, pool.workers.get(key=TWO)) == ""
+    begun = make_run(pool=pool, k=1)
+    roster.withdraw(begun, [ONE])
+    assert begun.candidates.get(worker__key=TWO).gone == "withdrawn"
+    with pytest.raises(Refused):
+        roster.withdraw(begun, ["Zoe Grün"])
+
+
+def test_what_somebody_met_is_known_in_a_pool_that_spells_them_otherwise():
+    questions = make_questions(20)
+    first = make_run(pool=pool_with(TWO), question_set=questions, k=1, recorded_only=False)
+    one = first.candidates.get(worker__key=TWO)
+    shown = one.assignments.create(
+        position=one.asked, question=questions.questions.get(number=3), step=0
+    )
+    Answer.objects.create(assignment=shown, run=first, response="yes", right=True, at=first.started)
+    for keys in (None, [ONE]):
+        later = make_run(
+            pool=pool_with(ONE), question_set=questions, k=1, met=Run.Met.SKIP, start=False
+        )
+        assert eligibility.before(later, keys) == {ONE: {0: [3]}}
+
+
+def test_whoever_is_erased_is_erased_by_either():
+    pool, twin = pool_with(TWO), pool_with(ONE)
+    people = privacy.people(ONE, pool.team)
+    assert {row.pool for row in people} == {pool, twin}
+    privacy.erase(people, "ada")
+    assert privacy.people(TWO, pool.team) == []
+
+
+def test_a_form_says_that_somebody_is_there(requester):
+    pool, questions = pool_with(TWO), make_questions(1)
+    page = requester.post(
+        admin_url("worker_add"), {"pool": pool.pk, "key": ONE, "attributes": "{}"}
+    )
+    assert "already exists" in page.content.decode()
+    assert pool.workers.count() == 3
+    questions.questions.update(key=TWO)
+    form = {"question_set": questions.pk, "key": ONE, "prompt": "?", "accepted": "a", "kind": ""}
+    page = requester.post(admin_url("question_add"), form)
+    assert "already exists" in page.content.decode()
+    assert questions.questions.count() == 1

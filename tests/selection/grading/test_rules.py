@@ -1,0 +1,130 @@
+"""How responses are compared: as text, as numbers, with or without capitals, spaces, accents."""
+
+from decimal import Decimal
+
+import pytest
+
+from selection.grading.numbers import number
+from selection.grading.rules import allowed, kind_of, matches, read, words
+
+
+@pytest.mark.parametrize(
+    ("grading", "accepted", "right", "wrong"),
+    [
+        ({}, "New York", " new   YORK ", "newyork"),
+        ({}, "café", "CAFÉ", "cafe"),
+        ({"case": True}, "mRNA", " mRNA", "MRNA"),
+        ({"case": True}, "New York", "New  York", "new york"),
+        ({"spaces": True}, "a b", "A B ", "a  b"),
+        ({"no_accents": True}, "café", "Cafe", "cafes"),
+        ({"no_accents": True, "case": True}, "Éa", "Ea", "éa"),
+        ({"number": True}, "3.5", "3,50", "3.51"),
+        ({"number": True}, "1000000", "1,000,000", "1000001"),
+        ({"number": True}, "1234.5", "1.234,5", "12345"),
+        ({"number": True}, "-3", "\N{MINUS SIGN} 3", "3"),
+        ({"number": True}, "3", "+3.0e0", "three"),
+        ({"number": True, "tolerance": 0.01}, "3.14", "3,15", "3.1501"),
+        ({"number": True, "tolerance": 0.1}, "0.3", "0.2", "0.19"),
+        ({"number": True, "tolerance": 0.05, "relative": True}, "-200", "-190", "-189.9"),
+        ({"number": True}, "1234", "1,234", "12,34"),
+        ({"number": True}, "1234", "1.234", "1.2340"),
+        ({"number": True}, "1.234", "1,234", "1,2345"),
+        ({"number": True}, "0.5", "0,500", "500"),
+        ({"number": True}, "1234567.5", "1 234 567,5", "1234567"),
+        ({"number": True}, "1000", "1’000", "1"),
+        ({"number": True}, "12.5", "١٢٫٥", "١٢"),
+    ],
+)
+def test_a_response_is_compared_by_the_question_s_own_way(grading, accepted, right, wrong):
+    assert matches([accepted], right, grading)
+    assert matches(["nothing", accepted], right, grading) or grading.get("number")
+    assert not matches([accepted], wrong, grading)
+
+
+@pytest.mark.parametrize("grading", [{}, {"case": True}, {"spaces": True}, {"multiple": True}])
+def test_a_composed_letter_is_its_parts(grading):
+    assert matches(["caf\u00e9"], "cafe\u0301", grading)
+    assert allowed(["caf\u00e9", "tea"], "cafe\u0301", grading)
+
+
+@pytest.mark.parametrize("text", ["", "NaN", "inf", "1e9999", "9" * 200, "1-2", "--1", "0x10", "."])
+def test_what_is_no_number_is_none(text):
+    assert number(text) is None
+    assert not matches(["1"], text, {"number": True})
+
+
+def test_numbers_are_exact():
+    assert number("0,1") + number("0.2") == Decimal("0.3")
+
+
+@pytest.mark.parametrize(
+    ("written", "grading"),
+    [
+        ("", {}),
+        ("number", {"number": True}),
+        ("number ±0.01", {"number": True, "tolerance": 0.01}),
+        ("number ±5%", {"number": True, "tolerance": 0.05, "relative": True}),
+        ("multiple", {"multiple": True}),
+        ("order, case", {"order": True, "case": True}),
+        ("case", {"case": True}),
+        ("case, spaces", {"case": True, "spaces": True}),
+        ("no accents", {"no_accents": True}),
+    ],
+)
+def test_it_is_read_as_it_is_written(written, grading):
+    assert read(written) == grading
+    assert words(grading) == written
+
+
+def test_it_is_read_as_people_write_it():
+    assert read("Exact") == {"case": True, "spaces": True}
+    assert read(" Number +-0,5 ") == {"number": True, "tolerance": 0.5}
+
+
+@pytest.mark.parametrize(
+    "text", ["roughly", "number ±x", "number ±-1", "number, case", "order, multiple"]
+)
+def test_what_is_no_way_of_grading_is_refused_in_a_sentence(text):
+    with pytest.raises(ValueError, match=r"\.$"):
+        read(text)
+
+
+TICKED = {"multiple": True}
+ORDERED = {"order": True}
+
+
+@pytest.mark.parametrize("response", ["gull | bat", "BAT|gull", "bat | gull | bat"])
+def test_all_that_apply_and_no_others_are_to_be_ticked(response):
+    assert matches(["gull", "bat"], response, TICKED)
+    assert not matches(["gull"], response, TICKED)
+    assert not matches(["gull", "bat", "whale"], response, TICKED)
+
+
+def test_an_order_is_right_as_a_whole():
+    assert matches(["a", "b", "c"], "A | b | c", ORDERED)
+    assert not matches(["a", "b", "c"], "b | a | c", ORDERED)
+    assert not matches(["a", "b", "c"], "a | b", ORDERED)
+
+
+@pytest.mark.parametrize(
+    ("choices", "grading", "possible", "impossible"),
+    [
+        (["a", "b"], {}, "A", "a | b"),
+        (["a", "b"], TICKED, "b | a", "a | d"),
+        (["a", "b"], TICKED, "a", " | "),
+        (["a", "b", "c"], ORDERED, "c | a | b", "a | b"),
+        (["a", "b", "c"], ORDERED, "a | b | c", "a | a | c"),
+        ([], {"number": True}, "3,5", "three"),
+    ],
+)
+def test_what_cannot_be_an_answer_is_known_without_knowing_the_right_one(
+    choices, grading, possible, impossible
+):
+    assert allowed(choices, possible, grading)
+    assert not allowed(choices, impossible, grading)
+
+
+def test_each_question_is_of_one_kind():
+    found = [kind_of(["a", "b"], way) for way in ({}, TICKED, ORDERED, {"number": True})]
+    assert found == ["single", "multiple", "order", "single"]
+    assert [kind_of([], {}), kind_of([], {"number": True})] == ["text", "number"]

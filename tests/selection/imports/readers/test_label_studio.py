@@ -1,0 +1,82 @@
+"""The choices of a Label Studio project, which its export of tasks does not list."""
+
+import json
+
+import pytest
+
+from selection.imports.readers import label_studio, read_table
+
+from .files import said
+
+
+def export(*chosen: list[str], control: str = "bird", **more: object) -> str:
+    """A task for each of these choices; the first is ground truth."""
+    return json.dumps(
+        [
+            {
+                "id": number,
+                "data": {"text": f"What is {number}?", "choices": ["not", "these"]},
+                "annotations": [
+                    {
+                        "completed_by": 3,
+                        "ground_truth": number == 0,
+                        "result": [
+                            {
+                                "value": {"choices": labels},
+                                "from_name": control,
+                                "to_name": "text",
+                                "type": "choices",
+                            }
+                        ],
+                    }
+                ],
+                **more,
+            }
+            for number, labels in enumerate(chosen)
+        ]
+    )
+
+
+def test_the_labels_that_occur_in_it_are_the_choices_and_the_preview_says_so():
+    raw = export(["Gull"], ['Grä"sm]ücke'], ["Gull"])
+    plan, (row,) = said("questions", raw)
+    assert plan.title == "a Label Studio export"
+    assert (row.accepted, row.choices) == (["Gull"], ['Grä"sm]ücke', "Gull"])
+    assert row.grading == {}
+    assert read_table(raw, "f").what == "JSON; as choices, the 2 labels that occur in it"
+
+
+def test_several_ticked_ones_make_it_a_question_to_tick_all_that_apply():
+    _, (row,) = said("questions", export(["Gull", "Tern"], ["Bat"]))
+    assert (sorted(row.choices), row.accepted) == (["Bat", "Gull", "Tern"], ["Gull", "Tern"])
+    assert row.grading == {"multiple": True}
+
+
+def test_the_configuration_is_believed_where_the_file_has_it():
+    config = '<View><Choices name="bird" toName="text" choice="single">\n<Choice value="Tern"/>'
+    config += "<Choice alias='g' value='Gull &amp; co'/><Choice value=\"Gull\"/></Choices></View>"
+    raw = export(["Gull"], project={"label_config": config})
+    _, (row,) = said("questions", raw)
+    assert row.choices == ["Tern", "Gull & co", "Gull"]
+    assert "its configuration has 3 choices" in read_table(raw, "f").what
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        export(["Gull"], ["Gull"]),
+        export(["a|b"], ["c"]),
+        export(*([f"text {i}"] for i in range(label_studio.MOST + 1))),
+        export(["Gull"], ["Tern"])[:-1] + "," + export(["good"], ["bad"], control="light")[1:],
+        '[{"a": 1}]',
+        export(["Gull"], ["Tern"]).replace("Tern", r"\q"),
+    ],
+    ids=["one", "bars", "texts", "two things", "something else", "no JSON"],
+)
+def test_without_a_single_set_of_choices_there_are_none(raw):
+    assert label_studio.choices(raw) is None
+
+
+def test_ground_truth_is_nobodys_answer():
+    _, rows = said("answers", export(["Gull"], ["Tern"]))
+    assert [(row.worker, row.response) for row in rows] == [("3", "Tern")]

@@ -1,0 +1,77 @@
+"""Old Excel and OpenDocument: read in a process of their own, whatever is in them."""
+
+import contextlib
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from selection.errors import Refused
+from selection.imports.readers import read_table
+from selection.limits import MOST_COLUMNS
+
+from .files import everything, open_document, open_row
+
+PEOPLE = (Path(__file__).parents[2] / "data" / "people.xls").read_bytes()
+
+
+def test_old_excel_shows_its_first_sheet_with_something_that_can_be_seen():
+    """Dates as dates, 3 and not 3.0, lines as Excel counts them."""
+    table = read_table(PEOPLE, "people.xls")
+    assert table.what == "old Excel workbook, sheet “Leute”"
+    assert table.header == ["Kennung", "Größe", "seit", "aktiv"]
+    assert list(table.rows) == [
+        (3, ["A1", "1.8", "2026-01-02", "true"]),
+        (4, ["A2", "3", "2025-12-31", "false"]),
+    ]
+
+
+def test_open_documents_are_read_likewise():
+    rows = open_row("worker", "name") + open_row("", "") + open_row("A1", "Jörg", times=2)
+    raw = open_document(rows, hidden=open_row("not", "shown"))
+    table = read_table(raw, "f.ods")
+    assert table.what == "OpenDocument workbook, sheet “Leute”"
+    assert list(table.rows) == [(3, ["A1", "Jörg"]), (4, ["A1", "Jörg"])]
+    with pytest.raises(Refused, match="is empty"):
+        read_table(open_document(""), "f")
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (open_row("x", times=1_000_000, wide=16_384), "too large"),
+        (open_row("a") + open_row("x" * 1_500, wide=900), "is longer than 1,000,000"),
+        (open_row("a") + open_row("x", wide=2000), f"at most {MOST_COLUMNS:,} are read"),
+    ],
+)
+def test_a_file_that_was_made_to_take_all_memory_takes_its_own_process_down(rows, why):
+    with pytest.raises(Refused, match=why):
+        everything(open_document(rows))
+
+
+def test_broken_files_are_refused_or_read(sample):
+    rng = random.Random(5)
+    for _ in range(sample(4, 200)):
+        raw = bytearray(PEOPLE)
+        for _ in range(30):
+            raw[rng.randrange(512, len(raw))] = rng.randrange(256)
+        with contextlib.suppress(Refused):
+            everything(bytes(raw))
+
+
+def test_whoever_stops_reading_ends_the_process(monkeypatch):
+    began = []
+
+    class Noted(subprocess.Popen):
+        def __init__(self, *args, **kwargs):
+            began.append(self)
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    table = read_table(open_document(open_row("A1", times=150_000)), "f")
+    next(table.rows)
+    table.rows.close()
+    del table
+    (process,) = began
+    assert process.returncode is not None

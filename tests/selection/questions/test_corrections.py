@@ -1,0 +1,363 @@
+"""Gold that was wrong: what a correction does to answers, tallies, verdicts and promises."""
+
+import numpy as np
+import pytest
+
+from selection import engine, reports
+from selection.answers import recording
+from selection.errors import Conflict, Refused
+from selection.models import Answer, Assignment, Candidate, Question, Run
+from selection.questions import corrections
+from selection.questions.corrections import Gold
+from selection.runs import changes, lifecycle
+from tests.worlds import answer_all, crowd, make_questions, make_run, open_of, play
+from topk import SELECTORS, State
+
+pytestmark = pytest.mark.django_db
+
+
+def miskeyed(*numbers: int, size: int = 200):
+    """A question set in which these questions accept what is wrong."""
+    question_set = make_questions(size)
+    question_set.questions.filter(number__in=numbers).update(accepted=["no"])
+    return question_set
+
+
+def mend(question_set, *numbers: int) -> None:
+    for question in question_set.questions.filter(number__in=numbers):
+        right = Gold(question.prompt, ["yes"], question.choices, question.grading)
+        corrections.correct(question, right, "ada", "the key was wrong")
+
+
+def check_tallies(run: Run) -> None:
+    """Candidates hold the sums of their counted answers: those of their first positions."""
+    for candidate in run.candidates.all():
+        counted = Answer.objects.filter(assignment__candidate=candidate).exclude(applied_in=None)
+        assert candidate.pulls == counted.filter(void=False).count()
+        assert candidate.void == counted.filter(void=True).count()
+        assert candidate.rewards == counted.filter(void=False, right=True).count()
+        places = sorted(counted.values_list("assignment__position", flat=True))
+        assert places == list(range(len(places)))
+
+
+def facts(run: Run) -> list[tuple[object, ...]]:
+    columns = ("worker__key", "asked", "pulls", "void", "rewards", "verdict")
+    return list(run.candidates.order_by("worker__key").values_list(*columns))
+
+
+def test_a_corrected_key_grades_every_answer_anew_in_mid_run():
+    question_set = miskeyed(3)
+    run = make_run(question_set=question_set, epsilon=0.05)
+    play(run, crowd(1, good=2), most=30)
+    mend(question_set, 3)
+    for answer in Answer.objects.filter(assignment__question__number=3):
+        assert answer.right == (answer.response == "yes")
+    check_tallies(run)
+
+
+@pytest.mark.parametrize("name", ["lucb", "adaptive-top-k", "ugape-c", "certified", "credible"])
+def test_a_run_corrected_on_the_way_keeps_going_to_the_best_workers(name):
+    question_set = miskeyed(*range(5), size=1500)
+    run = make_run(
+        question_set=question_set, algorithm=name, slots=60, slots_per_worker=30, epsilon=0.25
+    )
+    play(run, crowd(3, good=2), most=4)
+    mend(question_set, *range(5))
+    run.refresh_from_db()
+    check_tallies(run)
+    play(run, crowd(3, good=2))
+    assert (run.status, run.ending) == ("ended", "promise")
+    accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
+    assert set(accepted.values_list("worker__key", flat=True)) == {"w0", "w1"}
+    check_tallies(run)
+
+
+def test_an_algorithm_in_rounds_is_played_again_as_if_the_key_had_been_right():
+    """The same answers under the right key from the start bring the same tallies and verdicts."""
+    question_set = miskeyed(*range(0, 300, 6), size=300)
+    run = make_run(
+        question_set=question_set, algorithm="adaptive-top-k", slots=600, slots_per_worker=100
+    )
+    while run.status == "running" and not run.memory.get("round", 1) > 2:
+        engine.advance(run.pk)
+        answer_all(run, crowd(5, good=2))
+        run.refresh_from_db()
+    mend(question_set, *range(0, 300, 6))
+    run.refresh_from_db()
+    check_tallies(run)
+    rows = list(run.candidates.order_by("arm"))
+    selector = SELECTORS["adaptive-top-k"](run.problem(len(rows)), State.fresh(len(rows)))
+    told = np.zeros(len(rows), int)
+    moved = True
+    while moved:
+        moved = False
+        for row in rows:
+            most = min(row.pulls - told[row.arm], int(selector.takes()[row.arm]))
+            answers = row.assignments.order_by("position")[told[row.arm] : told[row.arm] + most]
+            right = [float(one.answer.right) for one in answers]
+            if right:
+                selector.tell([row.arm] * len(right), right)
+                told[row.arm] += len(right)
+                moved = True
+    assert selector.state.pulls.tolist() == [row.pulls for row in rows]
+    assert selector.state.verdict.tolist() == [row.verdict for row in rows]
+    assert selector.round == run.memory["round"]
+    play(run, crowd(5, good=2))
+    check_tallies(run)
+
+
+def test_a_retired_question_is_asked_no_more_and_costs_nothing():
+    run = make_run(n=3, k=1, questions=40, budget=30, epsilon=0.01, slots=9)
+    for question in run.question_set.questions.filter(number__lt=20):
+        corrections.retire(question, "ada", "ambiguous")
+    play(run, crowd(2, good=1))
+    assert run.ending == Run.Ending.BUDGET
+    given = Answer.objects.filter(run=run, void=False)
+    assert given.count() == 30
+    assert not given.filter(assignment__question__number__lt=20).exists()
+    assert reports.progress(run).spent == 30
+    assert reports.progress(run).left == 0
+    check_tallies(run)
+
+
+def test_a_retired_question_that_is_out_closes_and_lets_later_answers_count():
+    run = make_run(n=4, k=1, slots=12, algorithm="adaptive-top-k")
+    engine.advance(run.pk)
+    first, second, third = open_of(run)[:3]
+    recording.record(second.pk, "yes")
+    recording.record(third.pk, "yes")
+    corrections.retire(first.question, "ada", "ambiguous")
+    engine.advance(run.pk)
+    candidate = Candidate.objects.get(pk=first.candidate_id)
+    assert (candidate.pulls, candidate.void, candidate.rewards) == (2, 1, 2)
+    assert recording.record(first.pk, "yes").duplicate  # the worker is thanked, and it says nothing
+
+
+def test_every_question_retired_ends_the_run_for_want_of_questions():
+    run = make_run(n=3, k=1, questions=6, epsilon=0.01)
+    engine.advance(run.pk)
+    for question in run.question_set.questions.all():
+        corrections.retire(question, "ada", "all wrong")
+    play(run, crowd(2, good=1))
+    assert run.ending == Run.Ending.QUESTIONS
+    assert reports.progress(run).spent == 0
+
+
+@pytest.mark.parametrize("name", ["lucb", "adaptive-top-k"])
+def test_what_was_retired_and_restored_counts_as_before(name):
+    run = make_run(algorithm=name, epsilon=0.1)
+    play(run, crowd(4, good=2), most=12)
+    engine.advance(run.pk)
+    before = facts(run)
+    # One that nobody holds now: who is to answer while it is retired is never asked again.
+    out = {one.question_id for one in open_of(run)}
+    given = Answer.objects.exclude(applied_in=None).exclude(assignment__question__in=out)
+    question = given.order_by("pk").first().assignment.question
+    corrections.retire(question, "ada", "ambiguous")
+    check_tallies(run)
+    assert sum(row[3] for row in facts(run)) > 0
+    corrections.restore(Question.objects.get(pk=question.pk), "ada", "it was fine")
+    check_tallies(run)
+    assert facts(run) == before
+
+
+def test_a_void_answer_behind_one_that_waits_for_its_round_waits_as_well():
+    run = make_run(
+        n=4,
+        k=1,
+        algorithm="adaptive-top-k",
+        epsilon=0.4,
+        questions=3000,
+        slots=400,
+        slots_per_worker=200,
+    )
+    engine.advance(run.pk)
+    one = run.candidates.get(arm=0)
+    mine = list(one.assignments.order_by("position").select_related("question"))
+    corrections.retire(mine[-1].question, "ada", "ambiguous")
+    play(run, crowd(3, good=1, high=1.0, low=0.0))
+    assert run.ending == "promise"
+    check_tallies(run)
+
+
+def test_history_says_who_corrected_what_why_and_for_whom():
+    question_set = miskeyed(3)
+    run = make_run(n=3, k=1, question_set=question_set, epsilon=0.01)
+    play(run, crowd(1, good=3, high=1.0), most=49)
+    mend(question_set, 3)
+    event = run.events.get(kind="regrade")
+    assert (event.who, event.why) == ("ada", "the key was wrong")
+    assert "Question “q3” accepted “no”, now “yes”." in event.what
+    answers = Answer.objects.filter(assignment__question__number=3).count()
+    assert answers
+    assert f"{answers} answer" in event.what
+    one = run.candidates.filter(assignments__question__number=3).exclude(pulls=0).first()
+    right = round(one.rewards)
+    assert f"{one.worker.key} {right - 1}/{one.pulls} → {right}/{one.pulls}" in event.what
+    assert "may open again" in event.what
+
+
+def test_what_was_proved_under_the_old_key_is_forgotten():
+    run = make_run(epsilon=0.02)
+    play(run, crowd(1, good=2), most=40)
+    assert run.proof
+    proved = run.proof["step"]
+    question = Answer.objects.exclude(applied_in=None).first().assignment.question
+    corrections.retire(question, "ada", "ambiguous")
+    run.refresh_from_db()
+    assert run.proof["step"] == run.steps > proved
+    assert run.history.get(number=run.steps).gap == run.proof["epsilon"]
+
+
+WIDE = {"epsilon": 0.6, "slots": 60, "slots_per_worker": 30}
+
+
+def clear(seed: int = 3):
+    """Two workers who know all and others who know nothing: a run of them is short."""
+    return crowd(seed, good=2, high=1.0, low=0.0)
+
+
+def ended_by_wrong_keys() -> tuple[Run, object]:
+    """A run that promised the wrong four: all of the questions have the wrong key."""
+    question_set = miskeyed(*range(80), size=80)
+    run = make_run(k=4, question_set=question_set, **WIDE)
+    play(run, clear())
+    assert run.ending == "promise"
+    return run, question_set
+
+
+def test_an_ended_run_is_judged_anew_and_says_so():
+    run, question_set = ended_by_wrong_keys()
+    chosen = {row.worker for row in reports.standings(run) if row.selected}
+    assert not chosen & {"w0", "w1"}
+    mend(question_set, *range(80))
+    run.refresh_from_db()
+    assert run.status == "ended"
+    assert run.regraded
+    check_tallies(run)
+    export = reports.export(run)
+    assert export["regraded"] == run.regraded.isoformat(" ", "seconds")
+    assert "Gold answers were corrected after its end" in export["promise"]
+    if run.ending == "promise":
+        assert {"w0", "w1"} <= {row["worker"] for row in export["workers"]}
+    else:
+        assert run.ending == "regraded"
+        assert not export["certified"]
+        assert not run.candidates.exclude(verdict=0).exists()
+
+
+def lost() -> Run:
+    """An ended run whose promise does not survive that most of its questions are retired."""
+    run = make_run(questions=80, **WIDE)
+    play(run, clear())
+    assert run.ending == "promise"
+    for question in run.question_set.questions.filter(number__lt=70):
+        corrections.retire(question, "ada", "ambiguous")
+    run.refresh_from_db()
+    return run
+
+
+def test_a_promise_that_does_not_hold_any_more_is_not_claimed():
+    run = lost()
+    assert (run.status, run.ending) == ("ended", "regraded")
+    assert not run.certified
+    assert reports.promise_status(run).sentence.startswith("Not certified")
+    assert not run.candidates.exclude(verdict=0).exists()
+    assert any("does not hold any more" in event.what for event in run.events.all())
+
+
+def test_a_run_that_lost_its_promise_can_go_on_to_keep_it():
+    run = lost()
+    lifecycle.reopen(run, "ada", "more answers are needed")
+    for question in run.question_set.questions.exclude(retired=None):
+        corrections.restore(question, "ada", "they were fine")
+    run.refresh_from_db()
+    assert (run.status, run.regraded) == ("running", None)
+    play(run, clear())
+    assert run.ending == "promise"
+    accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
+    assert set(accepted.values_list("worker__key", flat=True)) == {"w0", "w1"}
+    assert run.events.filter(kind="reopen", who="ada").exists()
+
+
+def test_a_run_that_lost_its_promise_with_its_money_needs_more_of_it():
+    run = lost()
+    assert run.reopens
+    assert not run.may_be_raised  # it has no limit
+    run.budget = run.count_spent()
+    run.save()
+    assert (run.reopens, run.may_be_raised) == (False, True)
+    with pytest.raises(Conflict, match="raise it"):
+        lifecycle.reopen(run)
+    changes.apply(run, {"budget": run.budget + 50}, "ada")
+    run.refresh_from_db()
+    assert (run.status, run.regraded) == ("running", None)
+
+
+def test_only_a_run_that_lost_its_promise_goes_on():
+    run = make_run(questions=80, **WIDE)
+    with pytest.raises(Conflict):
+        lifecycle.reopen(run)
+    play(run, clear())
+    with pytest.raises(Conflict, match="lost its promise"):
+        lifecycle.reopen(run)
+
+
+def test_an_ended_run_of_rounds_is_played_again_and_does_not_go_on():
+    run = make_run(questions=900, algorithm="adaptive-top-k", **WIDE | {"slots": 600})
+    play(run, clear())
+    assert run.ending == "promise"
+    dealt = Assignment.objects.filter(candidate__run=run).values("question")
+    for question in run.question_set.questions.filter(pk__in=dealt)[:20]:
+        corrections.retire(question, "ada", "ambiguous")
+    run.refresh_from_db()
+    assert (run.status, run.ending) == ("ended", "regraded")
+    check_tallies(run)
+    with pytest.raises(Conflict, match="carried its plan out"):
+        lifecycle.reopen(run)
+
+
+def test_a_reason_is_needed_once_a_question_was_asked():
+    run = make_run()
+    engine.advance(run.pk)
+    asked = open_of(run)[0].question
+    with pytest.raises(Refused, match="reason"):
+        corrections.retire(asked)
+    asked.refresh_from_db()
+    assert asked.retired is None
+    with pytest.raises(Refused, match="Nothing would change"):
+        corrections.correct(asked, Gold.of(asked), "ada", "no change")
+    with pytest.raises(Conflict):
+        corrections.restore(asked, "ada", "not retired")
+
+
+def test_it_says_beforehand_how_many_answers_it_touches():
+    question_set = miskeyed(3, size=20)
+    run = make_run(n=4, k=1, question_set=question_set, epsilon=0.01)
+    play(run, crowd(1, good=4, high=1.0))
+    question = question_set.questions.get(number=3)
+    right = Gold(question.prompt, ["yes"], [], {})
+    (found,) = corrections.touched(question, right)
+    assert (found.run, found.answers, found.graded) == (run, 4, 4)
+
+
+def test_one_question_in_two_runs_is_corrected_in_both():
+    question_set = miskeyed(3, size=20)
+    both = [make_run(n=4, k=1, question_set=question_set, epsilon=0.01) for _ in range(2)]
+    for run in both:
+        play(run, crowd(1, good=4, high=1.0))
+    mend(question_set, 3)
+    for run in both:
+        check_tallies(run)
+        assert run.events.filter(kind="regrade").count() == 1
+    assert not Answer.objects.filter(assignment__question__number=3, right=False).exists()
+
+
+def test_who_is_gone_is_regraded_too():
+    question_set = miskeyed(3, size=20)
+    run = make_run(n=4, k=1, question_set=question_set, epsilon=0.01, algorithm="adaptive-top-k")
+    play(run, crowd(1, good=4, high=1.0), most=10)
+    run.candidates.filter(worker__key="w3").update(gone="left")
+    mend(question_set, 3)
+    check_tallies(run)
+    assert not Assignment.objects.filter(question__number=3, answer__right=False).exists()

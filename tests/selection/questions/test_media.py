@@ -1,0 +1,63 @@
+"""Pictures, sounds and films that come in: by their content, whatever they are called."""
+
+import pytest
+
+from selection.errors import Refused
+from selection.models import MediaFile
+from selection.questions import media
+from tests.selection.imports.readers.files import said
+from tests.worlds import make_questions
+
+pytestmark = pytest.mark.django_db
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+TAKEN = {
+    "image/png": PNG,
+    "image/jpeg": b"\xff\xd8\xff\xe0" + bytes(20),
+    "image/gif": b"GIF89a" + bytes(20),
+    "image/webp": b"RIFF\x10\0\0\0WEBPVP8 ",
+    "image/avif": b"\0\0\0\x20ftypavif\0\0\0\0",
+    "audio/wav": b"RIFF\x10\0\0\0WAVEfmt ",
+    "audio/mpeg": b"ID3\x04" + bytes(20),
+    "audio/ogg": b"OggS" + bytes(24) + b"\x01\x1eOpusHead",
+    "audio/flac": b"fLaC" + bytes(20),
+    "audio/mp4": b"\0\0\0\x20ftypM4A \0\0\0\0",
+    "video/mp4": b"\0\0\0\x20ftypisom\0\0\0\0",
+    "video/webm": b"\x1aE\xdf\xa3\x9fB\x86\x81\x01B\x82\x84webmB",
+}
+
+
+@pytest.mark.parametrize("kind", TAKEN)
+def test_a_file_is_what_its_content_says(kind):
+    assert media.take(make_questions(1), "innocent.txt", TAKEN[kind]).type == kind
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"<svg xmlns=", b"<!DOCTYPE html><script>", b"%PDF-1.7", b"MZ", b"PK\x03\x04"]
+)
+def test_what_is_no_picture_sound_or_film_is_refused(data):
+    with pytest.raises(Refused, match=r"x\.png is no picture, sound or film that is taken"):
+        media.take(make_questions(1), "x.png", data)
+    assert not MediaFile.objects.exists()
+
+
+def test_what_is_too_large_is_refused_in_a_sentence():
+    with pytest.raises(Refused, match=r"cat\.png is larger than 5 MB"):
+        media.take(make_questions(1), "cat.png", PNG + bytes(5 * media.MB))
+
+
+def test_a_name_has_no_folders_and_no_spaces_and_a_new_file_replaces_the_old():
+    questions = make_questions(1)
+    first = media.take(questions, "C:\\pictures\\my cat (1).png", PNG)
+    assert first.name == "my-cat-1.png"
+    again = media.take(questions, "/x/my cat (1).png", PNG + b"!")
+    assert [file.size for file in questions.media.all()] == [len(PNG) + 1]
+    assert again.token != first.token
+    assert len(again.token) >= 32
+
+
+def test_a_questions_file_names_what_its_prompts_show():
+    text = "question,prompt,answer,image,alt,audio\nq,Which?,a,cat.png,A cat,https://a.b/c.mp3\n"
+    _, (row,) = said("questions", text)
+    assert row.prompt == "Which?\n\n![A cat](<media:cat.png>)\n\n![A cat](<https://a.b/c.mp3>)"
+    _, (row,) = said("questions", "question,prompt,answer,image\nq,,a,cat.png\n")
+    assert row.prompt == "![](<media:cat.png>)"

@@ -1,0 +1,129 @@
+"""Caution of hidden gaps: chosen by a person or a program, priced, and said in every file."""
+
+import numpy as np
+import pytest
+
+from selection import reports
+from selection.algorithms import of_variant, variant
+from selection.forecast import (
+    Plan,
+    Range,
+    candidates,
+    draft_forecast,
+    forecast_requests,
+    refining,
+    simulations,
+)
+from selection.models import Assignment, Run
+from selection.runs import drafts
+from tests.pages import admin_url, json_of, lines_of, run_form, text_of
+from tests.worlds import crowd, make_pool, make_questions, make_run, play
+
+pytestmark = pytest.mark.django_db
+
+SENTENCE = (
+    "also where the best workers stand apart from the others by a gap of 0.14 or more, at most "
+    "10 % end"
+)
+CAUTIOUS = {"cautious": True}
+
+
+def test_it_leads_from_the_form_to_page_and_files(requester):
+    asked = {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1, "option_cautious": "on"}
+    form = run_form(make_pool(10), make_questions(60), **asked)
+    assert SENTENCE in requester.get(admin_url("run_promises"), form).json()["html"]
+    requester.post(admin_url("run_add"), form)
+    run = Run.objects.get()
+    assert run.options == CAUTIOUS
+    requester.post(admin_url("run_verb", run.pk, "start"))
+    run.refresh_from_db()
+    run = play(run, crowd(1, good=2))
+    assert run.kept
+    page = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert SENTENCE in page
+    assert "Cautious of hidden gaps yes" in page
+    document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
+    assert SENTENCE in document["promise"]
+    assert document["options"] == CAUTIOUS
+    assert not any("apart by a gap instead" in said for said in document["warnings"])
+    _, *rows = lines_of(requester.get(admin_url("run_selected_csv", run.pk)))
+    assert rows
+    assert all(SENTENCE in row for row in rows)
+
+
+LIMIT = "one or a few workers stand out from nearly equal others by a lead close to ε"
+
+
+@pytest.mark.parametrize("options", [{}, {"option_cautious": "on"}])
+def test_form_page_and_files_name_the_pools_that_it_does_not_cover(requester, options):
+    asked = {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1} | options
+    form = run_form(make_pool(10), make_questions(60), **asked)
+    assert LIMIT in requester.get(admin_url("run_promises"), form).json()["html"]
+    requester.post(admin_url("run_add"), form)
+    run = Run.objects.get()
+    assert LIMIT in text_of(requester.get(admin_url("run_page", run.pk)))
+    requester.post(admin_url("run_verb", run.pk, "start"))
+    run.refresh_from_db()
+    run = play(run, crowd(1, good=2))
+    assert LIMIT in text_of(requester.get(admin_url("run_page", run.pk)))
+    assert LIMIT in json_of(requester.get(admin_url("run_selected_json", run.pk)))["promise"]
+
+
+def test_a_forecast_names_the_pools_that_credible_does_not_cover():
+    plan = Plan(workers=40, k=8, epsilon=0.08, delta=0.1, questions=200)
+    ways = [one for one in candidates.suitable(plan) if one.name == "credible"]
+    assert all(LIMIT in one.promise.sentence(plan.problem()) for one in ways)
+
+
+def test_the_run_page_warns_where_workers_seem_nearly_equal(requester):
+    options = {"n": 20, "k": 1, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
+    run = play(make_run(**options, slots=60, slots_per_worker=10), crowd(1, good=20, high=0.85))
+    assert run.kept
+    assert "The workers seem nearly equal" in text_of(requester.get(admin_url("run_page", run.pk)))
+
+
+def smooth(assignment: Assignment) -> str:
+    """Worker w<i> is right with probability .95 - .03 i: no two stand apart."""
+    worker = int(assignment.candidate.worker.key[1:])
+    rng = np.random.default_rng([9, worker, assignment.question.number])
+    return "yes" if rng.random() < 0.95 - 0.03 * worker else "no"
+
+
+def test_a_usual_run_may_end_with_the_warning_in_its_files():
+    options = {"n": 20, "k": 4, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
+    run = play(make_run(**options, slots=60, slots_per_worker=10), smooth)
+    assert run.kept
+    document = reports.export(run)
+    assert SENTENCE not in document["promise"]
+    (said,) = [said for said in document["warnings"] if "stand apart by a gap" in said]
+    assert "The option “cautious” keeps 10 % there too if the gap is 0.14 or more" in said
+
+
+def test_a_forecast_has_a_row_for_it_that_is_dearer():
+    plan = Plan(workers=40, k=8, epsilon=0.08, delta=0.1, questions=200)
+    ways = [one for one in candidates.suitable(plan) if one.name == "credible"]
+    assert [one.title for one in ways] == ["Credible", "Credible, cautious"]
+    told = [one.promise.sentence(plan.problem()) for one in ways]
+    assert ["stand apart" in sentence for sentence in told] == [False, True]
+    pools = [(simulations.pool(ways[0], Range(0.6, 0.9), number), number) for number in range(4)]
+    costs = [sum(simulations.play(one, *pool).answers for pool in pools) for one in ways]
+    assert costs[0] < costs[1]
+
+
+def test_a_draft_is_expected_to_cost_what_its_own_row_says(monkeypatch):
+    monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
+    monkeypatch.setattr(refining, "FIRST", 60.0)
+    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
+    settings = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.2, "delta": 0.1, "start": False}
+    run = make_run(algorithm="credible", options=CAUTIOUS, **settings)
+    draft_forecast.order(run)
+    found = draft_forecast.expected(run)
+    assert (found.own.options, found.rough) == (CAUTIOUS, "")
+    usual = drafts.change(run, {}, "")
+    assert (usual.options, draft_forecast.expected(usual).own.options) == ({}, {})
+    assert drafts.change(run, {}, "cautious").options == CAUTIOUS
+
+
+@pytest.mark.parametrize("options", [{}, CAUTIOUS, {"accuracy": "on this question set"}])
+def test_variants_are_known_by_their_words(options):
+    assert of_variant(variant(options | {"share": 0.5})) == options

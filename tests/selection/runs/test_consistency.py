@@ -1,0 +1,232 @@
+"""Every law is broken by hand once: the recount must see it, and mend what counting mends."""
+
+from collections.abc import Callable
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.models import F
+from django.test.utils import CaptureQueriesContext
+
+from selection import engine
+from selection.models import Answer, Assignment, Candidate, Event, RecordedAnswer, Run, Skill, Step
+from selection.questions import corrections
+from selection.runs import consistency, lifecycle, roster
+from tests.worlds import answer_all, crowd, make_questions, make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def begun(steps: int = 4, **fields: object) -> Run:
+    run = make_run(**fields)
+    for _ in range(steps):
+        engine.advance(run.pk)
+        answer_all(run, crowd(2, good=2))
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def laws(run: Run) -> set[str]:
+    run.refresh_from_db()
+    return {fault.law for fault in consistency.faults(run)}
+
+
+def first(run: Run) -> Candidate:
+    return run.candidates.filter(pulls__gt=1).order_by("arm")[0]
+
+
+def of(run: Run):
+    return Answer.objects.filter(assignment__candidate=first(run)).order_by("assignment__position")
+
+
+def count(run: Run, **columns: object) -> None:
+    Candidate.objects.filter(pk=first(run).pk).update(**columns)
+
+
+def skip_one(run: Run) -> None:
+    answer = of(run)[0]
+    Answer.objects.filter(pk=answer.pk).update(applied_in=None)
+
+
+def lose_one(run: Run) -> None:
+    of(run)[0].assignment.delete()
+
+
+def flip_one(run: Run) -> None:
+    answer = of(run)[0]
+    Answer.objects.filter(pk=answer.pk).update(right=not answer.right)
+
+
+def stray(run: Run) -> None:
+    Answer.objects.filter(pk=of(run)[0].pk).update(run=make_run(start=False))
+
+
+def hasten(run: Run) -> None:
+    Answer.objects.filter(pk=of(run)[0].pk).update(applied_in=999)
+
+
+def hide_one(run: Run) -> None:
+    answer = of(run)[0]
+    Answer.objects.filter(pk=answer.pk).update(expired=True)
+    Assignment.objects.filter(pk=answer.pk).update(shown=None)
+
+
+def overspend(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(budget=3)
+
+
+def wait_in_vain(run: Run) -> None:
+    asked = of(run)[0].assignment
+    RecordedAnswer.objects.create(
+        candidate=asked.candidate, question=asked.question, response="yes"
+    )
+
+
+BREAKS: dict[str, tuple[Callable[[Run], object], set[str]]] = {
+    "asked": (lambda run: count(run, asked=F("asked") + 1), {"asked"}),
+    "pulls": (lambda run: count(run, pulls=F("pulls") - 1), {"pulls"}),
+    "void": (lambda run: count(run, void=F("void") + 1), {"void"}),
+    "rewards": (lambda run: count(run, rewards=F("rewards") + 1), {"rewards"}),
+    "order": (skip_one, {"pulls", "order"}),
+    "gaps": (lose_one, {"asked", "pulls", "gaps", "order"}),
+    "grades": (flip_one, {"rewards", "grades"}),
+    "strays": (stray, {"strays"}),
+    "waiting": (wait_in_vain, {"waiting"}),
+    "future": (hasten, {"future"}),
+    "unseen": (hide_one, {"unseen"}),
+    "steps": (lambda run: Step.objects.filter(run=run, number=2).delete(), {"steps"}),
+    "budget": (overspend, {"budget"}),
+}
+
+
+@pytest.mark.parametrize("broken", BREAKS)
+def test_each_law_that_is_broken_is_seen(broken):
+    run = begun()
+    assert laws(run) == set()
+    how, wanted = BREAKS[broken]
+    how(run)
+    assert broken in laws(run)
+    assert laws(run) - wanted <= {"rewards"}  # whether the answer was a right one
+
+
+def test_a_question_that_a_worker_meets_again_in_another_skill_is_seen():
+    run = make_run(algorithm="multi-sar", budget=240, start=False)
+    Skill.objects.create(run=run, number=1, question_set=make_questions(50), k=2)
+    lifecycle.start(run)
+    engine.advance(run.pk)
+    assert laws(run) == set()
+    met = Assignment.objects.filter(candidate__run=run, candidate__skill=0)[0]
+    other = run.candidates.get(worker=met.candidate.worker, skill=1).assignments.get(position=0)
+    Assignment.objects.filter(pk=other.pk).update(question=met.question)
+    assert laws(run) == {"twice"}
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="it locks the whole file")
+def test_no_step_comes_between_what_is_held_against_each_other():
+    run = begun()
+    with CaptureQueriesContext(connection) as asked:
+        assert consistency.look(run) == []
+    assert "FOR NO KEY UPDATE" in asked[1]["sql"]
+    assert "selection_run" in asked[1]["sql"]
+
+
+@pytest.mark.parametrize("algorithm", ["lucb", "credible", "certified", "adaptive-top-k", "sar"])
+def test_a_run_that_ends_holds(algorithm):
+    budget = {"budget": 120} if algorithm == "sar" else {}
+    run = begun(steps=60, algorithm=algorithm, epsilon=0.4, **budget)
+    assert laws(run) == set()
+
+
+def test_an_end_without_enough_workers_is_seen():
+    run = begun(steps=60, algorithm="lucb", epsilon=0.5)
+    assert run.kept
+    one = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)[0]
+    Candidate.objects.filter(pk=one.pk).update(verdict=Candidate.Verdicts.REJECTED)
+    assert laws(run) == {"selection"}
+
+
+@pytest.mark.parametrize("broken", ["asked", "pulls", "void", "rewards"])
+def test_what_can_be_counted_is_mended_and_written_down(broken):
+    run = begun()
+    right = list(run.candidates.order_by("arm").values("asked", "pulls", "void", "rewards"))
+    BREAKS[broken][0](run)
+    assert consistency.repair(run, "eve") == []
+    assert list(run.candidates.order_by("arm").values("asked", "pulls", "void", "rewards")) == right
+    (event,) = Event.objects.filter(run=run, kind="recount")
+    assert event.who == "eve"
+    assert first(run).worker.key in event.what
+    assert engine.advance(run.pk) is None or laws(run) == set()
+
+
+def test_an_answer_that_is_not_graded_as_its_question_says_is_graded_anew():
+    run = begun()
+    before = Answer.objects.get(pk=of(run)[0].pk)
+    flip_one(run)
+    assert consistency.repair(run) == []
+    assert Answer.objects.get(pk=before.pk).right == before.right
+
+
+def test_a_run_that_an_answer_waits_in_vain_in_takes_steps_again():
+    run = begun()
+    wait_in_vain(run)
+    Run.objects.filter(pk=run.pk).update(has_recorded=True)
+    assert consistency.repair(run) == []
+    answer_all(run, crowd(2, good=2))
+    assert engine.advance(run.pk)
+
+
+def test_a_budget_that_retired_questions_had_cost_nothing_of_becomes_what_was_handed_out():
+    """As runs of earlier versions are."""
+    run = begun()
+    corrections.retire(of(run)[0].assignment.question, "eve", "it was unclear")
+    Run.objects.filter(pk=run.pk).update(budget=run.count_spent() - 1)
+    assert laws(run) == {"budget"}
+    assert consistency.repair(run, "eve") == []
+    run.refresh_from_db()
+    assert run.budget == run.count_spent()
+    assert "handed out of a budget" in run.events.get(kind="recount").what
+
+
+def test_what_holds_is_left_alone():
+    run = begun()
+    before = Run.objects.filter(pk=run.pk).values().get()
+    assert consistency.repair(run) == []
+    assert Run.objects.filter(pk=run.pk).values().get() == before
+    assert not Event.objects.filter(kind="recount").exists()
+
+
+def told(*arguments: str) -> tuple[int, str]:
+    out = StringIO()
+    try:
+        call_command("recount", *arguments, stdout=out)
+    except CommandError as error:
+        return error.returncode, out.getvalue() + str(error)
+    return 0, out.getvalue()
+
+
+def test_the_command_looks_at_all_and_mends_where_told():
+    whole, broken = begun(), begun()
+    make_run(start=False)
+    count(broken, pulls=F("pulls") + 1)
+    code, said = told()
+    assert code == 1
+    assert f"“{whole}”: all holds." in said
+    assert "Answers counted are not those stored" in said
+    assert told(str(whole.pk))[0] == 0
+    code, said = told(str(broken.pk), "--repair")
+    assert (code, "all mended" in said) == (0, True)
+    assert told()[0] == 0
+    assert "There is no run “12345”." in told("12345")[1]
+
+
+def test_a_run_with_a_retired_question_a_pause_and_a_leaver_holds():
+    run = begun()
+    lifecycle.pause(run)
+    lifecycle.resume(run)
+    question = Assignment.objects.filter(candidate__run=run).first().question
+    corrections.retire(question, "eve", "it was unclear")
+    roster.withdraw(run, ["w5"], "eve", "asked to")
+    engine.advance(run.pk)
+    assert laws(run) == set()

@@ -1,0 +1,257 @@
+"""Who may be in a run, and that nobody meets a question again unless the requester wants it."""
+
+import unicodedata
+
+import pytest
+from django.test import Client
+
+from selection import engine, reports
+from selection.answers import presence
+from selection.errors import Conflict, Refused
+from selection.imports import validate_answers
+from selection.imports.row_parsers import AnswerRow
+from selection.models import Assignment, Pool, Question, QuestionSet, Run, Team, Worker
+from selection.runs import copies, eligibility, lifecycle, roster_opening, validation
+from tests.pages import admin_url, run_form, text_of
+from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
+
+pytestmark = pytest.mark.django_db
+
+
+def earlier(steps: int = 3, **fields) -> Run:
+    """A run in which everybody met some questions."""
+    run = make_run(n=4, questions=40, epsilon=0.01, **fields)
+    for _ in range(steps):
+        engine.advance(run.pk)
+        for slip in open_of(run):
+            presence.show(run, [slip.pk])
+        answer_all(run, crowd(3, good=2))
+    return run
+
+
+def again(run: Run, **fields) -> Run:
+    """A second run of the same workers on the same questions."""
+    same = {"pool": run.pool, "question_set": run.question_set, "epsilon": 0.01, "seed": 3}
+    return make_run(**same | fields)
+
+
+def met_in(run: Run) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    rows = Assignment.objects.filter(candidate__run=run)
+    for worker, question in rows.values_list("candidate__worker__key", "question__key"):
+        found.setdefault(worker, set()).add(question)
+    return found
+
+
+def test_nobody_meets_a_question_again_and_the_rest_is_asked_to_the_last():
+    first = earlier()
+    known = met_in(first)
+    assert all(known.values())
+    second = play(again(first, met="skip"), crowd(5, good=2))
+    for worker, questions in met_in(second).items():
+        assert not questions & known[worker]
+    assert second.ending == "questions"
+    last = max(second.candidates.all(), key=lambda one: one.asked)
+    assert last.asked == 40 - last.skipped
+
+
+def test_the_order_is_the_seeded_one_without_what_was_met():
+    first = earlier()
+    plain, skipping = again(first), again(first, met="skip")
+    worker = first.pool.workers.get(key="w0")
+    for run in (plain, skipping):
+        play(run, crowd(5, good=2))
+    orders = [
+        list(
+            Assignment.objects.filter(candidate__run=run, candidate__worker=worker)
+            .order_by("position")
+            .values_list("question__number", flat=True)
+        )
+        for run in (plain, skipping)
+    ]
+    met = skipping.candidates.get(worker=worker).met
+    left = [number for number in orders[0] if number not in met]
+    common = min(len(left), len(orders[1]))
+    assert common > 5
+    assert orders[1][:common] == left[:common]
+
+
+def test_what_is_met_after_the_start_changes_nothing():
+    first = earlier(steps=1)
+    second = again(first, met="skip")
+    before = list(second.candidates.order_by("arm").values_list("met", flat=True))
+    earlier_still = Run.objects.get(pk=first.pk)
+    engine.advance(earlier_still.pk)
+    for slip in open_of(earlier_still):
+        presence.show(earlier_still, [slip.pk])
+    play(second, crowd(5, good=2), most=5)
+    assert list(second.candidates.order_by("arm").values_list("met", flat=True)) == before
+
+
+def test_what_was_dealt_and_never_shown_was_not_met():
+    run = make_run(n=4, questions=40)
+    engine.advance(run.pk)
+    assert open_of(run)
+    assert eligibility.touched(again(run, start=False)) == (0, 0)
+
+
+def test_answers_made_elsewhere_were_met():
+    run = make_run(n=4, questions=40)
+    engine.advance(run.pk)
+    slip = open_of(run)[0]
+    row = AnswerRow(1, slip.candidate.worker.key, slip.question.key, "yes")
+    validate_answers.take(run, validate_answers.sort(run, [row]))
+    assert eligibility.touched(again(run, start=False)) == (1, 1)
+
+
+def test_the_same_worker_and_question_count_in_other_pools_and_sets_of_the_team():
+    first = earlier()
+    pool, questions = make_pool(4), make_questions(60)
+    second = make_run(pool=pool, question_set=questions, met="skip", start=False)
+    known = met_in(first)
+    found = eligibility.before(second)
+    assert {key: len(each[0]) for key, each in found.items()} == {
+        key: len(own) for key, own in known.items()
+    }
+    questions.questions.update(prompt="Something else?")
+    assert eligibility.before(Run.objects.get(pk=second.pk)) == {}
+
+
+def test_a_question_is_the_same_however_its_accents_and_blanks_are_written():
+    questions, others = make_questions(40), make_questions(40)
+    for number in range(40):
+        key, prompt = f"Tür {number}", f"Größe?\n{number}"
+        questions.questions.filter(number=number).update(key=key, prompt=prompt)
+        apart = unicodedata.normalize("NFD", key)
+        prompt = unicodedata.normalize("NFD", prompt).replace("\n", " \r\n")
+        others.questions.filter(number=number).update(key=apart, prompt=prompt)
+    for mine, theirs in ((questions, others), (others, questions)):
+        first = earlier(question_set=mine)
+        second = make_run(n=4, question_set=theirs, met="skip", start=False)
+        known = {key: len(own) for key, own in met_in(first).items()}
+        assert {key: len(own[0]) for key, own in eligibility.before(second).items()} == known != {}
+        first.delete()
+
+
+def test_another_teams_runs_tell_nothing():
+    team = Team.objects.create(name="others")
+    pool = Pool.objects.create(team=team, name="p")
+    Worker.objects.bulk_create(Worker(pool=pool, key=f"w{i}") for i in range(4))
+    questions = QuestionSet.objects.create(team=team, name="q")
+    texts = [(f"q{i}", f"Say yes to {i}.") for i in range(40)]
+    Question.objects.bulk_create(
+        Question(question_set=questions, number=i, key=key, prompt=text, accepted=["yes"])
+        for i, (key, text) in enumerate(texts)
+    )
+    first = earlier()
+    theirs = make_run(pool=pool, question_set=questions, met="skip", start=False)
+    assert eligibility.touched(again(first, start=False)).workers == 4
+    assert eligibility.before(theirs) == {}
+
+
+def test_who_met_any_can_be_kept_out():
+    first = earlier()
+    Worker.objects.bulk_create(Worker(pool=first.pool, key=f"new{i}") for i in range(3))
+    second = again(first, met="out")
+    keys = set(second.candidates.values_list("worker__key", flat=True))
+    assert keys == {"new0", "new1", "new2"}
+
+
+def test_lists_of_workers_say_who_is_in():
+    run = make_run(n=8, only=[f"w{i}" for i in range(6)], left_out=["w5", "nobody"])
+    keys = set(run.candidates.values_list("worker__key", flat=True))
+    assert keys == {f"w{i}" for i in range(5)}
+
+
+def test_quotas_are_about_those_who_are_in():
+    pool = make_pool(8, country=["A", "B"])
+    quota = {"attribute": "country", "limits": {"A": [1, 2]}}
+    run = make_run(pool=pool, algorithm="clucb-pac", quotas=quota, left_out=["w0", "w1"])
+    assert len(run.options["quotas"]["groups"]) == run.candidates.count() == 6
+    play(run, crowd(3, good=4), most=3)
+    for row in run.candidates.select_related("worker"):
+        group = run.options["quotas"]["groups"][row.arm]
+        assert run.options["quotas"]["names"][group] == row.worker.attributes["country"]
+
+
+def test_too_few_who_may_be_in_are_refused():
+    run = make_run(n=6, only=["w1"], start=False)
+    with pytest.raises(Refused):
+        lifecycle.start(run)
+
+
+def test_accuracy_on_this_set_is_refused_where_questions_would_be_passed_over():
+    first = earlier()
+    options = {"accuracy": "on this question set"}
+    second = again(first, algorithm="certified", options=options, met="skip", start=False)
+    assert "4 workers have met questions" in validation.of_stored(second, 4)["met"]
+    with pytest.raises(Refused, match="let those workers stay out"):
+        lifecycle.start(second)
+    Run.objects.filter(pk=second.pk).update(met="again")
+    lifecycle.start(Run.objects.get(pk=second.pk))
+
+
+def test_who_joins_is_looked_at_as_those_at_the_start():
+    first = earlier()
+    fields = {"n": 0, "enrolling": True, "question_set": first.question_set}
+    for met, algorithm in (("out", "lucb"), ("skip", "certified")):
+        options = {"accuracy": "on this question set"} if met == "skip" else {}
+        run = make_run(met=met, algorithm=algorithm, options=options, **fields)
+        worker = Worker.objects.create(pool=run.pool, key="w0")
+        with pytest.raises(Conflict, match="met questions of this run before"):
+            roster_opening.join(run, worker)
+        assert (
+            roster_opening.join(run, Worker.objects.create(pool=run.pool, key="new")).skipped == 0
+        )
+    skipping = make_run(met="skip", left_out=["w1"], **fields)
+    joined = roster_opening.join(skipping, Worker.objects.create(pool=skipping.pool, key="w0"))
+    assert joined.skipped == len(met_in(first)["w0"])
+    with pytest.raises(Conflict, match="leaves out"):
+        roster_opening.join(skipping, Worker.objects.create(pool=skipping.pool, key="w1"))
+
+
+def test_a_copy_asks_the_same():
+    run = make_run(met="skip", only=[f"w{i}" for i in range(5)], left_out=["w4"])
+    copied = copies.copy(run, "again")
+    assert (copied.met, copied.only, copied.left_out) == (run.met, run.only, run.left_out)
+
+
+def test_the_form_offers_it_and_the_draft_says_whom_it_touches(requester):
+    first = earlier()
+    lifecycle.stop(first)
+    page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
+    assert '<option value="skip" selected>' in page
+    selected = {line.worker for line in reports.look(first).lines if line.selected}
+    form = run_form(first.pool, first.question_set, met="skip", k=1, only_from=first.pk)
+    requester.post(admin_url("run_add") + "?full=1", form)
+    run = Run.objects.get(name="Spring")
+    assert (run.met, set(run.only)) == ("skip", selected)
+    draft = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "2 of the pool’s workers are not in this run: it is for certain workers only." in draft
+    assert "4 workers of the pool met questions of this run before" in draft
+    assert "They are not asked these again." in draft
+
+
+def test_the_api_says_who_is_in(token):
+    run = make_run(met="skip", left_out=["w4"])
+    api = Client(headers={"authorization": f"Bearer {token}"})
+    shown = api.get(f"/api/runs/{run.pk}").json()
+    assert (shown["met"], shown["only"], shown["left_out"]) == ("skip", [], ["w4"])
+
+
+def test_the_draft_names_ids_that_nobody_in_the_pool_has(requester):
+    run = make_run(n=4, questions=40, start=False, left_out=["w1", "w17"], only=["w0", "w1", "w2"])
+    page = admin_url("run_page", run.pk)
+    assert eligibility.strangers(run) == ["w17"]
+    assert (
+        "Nobody in the pool has the id “w17”, which this run names. "
+        "As long as that is so, it changes nothing." in text_of(requester.get(page))
+    )
+    run.left_out = [f"typo-{i}" for i in range(7)]
+    run.save()
+    said = text_of(requester.get(page))
+    assert "has the ids “typo-0”, “typo-1”, “typo-2”, “typo-3”, “typo-4” and 2 more, which" in said
+    assert "they change nothing." in said
+    run.left_out = ["w1"]
+    run.save()
+    assert "Nobody in the pool has" not in text_of(requester.get(page))

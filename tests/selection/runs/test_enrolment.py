@@ -1,0 +1,208 @@
+"""A run that begins with an open roster, and whoever comes to it."""
+
+import unicodedata
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from selection import engine, reports
+from selection.errors import Conflict, Refused
+from selection.models import Pool, Run, Worker
+from selection.runs import changes, enrolment, lifecycle, roster_opening, validation
+from tests.worlds import crowd, make_pool, make_run, open_of, play
+
+pytestmark = pytest.mark.django_db
+
+
+def fresh(run: Run) -> Run:
+    return Run.objects.get(pk=run.pk)
+
+
+def arrive(run: Run, count: int, **attributes: str) -> None:
+    first = run.candidates.count()
+    for i in range(first, first + count):
+        enrolment.arrive(run, f"w{i}", attributes=attributes)
+
+
+@pytest.mark.parametrize("algorithm", ["lucb", "adaptive-top-k", "certified", "credible"])
+def test_a_run_may_begin_with_nobody_and_ends_with_its_promise(algorithm):
+    run = make_run(
+        n=0,
+        enrolling=True,
+        algorithm=algorithm,
+        questions=3000,
+        slots=5000,
+        slots_per_worker=1000,
+        epsilon=0.5,
+    )
+    assert run.state == "enrolling"
+    assert engine.advance(run.pk) is None
+    assert "More than 2 workers must join" in reports.promise_status(run).sentence
+    arrive(run, 6)
+    engine.advance(run.pk)
+    if not run.selector_class.open_roster:
+        assert not open_of(run)  # a round is everybody's
+    assert Worker.objects.filter(pool=run.pool).count() == 6
+    roster_opening.close_roster(run, "ann")
+    done = play(run, crowd(3, 2))
+    assert done.ending == Run.Ending.PROMISE
+    assert reports.export(done)["workers"]
+
+
+def test_a_roster_is_not_closed_by_hand_with_too_few():
+    run = make_run(n=2, enrolling=True)
+    with pytest.raises(Refused, match="2 workers have joined; more than 2 are needed"):
+        roster_opening.close_roster(run)
+    assert fresh(run).enrolling
+
+
+def over(*rosters: Run) -> None:
+    """Their time to close has come."""
+    since = timezone.now() - timedelta(minutes=1)
+    Run.objects.filter(pk__in=[run.pk for run in rosters]).update(enrol_until=since)
+
+
+def test_a_roster_with_too_few_stays_open_at_its_time_and_closes_when_enough_have_come():
+    run = make_run(n=2, enrolling=True)
+    over(run)
+    roster_opening.close_due()
+    assert fresh(run).enrolling
+    arrive(run, 1)
+    roster_opening.close_due()
+    assert not fresh(run).enrolling
+
+
+def test_a_roster_that_somebody_closes_in_this_moment_keeps_no_other_open(monkeypatch):
+    first, second = (make_run(enrolling=True) for _ in range(2))
+    over(first, second)
+    close, once = roster_opening.close_roster, []
+
+    def late(run: Run) -> int:
+        if not once:
+            once.append(close(run))  # by somebody else
+        return close(run)
+
+    monkeypatch.setattr(roster_opening, "close_roster", late)
+    roster_opening.close_due()
+    assert not fresh(first).enrolling
+    assert not fresh(second).enrolling
+
+
+def test_a_roster_closes_with_its_number_of_workers():
+    run = make_run(n=0, enrolling=True, enrol_most=4)
+    arrive(run, 4)
+    assert not fresh(run).enrolling
+    with pytest.raises(Conflict, match="is closed"):
+        enrolment.arrive(run, "late")
+    assert not Worker.objects.filter(key="late").exists()
+    assert enrolment.arrive(run, "w1")[1] is False
+
+
+def test_a_roster_that_could_never_be_chosen_from_is_refused():
+    assert (
+        "more than the 2 wanted"
+        in validation.of(Run(k=2, enrolling=True, enrol_most=2), 0)["enrol_most"]
+    )
+    with pytest.raises(Refused, match="over already"):
+        make_run(enrolling=True, enrol_until=timezone.now() - timedelta(days=365))
+
+
+def test_a_closing_time_may_be_changed_while_it_is_open():
+    run = make_run(enrolling=True)
+    soon = timezone.now() + timedelta(hours=1)
+    changes.apply(run, {"enrol_most": 30, "enrol_until": soon}, "ann")
+    assert (fresh(run).enrol_most, fresh(run).enrol_until) == (30, soon)
+    with pytest.raises(Refused, match="over already"):
+        changes.apply(run, {"enrol_until": timezone.now() - timedelta(days=365)})
+    assert fresh(run).enrol_until == soon
+    with pytest.raises(Refused, match="more than the 2 wanted"):
+        changes.apply(run, {"enrol_most": 2})
+
+
+NO_IDS = ["", "   ", "x" * 201, "a\0b", "J\ufffdger", "{{%PROLIFIC_PID%}}", "${workerId}"]
+
+
+@pytest.mark.parametrize("key", NO_IDS)
+def test_what_is_no_id_is_refused(key):
+    run = make_run(enrolling=True)
+    with pytest.raises(Refused, match="1 to 200 readable characters"):
+        enrolment.arrive(run, key)
+
+
+@pytest.mark.parametrize("key", ["60a1\u202e", "\u200b60a1", "60a1\u200f", "60a1\t60"])
+def test_an_id_with_what_nobody_sees_makes_no_second_worker_of_one(key):
+    run = make_run(n=0, enrolling=True)
+    with pytest.raises(Refused, match=r"a character in the worker's id that nobody sees \(U\+"):
+        enrolment.arrive(run, key)
+    known = run.pool.workers.create(key=key)  # from before this was so
+    assert enrolment.arrive(run, key)[0].worker == known
+
+
+@pytest.mark.parametrize(("first", "then"), [("NFC", "NFD"), ("NFD", "NFC"), ("NFD", "NFD")])
+def test_a_worker_is_one_however_their_accents_are_written(first, then):
+    run = make_run(n=0, enrolling=True)
+    key = "Jäger"
+    own, new = enrolment.arrive(run, unicodedata.normalize(first, key))
+    assert new
+    assert own.worker.key == unicodedata.normalize("NFC", key)
+    assert enrolment.arrive(run, unicodedata.normalize(then, key)) == (own, False)
+
+
+def test_who_is_in_the_pool_already_keeps_the_id_as_it_is_written_there():
+    run = make_run(n=0, enrolling=True)
+    apart = unicodedata.normalize("NFD", "Jäger")
+    known = run.pool.workers.create(key=apart)
+    own, _ = enrolment.arrive(run, "Jäger")
+    assert own.worker == known
+
+
+def test_nobody_joins_a_draft_or_a_run_that_is_over():
+    draft, over = make_run(start=False, enrolling=True), make_run(enrolling=True)
+    lifecycle.stop(over)
+    for run in (draft, over):
+        with pytest.raises(Conflict):
+            enrolment.arrive(run, "new")
+
+
+def test_quotas_keep_a_roster_open_until_they_can_be_kept():
+    quotas = {"attribute": "tongue", "limits": {"en": [1, None], "es": [1, None]}}
+    run = make_run(n=0, enrolling=True, algorithm="certified", quotas=quotas)
+    arrive(run, 3, tongue="en")
+    engine.advance(run.pk)
+    with pytest.raises(Refused, match="No worker has “es” as tongue"):
+        roster_opening.close_roster(run)
+    assert "“es”" in reports.promise_status(fresh(run)).sentence
+    arrive(run, 1, tongue="es")
+    roster_opening.close_roster(run)
+    assert engine.advance(run.pk)
+    assert "keep to the quotas" in reports.promise_status(fresh(run)).sentence
+
+
+def test_others_of_the_pool_join_a_run_that_goes_on_and_it_is_closed_again():
+    run = make_run()
+    play(run, crowd(1, 2), most=2)
+    for i in (6, 7):
+        Worker.objects.create(pool=run.pool, key=f"w{i}")
+    assert roster_opening.join_others(run, "ann") == 2
+    now = fresh(run)
+    assert (now.candidates.count(), now.enrolling, now.proof) == (8, False, {})
+    assert sorted(now.candidates.values_list("arm", flat=True)) == list(range(8))
+    assert engine.advance(run.pk)
+    with pytest.raises(Refused, match="All workers of the pool"):
+        roster_opening.join_others(run)
+
+
+def test_nobody_joins_an_algorithm_of_rounds_on_its_way():
+    run = make_run(algorithm="adaptive-top-k")
+    Worker.objects.create(pool=run.pool, key="late")
+    with pytest.raises(Conflict, match="nobody can join it while it runs"):
+        roster_opening.join_others(run)
+    assert not fresh(run).enrolling
+
+
+def test_only_workers_of_the_pool_join():
+    run = make_run(enrolling=True)
+    with pytest.raises(Refused, match="is not in the pool"):
+        roster_opening.join(run, make_pool(1).workers.get())
+    assert Pool.objects.count() == 2

@@ -1,0 +1,145 @@
+"""Changes of the roster that cost the guarantee of certified, on every surface."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from selection import engine, reports
+from selection.models import Run
+from selection.runs import lifecycle, previews, roster, roster_opening
+from tests.pages import admin_url, json_of, text_of
+from tests.worlds import answer_all, crowd, make_run, play
+from topk.promise import GUARANTEE_LOST
+
+pytestmark = pytest.mark.django_db
+
+FIELDS = {"n": 8, "k": 2, "algorithm": "certified", "epsilon": 0.4, "slots": 60}
+RESPOND = crowd(2, good=3, high=0.99, low=0.1)
+
+
+def looked_at() -> Run:
+    """Return a run some of whose answers were counted, with the workers w0 to w7."""
+    run = make_run(**FIELDS)
+    for _ in range(2):
+        engine.advance(run.pk)
+        answer_all(run, RESPOND)
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    assert run.status == Run.Status.RUNNING
+    return run
+
+
+def test_who_is_withdrawn_after_answers_costs_the_guarantee_on_every_surface(requester, token):
+    run = looked_at()
+    assert "no guarantee" in previews.withdraw(run, ["w0"])
+    roster.withdraw(run, ["w0"])
+    assert reports.promise_status(run).sentence == GUARANTEE_LOST
+    assert GUARANTEE_LOST in text_of(requester.get(admin_url("run_page", run.pk)))
+    run = play(run, RESPOND)
+    assert run.kept
+    assert not run.certified
+    promised = reports.promise_status(run)
+    assert (promised.epsilon, promised.verdict) == (None, "none")
+    page = requester.get(admin_url("run_page", run.pk))
+    assert GUARANTEE_LOST in text_of(page)
+    assert "cs-note good" not in page.content.decode()
+    document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
+    assert document["promise"].startswith(GUARANTEE_LOST)
+    assert (document["certified"], document["verdict"]) == (False, "none")
+    assert GUARANTEE_LOST in text_of(requester.get(admin_url("run_report", run.pk)))
+    shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
+    assert shown["promise"].startswith(GUARANTEE_LOST)
+    assert (shown["epsilon_reached"], shown["verdict"]) == (None, "none")
+    dump = json.loads(json.dumps(reports.dump(run, anonymous=True)))
+    found = reports.verify(dump)
+    assert found.same, [str(each) for each in found.findings]
+    assert (found.promise, found.epsilon) == (GUARANTEE_LOST, None)
+
+
+def test_a_dump_that_claims_more_after_such_a_change_is_found_out():
+    run = looked_at()
+    roster.withdraw(run, ["w0"])
+    run = play(run, RESPOND)
+    dump = json.loads(json.dumps(reports.dump(run)))
+    dump["result"] |= {"epsilon": 0.4, "promise": "With probability at least 0.9 all is well."}
+    said = [str(each) for each in reports.verify(dump).findings]
+    assert any("ε: none holds" in each for each in said), said
+
+
+def test_an_early_end_after_such_a_change_claims_nothing():
+    run = looked_at()
+    roster.withdraw(run, ["w0"])
+    lifecycle.stop(run)
+    run.refresh_from_db()
+    assert run.status == Run.Status.ENDED
+    assert run.guarantee_lost
+    promised = reports.promise_status(run)
+    assert promised.epsilon is None
+    assert "Selected are those whom all answers favour." in promised.sentence
+
+
+def test_taking_everybody_back_returns_the_guarantee():
+    run = looked_at()
+    roster.withdraw(run, ["w0", "w5"])
+    assert "while others whose answers counted" in previews.take_back(run, ["w5"])
+    roster.take_back(run, ["w5"])
+    assert run.guarantee_lost
+    assert "about 8 workers" in previews.take_back(run, ["w0"])
+    roster.take_back(run, ["w0"])
+    assert not run.guarantee_lost
+    run = play(run, RESPOND)
+    assert run.certified
+    assert reports.promise_status(run).verdict == "kept"
+
+
+def test_who_never_answered_may_leave_and_the_weights_stay():
+    run = make_run(**FIELDS)
+    engine.advance(run.pk)
+    answer_all(run, lambda slip: None if slip.candidate.worker.key == "w7" else RESPOND(slip))
+    engine.advance(run.pk)
+    roster.withdraw(run, ["w7"])
+    assert not run.guarantee_lost
+    selector = engine.arrays.load(Run.objects.locked(run.pk)).selector
+    assert selector.options["planned_for"] == 8
+    run = play(run, RESPOND)
+    assert run.certified
+    dump = json.loads(json.dumps(reports.dump(run)))
+    assert reports.verify(dump).same
+
+
+def test_joining_after_answers_were_counted_costs_the_guarantee():
+    run = looked_at()
+    extra = make_extra(run)
+    assert "no guarantee" in previews.join_others(run)
+    assert "no guarantee" in previews.open_roster(run)
+    roster_opening.join_others(run)
+    run.refresh_from_db()
+    assert run.candidates.filter(worker=extra).exists()
+    assert run.guarantee_lost
+
+
+def make_extra(run: Run):
+    """Return a worker of the run's pool who is not in the run yet."""
+    return run.pool.workers.create(key="w99")
+
+
+def test_other_algorithms_keep_theirs_and_say_what_they_assume():
+    run = make_run(**FIELDS | {"algorithm": "lucb"})
+    for _ in range(2):
+        engine.advance(run.pk)
+        answer_all(run, RESPOND)
+    engine.advance(run.pk)
+    roster.withdraw(run, ["w0"])
+    assert not run.guarantee_lost
+    assert "promise holds whatever the reason" in previews.withdraw(run, ["w1"])
+    assert reports.promise_status(play(run, RESPOND)).verdict == "kept"
+
+
+def test_the_pages_of_gold_say_that_the_choice_of_keys_may_not_follow_the_answers(requester):
+    run = looked_at()
+    words = "only if the choice of keys to check does not depend on the answers"
+    question = run.answers.order_by("pk").first().assignment.question
+    assert words in text_of(requester.get(admin_url("questionset_gold", run.question_set_id)))
+    correction = requester.get(admin_url("question_correct", question.pk), {"accept": "maybe"})
+    assert words in text_of(correction)

@@ -1,0 +1,145 @@
+"""Who returned their place on a platform, or let its time run out, is waited for no more."""
+
+import pytest
+from django.test import Client
+
+from selection import engine
+from selection.errors import Conflict, Refused
+from selection.imports import submissions as files
+from selection.models import Assignment
+from selection.runs import lifecycle, platform_submissions
+from tests.pages import admin_url, text_of
+from tests.worlds import answer_all, crowd, make_run, open_of
+
+pytestmark = pytest.mark.django_db
+
+PROLIFIC = """Submission id,Participant id,Status,Started at
+1,w0,RETURNED,2026-05-04
+2,w1,APPROVED,2026-05-04
+3,w2,TIMED-OUT,2026-05-04
+4,stranger,RETURNED,2026-05-04
+"""
+
+
+@pytest.fixture
+def run():
+    made = make_run(slots=18)
+    engine.advance(made.pk)
+    return made
+
+
+BATCH = """HITId,AssignmentId,WorkerId,AssignmentStatus
+3H,3A,w0,AssignmentReturned
+3H,3B,w1,Approved
+"""
+
+
+@pytest.mark.parametrize("title", ["", "Study: birds of spring\n\n", "Export of,4 May 2026\n"])
+@pytest.mark.parametrize("between", [",", ";", "\t"])
+def test_a_title_above_a_platforms_file_is_passed_over(title, between):
+    found = files.read(title + PROLIFIC.replace(",", between), "f.csv")
+    assert found == {"w0": "RETURNED", "w1": "APPROVED", "w2": "TIMED-OUT", "stranger": "RETURNED"}
+    found = files.read(title + BATCH.replace(",", between), "f.csv")
+    assert found == {"w0": "AssignmentReturned", "w1": "Approved"}
+
+
+def test_their_questions_go_back_and_their_answers_stay(run):
+    slip = next(one for one in open_of(run) if one.candidate.worker.key == "w0")
+    answer_all(run, lambda one: "yes" if one == slip else None)
+    done = platform_submissions.report(run, {"w0": "RETURNED", "w1": "APPROVED"}, "me")
+    assert (done.freed, done.unknown, done.others) == (["w0"], [], 1)
+    engine.advance(run.pk)
+    own = run.candidates.get(worker__key="w0")
+    assert (own.gone, own.asked, own.pulls) == ("left", 1, 1)
+    assert Assignment.objects.filter(candidate=own).get() == slip
+    assert run.candidates.get(worker__key="w1").gone == ""
+    assert "Returned or timed out on the platform: w0." in [one.what for one in run.events.all()]
+
+
+def test_the_place_is_free_for_others(run):
+    held = run.candidates.get(worker__key="w3").asked
+    platform_submissions.report(run, {"w0": "TIMED-OUT"})
+    answer_all(run, lambda one: "yes" if one.candidate.worker.key != "w0" else None)
+    engine.advance(run.pk)
+    assert run.candidates.get(worker__key="w3").asked > held
+    assert not [one for one in open_of(run) if one.candidate.worker.key == "w0"]
+
+
+def test_to_say_it_twice_is_as_once(run):
+    platform_submissions.report(run, {"w0": "returned"})
+    again = platform_submissions.report(run, {"w0": "RETURNED"})
+    assert (again.freed, again.others) == ([], 1)
+    assert run.events.filter(kind="leave").count() == 1
+
+
+@pytest.mark.parametrize("word", ["RETURNED", "Timed-Out", "TIMED_OUT", "AssignmentAbandoned"])
+def test_each_platforms_word_is_known(word):
+    assert platform_submissions.left(word)
+
+
+@pytest.mark.parametrize("word", ["APPROVED", "AWAITING REVIEW", "ACTIVE", "Submitted", ""])
+def test_everything_else_changes_nothing(word):
+    assert not platform_submissions.left(word)
+
+
+def test_a_run_that_is_over_takes_no_reports(run):
+    lifecycle.stop(run)
+    with pytest.raises(Conflict):
+        platform_submissions.report(run, {"w0": "RETURNED"})
+
+
+def test_the_file_is_the_platforms_own():
+    found = {"w0": "RETURNED", "w1": "APPROVED", "w2": "TIMED-OUT", "stranger": "RETURNED"}
+    assert files.read(PROLIFIC, "export") == found
+    assert files.read("\ufeff" + PROLIFIC.replace(",", ";"), "export") == found
+    assert files.read("WorkerId\tAssignmentStatus\nA1\tSubmitted\n", "x") == {"A1": "Submitted"}
+
+
+def test_another_file_is_refused_with_what_would_be_right():
+    for text in ("", "a,b\n1,2\n", "Participant id\nw0\n"):
+        with pytest.raises(Refused, match=r"needs a column|is empty"):
+            files.read(text, "export")
+
+
+def test_the_page_takes_the_export(requester, run):
+    address = admin_url("run_submissions", run.pk)
+    assert "Participant id" in text_of(requester.get(address))
+    preview = requester.post(address, {"pasted": PROLIFIC})
+    words = text_of(preview)
+    assert "names 4 workers; 3 of them are in this run" in words
+    assert "2 workers returned their place or let its time run out" in words
+    assert "1 of those who returned or timed out is not in this run: stranger." in words
+    assert not run.candidates.exclude(gone="").exists()
+    lines = preview.context["lines"]
+    page = requester.post(address, {"pasted": lines, "confirm": "1"}, follow=True)
+    assert "Waited for no more: 2. Not in this run: stranger." in text_of(page)
+    gone = run.candidates.exclude(gone="").order_by("worker__key")
+    assert [one.worker.key for one in gone] == ["w0", "w2"]
+    bad = requester.post(address, {"pasted": "a,b\n1,2"})
+    assert "needs a column" in text_of(bad)
+
+
+def test_a_file_in_which_nobody_is_of_this_run_is_warned_about(requester, run):
+    address = admin_url("run_submissions", run.pk)
+    other = "Participant id,Status\nx1,RETURNED\nx2,APPROVED\n"
+    words = text_of(requester.post(address, {"pasted": other}))
+    assert "No id of this file is a worker of this run." in words
+    assert "Nobody of this run would be taken out by this file." in words
+    assert "Take them out" not in words
+
+
+def test_the_api_takes_many(token, run):
+    api = Client(headers={"authorization": f"Bearer {token}"})
+    body = {"submissions": [{"worker": "w0", "status": "RETURNED"}], "why": "as Prolific says"}
+    reply = api.post(f"/api/runs/{run.pk}/submissions", body, content_type="application/json")
+    assert reply.json() == {"freed": ["w0"], "unknown": [], "others": 0}
+    assert run.events.get(kind="leave").why == "as Prolific says"
+
+
+def test_in_a_run_of_rounds_the_rest_is_judged_anew():
+    run = make_run(algorithm="sar", budget=60)
+    for _ in range(3):
+        engine.advance(run.pk)
+        answer_all(run, crowd(1, good=2))
+    assert platform_submissions.report(run, {"w5": "RETURNED"}).freed == ["w5"]
+    assert run.candidates.get(worker__key="w5").gone == "left"

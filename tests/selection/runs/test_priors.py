@@ -1,0 +1,141 @@
+"""Learning from an earlier run: only on request, copied once, shown, and removable."""
+
+import pytest
+from django.test import Client
+
+from selection import engine, reports
+from selection.models import Run
+from selection.runs import lifecycle, priors
+from tests.pages import admin_url, json_of, lines_of, press, run_form, text_of
+from tests.worlds import crowd, make_pool, make_questions, make_run, play
+
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
+
+
+@pytest.fixture
+def earlier() -> Run:
+    """A run of 30 workers that was stopped after some answers of each."""
+    run = make_run(n=30, k=5, algorithm="credible", slots=60, name="Spring", epsilon=0.01)
+    play(run, crowd(2, 30, high=0.75), most=4)
+    lifecycle.stop(run)
+    run.refresh_from_db()
+    return run
+
+
+def post(requester, earlier: Run, chosen: object, **changes: object):
+    form = run_form(make_pool(10), earlier.question_set, name="Autumn", algorithm="credible")
+    form |= {"learn_from": chosen} | changes
+    return requester.post(admin_url("run_add"), form, follow=True)
+
+
+def learning_run(earlier: Run, **fields: object) -> Run:
+    values = {"n": 10, "k": 3, "algorithm": "credible", "question_set": earlier.question_set}
+    return make_run(**values | {"options": {"prior": priors.copy(earlier.pk)}} | fields)
+
+
+def test_nothing_is_learned_unless_it_is_asked_for(requester, earlier):
+    post(requester, earlier, "")
+    assert Run.objects.get(name="Autumn").options == {}
+
+
+def test_the_form_lists_what_can_be_learned_from(requester, earlier):
+    make_run(name="Still running")
+    unanswered = make_run(name="Without answers")
+    lifecycle.stop(unanswered)
+    page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
+    answers = sum(earlier.candidates.values_list("pulls", flat=True))
+    assert f"Spring: 30 workers of {earlier.pool}, {answers} answers" in page
+    assert f'<optgroup label="{earlier.question_set}"' in page
+    assert "Still running:" not in page
+    assert "Without answers:" not in page
+
+
+def test_without_earlier_runs_the_form_says_so(requester):
+    words = text_of(requester.get(admin_url("run_add"), {"full": 1}))
+    assert "Nothing: no run with answers has ended yet" in words
+
+
+def test_the_tallies_are_copied_and_the_page_says_what_was_taken_over(requester, earlier):
+    words = text_of(post(requester, earlier, earlier.pk))
+    prior = Run.objects.get(name="Autumn").options["prior"]
+    assert prior["worth"] == 20
+    assert sum(workers for _, _, workers in prior["tallies"]) == 30
+    answers = sum(earlier.candidates.values_list("pulls", flat=True))
+    assert f"“Spring” on “{earlier.question_set}”: 30 workers with {answers} answers" in words
+    assert "counting as 20 workers" in words
+    assert "tallies" not in words
+    assert "asked other questions" not in words
+
+
+def test_it_doubts_a_run_on_other_questions(requester, earlier):
+    form = {"question_set": make_questions(30).pk}
+    words = text_of(post(requester, earlier, earlier.pk, **form))
+    assert f"“Spring” asked other questions, of “{earlier.question_set}”" in words
+
+
+def test_what_was_taken_over_can_be_removed_before_the_start(requester, earlier):
+    run = learning_run(earlier, start=False)
+    assert "takes nothing over from an earlier one" in press(requester, run, "forget")
+    assert run.options == {}
+    started = learning_run(earlier)
+    assert "only a run that is draft can do that" in press(requester, started, "forget")
+    assert "prior" in started.options
+
+
+def test_changing_other_settings_keeps_the_copy_and_nothing_takes_it_away(requester, earlier):
+    run = learning_run(earlier, start=False)
+    before = run.options
+    earlier.delete()
+    page = requester.get(admin_url("run_change", run.pk)).content.decode()
+    assert "As taken over from “Spring”" in page
+    form = run_form(run.pool, run.question_set, algorithm="credible", k=4)
+    requester.post(admin_url("run_change", run.pk), form | {"learn_from": "kept"})
+    run.refresh_from_db()
+    assert (run.k, run.options) == (4, before)
+    requester.post(admin_url("run_change", run.pk), form | {"learn_from": ""})
+    run.refresh_from_db()
+    assert run.options == {}
+
+
+def test_other_algorithms_learn_nothing(requester, earlier):
+    post(requester, earlier, earlier.pk, algorithm="lucb")
+    assert Run.objects.get(name="Autumn").options == {}
+
+
+def test_a_run_that_is_gone_is_refused_in_one_sentence(requester, earlier):
+    response = post(requester, earlier, 999)
+    assert text_of(response).count("That run is gone or cannot be learned from") == 1
+    assert not Run.objects.filter(name="Autumn").exists()
+
+
+def test_the_run_goes_on_when_the_earlier_one_is_deleted(earlier):
+    run = learning_run(earlier)
+    earlier.delete()
+    assert engine.advance(run.pk) is not None
+    play(run, crowd(2, 10, high=0.75), most=3)
+    assert reports.fit(run).population is not None
+
+
+def test_what_was_learned_counts(earlier):
+    """A crowd of which little is known looks like the one before."""
+    alone, learning = make_run(n=10, k=3, algorithm="credible"), learning_run(earlier)
+    for run in (alone, learning):
+        play(run, crowd(2, 10, high=0.75), most=1)
+        play(run, crowd(2, 10, high=0.75), most=1)
+    found = [reports.fit(run).population for run in (alone, learning)]
+    assert found[1].spread < found[0].spread
+
+
+def test_page_and_files_tell_of_it_without_the_tallies(requester, earlier, token):
+    run = play(learning_run(earlier), crowd(2, 10, high=0.75), most=3)
+    page = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "It started from “Spring”" in page
+    assert "on the whole, like those of “Spring”" in page
+    assert "tallies" not in page
+    document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
+    assert document["learned_from"]["run"] == "Spring"
+    assert document["options"]["prior"]["tallies"]
+    assert "tallies" not in "".join(lines_of(requester.get(admin_url("run_selected_csv", run.pk))))
+    shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
+    assert shown["learned_from"]["counts_as"] == 20
+    assert "prior" not in shown["options"]

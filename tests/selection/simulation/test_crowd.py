@@ -1,0 +1,178 @@
+"""Crowds that answer by themselves, alone and against a live server."""
+
+import threading
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from selection import engine
+from selection.models import Answer, ApiToken, Run
+from selection.simulation import crowd, server
+from selection.simulation.crowd import SyntheticCrowd
+from tests.pasts import write_past
+from tests.worlds import make_run
+
+GOLD = {f"q{i}": "yes" for i in range(400)}
+
+
+def share_right(respond, worker):
+    return sum(respond(worker, question, ["yes", "no"]) == "yes" for question in GOLD) / len(GOLD)
+
+
+# -- alone
+
+
+def test_a_recorded_crowd_says_what_was_recorded_and_nothing_else(tmp_path):
+    recorded = crowd.read(*write_past(tmp_path, [0.9, 0.5], 10))
+    first = recorded.answers[0]
+    assert recorded.respond(first.worker, first.question, []) == first.response
+    assert recorded.respond("w1", "unknown", []) is None
+    assert recorded.respond("w3", first.question, []) is None
+
+
+def test_made_up_workers_are_as_accurate_as_said():
+    made = SyntheticCrowd({"w1": 0.95, "w2": 0.25}, GOLD, seed=3)
+    assert share_right(made.respond, "w1") == pytest.approx(0.95, abs=0.05)
+    assert share_right(made.respond, "w2") == pytest.approx(0.25, abs=0.08)
+
+
+def test_made_up_workers_always_answer_a_question_alike():
+    one, two = (SyntheticCrowd({"w1": 0.5}, GOLD, seed=3) for _ in range(2))
+    questions = list(GOLD)
+    backwards = [two.respond("w1", question, ["yes", "no"]) for question in questions[::-1]]
+    assert [one.respond("w1", question, ["yes", "no"]) for question in questions] == backwards[::-1]
+
+
+def test_made_up_workers_choose_among_the_choices_or_say_another_label():
+    never = SyntheticCrowd({"w1": 0.0}, {"a": "1", "b": "2"})
+    assert {never.respond("w1", "a", ["1", "7", "8"]) for _ in range(5)} <= {"7", "8"}
+    assert never.respond("w1", "a", []) == "2"
+    assert never.respond("w1", "unknown", []) is None
+
+
+def test_a_quarter_of_the_made_up_workers_is_good():
+    accuracy = crowd.accuracies(24, seed=0)
+    assert list(accuracy) == [f"w{i}" for i in range(1, 25)]
+    assert sum(value > 0.9 for value in accuracy.values()) == 6
+    assert sum(0.4 < value < 0.6 for value in accuracy.values()) == 10
+    assert crowd.accuracies(24, seed=0) == accuracy != crowd.accuracies(24, seed=1)
+
+
+# -- against a live server
+
+
+@pytest.fixture
+def advancing():
+    """Advance runs in the background, as a Celery worker would."""
+    over = threading.Event()
+
+    def advance() -> None:
+        while not over.wait(0.02):
+            for run in Run.objects.running():
+                engine.advance(run.pk)
+        connection.close()
+
+    thread = threading.Thread(target=advance)
+    thread.start()
+    yield
+    over.set()
+    thread.join()
+
+
+def play(url, token, run, *options):
+    said = StringIO()
+    call_command(
+        "crowd",
+        *("--url", url, "--token", token, "--run", str(run)),
+        *("--rate", "0", "--think", "0.01", *options),
+        stdout=said,
+    )
+    return said.getvalue()
+
+
+@pytest.fixture
+def gold(tmp_path):
+    path = tmp_path / "gold.csv"
+    path.write_text("\n".join(["question,answer", *(f"{key},yes" for key in GOLD)]))
+    return path
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_plays_a_run_to_its_end(live_server, advancing, gold):
+    run = make_run(n=4, k=1, epsilon=0.8, delta=0.3, algorithm="lucb", questions=400)
+    rename(run)
+    said = play(live_server.url, token(), run.pk, "--synthetic", "4", "--gold", str(gold))
+    run.refresh_from_db()
+    assert run.status == Run.Status.ENDED
+    assert Answer.objects.filter(run=run, applied_in__isnull=False).count() > 0
+    assert f"{run.name} (running)" in said
+    assert "The run has ended." in said
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_plays_recorded_answers(live_server, advancing, tmp_path):
+    run = make_run(n=2, k=1, epsilon=0.5, algorithm="lucb", questions=3)
+    rename(run)
+    lines = [f"w{worker},q{i},yes" for worker in (1, 2) for i in range(3)]
+    (tmp_path / "a.csv").write_text("\n".join(["worker,task,label", *lines]))
+    (tmp_path / "g.csv").write_text("task,label\nq0,yes\nq1,yes\nq2,no\n")
+    files = ["--answers", str(tmp_path / "a.csv"), "--gold", str(tmp_path / "g.csv")]
+    play(live_server.url, token(), run.pk, *files)
+    assert Answer.objects.filter(run=run, response="yes").count() == 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_wrong_token_run_or_address_is_refused_in_one_sentence(live_server, gold, monkeypatch):
+    monkeypatch.setattr(server, "PATIENCE_SECONDS", 0.3)
+    crowd_options = ["--synthetic", "4", "--gold", str(gold)]
+    valid = token()
+    wrong = {
+        (live_server.url, "wrong", 1): "API token",
+        (live_server.url, valid, 99): "There is nothing of this id",
+        (f"{live_server.url}/nowhere", valid, 1): "There is no CrowdSelect API at",
+        ("nonsense", valid, 1): "is not an address",
+        ("http://127.0.0.1:1", valid, 1): "cannot be reached",
+    }
+    for (url, secret, run), words in wrong.items():
+        with pytest.raises(CommandError, match=words) as caught:
+            play(url, secret, run, *crowd_options)
+        assert caught.value.returncode == 2
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_waits_for_a_server_that_is_not_up_yet(advancing, live_server, gold, monkeypatch):
+    run = make_run(n=4, k=1, epsilon=0.8, delta=0.3, algorithm="lucb", questions=400)
+    rename(run)
+    away = iter([True, True])
+    request = server.httpx.Client.request
+
+    def sometimes(self, method, url, **content):
+        if next(away, False):
+            raise server.httpx.ConnectError("connection refused")
+        return request(self, method, url, **content)
+
+    monkeypatch.setattr(server.httpx.Client, "request", sometimes)
+    said = play(live_server.url, token(), run.pk, "--synthetic", "4", "--gold", str(gold))
+    assert "The run has ended." in said
+
+
+def test_it_wants_one_crowd_and_a_token(gold, tmp_path):
+    with pytest.raises(CommandError, match="--answers or --synthetic"):
+        play("http://127.0.0.1:1", "t", 1, "--gold", str(gold))
+    with pytest.raises(CommandError, match="API token"):
+        play("http://127.0.0.1:1", "", 1, "--synthetic", "4", "--gold", str(gold))
+
+
+def token():
+    return ApiToken.issue("crowd")
+
+
+def rename(run):
+    """Let the workers be w1, w2, ... as made-up crowds call them."""
+    workers = list(run.pool.workers.order_by("-id"))
+    for worker in workers:
+        worker.key = f"w{int(worker.key[1:]) + 1}"
+        worker.save()

@@ -1,0 +1,97 @@
+"""The sample pool, question set and run."""
+
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from selection.imports import row_parsers
+from selection.models import Candidate, Pool, QuestionSet, Run
+from selection.simulation import crowd, sample_run
+from tests.worlds import make_run
+from tests.worlds import play as played
+from topk.simulate import play
+
+RATE = 60
+PATIENCE = 5 * 60
+SEEDS = 3
+
+
+def sample(*options):
+    said = StringIO()
+    call_command("sample", *options, stdout=said)
+    return int(said.getvalue())
+
+
+@pytest.mark.django_db
+def test_it_starts_a_run_once():
+    first, again = sample(), sample()
+    assert first == again
+    run = Run.objects.get()
+    assert (run.pk, run.status, run.k, run.candidates.count()) == (first, "running", 6, 24)
+    assert Candidate.objects.exclude(worker__name="").count() == 24
+
+
+@pytest.mark.django_db
+def test_it_writes_gold_that_the_questions_have(tmp_path):
+    sample("--gold-out", str(tmp_path / "new" / "gold.csv"))
+    gold = row_parsers.gold(row_parsers.read_path(tmp_path / "new" / "gold.csv"), "gold")
+    questions = Run.objects.get().question_set.questions.all()
+    assert {question.key: question.accepted[0] for question in questions} == gold
+
+
+def test_no_question_is_there_twice_and_each_has_its_answer_among_four():
+    questions = sample_run.questions()
+    assert len({question.prompt for question in questions}) == len(questions) >= 1200
+    for question in questions:
+        left, right = question.prompt.removeprefix("What is ").removesuffix("?").split(" + ")
+        assert question.accepted == [str(int(left) + int(right))]
+        assert len(set(question.choices)) == 4
+        assert question.accepted[0] in question.choices
+
+
+def test_it_is_the_same_for_everybody():
+    assert sample_run.questions() == sample_run.questions()
+    assert sample_run.workers() == sample_run.workers()
+    assert len({worker.name for worker in sample_run.workers()}) == 24
+
+
+@pytest.mark.django_db
+def test_the_run_keeps_its_promise_soon_enough_to_be_watched():
+    run = sample_run.prepare()
+    means = np.array(list(crowd.accuracies(24, seed=0).values()))
+    best = np.sort(means)[-run.k :].mean()
+    for seed in range(10):
+        outcome = play(
+            run.algorithm, means, k=run.k, epsilon=run.epsilon, delta=run.delta, seed=seed
+        )
+        assert outcome.reasons == ("promise",)
+        assert best - means[outcome.selection].mean() <= run.epsilon
+        assert outcome.pulls <= RATE * PATIENCE
+        assert outcome.pulls_per_arm.max() <= run.deck_size
+
+
+@pytest.mark.django_db
+def test_the_readme_s_first_selection_keeps_its_promise_on_40_questions(tmp_path):
+    sample_run.prepare(tmp_path / "gold.csv")
+    answers, bad = row_parsers.answers(
+        row_parsers.read_path(tmp_path / "sample-answers.csv"), "answers"
+    )
+    assert (len(answers), bad) == (24 * sample_run.SHORT, [])
+    given = {(row.worker, row.question): row.response for row in answers}
+    pool, asked = Pool.objects.get(), QuestionSet.objects.get(name=sample_run.SHORT_NAME)
+    for seed in range(SEEDS):
+        run = make_run(
+            pool=pool,
+            question_set=asked,
+            k=6,
+            algorithm="credible",
+            epsilon=0.1,
+            delta=0.05,
+            slots=100,
+            seed=seed,
+        )
+        played(run, lambda slip: given[slip.candidate.worker.key, slip.question.key])
+        assert run.kept
+        assert sum(run.candidates.values_list("pulls", flat=True)) <= 200

@@ -1,0 +1,231 @@
+"""What would have come of a recorded crowd, over many seeds and algorithms."""
+
+import csv
+import json
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from PIL import Image
+
+from selection.errors import Refused
+from selection.simulation import arrays, crowd, what_if
+from selection.simulation.arrays import Played
+from selection.simulation.replay import Regrets, Wanted
+from tests.pasts import write_past
+
+ACCURACIES = [0.95, 0.9, 0.95, 0.4, 0.5, 0.3]
+THIS_SET = ("--option", "accuracy=on this question set")
+
+
+@pytest.fixture
+def past(tmp_path) -> tuple[Path, Path]:
+    return write_past(tmp_path, ACCURACIES, 60)
+
+
+def usual(**changes: object) -> Wanted:
+    settings = {
+        "name": "past",
+        "k": 3,
+        "algorithm": "certified",
+        "epsilon": 0.3,
+        "delta": 0.1,
+        "budget": None,
+        "seed": 1,
+        "slots": None,
+        "redraw": False,
+    }
+    return Wanted(**settings | changes)
+
+
+def replay(past: tuple[Path, Path], *options: str, epsilon: float = 0.3) -> str:
+    said = StringIO()
+    files = ["--answers", str(past[0]), "--gold", str(past[1])]
+    numbers = ["--k", "3", "--epsilon", str(epsilon), "--delta", "0.1", "--seed", "1"]
+    call_command("replay", *files, *numbers, *options, stdout=said)
+    return said.getvalue()
+
+
+def refused(past: tuple[Path, Path], *options: str) -> str:
+    with pytest.raises(CommandError) as caught:
+        replay(past, *options)
+    assert caught.value.returncode == 2
+    return str(caught.value)
+
+
+def rows_of(said: str) -> dict[str, list[str]]:
+    """The cells of each algorithm's line."""
+    lines = said.splitlines()
+    return {line.split()[0]: line.split("  ") for line in lines if "aggregate" in line}
+
+
+# -- a row
+
+
+def made_up(**changes: object) -> Played:
+    usual = {"seed": 0, "answers": 100, "ending": "promise", "epsilon": 0.1, "true": True}
+    return Played(**{**usual, "regrets": Regrets(0.02, 0.1)} | changes)
+
+
+def test_a_row_has_the_median_and_where_four_runs_of_five_lie():
+    plays = [made_up(answers=count) for count in range(100, 1200, 100)]
+    row = what_if.row(usual(), plays)
+    assert (row.low, row.answers, row.high) == (200, 600, 1000)
+
+
+def test_a_row_counts_promises_that_were_reached_and_those_that_are_not_true():
+    early = made_up(ending="questions", epsilon=0.25)
+    wrong = made_up(true=False, regrets=Regrets(0.2, 0.3))
+    row = what_if.row(usual(), [made_up(), early, wrong, wrong])
+    assert (row.seeds, row.kept, row.untrue) == (4, 3, 2)
+    assert (row.epsilon, row.epsilon_most) == (0.1, 0.25)
+    assert (row.loss, row.loss_most) == (0.11, 0.2)
+
+
+def test_where_nothing_is_promised_there_is_no_epsilon_to_be_untrue():
+    row = what_if.row(usual(algorithm="sar"), [made_up(epsilon=None, true=None, ending="budget")])
+    assert (row.promises, row.kept, row.untrue) == ("nothing", 0, 0)
+    assert (row.epsilon, row.epsilon_most) == (None, None)
+    assert what_if._cells(row)[4:7] == ("0 of 1", "", "nothing, nothing")
+
+
+def test_a_promise_that_is_not_true_by_the_record_is_found(tmp_path):
+    record = arrays.Record(crowd.read(*write_past(tmp_path, [0.6] * 10, 60)))
+    asked = usual(algorithm="credible", epsilon=0.02, delta=0.5, redraw=True)
+    plays = [arrays.play(record, Wanted(**{**vars(asked), "seed": seed})) for seed in range(12)]
+    assert {one.true for one in plays} == {True, False}
+    for one in plays:
+        assert one.true is (one.regrets.aggregate <= 0.02 + 1e-9)
+
+
+# -- every seed and algorithm
+
+
+def test_each_algorithm_gets_the_options_it_knows():
+    asked = usual(options={"accuracy": "on this question set"})
+    own, other = what_if.wanted(asked, ["certified", "credible"])
+    assert (own.algorithm, own.options) == ("certified", asked.options)
+    assert (other.algorithm, other.options) == ("credible", {})
+    with pytest.raises(Refused, match="None of credible, lucb has an option accuracy"):
+        what_if.wanted(asked, ["credible", "lucb"])
+
+
+def test_seeds_differ_and_repeat(past):
+    recorded = crowd.read(*past)
+
+    def played() -> Iterator[what_if.Row]:
+        asked = [usual(algorithm="credible", epsilon=0.05)]
+        return what_if.play_all(recorded, asked, range(3), lambda: None)
+
+    first, again = next(played()), next(played())
+    assert first == again
+    assert [one.seed for one in first.plays] == [0, 1, 2]
+    assert len({one.answers for one in first.plays}) > 1
+
+
+# -- the command
+
+
+def test_it_compares_algorithms_over_seeds_and_leaves_no_trace(past, tmp_path, db):
+    said = replay(past, "--algorithm", "certified", "--algorithm", "credible", "--seeds", "4")
+    assert "6 workers, the best 3 wanted, ε = 0.3, δ = 0.1; 360 recorded answers" in said
+    assert "each used once; 4 seeds from 1." in said
+    rows = rows_of(said)
+    assert list(rows) == ["certified", "credible"]
+    assert all("4 of 4" in " ".join(cells) for cells in rows.values())
+    assert "Mind" not in said
+
+
+def test_one_of_its_seeds_is_what_a_replay_of_that_seed_gives(past, tmp_path, db):
+    out = tmp_path / "selected.json"
+    replay(past, "--algorithm", "credible", "--seed", "2", "--out", str(out))
+    alone = json.loads(out.read_text())
+    several = json.loads(replay(past, "--algorithm", "credible", "--seeds", "3", "--json"))
+    found = next(play for play in several[0]["plays"] if play["seed"] == 2)
+    assert found["answers"] == alone["answers_used"]
+    assert found["epsilon"] == alone["epsilon_reached"]
+
+
+def test_drawing_with_replacement_never_runs_out(past):
+    options = ("--algorithm", "kl-lucb", "--seeds", "3", "--json")
+    once = json.loads(replay(past, *options, epsilon=0.1))[0]
+    again = json.loads(replay(past, *options, "--with-replacement", epsilon=0.1))[0]
+    assert once["kept"] == 0
+    assert once["answers"] == [360, 360, 360]
+    assert again["kept"] == 3
+    assert again["answers"][0] > 360
+
+
+def test_on_this_question_set_it_ends_with_what_all_answers_say(past):
+    options = ("--algorithm", "certified", "--algorithm", "credible", *THIS_SET, "--seeds", "3")
+    said = replay(past, *options, epsilon=0.01)
+    assert "aggregate, on this question set" in said
+    numbers = json.loads(replay(past, *options, "--json", epsilon=0.01))
+    assert numbers[0]["options"] == {"accuracy": "on this question set"}
+    assert (numbers[0]["kept"], numbers[0]["untrue"], numbers[0]["loss_most"]) == (3, 0, 0)
+    assert numbers[1]["options"] == {}
+
+
+def test_it_says_what_makes_a_promise_doubtful_and_in_how_many_runs(past):
+    past[0].write_text("\n".join(past[0].read_text().splitlines()[:-20]))
+    said = replay(past, "--algorithm", "certified", *THIS_SET, "--seeds", "2")
+    assert "Mind: certified, 2 of 2 runs: Answers were made elsewhere, and not by everybody" in said
+
+
+def test_the_table_goes_to_a_file_for_programs(past, tmp_path):
+    options = ("--algorithm", "credible", "--algorithm", "sar", "--budget", "120", "--seeds", "2")
+    table, document = tmp_path / "table.csv", tmp_path / "table.json"
+    replay(past, *options, "--out", str(table))
+    said = replay(past, *options, "--json", "--out", str(document))
+    with table.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["algorithm"], line["promises"]) for line in lines] == [
+        ("credible", "aggregate, on average"),
+        ("sar", "nothing"),
+    ]
+    assert int(lines[1]["answers"]) <= 120
+    assert json.loads(said) == json.loads(document.read_text())
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_it_draws_every_replay_and_the_same_file_again(past, tmp_path, ending):
+    first, again = tmp_path / f"one.{ending}", tmp_path / f"two.{ending}"
+    for path in (first, again):
+        replay(past, "--algorithm", "credible", "--seeds", "3", "--plot", str(path))
+    assert first.read_bytes() == again.read_bytes()
+    if ending == "svg":
+        assert "ended with its promise" in first.read_text()
+        assert "credible" in first.read_text()
+    else:
+        assert Image.open(first).size[0] > 800
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "Say with --out where the selection is to be written"),
+        (("--seeds", "0"), "There must be at least 1 seed, not 0."),
+        (("--seeds", "2", "--keep"), "A single replay can be kept"),
+        (("--plot", "a.pdf"), "a.pdf must end in .svg or .png"),
+        (("--seeds", "2", "--out", "a.txt"), "a.txt must end in .csv or .json"),
+        (("--algorithm", "lucb", "--algorithm", "lucb"), "Name each algorithm once."),
+        (("--algorithm", "lucb", "--algorithm", "magic"), "There is no algorithm “magic”"),
+        (("--algorithm", "lucb", "--algorithm", "sar"), "needs a budget"),
+        (("--seeds", "2", *THIS_SET), "None of adaptive-top-k has an option accuracy"),
+        (("--seeds", "2", "--seed", str(2**62 - 1)), "The seed must be 0 to 2^62"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_one_sentence(past, options, words):
+    said = refused(past, *options)
+    assert words in said
+    assert "\n" not in said
+
+
+def test_caution_is_named_and_a_doubt_is_counted_whatever_its_numbers(past):
+    wide = replay(past, "--algorithm", "credible", "--option", "cautious=yes", "--seeds", "2")
+    assert rows_of(wide)["credible"][1].strip() == "aggregate, on average, cautious"
+    said = ["About 17 %, 1,200 more.", "About 9 %, 80 more.", "Something else."]
+    assert what_if._counted(said) == {said[0]: 2, said[2]: 1}

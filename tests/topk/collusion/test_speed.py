@@ -1,0 +1,62 @@
+"""Workers who are far too quick: found, and hardly ever where people only differ."""
+
+import numpy as np
+import pytest
+
+from topk.collusion import too_quick
+
+from .crowds import answers, most_alarms, seconds, some
+
+RATE = 0.01 / 3
+
+
+@pytest.mark.parametrize(("between", "workers"), [(0.2, 40), (0.45, 40), (0.7, 40), (0.45, 12)])
+def test_false_alarms_are_no_more_than_stated(between, workers, sample):
+    crowds, rate, found = sample(200, 3000), 0.05, 0
+    for seed in range(crowds):
+        who, asked, *_ = answers(seed, workers, each=30)
+        times, there = seconds(seed, who, asked, between), some(seed, who)
+        found += bool(too_quick(who[there], asked[there], times[there], rate))
+    assert found <= most_alarms(crowds, rate)
+
+
+def hurried(*hasty, seed=3, factor=0.08):
+    who, asked, *_ = answers(seed, each=30)
+    times = seconds(seed, who, asked)
+    return who, asked, np.where(np.isin(who, hasty), times * factor, times)
+
+
+def test_one_who_takes_a_tenth_of_the_time_is_named():
+    (quick,) = too_quick(*hurried(5), RATE)
+    assert quick.worker == 5
+    assert quick.answers == 30
+    assert 0.02 < quick.pace < 0.2
+
+
+def test_several_do_not_hide_each_other():
+    found = too_quick(*hurried(5, 8, 21, factor=0.03), RATE)
+    assert {quick.worker for quick in found} == {5, 8, 21}
+
+
+def test_it_is_the_time_for_the_same_questions_that_counts():
+    """Whoever got the short questions only is not quick."""
+    who, asked, times = hurried()
+    long = asked >= 30
+    times = np.where(long, times * 40, times)
+    kept = ~((who == 5) & long)
+    assert too_quick(who[kept], asked[kept], times[kept], RATE) == []
+
+
+def test_a_little_quicker_than_people_who_are_all_alike_is_nothing():
+    who, asked, *_ = answers(3, each=30)
+    times = seconds(3, who, asked, between=0.01, within=0.05)
+    assert too_quick(who, asked, np.where(who == 5, times / 2, times), RATE) == []
+    assert too_quick(who, asked, np.where(who == 5, times / 5, times), RATE)
+
+
+def test_a_few_workers_or_answers_say_nothing():
+    nothing = np.zeros(0)
+    assert too_quick(nothing, nothing, nothing, RATE) == []
+    who, asked, times = hurried(5)
+    few = who < 9
+    assert too_quick(who[few], asked[few], times[few], RATE) == []

@@ -1,0 +1,23 @@
+"""Signs that workers share answers: each with how often chance alone shows it, none with a verdict.
+
+A sign is what hardly ever happens to workers who answer by themselves. It has other causes than
+sharing, too, which a person has to weigh: so nothing here goes into a verdict. ``copying_power``
+and ``leaked_power`` return how often sharing would be noticed.
+"""
+
+from .identical_errors import Pair, compare, identical
+from .jumps import Jump, jumps
+from .power import copying_power, leaked_power
+from .speed import Quick, too_quick
+
+__all__ = [
+    "Jump",
+    "Pair",
+    "Quick",
+    "compare",
+    "copying_power",
+    "identical",
+    "jumps",
+    "leaked_power",
+    "too_quick",
+]

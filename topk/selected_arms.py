@@ -1,0 +1,122 @@
+"""Whom a run selects: by its algorithm, by a proof, or by all answers where it ended early."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .early_selection import Early, early, those_left
+from .promise import Promise, rounded_up
+from .selector import Counts, Floats, Selector
+from .state import Verdict
+
+# A selection that is proved is given up for the one that all answers favour where the ε of that is
+# at most so many times as large: a point of accuracy at ε = .1, less than anybody would choose by.
+AS_GOOD = 1.1
+BY_ALGORITHM, BY_PROOF, BY_ANSWERS, EVERYBODY = "algorithm", "proof", "answers", "everybody"
+
+
+@dataclass(frozen=True)
+class Named:
+    """arms      by the run's numbers
+    by        algorithm (its own end, or as it goes on), proof (the best before the end), answers
+              (all of them, at an early end), or everybody: no more were left than are wanted
+    epsilon   at an early end, what holds of them by ``promise``; None where nothing does
+    untested  how many more would be named if they had given an answer that counts
+    favoured  at an early end, whom all answers favour: others than ``arms`` only by a proof
+    expected  at an early end, by arm, the accuracy of each worker there, from all answers; else {}
+    """
+
+    arms: Counts
+    by: str = BY_ALGORITHM
+    epsilon: float | None = None
+    promise: Promise | None = None
+    favoured: Counts | None = None
+    expected: dict[int, float] | None = None
+    untested: int = 0
+
+    @property
+    def shown(self) -> float | None:
+        """ε to three places, upwards, so that what is said of it still holds."""
+        return None if self.epsilon is None or self.epsilon >= 1 else rounded_up(self.epsilon)
+
+
+def name(
+    selector: Selector,
+    arms: Counts,
+    ended_early: bool = False,
+    proof: Mapping[str, Any] | None = None,
+    lost: bool = False,
+) -> Named:
+    """Whom the algorithm names as it stands.
+
+    arms         (r,) the run's numbers of the algorithm's arms
+    ended_early  whether the run is over and did not reach the end that its algorithm has
+    proof        the least ``epsilon`` that was proved, and the ``arms`` it was proved of; or empty
+    lost         whether changes of the roster cost the guarantee: nothing is proved then
+    """
+    if not ended_early:
+        return Named(arms[selector.selection()])
+    found = early(selector)
+    named = arms[found.arms]
+    expected = dict(zip(arms.tolist(), found.expected.tolist(), strict=True))
+    made = Named(named, BY_ANSWERS, found.epsilon, found.promise, named, expected)
+    if lost:
+        return replace(made, epsilon=None)
+    return _proved(selector, arms, made, proof or {}, found)
+
+
+def only_tested(named: Named, pulls: Counts) -> Named:
+    """Return the selection without workers of whom no answer was counted: nothing speaks for them.
+
+    pulls  (n,) answers counted, by the run's arms
+    """
+    arms, favoured = named.arms, named.favoured
+    kept = arms[pulls[arms] > 0]
+    return replace(
+        named,
+        arms=kept,
+        untested=arms.size - kept.size,
+        favoured=None if favoured is None else favoured[pulls[favoured] > 0],
+    )
+
+
+def _proved(
+    selector: Selector, there: Counts, made: Named, proof: Mapping[str, Any], found: Early
+) -> Named:
+    """The selection of the best proof instead, where it is worth it; or with its ε, if the same."""
+    if not proof:
+        return made
+    arms, least = np.sort(np.array(proof["arms"], np.int64)), proof["epsilon"]
+    if np.array_equal(arms, np.sort(made.arms)):
+        best = least if made.epsilon is None else min(least, made.epsilon)
+        return replace(made, epsilon=best)
+    close = made.epsilon is not None and made.epsilon <= AS_GOOD * least
+    if close or not _keeps_verdicts(selector, there, arms):
+        return made
+    return replace(made, arms=arms, by=BY_PROOF, epsilon=least)
+
+
+def _keeps_verdicts(selector: Selector, there: Counts, arms: Counts) -> bool:
+    """Whether nobody was accepted or rejected since who says otherwise."""
+    inside = np.isin(there, arms)
+    verdict = selector.state.verdict
+    accepted, rejected = verdict == Verdict.ACCEPTED, verdict == Verdict.REJECTED
+    return bool(inside[accepted].all() and not inside[rejected].any())
+
+
+def everybody(
+    arms: Counts, right: Floats, pulls: Counts, ks: Sequence[int], people: Counts | None = None
+) -> Named:
+    """Too few are left to choose from: all of them, once the run has ended so.
+
+    Of several kinds one may still have more than it wants, and a worker may fill one place.
+
+    arms          (r,) the run's numbers of those who are left, whose tallies are (r,)
+    people        (r,) who each arm is, where nobody may fill two places
+    """
+    if len(ks) == 1 or not arms.size:
+        return Named(arms, EVERYBODY)
+    who = None if people is None else np.unique(people, return_inverse=True)[1]
+    return Named(arms[those_left(right, pulls.astype(np.int64), ks, who)], EVERYBODY)
