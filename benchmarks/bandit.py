@@ -12,7 +12,7 @@ import numpy as np
 
 from topk import SELECTORS, Problem
 from topk.instances import two_group, uniform
-from topk.simulate import play
+from topk.simulate import simulate_run
 
 SEQUENTIAL = ("lucb", "kl-lucb", "ugape-c", "lil-rand-lucb")
 SIZES = (100, 1_000, 10_000, 100_000)
@@ -25,10 +25,10 @@ def simulate() -> None:
     """Pulls per second of one run, just as the paper samples, Bernoulli rewards."""
     print("| algorithm | n | K | pulls | pulls per second |\n|---|--:|--:|--:|--:|")
     for name in SEQUENTIAL:
-        play(name, [0.6, 0.5], k=1, max_pulls=50)  # compile
+        simulate_run(name, [0.6, 0.5], k=1, max_pulls=50)  # compile
         for n, k in ((100, 20), (1000, 20), (1000, 250)):
             start = time.perf_counter()
-            pulls = play(name, uniform(n), k=k, max_pulls=1_000_000).pulls
+            pulls = simulate_run(name, uniform(n), k=k, max_pulls=1_000_000).pulls
             print(f"| {name} | {n:,} | {k} | {pulls:,} | {pulls / since(start):,.0f} |")
 
 
@@ -91,7 +91,7 @@ def rounds() -> None:
     for n, k in ((100, 20), (1000, 100), (1000, 500)):
         for title, means in (("TwoGroup", two_group(n, k)), ("Uniform", uniform(n))):
             start = time.perf_counter()
-            pulls = play("adaptive-top-k", means, k=k, epsilon=0.01, delta=0.01).pulls
+            pulls = simulate_run("adaptive-top-k", means, k=k, epsilon=0.01, delta=0.01).pulls
             print(f"| {title} | {n:,} | {k} | {pulls:,} | {1000 * since(start):.0f} |")
 
 
@@ -100,7 +100,7 @@ def whole() -> None:
     print("| algorithm | n | K | answers of a run | runs per minute | answers per second |")
     print("|---|--:|--:|--:|--:|--:|")
     for name, sizes in RUNS.items():
-        play(name, [0.6, 0.5], k=1, epsilon=0.3, max_pulls=50)  # compile
+        simulate_run(name, [0.6, 0.5], k=1, epsilon=0.3, max_pulls=50)  # compile
         for n, runs in sizes.items():
             asked, took = played(name, n, runs)
             many, speed = asked / runs, 60 * runs / took
@@ -113,7 +113,7 @@ def played(name: str, n: int, runs: int) -> tuple[int, float]:
     """How many answers so many runs took, and how many seconds."""
     start, asked = time.process_time(), 0
     for seed in range(1, runs + 1):
-        asked += play(name, pool(n, seed), k=n // 5, epsilon=0.05, seed=seed).pulls
+        asked += simulate_run(name, pool(n, seed), k=n // 5, epsilon=0.05, seed=seed).pulls
     return asked, time.process_time() - start
 
 

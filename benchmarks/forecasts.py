@@ -2,7 +2,7 @@
 
 import time
 
-from selection.forecast import Plan, Usual, forecasts
+from selection.forecast import DefaultBelief, Plan, refine_forecasts
 
 from .tables import show
 
@@ -12,13 +12,13 @@ SECONDS = 30.0
 
 def main() -> None:
     columns = ["workers", "", "seconds", "algorithms", "runs of the first", "runs of the last"]
-    next(forecasts(PLANS[0], Usual(), 0.1))  # what is compiled or read is ready
+    next(refine_forecasts(PLANS[0], DefaultBelief(), 0.1))  # what is compiled or read is ready
     show("Forecasts", columns, [row for plan in PLANS for row in measure(plan)])
 
 
 def measure(plan: Plan) -> list[list[object]]:
     began = time.perf_counter()
-    tables = forecasts(plan, Usual(), SECONDS)
+    tables = refine_forecasts(plan, DefaultBelief(), SECONDS)
     first = next(tables)
     took = time.perf_counter() - began
     *_, last = tables

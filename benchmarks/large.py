@@ -130,7 +130,7 @@ def session() -> str:
     user = User.objects.create_superuser("large", password="large")
     store = SessionStore()
     store["_auth_user_id"] = str(user.pk)
-    store["_auth_user_backend"] = "selection.accounts.Roles"
+    store["_auth_user_backend"] = "selection.accounts.RoleBackend"
     store["_auth_user_hash"] = user.get_session_auth_hash()
     store.save()
     return str(store.session_key)

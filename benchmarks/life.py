@@ -3,7 +3,7 @@
 import time
 
 from research.validation import event_simulation
-from research.validation.event_table import ALGORITHMS, pools
+from research.validation.event_table import ALGORITHMS, study_pools
 
 from .tables import show
 
@@ -18,11 +18,13 @@ def main() -> None:
 
 def measure(algorithm: str, happens: str) -> list[object]:
     start, lived = time.perf_counter(), []
-    for pool in pools():
+    for pool in study_pools():
         for seed in range(RUNS):
             asked = {"k": pool.k, "epsilon": pool.epsilon, "delta": pool.delta}
             lived.append(
-                event_simulation.play(algorithm, pool.means(seed), happens, 4000, seed, **asked)
+                event_simulation.play_study(
+                    algorithm, pool.means(seed), happens, 4000, seed, **asked
+                )
             )
     false, answers = sum(run.false for run in lived), sum(run.answers for run in lived)
     seconds = (time.perf_counter() - start) / len(lived)

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from crowdselect.start.redis_server import command
+from crowdselect.start.redis_server import redis_command
 from selection import engine
 from selection.models import Run
 from tests.processes import wait_until
@@ -35,7 +35,7 @@ def main() -> None:
 def redis() -> Iterator[None]:
     """The one that the settings name, as long as it is wanted."""
     socket = Path(settings.REDIS_URL.removeprefix("unix://"))
-    server = subprocess.Popen(command(socket), stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(redis_command(socket), stdout=subprocess.DEVNULL)
     try:
         wait_until(socket.exists, "the Redis socket")
         yield

@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
-from crowdselect.start.redis_server import command
+from crowdselect.start.redis_server import redis_command
 from selection import engine
 from selection.models import ApiToken, Assignment, Run
 from tests.processes import answers, free_port, wait_until
@@ -56,7 +56,7 @@ def stack(children: int = 1, processes: int = 2) -> Iterator[Stack]:
     web = ["crowdselect.start.web_server", f"127.0.0.1:{port}", "--processes", str(processes)]
     celery = ["celery", "-A", "crowdselect", "worker", "--concurrency", str(children)]
     commands = {
-        "redis": command(Path(settings.REDIS_URL.removeprefix("unix://"))),
+        "redis": redis_command(Path(settings.REDIS_URL.removeprefix("unix://"))),
         "web": [*python, *web],
         "celery": [*python, *celery, "--loglevel", "error", "--without-gossip", "--without-mingle"],
     }

@@ -22,13 +22,13 @@ class Transport(redis.Transport):
     Channel = Channel
 
 
-def install() -> None:
+def install_transport() -> None:
     """For all addresses of Redis, whatever makes a connection."""
     for scheme in ("redis", "rediss"):
         TRANSPORT_ALIASES[scheme] = "crowdselect.broker:Transport"
 
 
-def hurry(app: Celery) -> None:
+def shorten_retries(app: Celery) -> None:
     """Where a page waits for it, once: the sweep makes up for a message that Redis does not take.
 
     A worker is more patient, whom a moment's silence would cost its connection.

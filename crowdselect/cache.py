@@ -16,7 +16,7 @@ REST_SECONDS = 3.0
 _rests: dict[tuple[str, ...], float] = {}
 
 
-class Impatient(Redis):
+class CircuitBreakerRedis(Redis):
     """Raises TimeoutError at once while it rests."""
 
     servers: tuple[str, ...] = ()
@@ -37,8 +37,8 @@ class Impatient(Redis):
 
 
 class Client(RedisCacheClient):
-    def get_client(self, key: Any = None, *, write: bool = False) -> Impatient:
-        client = Impatient(connection_pool=self._get_connection_pool(write))  # type: ignore[attr-defined]
+    def get_client(self, key: Any = None, *, write: bool = False) -> CircuitBreakerRedis:
+        client = CircuitBreakerRedis(connection_pool=self._get_connection_pool(write))  # type: ignore[attr-defined]
         client.servers = tuple(self._servers)  # type: ignore[attr-defined]
         return client
 

@@ -18,7 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 # Celery would run every check of Django's, pages and all, and not look at what they find.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
-broker.install()
+broker.install_transport()
 app = Celery("crowdselect", include=["research.tasks"])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
@@ -39,12 +39,12 @@ def refuse_bad_settings(**signal: object) -> None:
 @worker_process_init.connect
 def trace_work(**signal: object) -> None:
     """In each child, as threads do not survive a fork."""
-    tracing.start("worker")
+    tracing.start_tracing("worker")
 
 
 @beat_init.connect
 def trace_beat(**signal: object) -> None:
-    tracing.start("beat")
+    tracing.start_tracing("beat")
 
 
 @worker_shutting_down.connect

@@ -48,7 +48,7 @@ class Environment(Env):
         with _in_one_sentence(var, "a time zone as Europe/Berlin"):
             return str(self.str(var, default, validate=validate.OneOf(available_timezones())))
 
-    def starting(self, var: str, default: str, schemes: Sequence[str]) -> str:
+    def url_starting(self, var: str, default: str, schemes: Sequence[str]) -> str:
         """Return an address that begins with one of these, or the default."""
         pattern = validate.Regexp("|".join(schemes))
         with _in_one_sentence(var, f"an address that begins with {' or '.join(schemes)}"):
@@ -72,7 +72,7 @@ def _in_one_sentence(var: str, right: str) -> Iterator[None]:
 
 
 @contextmanager
-def in_a_sentence() -> Iterator[None]:
+def exit_with_sentence() -> Iterator[None]:
     """End a command in a sentence where it cannot begin."""
     try:
         yield

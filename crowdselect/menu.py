@@ -6,7 +6,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 
-def _menu(title: str, icon: str, model: str) -> dict[str, Any]:
+def _menu_entry(title: str, icon: str, model: str) -> dict[str, Any]:
     """An entry of the sidebar, for those who may look at these objects."""
     app, name = model.split(".")
     return {
@@ -34,7 +34,7 @@ UNFOLD = {
     ],
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,
-    "DASHBOARD_CALLBACK": "selection.admin.home.dashboard",
+    "DASHBOARD_CALLBACK": "selection.admin.home.add_dashboard_context",
     # Teal; 600 carries white text, 500 is text on dark ground, so both are set for contrast.
     "COLORS": {
         "primary": {
@@ -56,39 +56,39 @@ UNFOLD = {
             {
                 "items": [
                     {"title": "Overview", "icon": "home", "link": reverse_lazy("admin:index")},
-                    _menu("Runs", "filter_alt", "selection.run"),
+                    _menu_entry("Runs", "filter_alt", "selection.run"),
                 ],
             },
             {
                 "title": "Crowd",
                 "items": [
-                    _menu("Pools", "groups", "selection.pool"),
-                    _menu("Workers", "person", "selection.worker"),
+                    _menu_entry("Pools", "groups", "selection.pool"),
+                    _menu_entry("Workers", "person", "selection.worker"),
                 ],
             },
             {
                 "title": "Gold questions",
                 "items": [
-                    _menu("Question sets", "quiz", "selection.questionset"),
-                    _menu("Questions", "help", "selection.question"),
-                    _menu("Practice questions", "school", "selection.practice"),
+                    _menu_entry("Question sets", "quiz", "selection.questionset"),
+                    _menu_entry("Questions", "help", "selection.question"),
+                    _menu_entry("Practice questions", "school", "selection.practice"),
                 ],
             },
             {
                 "title": "Records",
                 "items": [
-                    _menu("Answers", "fact_check", "selection.answer"),
-                    _menu("Audit log", "history", "selection.auditentry"),
+                    _menu_entry("Answers", "fact_check", "selection.answer"),
+                    _menu_entry("Audit log", "history", "selection.auditentry"),
                 ],
             },
             {
                 "title": "Access",
                 "items": [
-                    _menu("API tokens", "key", "selection.apitoken"),
-                    _menu("Webhooks", "webhook", "selection.webhook"),
-                    _menu("Teams", "diversity_3", "selection.team"),
-                    _menu("Users", "badge", "auth.user"),
-                    _menu("System", "monitor_heart", "selection.pulse"),
+                    _menu_entry("API tokens", "key", "selection.apitoken"),
+                    _menu_entry("Webhooks", "webhook", "selection.webhook"),
+                    _menu_entry("Teams", "diversity_3", "selection.team"),
+                    _menu_entry("Users", "badge", "auth.user"),
+                    _menu_entry("System", "monitor_heart", "selection.pulse"),
                     {
                         "title": "Your account",
                         "icon": "manage_accounts",

@@ -27,9 +27,9 @@ SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # The address workers reach the server at: personal links start with it.
-PUBLIC_URL = env.starting("PUBLIC_URL", "http://127.0.0.1:8000", ["http://", "https://"]).rstrip(
-    "/"
-)
+PUBLIC_URL = env.url_starting(
+    "PUBLIC_URL", "http://127.0.0.1:8000", ["http://", "https://"]
+).rstrip("/")
 HTTPS = PUBLIC_URL.startswith("https://")
 # Addresses and networks of the proxies that are believed when they say who asks, whether by https,
 # and, if there is a header for it, as whom.
@@ -58,19 +58,19 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "crowdselect.web.logs.Requests",
+    "crowdselect.web.logs.RequestLogMiddleware",
     "crowdselect.web.arrival.Arrival",
     "crowdselect.web.security_headers.SecurityHeaders",
-    "crowdselect.web.forwarded_headers.Proxies",
+    "crowdselect.web.forwarded_headers.ForwardedHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "crowdselect.web.request_limits.Sessions",
-    "crowdselect.web.request_limits.Doors",
+    "crowdselect.web.request_limits.DatabaseErrorsMiddleware",
+    "crowdselect.web.request_limits.RequestLimitsMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "selection.audit.middleware.Recording",
+    "selection.audit.middleware.AuditMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "selection.accounts.proxy_login.ByProxy",
     "selection.accounts.second_factor.SecondFactor",
@@ -133,7 +133,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # -- Redis: carries messages and short-lived keys only; it may be emptied at any moment
 
-REDIS_URL = env.starting("REDIS_URL", "", ["redis://", "rediss://", "unix://"])
+REDIS_URL = env.url_starting("REDIS_URL", "", ["redis://", "rediss://", "unix://"])
 EMBEDDED_REDIS = not REDIS_URL
 if EMBEDDED_REDIS:
     REDIS_URL = f"unix://{local_defaults.redis_socket()}"
@@ -238,14 +238,14 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "selection.accounts.Roles",
+    "selection.accounts.RoleBackend",
 ]
 # Whoever fails so often with one name from one address waits. It is counted in the database, so
 # that it holds for all web servers and without Redis; for one address at a time, because otherwise
 # anybody could shut a colleague out.
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
-AXES_LOCKOUT_PARAMETERS = "selection.accounts.lockout.parameters"
+AXES_LOCKOUT_PARAMETERS = "selection.accounts.lockout.lockout_parameters"
 AXES_SENSITIVE_PARAMETERS = ["code", "credential"]  # besides the password
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "locked.html"
@@ -254,7 +254,7 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 # Pages, single sign-on, second factors and passkeys are django-allauth's. Its limits are off,
 # because they are counted in the cache: axes counts passwords and codes alike.
-ACCOUNT_ADAPTER = "selection.accounts.adapters.Accounts"
+ACCOUNT_ADAPTER = "selection.accounts.adapters.AccountAdapter"
 ACCOUNT_FORMS = {"login": "selection.accounts.forms.LoginForm"}
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
@@ -265,7 +265,7 @@ ACCOUNT_RATE_LIMITS = False
 ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before a way in changes
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
-MFA_ADAPTER = "selection.accounts.adapters.Factors"
+MFA_ADAPTER = "selection.accounts.adapters.FactorAdapter"
 MFA_FORMS = {
     "authenticate": "selection.accounts.forms.AuthenticateForm",
     "reauthenticate": "selection.accounts.forms.ConfirmForm",
@@ -278,8 +278,8 @@ MFA_RATE_LIMITS = False
 MFA_TOTP_TOLERANCE = 1  # half a minute, for clocks that are not right
 # Browsers know passkeys on https, and for trying out on localhost.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
-SOCIALACCOUNT_ADAPTER = "selection.accounts.adapters.SingleSignOn"
-SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": single_sign_on.providers(env)}}
+SOCIALACCOUNT_ADAPTER = "selection.accounts.adapters.SingleSignOnAdapter"
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": single_sign_on.read_providers(env)}}
 # Who comes by single sign-on or by a proxy for the first time: into this team, else into none.
 NEW_LOGINS_TEAM = env("NEW_LOGINS_TEAM", default="")
 NEW_LOGINS_ROLE = env("NEW_LOGINS_ROLE", default="viewer")
@@ -336,7 +336,7 @@ UNFOLD = menu.UNFOLD
 # -- what is logged, and who is told of errors: docs/operations.md
 
 LOGS_AS_JSON = env.choice("LOG_FORMAT", ["plain", "json"]) == "json"
-LOGGING = logs.configuration(LOGS_AS_JSON, env.choice("LOG_LEVEL", logs.LEVELS))
+LOGGING = logs.logging_configuration(LOGS_AS_JSON, env.choice("LOG_LEVEL", logs.LEVELS))
 CELERY_WORKER_HIJACK_ROOT_LOGGER = not LOGS_AS_JSON
 SENTRY_DSN = env("SENTRY_DSN", default="")
 OPENTELEMETRY = env("OTEL_EXPORTER_OTLP_ENDPOINT", default="")

@@ -5,16 +5,17 @@ from typing import Any
 from .environment import Environment
 
 
-def providers(env: Environment) -> list[dict[str, Any]]:
+def read_providers(env: Environment) -> list[dict[str, Any]]:
     """``OIDC=company`` with ``OIDC_COMPANY_NAME``, ``_SERVER``, ``_CLIENT``, ``_SECRET``,
     ``_DOMAINS`` and ``_CONFIRMED``; what is missing is said by the checks.
     """
     return [
-        _provider(env, name.lower()) for name in env.list("OIDC", subcast=str.strip, default=[])
+        _read_provider(env, name.lower())
+        for name in env.list("OIDC", subcast=str.strip, default=[])
     ]
 
 
-def _provider(env: Environment, name: str) -> dict[str, Any]:
+def _read_provider(env: Environment, name: str) -> dict[str, Any]:
     own = f"OIDC_{name.upper().replace('-', '_')}_"
     return {
         "provider_id": name,

@@ -73,7 +73,7 @@ class Client:
 
     def put_workers(self, pool: int, workers: Sequence[WorkerIn]) -> Rows:
         """Add workers, or change those that are there."""
-        return self._put(f"pools/{pool}/workers", "workers", workers)
+        return self._put_rows(f"pools/{pool}/workers", "workers", workers)
 
     def workers(self, pool: int, search: str = "") -> Iterator[PoolWorker]:
         return self._to.pages(PoolWorker, f"pools/{pool}/workers", {"search": search})
@@ -104,7 +104,7 @@ class Client:
 
     def put_questions(self, question_set: int, questions: Sequence[QuestionIn]) -> Rows:
         """Add gold questions, or change those that nobody was asked yet."""
-        return self._put(f"question-sets/{question_set}/questions", "questions", questions)
+        return self._put_rows(f"question-sets/{question_set}/questions", "questions", questions)
 
     def questions(
         self, question_set: int, search: str = "", retired: bool | None = None
@@ -151,23 +151,23 @@ class Client:
 
     def send_workers(self, pool: int, name: str, content: bytes, *, key: str | None = None) -> File:
         """A file of workers: ``name`` it if need be, and ``take`` it."""
-        return self._send(f"pools/{pool}/files", key, name, content)
+        return self._send_file(f"pools/{pool}/files", key, name, content)
 
     def send_questions(
         self, question_set: int, name: str, content: bytes, *, key: str | None = None
     ) -> File:
         """A file of gold questions."""
-        return self._send(f"question-sets/{question_set}/files", key, name, content)
+        return self._send_file(f"question-sets/{question_set}/files", key, name, content)
 
     def send_answers(self, run: int, name: str, content: bytes, *, key: str | None = None) -> File:
         """A file of answers that were given elsewhere."""
-        return self._send(f"runs/{run}/files", key, name, content)
+        return self._send_file(f"runs/{run}/files", key, name, content)
 
     def file(self, number: str) -> File:
         """The file of this id."""
         return File(self._to, number)
 
-    def _send(self, path: str, key: str | None, name: str, content: bytes) -> File:
+    def _send_file(self, path: str, key: str | None, name: str, content: bytes) -> File:
         return File(self._to, self._to.upload(FileState, path, key, name, content)["id"])
 
     # -- forecasts
@@ -217,7 +217,9 @@ class Client:
         wanted = {"name": name, "search": search, "status": status, "pool": pool}
         return self._to.pages(RunRow, "runs", wanted)
 
-    def _put(self, path: str, name: str, rows: Sequence[WorkerIn] | Sequence[QuestionIn]) -> Rows:
+    def _put_rows(
+        self, path: str, name: str, rows: Sequence[WorkerIn] | Sequence[QuestionIn]
+    ) -> Rows:
         """All rows, in as many requests as it takes; numbers of rows are those in ``rows``."""
         total = Rows(added=0, changed=0, unchanged=0, refused=0, rows=[])
         for first in range(0, len(rows), MOST_ROWS):

@@ -59,26 +59,26 @@ class Connection:
         self, kind: type[T], method: str, path: str, *, harmless: bool = True, **content: Any
     ) -> T:
         """The JSON of the answer, which is of this kind. Raises ApiError."""
-        return cast(T, _document(self.send(method, path, harmless, **content)))
+        return cast(T, _parse_document(self.send(method, path, harmless, **content)))
 
     def create(self, kind: type[T], path: str, key: str | None, body: Any) -> T:
         """Make something once, however often the request must be sent.
 
         key  of your own, so that another process may send the same again; None: a random one
         """
-        return self.ask(kind, "POST", path, json=body, headers=_keyed(key))
+        return self.ask(kind, "POST", path, json=body, headers=_idempotency_header(key))
 
     def upload(self, kind: type[T], path: str, key: str | None, name: str, content: bytes) -> T:
         """The same of a file."""
         files = {"file": (name, content)}
-        return self.ask(kind, "POST", path, files=files, headers=_keyed(key))
+        return self.ask(kind, "POST", path, files=files, headers=_idempotency_header(key))
 
     def pages(self, kind: type[T], path: str, query: dict[str, Any]) -> Iterator[T]:
         """The rows of a list, whose pages are fetched as they are needed."""
         wanted: Any = {name: value for name, value in query.items() if value is not None}
         while wanted is not None:
             answer = self.send("GET", path, params=wanted)
-            yield from _document(answer)
+            yield from _parse_document(answer)
             link = answer.links.get("next")
             # Of the address its query is taken alone: the token goes to this server and no other.
             wanted = httpx.URL(link["url"]).params if link else None
@@ -100,26 +100,26 @@ class Connection:
                 if answer.is_success:
                     return answer
                 lost = answer.status_code in BETWEEN
-                again, wrong = (lost and harmless) or answer.status_code in BUSY, _told(answer)
-                pause = _asked_for(answer) or pause
+                again, wrong = (lost and harmless) or answer.status_code in BUSY, _api_error(answer)
+                pause = _retry_after(answer) or pause
             if not again or number == self.tries:
                 raise wrong
             time.sleep(pause)
         raise AssertionError("The last try returns or raises.")
 
 
-def _keyed(key: str | None) -> dict[str, str]:
+def _idempotency_header(key: str | None) -> dict[str, str]:
     return {"Idempotency-Key": key or str(uuid4())}
 
 
-def _document(answer: httpx.Response) -> Any:
+def _parse_document(answer: httpx.Response) -> Any:
     try:
         return answer.json()
     except ValueError:
-        raise _told(answer) from None
+        raise _api_error(answer) from None
 
 
-def _told(answer: httpx.Response) -> ApiError:
+def _api_error(answer: httpx.Response) -> ApiError:
     try:
         said = answer.json()
         return ApiError(answer.status_code, said["error"], said.get("where", ""))
@@ -130,7 +130,7 @@ def _told(answer: httpx.Response) -> ApiError:
         return ApiError(answer.status_code, sentence)
 
 
-def _asked_for(answer: httpx.Response) -> float:
+def _retry_after(answer: httpx.Response) -> float:
     """Seconds, as Retry-After says; 0 where it says none."""
     text = answer.headers.get("Retry-After", "")
     return min(float(text), LONGEST_PAUSE) if text.isascii() and text.isdecimal() else 0

@@ -42,19 +42,19 @@ class Run:
         return self._to.ask(RunState, "GET", self._path)
 
     def start(self, why: str = "") -> RunState:
-        return self._move("start", why)
+        return self._move_run("start", why)
 
     def pause(self, why: str = "") -> RunState:
-        return self._move("pause", why)
+        return self._move_run("pause", why)
 
     def resume(self, why: str = "") -> RunState:
-        return self._move("resume", why)
+        return self._move_run("resume", why)
 
     def stop(self, why: str = "") -> RunState:
         """End it early, with what it can promise by then."""
-        return self._move("stop", why)
+        return self._move_run("stop", why)
 
-    def _move(self, name: str, why: str) -> RunState:
+    def _move_run(self, name: str, why: str) -> RunState:
         """why  kept in the run's history"""
         path, said = f"{self._path}/moves/{name}", {"why": why} if why else None
         return self._to.ask(RunState, "POST", path, json=said, harmless=False)

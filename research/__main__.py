@@ -20,20 +20,22 @@ GOES_ON = "An interrupted one goes on when the same command is given again."
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The status to exit with: 0, 2 if refused, 130 if interrupted."""
-    asked = parser().parse_args(arguments)
+    asked = build_parser().parse_args(arguments)
     try:
-        _play(asked)
+        _play_study(asked)
     except Refused as refusal:
-        return _fail(str(refusal), 2)
+        return _print_failure(str(refusal), 2)
     except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}." if error.filename else str(error), 2)
+        return _print_failure(
+            f"{error.filename}: {error.strerror}." if error.filename else str(error), 2
+        )
     except KeyboardInterrupt:
         why = "Interrupted; what was finished is kept, and the same command goes on from there."
-        return _fail(why, 130)
+        return _print_failure(why, 130)
     return 0
 
 
-def parser() -> ArgumentParser:
+def build_parser() -> ArgumentParser:
     made = ArgumentParser("python -m research", description="Measure algorithms. " + GOES_ON)
     commands = made.add_subparsers(metavar="COMMAND", required=True)
     for name, command in COMMANDS.items():
@@ -41,16 +43,16 @@ def parser() -> ArgumentParser:
             name,
             help=command.HELP,
             description=f"{command.HELP.capitalize()}. {GOES_ON}",
-            parents=[options.shared()],
+            parents=[options.shared_options()],
         )
         command.add(one)
         one.set_defaults(study=command.study)
     return made
 
 
-def _play(asked: Namespace) -> None:
+def _play_study(asked: Namespace) -> None:
     study = asked.study(asked)
-    player = workers.by_celery if asked.celery else processes.player(asked.processes)
+    player = workers.play_on_celery if asked.celery else processes.make_player(asked.processes)
     with tqdm(total=len(study.cells), unit=" cells", disable=asked.quiet) as bar:
 
         def told(more: int, title: str) -> None:
@@ -62,7 +64,7 @@ def _play(asked: Namespace) -> None:
         sys.stdout.write("\n".join([*said, ""]))
 
 
-def _fail(why: str, status: int) -> int:
+def _print_failure(why: str, status: int) -> int:
     sys.stderr.write(f"{why}\n")
     return status
 

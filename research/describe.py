@@ -58,7 +58,7 @@ NOTES = """\
 """
 
 
-def page() -> str:
+def algorithms_page() -> str:
     """The whole of docs/algorithms.md."""
     sure = [kind for kind in SELECTORS.values() if kind.promise.fixed == "confidence"]
     confidence = [kind for kind in sure if not kind.promise.average]
@@ -67,33 +67,33 @@ def page() -> str:
     parts = [
         INTRODUCTION,
         "## Fixed confidence\n",
-        table(confidence),
+        algorithm_table(confidence),
         AVERAGE,
-        table(average),
+        algorithm_table(average),
         "## Fixed budget\n",
-        table(budget),
+        algorithm_table(budget),
         "## Several problems on one budget\n",
-        table(list(MULTI_SELECTORS.values())),
+        algorithm_table(list(MULTI_SELECTORS.values())),
         NOTES,
     ]
     return "\n".join(parts)
 
 
-def table(kinds: list[type[Selector]]) -> str:
+def algorithm_table(kinds: list[type[Selector]]) -> str:
     """A row for each algorithm: name, goal, source, what it needs, what may be set."""
     rows = ["| name | algorithm | goal | source | needs | options |", "|---|---|---|---|---|---|"]
-    return "\n".join([*rows, *map(_row, kinds)]) + "\n"
+    return "\n".join([*rows, *map(_algorithm_row, kinds)]) + "\n"
 
 
-def _row(kind: type[Selector]) -> str:
+def _algorithm_row(kind: type[Selector]) -> str:
     goal, cited = kind.promise.goal, kind.promise.citation
     meaning = f"none: {kind.promise.note}" if kind.promise.note else GOALS[goal]
-    options = "<br>".join(map(_option, kind.known_options)) or "none"
+    options = "<br>".join(map(_describe_option, kind.known_options)) or "none"
     needs = ", ".join(("K", *kind.needs))
     return f"| `{kind.name}` | {kind.title} | {meaning} | {cited} | {needs} | {options} |"
 
 
-def _option(option: Option) -> str:
+def _describe_option(option: Option) -> str:
     default = option.default
     shown = f"{default:.4g}" if isinstance(default, float) else default
     known = f"{option.wanted}; default {'none' if default is None else shown}"
@@ -101,4 +101,4 @@ def _option(option: Option) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    sys.stdout.write(algorithms_page())

@@ -14,7 +14,7 @@ from topk import Problem
 from topk.certified.certificate import Certificate
 from topk.certified.designs import KINDS
 from topk.certified.selector import Certified
-from topk.selector import drive
+from topk.selector import drive_selector
 
 Floats = NDArray[np.float64]
 Random = np.random.Generator
@@ -35,7 +35,7 @@ SEED = 77
 
 
 @dataclass(frozen=True)
-class End:
+class RunEnd:
     """Where a run ended: (n,) answers, right ones, who was chosen; horizon and threshold used."""
 
     pulls: NDArray[np.int64]
@@ -45,22 +45,22 @@ class End:
     c: float
 
 
-def play() -> Iterator[End]:
+def play_pools() -> Iterator[RunEnd]:
     """Of all pools; a run that ends by intervals says nothing of payoffs."""
     for number, (pool, k, epsilon, delta, runs) in enumerate(POOLS):
         for run in range(runs):
             rng = np.random.default_rng([SEED, number, run])
             truth = pool(rng)
-            selector = by_prices(Problem(truth.size, k, epsilon, delta))
-            drive(selector, truth, None, 200_000, False, rng)
+            selector = certified_by_prices(Problem(truth.size, k, epsilon, delta))
+            drive_selector(selector, truth, None, 200_000, False, rng)
             if (found := selector.design()) is not None:
                 h, c = found
                 chosen = np.isin(np.arange(truth.size), selector.selection())
                 right = selector.state.rewards.astype(np.int64)
-                yield End(selector.state.pulls, right, chosen, h, c)
+                yield RunEnd(selector.state.pulls, right, chosen, h, c)
 
 
-def by_prices(problem: Problem) -> Certified:
+def certified_by_prices(problem: Problem) -> Certified:
     """Small pools too, which certify by swaps otherwise."""
     selector = Certified(problem)
     selector.swaps = None
@@ -68,7 +68,7 @@ def by_prices(problem: Problem) -> Certified:
     return selector
 
 
-def keep(path: Path, ends: Sequence[End]) -> None:
+def save_ends(path: Path, ends: Sequence[RunEnd]) -> None:
     """One after the other in long columns."""
     np.savez_compressed(
         path,
@@ -82,7 +82,7 @@ def keep(path: Path, ends: Sequence[End]) -> None:
     )
 
 
-def kept(path: Path = KEPT) -> list[End]:
+def load_ends(path: Path = KEPT) -> list[RunEnd]:
     """As they were played."""
     with np.load(path) as stored:
         at = np.cumsum(stored["n"].astype(np.int64))[:-1]
@@ -90,4 +90,4 @@ def kept(path: Path = KEPT) -> list[End]:
         chosen = np.split(stored["chosen"], at)
         pairs = zip(stored["horizon"].tolist(), stored["c"].tolist(), strict=True)
         rows = zip(*columns, chosen, pairs, strict=True)
-        return [End(pulls, right, took, h, c) for pulls, right, took, (h, c) in rows]
+        return [RunEnd(pulls, right, took, h, c) for pulls, right, took, (h, c) in rows]

@@ -13,7 +13,7 @@ from scipy.special import betaincinv, stdtrit
 LEVEL = 0.99
 
 
-def of_share(successes: int, runs: int) -> tuple[float, float]:
+def share_interval(successes: int, runs: int) -> tuple[float, float]:
     """The exact binomial interval of Clopper and Pearson; nothing is known from no runs."""
     tail = (1 - LEVEL) / 2
     low = betaincinv(successes, runs - successes + 1, tail) if successes else 0.0
@@ -21,7 +21,7 @@ def of_share(successes: int, runs: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def of_mean(values: ArrayLike) -> tuple[float, float, float, float]:
+def mean_interval(values: ArrayLike) -> tuple[float, float, float, float]:
     """Mean, standard error and Student's interval; as wide as can be for fewer than two values."""
     sample = np.asarray(values, float)
     if sample.size < 2:

@@ -17,23 +17,25 @@ class Journal(Generic[R]):
 
     def __init__(self, path: Path, row: type[R]) -> None:
         self.path = path
-        self.kept = {line["key"]: [row(**each) for each in line["rows"]] for line in self._lines()}
+        self.kept = {
+            line["key"]: [row(**each) for each in line["rows"]] for line in self._read_lines()
+        }
 
     def add(self, key: str, rows: Sequence[R]) -> None:
         """Keep a cell: it is on the disk when this returns."""
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(_text({"key": key, "rows": [asdict(row) for row in rows]}))
+            file.write(_line_text({"key": key, "rows": [asdict(row) for row in rows]}))
             file.flush()
             os.fsync(file.fileno())
 
     def forget(self, done: Container[str]) -> None:
         """These cells are in the table; others, of another study in this folder, are kept."""
-        kept = [line for line in self._lines() if line["key"] not in done]
-        self.path.write_text("".join(map(_text, kept)), encoding="utf-8")
+        kept = [line for line in self._read_lines() if line["key"] not in done]
+        self.path.write_text("".join(map(_line_text, kept)), encoding="utf-8")
         if not kept:
             self.path.unlink()
 
-    def _lines(self) -> list[Line]:
+    def _read_lines(self) -> list[Line]:
         """What is in the file, which loses a last line that was cut off by a kill."""
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
         whole = text[: text.rfind("\n") + 1]
@@ -42,5 +44,5 @@ class Journal(Generic[R]):
         return [line for line in map(json.loads, whole.splitlines()) if "key" in line]
 
 
-def _text(line: Line) -> str:
+def _line_text(line: Line) -> str:
     return json.dumps(line) + "\n"

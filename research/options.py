@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def at_least_one(text: str) -> int:
+def parse_positive(text: str) -> int:
     if (value := int(text)) < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, but it is {value}")
     return value
@@ -19,13 +19,13 @@ def above_zero(text: str) -> float:
     return value
 
 
-def shared() -> argparse.ArgumentParser:
+def shared_options() -> argparse.ArgumentParser:
     """How to play, which is the same for every command."""
     parser = argparse.ArgumentParser(add_help=False)
     players = parser.add_mutually_exclusive_group()
     players.add_argument(
         "--processes",
-        type=at_least_one,
+        type=parse_positive,
         default=os.cpu_count() or 1,
         metavar="N",
         help="processes on this machine (default: one a core, %(default)s)",

@@ -26,10 +26,10 @@ from scipy.sparse import csr_matrix
 from scipy.special import ndtr
 
 from research import ends as ends_of_runs
-from research.ends import SEED, End
+from research.ends import SEED, RunEnd
 from topk.certified import payoffs
-from topk.certified.designs import angle, nearest, threshold
-from topk.certified.states import states
+from topk.certified.designs import arcsine_angle, nearest_threshold, threshold_accuracy
+from topk.certified.states import design_states
 
 Floats = NDArray[np.float64]
 Random = np.random.Generator
@@ -73,48 +73,52 @@ def main() -> None:
     parser.add_argument("--play", action="store_true", help="play the runs to learn from anew")
     asked = parser.parse_args()
     if asked.play:
-        ends_of_runs.keep(ends_of_runs.KEPT, list(ends_of_runs.play()))
+        ends_of_runs.save_ends(ends_of_runs.KEPT, list(ends_of_runs.play_pools()))
     learned: dict[str, NDArray[Any]] = {}
     for tau in SCALES:
-        designs = designs_for(tau, ends_of_runs.kept())
-        before = _objective(designs, payoffs.corrections(tau)[0].ravel())[0]
-        corrections, cap, nats = learn(designs)
+        designs = designs_for(tau, ends_of_runs.load_ends())
+        before = _objective_and_gradient(designs, payoffs.learned_corrections(tau)[0].ravel())[0]
+        corrections, cap, nats = learn_corrections(designs)
         learned |= {f"{tau:g}": corrections, f"{tau:g} cap": np.array(cap)}
         sys.stdout.write(f"Scale {tau:g}: {nats:.4f} nats are paid, {before:.4f} before.\n")
     np.savez_compressed(asked.to, allow_pickle=False, **learned)
 
 
-def designs_for(tau: float, ends: list[End]) -> list[Design]:
-    return [_design(h, c, tau, ends) for h, c in DESIGNS]
+def designs_for(tau: float, ends: list[RunEnd]) -> list[Design]:
+    return [_build_design(h, c, tau, ends) for h, c in DESIGNS]
 
 
-def learn(designs: list[Design]) -> tuple[NDArray[np.float32], float, float]:
+def learn_corrections(designs: list[Design]) -> tuple[NDArray[np.float32], float, float]:
     """The corrections, ln of the largest start (no payoff far off need be higher), what is paid."""
     begin = np.zeros(CORRECTIONS).ravel()
     options = {"maxiter": STEPS, "maxcor": 30}
     found = minimize(
-        partial(_objective, designs), begin, jac=True, method="L-BFGS-B", options=options
+        partial(_objective_and_gradient, designs),
+        begin,
+        jac=True,
+        method="L-BFGS-B",
+        options=options,
     )
     cap = math.log(max(design.starts.max() for design in designs))
     return np.asarray(found.x, np.float32).reshape(CORRECTIONS), cap, float(found.fun)
 
 
-def _design(h: int, near: float, tau: float, ends: list[End]) -> Design:
-    number = nearest(h, near)
-    c, kept = threshold(h, number), states(h, number, 0)
+def _build_design(h: int, near: float, tau: float, ends: list[RunEnd]) -> Design:
+    number = nearest_threshold(h, near)
+    c, kept = threshold_accuracy(h, number), design_states(h, number, 0)
     t = tau * math.sqrt(h / (c * (1 - c)))
     m, right = kept.pairs()
-    corners, weights = payoffs.interpolation(m / h, payoffs.places(m, right, c))
+    corners, weights = payoffs.interpolation_weights(m / h, payoffs.state_places(m, right, c))
     rows = np.tile(np.arange(m.size), 4)
     shape = (m.size, CORRECTIONS[1] * CORRECTIONS[2])
-    basis = np.stack(payoffs.basis(kept, h, c, t))
-    thetas = _thetas(h, c)
+    basis = np.stack(payoffs.posterior_basis(kept, h, c, t))
+    thetas = _accuracy_grid(h, c)
     gains = np.exp(t * np.maximum([c - thetas, thetas - c], 0))
     square = (thetas.size, m.size)
     work = (np.zeros(square), np.zeros(square), *(np.zeros(m.size) for _ in range(3)))
     return Design(
         horizon=h,
-        ends=np.where(basis > payoffs.NEVER, _reached(h, c, ends), 0.0),
+        ends=np.where(basis > payoffs.NEVER, _states_reached(h, c, ends), 0.0),
         basis=basis,
         points=csr_matrix((weights.ravel(), (rows, corners.ravel())), shape=shape),
         thetas=thetas,
@@ -124,27 +128,27 @@ def _design(h: int, near: float, tau: float, ends: list[End]) -> Design:
     )
 
 
-def _thetas(h: int, c: float) -> Floats:
+def _accuracy_grid(h: int, c: float) -> Floats:
     """Close together near c, and some everywhere."""
-    center = float(angle(np.array(c)))
+    center = float(arcsine_angle(np.array(c)))
     near = center + np.arange(-14, 15) * 0.25 / math.sqrt(h)
     angles = np.unique(np.clip(np.r_[center, near, np.linspace(0, math.pi, 26)], 0, math.pi))
     return np.asarray(np.clip(np.sin(angles / 2) ** 2, 1e-5, 1 - 1e-5))
 
 
-def _reached(h: int, c: float, ends: list[End]) -> Floats:
+def _states_reached(h: int, c: float, ends: list[RunEnd]) -> Floats:
     """(2, states) q: ends of runs in this design's measure, and some of everywhere."""
     rng, center = np.random.default_rng([SEED, h]), 2 * math.asin(math.sqrt(c))
     m, right = np.tril_indices(h + 1)
     anywhere = np.where(m >= payoffs.FIRST_STOP, 1.0 / (m + 1), 0.0)
-    inside = ndtr(payoffs.places(m, right, c) / SIDES_MIX)
+    inside = ndtr(payoffs.state_places(m, right, c) / SIDES_MIX)
     q = np.zeros((2, m.size))
     for end in ends:
         at = 2 * math.asin(math.sqrt(end.c))
         if abs(at - center) > LIKE:
             continue
         for _ in range(COPIES):
-            place = _moved(end, h, center, at, rng)
+            place = _perturb_states(end, h, center, at, rng)
             np.add.at(q[0], place[end.chosen], 1 / place.size)
             np.add.at(q[1], place[~end.chosen], 1 / place.size)
     spread = anywhere / anywhere.sum() * np.stack([inside, 1 - inside])
@@ -153,7 +157,9 @@ def _reached(h: int, c: float, ends: list[End]) -> Floats:
     return np.asarray((1 - ANYWHERE) * q / q.sum() + ANYWHERE * spread)
 
 
-def _moved(end: End, h: int, center: float, at: float, rng: Random) -> NDArray[np.int64]:
+def _perturb_states(
+    end: RunEnd, h: int, center: float, at: float, rng: Random
+) -> NDArray[np.int64]:
     """(n,) states: answers to scale, or as they are where few; means as many deviations from c."""
     angles = 2 * np.arcsin(np.sqrt((end.right + 0.25) / (end.pulls + 0.5)))
     off = (angles - at) * np.sqrt(end.pulls)
@@ -167,7 +173,7 @@ def _moved(end: End, h: int, center: float, at: float, rng: Random) -> NDArray[n
     return np.asarray(m * (m + 1) // 2 + s)
 
 
-def _objective(designs: list[Design], x: Floats) -> tuple[float, Floats]:
+def _objective_and_gradient(designs: list[Design], x: Floats) -> tuple[float, Floats]:
     """Mean fee and price in nats, and its gradient; a whisper of smoothness."""
     corrections = x.reshape(CORRECTIONS)
     value, gradient = 0.0, np.zeros((2, CORRECTIONS[1] * CORRECTIONS[2]))
@@ -175,7 +181,7 @@ def _objective(designs: list[Design], x: Floats) -> tuple[float, Floats]:
         logs = design.basis + np.stack([design.points @ side.ravel() for side in corrections])
         pay = np.where(design.basis > payoffs.NEVER, np.exp(logs), 0.0)
         values, after, reached, inside, outside = design.work
-        value += _start(
+        value += _soft_start(
             design.horizon, payoffs.FIRST_STOP, design.thetas, *design.gains, *pay,
             *(values, after, reached, inside, outside, design.starts),
         )  # fmt: skip
@@ -193,7 +199,7 @@ compiled: Any = njit(cache=True, fastmath=True)
 
 
 @compiled
-def _start(  # type: ignore[no-untyped-def]
+def _soft_start(  # type: ignore[no-untyped-def]
     horizon, first, thetas, gain_in, gain_out, pay_in, pay_out,
     value, after, reached, inside, outside, starts,
 ):  # fmt: skip

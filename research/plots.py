@@ -10,7 +10,7 @@ from PIL import Image
 COLOURS = 64  # in a palette: a third of the bytes, and nobody sees it
 
 
-def save(figure: Figure, path: Path, dots: int, **how: Any) -> Path:
+def save_png(figure: Figure, path: Path, dots: int, **how: Any) -> Path:
     """As a PNG of so many dots to the inch; ``how`` goes to savefig."""
     pixels = BytesIO()
     figure.savefig(pixels, format="png", dpi=dots, **how)

@@ -9,27 +9,27 @@ from .cells import Cell, Finished, Player
 from .tables import R
 
 
-def player(processes: int) -> Player:
+def make_player(processes: int) -> Player:
     """With so many processes."""
-    return here if processes == 1 else partial(_by_processes, processes)
+    return play_in_process if processes == 1 else partial(_play_in_processes, processes)
 
 
-def here(cells: Sequence[Cell[R]]) -> Finished[R]:
+def play_in_process(cells: Sequence[Cell[R]]) -> Finished[R]:
     """One after the other."""
     for cell in cells:
-        yield _played(cell)
+        yield _play_cell(cell)
 
 
-def _by_processes(processes: int, cells: Sequence[Cell[R]]) -> Finished[R]:
+def _play_in_processes(processes: int, cells: Sequence[Cell[R]]) -> Finished[R]:
     if not cells:
         return
     context = get_context("forkserver")  # no thread, lock or connection of this process goes along
     context.set_forkserver_preload([__name__])
     with context.Pool(min(processes, len(cells)), _leave_signals) as pool:
-        yield from pool.imap_unordered(_played, cells)
+        yield from pool.imap_unordered(_play_cell, cells)
 
 
-def _played(cell: Cell[R]) -> tuple[Cell[R], Sequence[R]]:
+def _play_cell(cell: Cell[R]) -> tuple[Cell[R], Sequence[R]]:
     return cell, cell.play()
 
 

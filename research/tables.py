@@ -15,29 +15,31 @@ R = TypeVar("R", bound="DataclassInstance")
 R_co = TypeVar("R_co", bound="DataclassInstance", covariant=True)
 
 
-def read(path: Path, kind: type[R]) -> list[R]:
+def read_table(path: Path, kind: type[R]) -> list[R]:
     """The rows of a table, none if there is no table; a line that was torn is left out."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
-        return [row for line in csv.DictReader(file) if (row := _parsed(line, kind)) is not None]
+        return [
+            row for line in csv.DictReader(file) if (row := _parse_line(line, kind)) is not None
+        ]
 
 
-def _parsed(line: dict[str, Any], kind: type[R]) -> R | None:
+def _parse_line(line: dict[str, Any], kind: type[R]) -> R | None:
     try:
         return kind(**{field.name: field.type(line[field.name]) for field in fields(kind)})  # type: ignore[operator]
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def keep(path: Path, rows: Iterable[R], kind: type[R], ends: str = "\n") -> list[R]:
+def keep_rows(path: Path, rows: Iterable[R], kind: type[R], ends: str = "\n") -> list[R]:
     """Write these rows, and give them as they can be read: rounded, whoever played them when."""
     columns = [field.name for field in fields(kind)]
-    write(path, columns, (map(_tidy, asdict(row).values()) for row in rows), ends)
-    return read(path, kind)
+    write_table(path, columns, (map(_round_value, asdict(row).values()) for row in rows), ends)
+    return read_table(path, kind)
 
 
-def write(
+def write_table(
     path: Path, columns: Sequence[str], lines: Iterable[Iterable[object]], ends: str = "\n"
 ) -> None:
     """The whole table or nothing; ``ends`` ends each line."""
@@ -47,11 +49,11 @@ def write(
     draft.replace(path)
 
 
-def _tidy(value: object) -> object:
+def _round_value(value: object) -> object:
     """Six digits are enough."""
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def line(cells: Iterable[object]) -> str:
+def markdown_line(cells: Iterable[object]) -> str:
     """A line of a table in Markdown."""
     return f"| {' | '.join(map(str, cells))} |\n"

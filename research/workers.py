@@ -10,32 +10,32 @@ from selection.errors import Refused
 
 from .cells import Cell, Finished
 from .tables import R
-from .tasks import CELLS, QUEUE, ROWS, play
+from .tasks import CELLS, QUEUE, ROWS, play_cell
 
 HOW = f"celery -A crowdselect worker -Q {QUEUE}"
 
 
-def by_celery(cells: Sequence[Cell[R]]) -> Finished[R]:
+def play_on_celery(cells: Sequence[Cell[R]]) -> Finished[R]:
     """As they come in. Raises Refused if no worker takes such cells, or cannot."""
     if not cells:
         return
     _check_rooms(cells)
     _check_workers()
-    sent = {result.id: (result, cell) for cell in cells for result in [_send(cell)]}
+    sent = {result.id: (result, cell) for cell in cells for result in [_send_cell(cell)]}
     try:
         for task, _ in ResultSet([result for result, _ in sent.values()]).iter_native():
             result, cell = sent.pop(task)
-            yield cell, [ROWS[_room(cell)](**row) for row in result.get()]
+            yield cell, [ROWS[_room_of(cell)](**row) for row in result.get()]
             result.forget()
     finally:
         celery_app.control.revoke(list(sent))  # whatever is still waiting after an interrupt
 
 
-def _send(cell: Cell[R]) -> AsyncResult:
-    return play.apply_async((_room(cell), asdict(cell)), queue=QUEUE)
+def _send_cell(cell: Cell[R]) -> AsyncResult:
+    return play_cell.apply_async((_room_of(cell), asdict(cell)), queue=QUEUE)
 
 
-def _room(cell: Cell[R]) -> str:
+def _room_of(cell: Cell[R]) -> str:
     return next(room for room, kind in CELLS.items() if isinstance(cell, kind))
 
 

@@ -27,10 +27,12 @@ def part() -> str:
 
 
 @contextmanager
-def by_command(words: Sequence[str]) -> Iterator[None]:
+def acting_as_command(words: Sequence[str]) -> Iterator[None]:
     """In this block what changes was changed by whoever gave this command line."""
     command = words[1] if len(words) > 1 else ""
-    token = _person.set("" if command in SILENT else f"{_user()}, manage.py {command}"[:150])
+    token = _person.set(
+        "" if command in SILENT else f"{_machine_user()}, manage.py {command}"[:150]
+    )
     try:
         yield
     finally:
@@ -38,7 +40,7 @@ def by_command(words: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def by_part(name: str) -> Iterator[None]:
+def acting_as_part(name: str) -> Iterator[None]:
     """In this block it is this part of the machine that does what is done."""
     token = _part.set(name)
     try:
@@ -47,7 +49,7 @@ def by_part(name: str) -> Iterator[None]:
         _part.reset(token)
 
 
-def _user() -> str:
+def _machine_user() -> str:
     """A container may have no name for the user it runs as."""
     try:
         return getpass.getuser()

@@ -54,7 +54,7 @@ def group_of(name: str) -> str:
     return BUDGET if promise.fixed == "budget" else CONFIDENCE[promise.goal]
 
 
-def choices() -> list[tuple[str, list[tuple[str, str]]]]:
+def algorithm_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """(group, [(name, title)]) of every algorithm, for a list to choose from."""
     named = [(group_of(name), name, kind.title) for name, kind in ALGORITHMS.items()]
     return [
@@ -62,11 +62,11 @@ def choices() -> list[tuple[str, list[tuple[str, str]]]]:
     ]
 
 
-def for_one_skill() -> list[str]:
+def algorithms_for_one_skill() -> list[str]:
     return list(SELECTORS)
 
 
-def settings(name: str) -> list[Option]:
+def algorithm_options(name: str) -> list[Option]:
     """The options of this algorithm that a person may set by hand.
 
     The number of questions is the run's own; quotas and earlier runs have fields of theirs.
@@ -74,19 +74,19 @@ def settings(name: str) -> list[Option]:
     return [option for option in ALGORITHMS[name].known_options if option.by_hand]
 
 
-def variant(options: Mapping[str, Any]) -> str:
+def describe_variant(options: Mapping[str, Any]) -> str:
     """In words, which promise of an algorithm these options choose; empty for its usual one."""
     usual = (None, False, LIKE_THESE)
     chosen = {name: options[name] for name in VARIED if options.get(name) not in usual}
     return ", ".join(name if value is True else str(value) for name, value in chosen.items())
 
 
-def of_variant(words: str) -> dict[str, Any]:
+def options_of_variant(words: str) -> dict[str, Any]:
     """The options that ``variant`` has these words for."""
     if words == "cautious":
         return {words: True}
     return {"accuracy": words} if words else {}
 
 
-def label(option: str) -> str:
+def option_label(option: str) -> str:
     return LABELS.get(option) or option.replace("_", " ").capitalize()

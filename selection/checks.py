@@ -19,10 +19,17 @@ REDIS_SCHEMES = {"redis", "rediss", "unix"}
 
 @register(Tags.compatibility)
 def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    return [*_addresses(), *_timing(), *_doors(), *_proxies(), *_signing_in(), *_watching()]
+    return [
+        *_check_addresses(),
+        *_check_timing(),
+        *_check_security(),
+        *_check_proxies(),
+        *_signing_in(),
+        *_check_monitoring(),
+    ]
 
 
-def _addresses() -> Iterator[CheckMessage]:
+def _check_addresses() -> Iterator[CheckMessage]:
     if settings.DATABASES["default"]["ENGINE"] not in DATABASES:
         yield Error(
             "DATABASE_URL names neither PostgreSQL nor SQLite.",
@@ -44,7 +51,7 @@ def _addresses() -> Iterator[CheckMessage]:
         )
 
 
-def _guessable(key: str) -> bool:
+def _is_guessable(key: str) -> bool:
     return len(key) < SHORTEST_KEY or len(set(key)) < FEWEST_CHARACTERS or INSECURE in key
 
 
@@ -59,9 +66,9 @@ WATCHERS = {
 }
 
 
-def _watching() -> Iterator[CheckMessage]:
+def _check_monitoring() -> Iterator[CheckMessage]:
     for setting, (variable, module, extra) in WATCHERS.items():
-        if getattr(settings, setting) and not _installed(module):
+        if getattr(settings, setting) and not _is_installed(module):
             yield Error(
                 f"{variable} is set, and what it needs is not installed.",
                 hint=f"Run .venv/bin/pip install '.[{extra}]', or leave it out.",
@@ -69,18 +76,18 @@ def _watching() -> Iterator[CheckMessage]:
             )
 
 
-def _installed(module: str) -> bool:
+def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:
         return False
 
 
-def _doors() -> Iterator[CheckMessage]:
+def _check_security() -> Iterator[CheckMessage]:
     """What may be weak while somebody tries the program out with DEBUG, and never else."""
     if settings.DEBUG:
         return
-    if any(map(_guessable, [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS])):
+    if any(map(_is_guessable, [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS])):
         yield Error(
             f"SECRET_KEY can be guessed, or one of SECRET_KEY_FALLBACKS: each must have "
             f"{SHORTEST_KEY} characters and no pattern.",
@@ -96,9 +103,9 @@ def _doors() -> Iterator[CheckMessage]:
         )
 
 
-def _proxies() -> Iterator[CheckMessage]:
+def _check_proxies() -> Iterator[CheckMessage]:
     for proxy in settings.TRUSTED_PROXIES:
-        if not _network(proxy):
+        if not _is_network(proxy):
             yield Error(
                 f"TRUSTED_PROXIES has “{proxy}”, which is neither an address nor a network.",
                 hint="Use addresses such as 10.0.0.1 or 10.0.0.0/24, separated by commas.",
@@ -151,7 +158,7 @@ def _wrong_with(provider: dict[str, Any]) -> str:
     return ""
 
 
-def _network(text: str) -> bool:
+def _is_network(text: str) -> bool:
     """One that is not the whole internet."""
     try:
         return ip_network(text).prefixlen > 0
@@ -159,7 +166,7 @@ def _network(text: str) -> bool:
         return False
 
 
-def _timing() -> Iterator[CheckMessage]:
+def _check_timing() -> Iterator[CheckMessage]:
     if not 0 <= settings.ADVANCE_DELAY_SECONDS <= 8:
         yield Error(
             f"ADVANCE_DELAY_SECONDS is {settings.ADVANCE_DELAY_SECONDS:g}.",

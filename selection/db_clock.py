@@ -12,7 +12,7 @@ from django.utils import timezone
 _arrived: ContextVar[float | None] = ContextVar("arrived", default=None)
 
 
-def now() -> datetime:
+def database_now() -> datetime:
     """The database's time. An SQLite file lies on one host, and that one's clock is its own."""
     if connection.vendor == "sqlite":
         return timezone.now()
@@ -43,4 +43,4 @@ def waited() -> timedelta:
 
 def request_time() -> datetime:
     """Return when the present request arrived, by the database's clock; now outside of requests."""
-    return now() - waited()
+    return database_now() - waited()

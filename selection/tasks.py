@@ -43,35 +43,35 @@ class Patient(Task):  # type: ignore[misc]
 @shared_task(base=Patient, time_limit=FROZEN)
 def advance(run_id: int) -> None:
     """A run that is held, by whomever, keeps no process from the other runs: it is for later."""
-    wakeups.received(run_id)
+    wakeups.mark_received(run_id)
     try:
-        with actor.by_part("engine"):
+        with actor.acting_as_part("engine"):
             step = engine.advance(run_id, wait=False)
         if step:
             told = {"run": run_id, "step": step.number}
             logger.info("Step %s of run %s.", step.number, run_id, extra=told)
     except Busy:
-        wakeups.request(run_id)
+        wakeups.request_step(run_id)
 
 
 @shared_task(base=Patient)
 def forecast(part_id: int, runs: int) -> None:
-    forecast_requests.work(part_id, runs)
+    forecast_requests.work_on_part(part_id, runs)
 
 
 @shared_task(base=Patient)
 def outlook(run_id: int) -> None:
-    running_forecast.refresh(run_id)
+    running_forecast.refresh_outlook(run_id)
 
 
 @shared_task(base=Patient)
 def deliver(webhook_id: int) -> None:
-    webhooks.drain(webhook_id)
+    webhooks.send_due(webhook_id)
 
 
 @shared_task(base=Patient)
 def sort_upload(upload_id: str) -> None:
-    uploads.work(upload_id)
+    uploads.work_on_upload(upload_id)
 
 
 @worker_ready.connect
@@ -83,7 +83,7 @@ def catch_up(**signal: object) -> None:
 @shared_task(base=Patient)
 def retain() -> None:
     """Nothing, where all is kept for good."""
-    privacy.retain()
+    privacy.apply_retention()
 
 
 @shared_task(base=Patient, time_limit=FROZEN)
@@ -93,13 +93,13 @@ def sweep() -> None:
     A part that the database refuses, as when a run is held for long, is for the next sweep. One
     that fails otherwise is written down; the others go on.
     """
-    with actor.by_part("sweep"):
+    with actor.acting_as_part("sweep"):
         for part in PARTS:
-            _try(part)
-    Pulse.objects.update_or_create(pk=Pulse.SWEEP, defaults={"at": db_clock.now()})
+            _try_part(part)
+    Pulse.objects.update_or_create(pk=Pulse.SWEEP, defaults={"at": db_clock.database_now()})
 
 
-def _try(part: Callable[[], object]) -> None:
+def _try_part(part: Callable[[], object]) -> None:
     try:
         part()
     except DatabaseError as error:
@@ -110,11 +110,11 @@ def _try(part: Callable[[], object]) -> None:
 
 def wake_all() -> None:
     for run_id in Run.objects.running().values_list("id", flat=True):
-        wakeups.send(run_id, delay=0)
+        wakeups.send_step(run_id, delay=0)
 
 
 def tell_needs() -> None:
-    webhooks.attention(reports.needs)
+    webhooks.notify_new_alerts(reports.list_alerts)
 
 
 def forget_keys() -> None:
@@ -123,22 +123,24 @@ def forget_keys() -> None:
 
 def expire() -> None:
     """Many at once, as after an outage, are worth an entry; one now and then is not."""
-    for run_id, count in recording.lapse().items():
+    for run_id, count in recording.lapse_overdue().items():
         if count >= AT_ONCE:
             run = Run.objects.get(pk=run_id)
-            audit.note("expired", run, who=actor.part(), after={"answers not in time": count})
+            audit.record_entry(
+                "expired", run, who=actor.part(), after={"answers not in time": count}
+            )
 
 
 PARTS: list[Callable[[], object]] = [
     expire,
-    late_regrades.sweep,
+    late_regrades.sweep_late_regrades,
     wake_all,
     roster_opening.close_due,
-    roster.sweep,
-    uploads.sweep,
+    roster.sweep_absent,
+    uploads.sweep_uploads,
     forget_keys,
-    forecast_requests.sweep,
-    running_forecast.sweep,
+    forecast_requests.sweep_forecasts,
+    running_forecast.sweep_outlooks,
     tell_needs,
-    webhooks.sweep,
+    webhooks.sweep_deliveries,
 ]

@@ -25,7 +25,7 @@ _rests_until = 0.0
 _asleep: ContextVar[bool] = ContextVar("asleep", default=False)
 
 
-def request(run_id: int) -> None:
+def request_step(run_id: int) -> None:
     """Advance this run a moment after the present transaction commits."""
     if _asleep.get():
         return
@@ -33,7 +33,7 @@ def request(run_id: int) -> None:
     transaction.on_commit(lambda: _send_once(run_id), robust=True)
 
 
-def later(run_id: int, seconds: float) -> None:
+def request_step_later(run_id: int, seconds: float) -> None:
     """Advance this run after so many seconds, once; where that is after the next sweep, it does."""
     if _asleep.get() or seconds >= settings.SWEEP_SECONDS:
         return
@@ -41,7 +41,7 @@ def later(run_id: int, seconds: float) -> None:
 
 
 @contextmanager
-def silence() -> Iterator[None]:
+def silenced() -> Iterator[None]:
     """Send nothing in this block: for those who advance a run themselves, without Redis."""
     token = _asleep.set(True)
     try:
@@ -50,7 +50,7 @@ def silence() -> Iterator[None]:
         _asleep.reset(token)
 
 
-def asleep() -> bool:
+def is_silenced() -> bool:
     """Whether all is silent: what happens now happens to a crowd that is not there."""
     return _asleep.get()
 
@@ -62,9 +62,9 @@ def _send_once(run_id: int) -> None:
     if covered or time.monotonic() < _rests_until:
         return
     try:
-        until = cache.get(_key(run_id))
-        if until is None and cache.add(_key(run_id), until := now + half, KEY_SECONDS):
-            send(run_id)
+        until = cache.get(_cache_key(run_id))
+        if until is None and cache.add(_cache_key(run_id), until := now + half, KEY_SECONDS):
+            send_step(run_id)
         _covered[run_id] = until
     except Exception:
         # Redis may be away: the answer is safe in the database and the next sweep finds it.
@@ -76,31 +76,31 @@ def _send_later(run_id: int, seconds: float) -> None:
     try:
         # A moment more, for clocks that differ: too early would be for nothing.
         if cache.add(f"later:{run_id}", True, seconds):
-            send(run_id, seconds + settings.ADVANCE_DELAY_SECONDS)
+            send_step(run_id, seconds + settings.ADVANCE_DELAY_SECONDS)
     except Exception:
         logger.warning("Could not ask for run %s to advance later; the sweep will.", run_id)
 
 
-def send(run_id: int, delay: float | None = None) -> None:
+def send_step(run_id: int, delay: float | None = None) -> None:
     """Send the message whether or not one is on its way."""
     wait = settings.ADVANCE_DELAY_SECONDS if delay is None else delay
     try:
         current_app.send_task(TASK, [run_id], countdown=wait, retry=False, ignore_result=True)
     except Exception:
-        cache.delete(_key(run_id))
+        cache.delete(_cache_key(run_id))
         raise
 
 
-def received(run_id: int) -> None:
+def mark_received(run_id: int) -> None:
     """The message has arrived. Call before reading, so that no later request is lost.
 
     Where Redis does not take it the step is worth more than the key, which ends soon by itself.
     """
     try:
-        cache.delete(_key(run_id))
+        cache.delete(_cache_key(run_id))
     except Exception:
         logger.warning("Redis does not answer: requests for run %s may wait for a sweep.", run_id)
 
 
-def _key(run_id: int) -> str:
+def _cache_key(run_id: int) -> str:
     return f"wake:{run_id}"

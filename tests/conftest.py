@@ -10,7 +10,7 @@ from django.test import Client
 from hypothesis import HealthCheck, settings
 
 import crowdselect.urls  # noqa: F401  (finds all pages, of which a test may ask for any)
-from crowdselect.start.redis_server import command
+from crowdselect.start.redis_server import redis_command
 from selection import wakeups
 from selection.imports import uploads
 from selection.models import ApiToken
@@ -44,7 +44,7 @@ def sample(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
 
 @pytest.fixture(scope="session", autouse=True)
 def redis_server() -> Iterator[None]:
-    server = subprocess.Popen(command(REDIS_SOCKET), stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(redis_command(REDIS_SOCKET), stdout=subprocess.DEVNULL)
     wait_until(REDIS_SOCKET.exists, "the Redis socket")
     yield
     server.terminate()

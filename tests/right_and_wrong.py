@@ -120,7 +120,7 @@ def as_if(right: bool, slip: Assignment, rng: np.random.Generator) -> str:
 
 def on_page(slip: Assignment) -> Send:
     """Answer on the worker's page as a browser does, and follow to what comes next."""
-    url = reverse("work", args=[links.token(slip.candidate_id)])
+    url = reverse("work", args=[links.worker_token(slip.candidate_id)])
 
     def send(answer: str) -> list[Any]:
         client = Client()

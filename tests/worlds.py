@@ -49,7 +49,7 @@ def make_run(n: int = 6, questions: int = 200, start: bool = True, **fields: obj
     values.setdefault("question_set", make_questions(questions))
     run = Run.objects.create(**values if "pool" in values else values | {"pool": make_pool(n)})
     if start:
-        lifecycle.start(run)
+        lifecycle.start_run(run)
         run.refresh_from_db()
     return run
 

@@ -11,16 +11,16 @@
 
 from . import simulate
 from .certified import LIKE_THESE, THIS_SET
-from .credible import DOUBT, summary
-from .early_selection import Early, early, those_left
+from .credible import DOUBT, prior_from_tallies
+from .early_selection import EarlySelection, select_early, select_remaining
 from .options import Option
 from .population_summary import PopulationSummary
 from .problem import Problem, ProblemError
 from .promise import ASSUMPTIONS, Goal, Promise, rounded_up
 from .published.multi import MultiProblem
-from .registry import MULTI_SELECTORS, SELECTORS, build
+from .registry import MULTI_SELECTORS, SELECTORS, build_selector
 from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
-from .state import Memory, State, Verdict, compact, expand, pack
+from .state import Memory, State, Verdict, compact_memory, expand_memory, pack_memory
 from .version import __version__
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
     "PROMISE_KEPT",
     "SELECTORS",
     "THIS_SET",
-    "Early",
+    "EarlySelection",
     "Event",
     "Goal",
     "Memory",
@@ -47,13 +47,13 @@ __all__ = [
     "State",
     "Verdict",
     "__version__",
-    "build",
-    "compact",
-    "early",
-    "expand",
-    "pack",
+    "build_selector",
+    "compact_memory",
+    "select_early",
+    "expand_memory",
+    "pack_memory",
     "rounded_up",
     "simulate",
-    "summary",
-    "those_left",
+    "prior_from_tallies",
+    "select_remaining",
 ]

@@ -29,22 +29,22 @@ MATCHING = Option(
 )
 
 
-def top(values: Floats, k: int) -> Counts:
+def top_arms(values: Floats, k: int) -> Counts:
     """The k arms of largest value, in rising order of number; nan counts as least."""
-    return np.sort(ranking(values)[:k])
+    return np.sort(rank_arms(values)[:k])
 
 
-def ranking(values: Floats) -> Counts:
+def rank_arms(values: Floats) -> Counts:
     """(n,) arms from the largest value to the smallest, ties in order of number; nan is last."""
     return np.argsort(-values, kind="stable")
 
 
-def rivals(values: Floats, k: int) -> Floats:
+def kth_rival_values(values: Floats, k: int) -> Floats:
     """(n,) for each arm the k-th largest value among the others (UGapE, section 3).
 
     Needs 1 <= k < n.
     """
-    order = ranking(values)
+    order = rank_arms(values)
     kth, next_one = values[order[k - 1]], values[order[k]]
     rival = np.full(values.shape, kth)
     rival[order[:k]] = next_one
@@ -65,13 +65,13 @@ class Quotas:
 
     def __init__(self, n: int, k: int, option: dict[str, Any]) -> None:
         self.k = k
-        self.groups = _numbers(option, "groups")
+        self.groups = _parse_numbers(option, "groups")
         m = int(self.groups.max(initial=-1)) + 1
         if self.groups.size != n or self.groups.min(initial=0) < 0:
             raise ProblemError(f"Quotas need the group of each of the {n} workers.")
         self.sizes = np.bincount(self.groups, minlength=m)
-        self.at_least = _numbers(option, "at_least", np.zeros(m, np.int64))
-        most = np.minimum(_numbers(option, "at_most", self.sizes)[:m], self.sizes)
+        self.at_least = _parse_numbers(option, "at_least", np.zeros(m, np.int64))
+        most = np.minimum(_parse_numbers(option, "at_most", self.sizes)[:m], self.sizes)
         self.at_most = most
         self._check(m)
 
@@ -85,7 +85,7 @@ class Quotas:
 
     def best(self, values: Floats) -> NDArray[np.bool_]:
         """(n,) the feasible set of largest total: the least numbers first, then greedily."""
-        order = ranking(values)
+        order = rank_arms(values)
         if self.sizes.size == 1:
             chosen = np.zeros(order.size, bool)
             chosen[order[: self.k]] = True
@@ -118,11 +118,14 @@ class Matching:
     within = ", among all selections of so many for each kind of task and nobody for two"
 
     def __init__(self, n: int, k: int, option: dict[str, Any]) -> None:
-        self.workers, self.tasks = _numbers(option, "workers"), _numbers(option, "tasks")
+        self.workers, self.tasks = (
+            _parse_numbers(option, "workers"),
+            _parse_numbers(option, "tasks"),
+        )
         if self.workers.size != n or self.tasks.size != n or self._least() < 0:
             raise ProblemError(f"A matching needs the worker and the task of each of {n} arms.")
         kinds = int(self.tasks.max()) + 1
-        self.wanted = _numbers(option, "wanted", np.ones(kinds, np.int64))
+        self.wanted = _parse_numbers(option, "wanted", np.ones(kinds, np.int64))
         if self.wanted.size != kinds or (self.wanted < 1).any():
             raise ProblemError(f"A matching needs a number of workers for each of {kinds} kinds.")
         if self.wanted.sum() != k:
@@ -137,13 +140,15 @@ class Matching:
 
     def best(self, values: Floats) -> NDArray[np.bool_]:
         """(n,) the selection of largest total."""
-        chosen = assign(values, self.workers, self.tasks, self.wanted)
+        chosen = assign_workers(values, self.workers, self.tasks, self.wanted)
         if chosen.sum() < self.wanted.sum():
             raise ProblemError("There are too few workers to give each kind of task its own.")
         return chosen
 
 
-def assign(values: Floats, workers: Counts, tasks: Counts, wanted: Counts) -> NDArray[np.bool_]:
+def assign_workers(
+    values: Floats, workers: Counts, tasks: Counts, wanted: Counts
+) -> NDArray[np.bool_]:
     """(n,) at most ``wanted`` arms of each task, no two of one worker: as many as can be.
 
     Of all such sets it is that of largest total (Hungarian method).
@@ -173,11 +178,11 @@ def _perhaps_needed(values: Floats, workers: Counts, tasks: Counts, wanted: Coun
     needed = np.zeros(int(workers.max(initial=-1)) + 1, bool)
     for kind in range(wanted.size):
         arms = np.flatnonzero(tasks == kind)
-        needed[workers[arms[ranking(values[arms])[: wanted.sum()]]]] = True
+        needed[workers[arms[rank_arms(values[arms])[: wanted.sum()]]]] = True
     return np.flatnonzero(needed[workers])
 
 
-def _numbers(option: dict[str, Any], name: str, default: Counts | None = None) -> Counts:
+def _parse_numbers(option: dict[str, Any], name: str, default: Counts | None = None) -> Counts:
     given = option.get(name, default)
     try:
         numbers = np.asarray(given, np.int64)

@@ -13,7 +13,7 @@ compiled_sums = njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz"
 
 
 @compiled_sums
-def dot(one, other):  # type: ignore[no-untyped-def]
+def dot_product(one, other):  # type: ignore[no-untyped-def]
     """The sum of the products of two rows."""
     total = 0.0
     for i in range(one.size):

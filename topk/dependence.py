@@ -27,23 +27,23 @@ def same_questions(workers: ArrayLike, questions: ArrayLike, right: ArrayLike) -
     they have MOST_ANSWERS at most.
     """
     workers, questions = np.asarray(workers, np.int64), np.asarray(questions, np.int64)
-    busy = _busiest(np.bincount(workers))
+    busy = _busiest_workers(np.bincount(workers))
     order = np.lexsort((questions, workers))
     order = order[np.isin(workers[order], busy)]
     workers, questions = workers[order], questions[order]
     apart = _less_mean(workers, np.asarray(right, np.float64)[order])
     if not apart.any():
         return False
-    found = _shared(workers, questions, apart)
+    found = _shared_variance(workers, questions, apart)
     rng = np.random.default_rng(0)
     return not any(
-        _shared(workers, questions, apart[np.lexsort((rng.random(apart.size), workers))])
+        _shared_variance(workers, questions, apart[np.lexsort((rng.random(apart.size), workers))])
         >= found * (1 - 1e-9)
         for _ in range(DRAWS)
     )
 
 
-def _busiest(answers: NDArray[np.int64]) -> NDArray[np.int64]:
+def _busiest_workers(answers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Two at least: of one worker nothing can be compared."""
     order = np.argsort(-answers, kind="stable")[:MOST_WORKERS]
     return order[: max(2, int(np.searchsorted(np.cumsum(answers[order]), MOST_ANSWERS, "right")))]
@@ -58,7 +58,7 @@ def _less_mean(workers: NDArray[np.int64], right: NDArray[np.float64]) -> NDArra
     return np.where(spread[workers] > 1e-9, apart, 0.0)
 
 
-def _shared(
+def _shared_variance(
     workers: NDArray[np.int64], questions: NDArray[np.int64], apart: NDArray[np.float64]
 ) -> float:
     """The largest squared singular value of the table of workers and questions."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .best_sets import assign, top
-from .certified import intervals
+from .best_sets import assign_workers, top_arms
+from .certified import confidence_intervals
 from .credible import posterior_means
 from .promise import Goal, Promise
 from .published.multi import MultiProblem
@@ -32,7 +32,7 @@ ANYTIME = Promise(
 
 
 @dataclass(frozen=True)
-class Early:
+class EarlySelection:
     """arms      (k,) who is named, in rising order
     expected  (n,) the accuracy of each, by the population fitted to all
     epsilon   what holds of those named by ``promise``; None where nothing does
@@ -44,22 +44,26 @@ class Early:
     promise: Promise
 
 
-def early(selector: Selector) -> Early:
+def select_early(selector: Selector) -> EarlySelection:
     """Whom to name, as the algorithm stands now. One with a posterior of its own knows best."""
     state, promise = selector.state, selector.promise
     if promise.average:
         standing = selector.standing()
-        return Early(selector.selection(), standing.mean, _known(standing.gap), promise)
+        return EarlySelection(
+            selector.selection(), standing.mean, _finite_epsilon(standing.gap), promise
+        )
     expected = expected_of(selector)
     worth = expected + ROUNDING * (state.rewards + 0.5) / (state.pulls + 1) + (state.pulls > 0)
     decided = state.verdict != Verdict.UNDECIDED
     arms = selector.best(np.where(decided, 4.0 * state.verdict, worth))
     if promise.fixed == "budget" or promise.goal is Goal.NONE:
         within = replace(ANYTIME, within=promise.within)
-        return Early(arms, expected, _known(_by_intervals(selector, arms)), within)
+        return EarlySelection(
+            arms, expected, _finite_epsilon(_interval_epsilon(selector, arms)), within
+        )
     bounds = promise.early if promise.goal is Goal.EXACT else promise.goal
     epsilon = 1.0 if bounds is Goal.NONE else selector.shortfall(arms)
-    return Early(arms, expected, _known(epsilon), promise)
+    return EarlySelection(arms, expected, _finite_epsilon(epsilon), promise)
 
 
 def expected_of(selector: Selector) -> Floats:
@@ -73,7 +77,7 @@ def expected_of(selector: Selector) -> Floats:
     return expected
 
 
-def those_left(
+def select_remaining(
     right: Floats, pulls: Counts, ks: Sequence[int], workers: Counts | None = None
 ) -> Counts:
     """Whom to name where too few are left for all places: as many as can be, the likely best.
@@ -89,13 +93,13 @@ def those_left(
     else:
         expected = (right + 1) / (pulls + 2)
     if workers is None:
-        named = [arms[top(expected[arms], k)] for arms, k in zip(parts, ks, strict=True)]
+        named = [arms[top_arms(expected[arms], k)] for arms, k in zip(parts, ks, strict=True)]
         return np.concatenate(named)
     tasks = np.repeat(np.arange(len(ks)), size)
-    return np.flatnonzero(assign(expected, workers, tasks, np.array(ks)))
+    return np.flatnonzero(assign_workers(expected, workers, tasks, np.array(ks)))
 
 
-def _by_intervals(selector: Selector, arms: Counts) -> float:
+def _interval_epsilon(selector: Selector, arms: Counts) -> float:
     """With probability 1 - delta at all times, whoever was asked when.
 
     Only where the algorithm promises nothing itself: whoever states now one promise and now
@@ -103,9 +107,9 @@ def _by_intervals(selector: Selector, arms: Counts) -> float:
     """
     problem, pulls = selector.problem, selector.state.pulls
     right = np.minimum(np.rint(selector.state.rewards).astype(np.int64), pulls)
-    lower, upper = intervals(pulls, right, math.log(problem.n / problem.delta), 0)
+    lower, upper = confidence_intervals(pulls, right, math.log(problem.n / problem.delta), 0)
     return selector.worst_swap(arms, lower, upper)
 
 
-def _known(epsilon: float) -> float | None:
+def _finite_epsilon(epsilon: float) -> float | None:
     return epsilon if epsilon < 1 else None

@@ -24,22 +24,26 @@ class Experiment:
     budget: int
 
 
-def _sorted(*means: float) -> tuple[float, ...]:
+def _sorted_means(*means: float) -> tuple[float, ...]:
     return tuple(sorted(means, reverse=True))
 
 
 SAR_EXPERIMENTS: dict[int, Experiment] = {
-    1: Experiment("One group of bad arms", _sorted(0.5, *[0.4] * 19), 2000),
-    2: Experiment("Two groups of bad arms", _sorted(0.5, *[0.42] * 5, *[0.38] * 14), 2000),
-    3: Experiment("Geometric progression", _sorted(0.5, *(0.5 - 0.37**i for i in (2, 3, 4))), 2000),
+    1: Experiment("One group of bad arms", _sorted_means(0.5, *[0.4] * 19), 2000),
+    2: Experiment("Two groups of bad arms", _sorted_means(0.5, *[0.42] * 5, *[0.38] * 14), 2000),
+    3: Experiment(
+        "Geometric progression", _sorted_means(0.5, *(0.5 - 0.37**i for i in (2, 3, 4))), 2000
+    ),
     4: Experiment(
-        "Six arms in three groups of bad ones", _sorted(0.5, 0.42, 0.4, 0.4, 0.35, 0.35), 600
+        "Six arms in three groups of bad ones", _sorted_means(0.5, 0.42, 0.4, 0.4, 0.35, 0.35), 600
     ),
     5: Experiment(
-        "Arithmetic progression", _sorted(0.5, *(0.5 - 0.025 * i for i in range(2, 16))), 4000
+        "Arithmetic progression", _sorted_means(0.5, *(0.5 - 0.025 * i for i in range(2, 16))), 4000
     ),
     6: Experiment(
-        "Three groups of bad arms", _sorted(0.5, *[0.45] * 5, *[0.43] * 14, *[0.38] * 10), 6000
+        "Three groups of bad arms",
+        _sorted_means(0.5, *[0.45] * 5, *[0.43] * 14, *[0.38] * 10),
+        6000,
     ),
 }
 

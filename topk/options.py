@@ -68,7 +68,7 @@ class Option:
         return isinstance(value, dict)
 
 
-def settle(title: str, known: tuple[Option, ...], given: dict[str, Any]) -> dict[str, Any]:
+def settle_options(title: str, known: tuple[Option, ...], given: dict[str, Any]) -> dict[str, Any]:
     """Every option's value: what was given, the default otherwise. Raises ProblemError."""
     names = {option.name for option in known}
     for name in given:

@@ -16,7 +16,7 @@ ROUNDS = 8
 Words = NDArray[np.uint64]
 
 
-def questions(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) -> NDArray[np.int64]:
+def questions_at(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) -> NDArray[np.int64]:
     """The question numbers, 0 to size - 1, that stand at these positions of these arms' decks.
 
     seed       the run's seed
@@ -30,17 +30,17 @@ def questions(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) -> ND
     values = np.asarray(positions, np.int64)
     if values.size and (values.min() < 0 or values.max() >= size):
         raise ValueError(f"A deck of {size} questions has positions 0 to {size - 1}.")
-    keys = _keys(seed, arms)
+    keys = _cipher_keys(seed, arms)
     half = np.uint64(max(1, (int(size - 1).bit_length() + 1) // 2))
     walking = np.arange(values.size)
     found = values.astype(np.uint64)
     while walking.size:
-        found[walking] = _permute(found[walking], keys[walking], half)
+        found[walking] = _permute_values(found[walking], keys[walking], half)
         walking = walking[found[walking] >= size]
     return found.astype(np.int64)
 
 
-def without(
+def questions_without(
     seed: int, arm: int, positions: NDArray[np.int64], size: int, met: Sequence[int]
 ) -> NDArray[np.int64]:
     """The question numbers at these positions of one arm's deck, with those in ``met`` taken out.
@@ -48,30 +48,30 @@ def without(
     positions  (m,) each 0 to size - 1 - len(met)
     """
     last = min(size, int(positions.max()) + 1 + len(met))
-    order = questions(seed, np.full(last, arm), np.arange(last), size)
+    order = questions_at(seed, np.full(last, arm), np.arange(last), size)
     left: NDArray[np.int64] = order[~np.isin(order, met)][positions]
     return left
 
 
-def ranks(seed: int, arms: ArrayLike, numbers: ArrayLike) -> NDArray[np.uint64]:
+def shuffle_ranks(seed: int, arms: ArrayLike, numbers: ArrayLike) -> NDArray[np.uint64]:
     """A random key for each question of each arm: sorting by it shuffles any part of a deck."""
-    keys = _keys(seed, np.asarray(arms, np.uint64))
-    return _mix(keys ^ _mix(np.asarray(numbers, np.uint64)))
+    keys = _cipher_keys(seed, np.asarray(arms, np.uint64))
+    return _mix_words(keys ^ _mix_words(np.asarray(numbers, np.uint64)))
 
 
-def _keys(seed: int, arms: Words) -> Words:
-    return _mix(_mix(np.full(arms.shape, seed, np.uint64)) + arms)
+def _cipher_keys(seed: int, arms: Words) -> Words:
+    return _mix_words(_mix_words(np.full(arms.shape, seed, np.uint64)) + arms)
 
 
-def _permute(values: Words, keys: Words, half: np.uint64) -> Words:
+def _permute_values(values: Words, keys: Words, half: np.uint64) -> Words:
     mask = (np.uint64(1) << half) - np.uint64(1)
     left, right = values >> half, values & mask
     for number in range(ROUNDS):
-        left, right = right, left ^ (_mix(keys + right + np.uint64(number << 40)) & mask)
+        left, right = right, left ^ (_mix_words(keys + right + np.uint64(number << 40)) & mask)
     return (left << half) | right
 
 
-def _mix(words: Words) -> Words:
+def _mix_words(words: Words) -> Words:
     """splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014)."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

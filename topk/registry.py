@@ -60,7 +60,9 @@ MULTI_SELECTORS: dict[str, type[Selector]] = {
 }
 
 
-def build(name: str, problem: Problem, state: State | None = None, **options: Any) -> Selector:
+def build_selector(
+    name: str, problem: Problem, state: State | None = None, **options: Any
+) -> Selector:
     """The algorithm of this name, set on this problem as it stands in this state.
 
     problem  a MultiProblem for the algorithms of MULTI_SELECTORS

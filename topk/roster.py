@@ -19,7 +19,7 @@ Flags = NDArray[np.bool_]
 OPENED = "open roster"  # the event that a roster was opened after the start
 
 
-def here(kind: Counts, gone: Flags, seed: int, joined: bool) -> Counts:
+def active_arms(kind: Counts, gone: Flags, seed: int, joined: bool) -> Counts:
     """(r,) the arms that are left, kind by kind, in an order that tells nothing of when they came.
 
     kind, gone  (n,) by arm
@@ -59,7 +59,7 @@ def is_guarantee_lost(
     return bool((gone & (pulls > 0)).any()) or any(step > 0 for step in opened_at)
 
 
-def enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:
+def has_enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:
     """Whether there are more to choose from than are wanted, in every kind of task.
 
     With each worker in one kind at most, there must be somebody for every place.
@@ -68,7 +68,7 @@ def enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:
     return places <= workers and all(k < workers for k in ks)
 
 
-def problem(
+def build_problem(
     ks: Sequence[int],
     workers: int,
     several_skills: bool,
@@ -86,7 +86,7 @@ def problem(
     return MultiProblem.of(parts.tolist(), ks, epsilon, delta, budget)
 
 
-def of_each_kind(
+def quotas_per_kind(
     ks: Sequence[int], workers: Counts, several_skills: bool, one_kind_each: bool
 ) -> dict[str, Any]:
     """So many of each kind, as an option of algorithms that take any family of sets.
@@ -101,7 +101,7 @@ def of_each_kind(
     return {"quotas": {"groups": kinds, "at_least": list(ks), "at_most": list(ks)}}
 
 
-def among(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:
+def restrict_quotas(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:
     """The option ``quotas`` for these arms: of a group that has shrunk no more can be wanted.
 
     Where the greatest numbers then leave fewer than k, nobody is kept out by them any more.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .early_selection import Early, early, those_left
+from .early_selection import EarlySelection, select_early, select_remaining
 from .promise import Promise, rounded_up
 from .selector import Counts, Floats, Selector
 from .state import Verdict
@@ -18,7 +18,7 @@ BY_ALGORITHM, BY_PROOF, BY_ANSWERS, EVERYBODY = "algorithm", "proof", "answers",
 
 
 @dataclass(frozen=True)
-class Named:
+class SelectedArms:
     """arms      by the run's numbers
     by        algorithm (its own end, or as it goes on), proof (the best before the end), answers
               (all of them, at an early end), or everybody: no more were left than are wanted
@@ -42,13 +42,13 @@ class Named:
         return None if self.epsilon is None or self.epsilon >= 1 else rounded_up(self.epsilon)
 
 
-def name(
+def select_arms(
     selector: Selector,
     arms: Counts,
     ended_early: bool = False,
     proof: Mapping[str, Any] | None = None,
     lost: bool = False,
-) -> Named:
+) -> SelectedArms:
     """Whom the algorithm names as it stands.
 
     arms         (r,) the run's numbers of the algorithm's arms
@@ -57,17 +57,17 @@ def name(
     lost         whether changes of the roster cost the guarantee: nothing is proved then
     """
     if not ended_early:
-        return Named(arms[selector.selection()])
-    found = early(selector)
+        return SelectedArms(arms[selector.selection()])
+    found = select_early(selector)
     named = arms[found.arms]
     expected = dict(zip(arms.tolist(), found.expected.tolist(), strict=True))
-    made = Named(named, BY_ANSWERS, found.epsilon, found.promise, named, expected)
+    made = SelectedArms(named, BY_ANSWERS, found.epsilon, found.promise, named, expected)
     if lost:
         return replace(made, epsilon=None)
-    return _proved(selector, arms, made, proof or {}, found)
+    return _prefer_proved(selector, arms, made, proof or {}, found)
 
 
-def only_tested(named: Named, pulls: Counts) -> Named:
+def only_tested(named: SelectedArms, pulls: Counts) -> SelectedArms:
     """Return the selection without workers of whom no answer was counted: nothing speaks for them.
 
     pulls  (n,) answers counted, by the run's arms
@@ -82,9 +82,13 @@ def only_tested(named: Named, pulls: Counts) -> Named:
     )
 
 
-def _proved(
-    selector: Selector, there: Counts, made: Named, proof: Mapping[str, Any], found: Early
-) -> Named:
+def _prefer_proved(
+    selector: Selector,
+    there: Counts,
+    made: SelectedArms,
+    proof: Mapping[str, Any],
+    found: EarlySelection,
+) -> SelectedArms:
     """The selection of the best proof instead, where it is worth it; or with its ε, if the same."""
     if not proof:
         return made
@@ -106,9 +110,9 @@ def _keeps_verdicts(selector: Selector, there: Counts, arms: Counts) -> bool:
     return bool(inside[accepted].all() and not inside[rejected].any())
 
 
-def everybody(
+def select_everybody(
     arms: Counts, right: Floats, pulls: Counts, ks: Sequence[int], people: Counts | None = None
-) -> Named:
+) -> SelectedArms:
     """Too few are left to choose from: all of them, once the run has ended so.
 
     Of several kinds one may still have more than it wants, and a worker may fill one place.
@@ -117,6 +121,6 @@ def everybody(
     people        (r,) who each arm is, where nobody may fill two places
     """
     if len(ks) == 1 or not arms.size:
-        return Named(arms, EVERYBODY)
+        return SelectedArms(arms, EVERYBODY)
     who = None if people is None else np.unique(people, return_inverse=True)[1]
-    return Named(arms[those_left(right, pulls.astype(np.int64), ks, who)], EVERYBODY)
+    return SelectedArms(arms[select_remaining(right, pulls.astype(np.int64), ks, who)], EVERYBODY)

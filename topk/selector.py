@@ -12,14 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .best_sets import top
+from .best_sets import top_arms
 from .options import Option
-from .options import settle as settle_options
+from .options import settle_options as settle_options
 from .population_summary import PopulationSummary
 from .problem import Problem, ProblemError
 from .promise import Promise
 from .state import State, Verdict
-from .water_filling import level
+from .water_filling import fill_level
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -204,7 +204,7 @@ class Selector(ABC):
         if most <= 0 or self.stop():
             return np.zeros(n, np.int64)
         wanted = self._ask(None if slots is None else most, out, free, rng)
-        return level(wanted, most)
+        return fill_level(wanted, most)
 
     @abstractmethod
     def _ask(
@@ -223,7 +223,7 @@ class Selector(ABC):
 
         Returns the reasons to stop; none at the cap.
         """
-        return drive(self, truth, None, cap, gaussian, rng)
+        return drive_selector(self, truth, None, cap, gaussian, rng)
 
     def _budget_left(self, pending: Counts) -> int:
         if self.problem.budget is None:
@@ -254,7 +254,7 @@ class Selector(ABC):
 
     def best(self, values: Floats) -> Counts:
         """The arms of largest total value, of all sets that may be selected, in rising order."""
-        return top(values, self.problem.k)
+        return top_arms(values, self.problem.k)
 
     def shortfall(self, arms: Counts) -> float:
         """What the regret of these k arms is bounded by, as its promise bounds that of its own.
@@ -291,7 +291,7 @@ class Selector(ABC):
         return verdict
 
 
-def drive(
+def drive_selector(
     selector: Selector,
     truth: Floats,
     slots: int | None,
@@ -303,12 +303,12 @@ def drive(
     while not (reasons := selector.stop()) and selector.state.pulls.sum() < cap:
         counts = selector.ask(slots, rng=rng)
         arms = np.flatnonzero(counts)
-        rewards = draw(truth[arms], counts[arms], gaussian, rng)
+        rewards = draw_rewards(truth[arms], counts[arms], gaussian, rng)
         selector.tell(arms, rewards, counts[arms])
     return reasons
 
 
-def draw(means: Floats, pulls: Counts, gaussian: bool, rng: np.random.Generator) -> Floats:
+def draw_rewards(means: Floats, pulls: Counts, gaussian: bool, rng: np.random.Generator) -> Floats:
     """Sums of rewards: 0 or 1, or Gaussian of variance 1/4. A uniform each where all pull once."""
     if gaussian:
         return means * pulls + 0.5 * np.sqrt(pulls) * rng.standard_normal(means.size)

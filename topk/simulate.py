@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .problem import Problem
-from .registry import build
-from .selector import drive
+from .registry import build_selector
+from .selector import drive_selector
 
 PULLS_CAP = "max-pulls"
 
@@ -27,7 +27,7 @@ class Outcome:
     reasons: tuple[str, ...]
 
 
-def play(
+def simulate_run(
     name: str,
     means: ArrayLike,
     *,
@@ -56,12 +56,12 @@ def play(
     truth = np.asarray(means, float)
     place = rng.permutation(truth.size)
     problem = Problem(truth.size, k, epsilon, delta, budget)
-    selector = build(name, problem, **options)
+    selector = build_selector(name, problem, **options)
     cap = np.iinfo(np.int64).max if max_pulls is None else max_pulls
     if slots is None:
         reasons = selector.simulate(truth[place], cap, gaussian, rng)
     else:
-        reasons = drive(selector, truth[place], slots, cap, gaussian, rng)
+        reasons = drive_selector(selector, truth[place], slots, cap, gaussian, rng)
     pulls = np.empty(truth.size, np.int64)
     pulls[place] = selector.state.pulls
     named = np.sort(place[selector.selection()])

@@ -44,7 +44,7 @@ class State:
         return cls(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int8))
 
 
-def pack(memory: Memory) -> Memory:
+def pack_memory(memory: Memory) -> Memory:
     """The memory with every numpy array as a list and every numpy number as Python's."""
     return {
         name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
@@ -58,24 +58,27 @@ def pack(memory: Memory) -> Memory:
 NARROW = (np.int8, np.int16, np.int32)
 
 
-def compact(memory: Memory) -> Memory:
+def compact_memory(memory: Memory) -> Memory:
     """The memory with every numpy array (n,) as a text, from which ``expand`` makes the same."""
-    arrays = {name: _text(a) for name, a in memory.items() if isinstance(a, np.ndarray)}
-    return pack(memory | arrays)
+    arrays = {name: _array_to_text(a) for name, a in memory.items() if isinstance(a, np.ndarray)}
+    return pack_memory(memory | arrays)
 
 
-def expand(memory: Memory) -> Memory:
+def expand_memory(memory: Memory) -> Memory:
     """The memory that ``compact`` was given; one that holds lists, as older ones do, stays so."""
-    return {name: _array(value) if _is_text(value) else value for name, value in memory.items()}
+    return {
+        name: _array_from_text(value) if _is_text(value) else value
+        for name, value in memory.items()
+    }
 
 
-def _text(array: NDArray[Any]) -> dict[str, str]:
-    kept = _narrowed(array)
+def _array_to_text(array: NDArray[Any]) -> dict[str, str]:
+    kept = _narrow_array(array)
     written = b64encode(zlib.compress(kept.tobytes(), level=1)).decode()
     return {"array": array.dtype.str, "stored": kept.dtype.str, "zlib": written}
 
 
-def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
+def _narrow_array(array: NDArray[Any]) -> NDArray[Any]:
     """Counts are small, also where they are kept as floats: what comes back is the same bits."""
     with np.errstate(invalid="ignore"):
         for kind in NARROW:
@@ -89,6 +92,6 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, dict) and "zlib" in value
 
 
-def _array(text: dict[str, str]) -> NDArray[Any]:
+def _array_from_text(text: dict[str, str]) -> NDArray[Any]:
     written = zlib.decompress(b64decode(text["zlib"]))
     return np.frombuffer(written, text["stored"]).astype(text["array"])

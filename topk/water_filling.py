@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 Counts = NDArray[np.int64]
 
 
-def level(need: Counts, slots: int) -> Counts:
+def fill_level(need: Counts, slots: int) -> Counts:
     """Give at most ``slots`` pulls, the neediest arms first, so that what stays needed is even.
 
     need  int64 (n,), pulls each arm lacks, at least 0

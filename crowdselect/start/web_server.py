@@ -31,10 +31,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("address", help="host:port")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args(arguments)
-    return keep_serving(listen(given.address), given.processes)
+    return keep_serving(open_listener(given.address), given.processes)
 
 
-def listen(address: str) -> socket.socket:
+def open_listener(address: str) -> socket.socket:
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -54,7 +54,7 @@ def keep_serving(listener: socket.socket, processes: int) -> int:
         while True:
             for place in set(range(processes)) - set(serving.values()):
                 taken_up[place] = time.monotonic()
-                serving[_fork(listener, taken_up, place)] = place
+                serving[_fork_process(listener, taken_up, place)] = place
             pid, status = os.wait()
             serving.pop(pid, None)
             print(f"A web process ended with status {status}.", file=sys.stderr)  # noqa: T201
@@ -67,17 +67,17 @@ def keep_serving(listener: socket.socket, processes: int) -> int:
     return 0
 
 
-def _fork(listener: socket.socket, taken_up: MutableSequence[float], place: int) -> int:
+def _fork_process(listener: socket.socket, taken_up: MutableSequence[float], place: int) -> int:
     parent, pid = os.getpid(), os.fork()
     if pid:
         return pid
     try:
-        serve(listener, parent, taken_up, place)
+        serve_requests(listener, parent, taken_up, place)
     finally:
         os._exit(0)
 
 
-def serve(
+def serve_requests(
     listener: socket.socket, parent: int, taken_up: MutableSequence[float], place: int
 ) -> None:
     """Until a signal comes: what is being answered is answered to its end.
@@ -101,7 +101,7 @@ def serve(
     def enqueue(done: Callable[[], None]) -> None:
         server.add_task(BeatTask(server, taken_up, place, heartbeat.beat, done))
 
-    heartbeat.start(parent, enqueue)
+    heartbeat.start_heartbeat(parent, enqueue)
     server.run()
 
 

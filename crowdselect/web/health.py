@@ -27,7 +27,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     For load balancers: answers are taken while Redis or the background is away, too. But not where
     the database is read-only, or the web could not write its own beat, as when a disk is full.
     """
-    parts = {part.name.lower(): part.well for part in reports.parts()}
+    parts = {part.name.lower(): part.well for part in reports.system_parts()}
     taken = parts["database"] and parts["web"]
     status = HTTPStatus.OK if taken else HTTPStatus.SERVICE_UNAVAILABLE
     return JsonResponse({"well": all(parts.values()), "parts": parts}, status=status)
@@ -41,19 +41,19 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not wanted or not hmac.compare_digest(given.encode(), wanted.encode()):
         raise Http404
     registry = CollectorRegistry()
-    registry.register(_Everything())
+    registry.register(_DatabaseCollector())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
-class _Everything:
+class _DatabaseCollector:
     """Read from the database when asked, so that any process tells of all."""
 
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily("crowdselect_up", "Whether the part is at work.", labels=["part"])
-        for part in reports.parts():
+        for part in reports.system_parts():
             up.add_metric([part.name.lower()], float(part.well))
         yield up
-        load = reports.load()
+        load = reports.system_load()
         yield CounterMetricFamily("crowdselect_answers", "Answers taken.", load.answers)
         yield CounterMetricFamily("crowdselect_steps", "Steps taken.", load.steps)
         yield GaugeMetricFamily("crowdselect_runs_running", "Runs that go on.", load.running)

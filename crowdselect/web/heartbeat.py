@@ -19,7 +19,7 @@ _beating_in = 0  # the process whose thread it is: a fork does not take threads 
 _silent = False  # whether the database refused the last beat: that is logged once
 
 
-def start(
+def start_heartbeat(
     parent: int = 0,
     enqueue: Callable[[Callable[[], None]], None] | None = None,
     **signal_sent: object,

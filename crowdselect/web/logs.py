@@ -45,10 +45,13 @@ logger = logging.getLogger(__name__)
 _request: ContextVar[str] = ContextVar("request", default="")
 
 
-def configuration(as_json: bool, level: str) -> dict[str, Any]:
+def logging_configuration(as_json: bool, level: str) -> dict[str, Any]:
     """Django's LOGGING."""
-    words = {"()": "crowdselect.web.logs.Discreet", "format": "%(levelname)s %(name)s: %(message)s"}
-    formatter = {"()": "crowdselect.web.logs.Lines"} if as_json else words
+    words = {
+        "()": "crowdselect.web.logs.RedactingFormatter",
+        "format": "%(levelname)s %(name)s: %(message)s",
+    }
+    formatter = {"()": "crowdselect.web.logs.JsonFormatter"} if as_json else words
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -80,14 +83,14 @@ class HostileInOneLine(logging.Filter):
         return True
 
 
-class Discreet(logging.Formatter):
+class RedactingFormatter(logging.Formatter):
     """Also of tracebacks: it looks at the whole text."""
 
     def format(self, record: logging.LogRecord) -> str:
         return SECRETS.sub("…", super().format(record))
 
 
-class Lines(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """A JSON object a line, with the request's or the task's id, the run and its step."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -97,23 +100,23 @@ class Lines(logging.Formatter):
             "logger": record.name,
             "said": record.getMessage(),
         }
-        said |= _known() | {n: getattr(record, n) for n in ABOUT if _plain(record, n)}
+        said |= _context_fields() | {n: getattr(record, n) for n in ABOUT if _is_plain(record, n)}
         if record.exc_info:
             said["error"] = self.formatException(record.exc_info)
         return SECRETS.sub("…", json.dumps(said, ensure_ascii=False))
 
 
-def _plain(record: logging.LogRecord, name: str) -> bool:
+def _is_plain(record: logging.LogRecord, name: str) -> bool:
     """Others give a record objects of their own under such names."""
     return isinstance(getattr(record, name, None), str | int | float)
 
 
-def _known() -> dict[str, Any]:
+def _context_fields() -> dict[str, Any]:
     found = {"request": _request.get(), "task": current_task.request.id if current_task else ""}
     return {name: value for name, value in found.items() if value}
 
 
-class Requests:
+class RequestLogMiddleware:
     """Middleware: each request has an id, which its log lines and its answer's header have too.
 
     The first of all, so that everything is inside of it. A proxy's own X-Request-ID is kept.
@@ -130,17 +133,17 @@ class Requests:
         answer = self.get_response(request)
         answer.headers["X-Request-ID"] = name
         if logger.isEnabledFor(logging.INFO):
-            _say(request, answer.status_code, begun)
+            _log_request(request, answer.status_code, begun)
         return answer
 
 
 @receiver(request_finished)
-def _forget(**signal: object) -> None:
+def _clear_context(**signal: object) -> None:
     """Only now: Django tells of refusals when every middleware is done."""
     _request.set("")
 
 
-def _say(request: HttpRequest, status: int, begun: float) -> None:
+def _log_request(request: HttpRequest, status: int, begun: float) -> None:
     took = round(1000 * (time.perf_counter() - begun), 1)
     about = {"method": request.method, "path": request.path, "status": status, "ms": took}
     logger.info("%s %s: %s", request.method, request.path, status, extra=about)

@@ -37,7 +37,7 @@ READ_ONLY = (
 NO_ROOM = re.compile("is full|I/O error|No space left", re.IGNORECASE)
 
 
-class Doors:
+class RequestLimitsMiddleware:
     """Refuses what nobody can have meant before anything is read of it.
 
     It stands after the session's middleware, which it asks only about large bodies, and before
@@ -49,23 +49,23 @@ class Doors:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if NUL.search(request.path) or NUL.search(request.META.get("QUERY_STRING", "")):
-            answer: HttpResponseBase = refusal(request, HTTPStatus.BAD_REQUEST, UNREADABLE)
+            answer: HttpResponseBase = plain_refusal(request, HTTPStatus.BAD_REQUEST, UNREADABLE)
         elif size_of(request) > most_for(request):
-            answer = refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MUCH)
+            answer = plain_refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MUCH)
         else:
             answer = self.get_response(request)
         if answer.status_code >= 400 and request.path.startswith(API):
-            answer = in_one_line(request, answer)
+            answer = one_line_error(request, answer)
         return answer
 
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
         """Somebody else has held for long what this request needs, or nothing can be written."""
-        return unsaved(request, exception) if cannot_write(exception) else None
+        return answer_unsaved(request, exception) if cannot_write(exception) else None
 
 
-class Sessions(SessionMiddleware):
+class DatabaseErrorsMiddleware(SessionMiddleware):
     """What a page has put into the session is written down after it, as while somebody signs in."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
@@ -75,7 +75,7 @@ class Sessions(SessionMiddleware):
             reason = next(filter(cannot_write, _chain(error)), None)
             if reason is None:
                 raise
-            return unsaved(request, reason)
+            return answer_unsaved(request, reason)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -86,10 +86,10 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         found = found.__context__
 
 
-def unsaved(request: HttpRequest, error: BaseException) -> HttpResponse:
+def answer_unsaved(request: HttpRequest, error: BaseException) -> HttpResponse:
     logger.warning("%s %s: %s", request.method, request.path, error)
     why = FULL if NO_ROOM.search(str(error)) else READ_ONLY if is_read_only(error) else BUSY
-    answer = refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, why)
+    answer = plain_refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, why)
     answer.headers["Retry-After"] = "60"
     return answer
 
@@ -114,7 +114,7 @@ def most_for(request: HttpRequest) -> int:
     return int(settings.MOST_UPLOADED if known else settings.MOST_FROM_STRANGERS)
 
 
-def refusal(request: HttpRequest, status: HTTPStatus, why: str) -> HttpResponse:
+def plain_refusal(request: HttpRequest, status: HTTPStatus, why: str) -> HttpResponse:
     if request.path.startswith(API):
         return JsonResponse({"error": why}, status=status)
     return render(request, "refused.html", {"why": why}, status=status)
@@ -132,7 +132,7 @@ WORDS = {
 }
 
 
-def in_one_line(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
+def one_line_error(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
     """The same refusal as ``{"error": "one line"}``, with its headers. Those that are so stay."""
     if answer.headers.get("Content-Type", "").startswith("application/json"):
         return answer

@@ -23,7 +23,7 @@ LEFT_OUT = "OTEL_PYTHON_DJANGO_EXCLUDED_URLS"
 HIDDEN = "/work/,/join/,/mturk/,/media/"  # where they begin
 
 
-def start(name: str) -> None:
+def start_tracing(name: str) -> None:
     """name  of the part: web, worker, beat."""
     if settings.SENTRY_DSN and find_spec("sentry_sdk"):
         import_module("sentry_sdk").init(
@@ -32,8 +32,8 @@ def start(name: str) -> None:
             send_default_pii=False,
             max_request_body_size="never",  # answers, and who gave them
             include_local_variables=False,
-            before_send=without_secrets,
-            before_breadcrumb=without_secrets,
+            before_send=redact_secrets,
+            before_breadcrumb=redact_secrets,
         )
     if settings.OPENTELEMETRY and find_spec("opentelemetry"):
         for variable, value in (TRACING | {"OTEL_SERVICE_NAME": f"crowdselect-{name}"}).items():
@@ -43,12 +43,12 @@ def start(name: str) -> None:
         import_module("opentelemetry.instrumentation.auto_instrumentation").initialize()
 
 
-def without_secrets(event: Any, hint: Any) -> Any:
+def redact_secrets(event: Any, hint: Any) -> Any:
     """The same with … for every link's and token's secret, wherever it stands."""
     if isinstance(event, str):
         return SECRETS.sub("…", event)
     if isinstance(event, dict):
-        return {key: without_secrets(value, hint) for key, value in event.items()}
+        return {key: redact_secrets(value, hint) for key, value in event.items()}
     if isinstance(event, list | tuple):
-        return [without_secrets(value, hint) for value in event]
+        return [redact_secrets(value, hint) for value in event]
     return event

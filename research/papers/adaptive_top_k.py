@@ -17,13 +17,13 @@ from .claims import (
     MOSTLY,
     Claim,
     Outcome,
-    below,
     errs_less_on_average,
-    faced,
-    lead,
-    telling,
+    informative_pairs,
+    is_less,
+    matched_rows,
+    mean_lead,
 )
-from .plots import Figure, Panel, by_series
+from .plots import Figure, Panel, lines_by_series
 from .rows import Row
 
 RUNS = 200
@@ -50,11 +50,14 @@ PLAYERS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 
-def cells(quick: bool, runs: int | None) -> list[Cell]:
+def build_cells(quick: bool, runs: int | None) -> list[Cell]:
     plays = runs or (QUICK_RUNS if quick else RUNS)
     budgets = QUICK_BUDGETS if quick else BUDGETS
     return [
-        cell for family in FAMILIES for k in KS for cell in _instance(family, k, budgets, plays)
+        cell
+        for family in FAMILIES
+        for k in KS
+        for cell in _instance_cells(family, k, budgets, plays)
     ]
 
 
@@ -66,7 +69,7 @@ def means_of(family: str, k: int) -> Floats:
     return instances.synthetic(N, k, 0.5 if family == SYNTHETIC_HALF else 6)
 
 
-def _instance(family: str, k: int, budgets: tuple[int, ...], runs: int) -> list[Cell]:
+def _instance_cells(family: str, k: int, budgets: tuple[int, ...], runs: int) -> list[Cell]:
     means = tuple(means_of(family, k).tolist())
     cell = partial(Cell, family, means=means, k=k, runs=runs, tolerance=EPSILON)
     return [
@@ -79,7 +82,7 @@ def _instance(family: str, k: int, budgets: tuple[int, ...], runs: int) -> list[
 # -- what the paper claims
 
 
-def claims(rows: Sequence[Row]) -> list[Claim]:
+def check_claims(rows: Sequence[Row]) -> list[Claim]:
     ours = (ADAPTIVE, SHORTENED)
     found = [claim for series in ours for claim in _against_clucb(rows, series)]
     for rival in (OPT_MAI, OPT_MAI_8):
@@ -139,7 +142,7 @@ def _against_opt_mai(rows: Sequence[Row], series: str, rival: str) -> list[Claim
             "On TWOGROUP, its advantage grows with K.",
             f"the lead of {series} over {rival}, averaged over budgets, is greater at the next K",
             ALWAYS,
-            _growing(two, series, rival),
+            _growing_outcomes(two, series, rival),
         ),
         Claim(
             "The advantage is greater at both extremes, p = .5 and p = 6, than between them.",
@@ -150,31 +153,31 @@ def _against_opt_mai(rows: Sequence[Row], series: str, rival: str) -> list[Claim
     ]
 
 
-def _growing(rows: Sequence[Row], series: str, rival: str) -> list[Outcome]:
-    at = [lead(faced([row for row in rows if row.k == k], series, rival)) for k in KS]
-    return [below(less, more) for less, more in pairwise(at)]
+def _growing_outcomes(rows: Sequence[Row], series: str, rival: str) -> list[Outcome]:
+    at = [mean_lead(matched_rows([row for row in rows if row.k == k], series, rival)) for k in KS]
+    return [is_less(less, more) for less, more in pairwise(at)]
 
 
 def _greater_at_extremes(rows: Sequence[Row], series: str, rival: str) -> list[Outcome]:
     def at(family: str, k: int) -> list[tuple[Row, Row]]:
         mine = [row for row in rows if (row.experiment, row.k) == (family, k)]
-        return faced(mine, series, rival)
+        return matched_rows(mine, series, rival)
 
     return [
-        below(lead(at(UNIFORM_MEANS, k)), lead(at(extreme, k)))
+        is_less(mean_lead(at(UNIFORM_MEANS, k)), mean_lead(at(extreme, k)))
         for extreme in (SYNTHETIC_HALF, SYNTHETIC_6)
         for k in KS
-        if telling(at(extreme, k)) or telling(at(UNIFORM_MEANS, k))
+        if informative_pairs(at(extreme, k)) or informative_pairs(at(UNIFORM_MEANS, k))
     ]
 
 
 # -- how it is drawn
 
 
-def figures(rows: Sequence[Row]) -> list[Figure]:
+def draw_figures(rows: Sequence[Row]) -> list[Figure]:
     panels = []
     for family in FAMILIES:
         for k in KS:
             mine = [row for row in rows if (row.experiment, row.k) == (family, k)]
-            panels.append(Panel(f"{family}, K = {k}", by_series(mine, "budget", "error")))
+            panels.append(Panel(f"{family}, K = {k}", lines_by_series(mine, "budget", "error")))
     return [Figure("failure", "budget", "failure probability", panels, columns=3)]

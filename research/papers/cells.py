@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from research import intervals
 from topk import Problem
-from topk.registry import build
-from topk.simulate import PULLS_CAP, play
+from topk.registry import build_selector
+from topk.simulate import PULLS_CAP, simulate_run
 
 from .rows import Row
 
@@ -68,10 +68,12 @@ class Cell:
 
     def play(self) -> list[Row]:
         """A row for each budget."""
-        once = partial(_anytime, self) if self.anytime else partial(_single, self)
+        once = partial(_anytime_plays, self) if self.anytime else partial(_single_plays, self)
         plays = [once((self.seed << 20) + number) for number in range(self.runs)]
         looks = zip(*plays, strict=True)
-        return [_row(self, budget, look) for budget, look in zip(self.budgets, looks, strict=True)]
+        return [
+            _cell_row(self, budget, look) for budget, look in zip(self.budgets, looks, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,10 @@ class Play:
     finished: bool
 
 
-def _single(cell: Cell, seed: int) -> list[Play]:
+def _single_plays(cell: Cell, seed: int) -> list[Play]:
     """One play to its end."""
     (budget,) = cell.budgets
-    outcome = play(
+    outcome = simulate_run(
         cell.algorithm,
         cell.means,
         k=cell.k,
@@ -100,12 +102,12 @@ def _single(cell: Cell, seed: int) -> list[Play]:
     return [Play(outcome.pulls, failed, finished)]
 
 
-def _anytime(cell: Cell, seed: int) -> list[Play]:
+def _anytime_plays(cell: Cell, seed: int) -> list[Play]:
     """One play, and what it would name at each of the budgets; epsilon 0 leaves no test to stop."""
     rng = np.random.default_rng(seed)
     means, place = np.array(cell.means), rng.permutation(cell.n)
     problem = Problem(cell.n, cell.k, 0.0, cell.delta, None)
-    selector = build(cell.algorithm, problem, **cell.options)
+    selector = build_selector(cell.algorithm, problem, **cell.options)
     plays = []
     for budget in cell.budgets:
         selector.simulate(means[place], budget, cell.gaussian, rng)
@@ -121,10 +123,10 @@ def falls_short(cell: Cell, selection: NDArray[np.int64]) -> bool:
     return bool(best - means[selection].mean() > cell.tolerance + ROUNDING)
 
 
-def _row(cell: Cell, budget: int, plays: tuple[Play, ...]) -> Row:
+def _cell_row(cell: Cell, budget: int, plays: tuple[Play, ...]) -> Row:
     failures = sum(play.failed for play in plays)
-    error_low, error_high = intervals.of_share(failures, cell.runs)
-    pulls, pulls_se, pulls_low, pulls_high = intervals.of_mean(
+    error_low, error_high = intervals.share_interval(failures, cell.runs)
+    pulls, pulls_se, pulls_low, pulls_high = intervals.mean_interval(
         [play.pulls for play in plays if play.finished]
     )
     return Row(

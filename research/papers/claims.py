@@ -86,14 +86,14 @@ class Claim:
 # -- one comparison
 
 
-def below(left: Estimate, right: Estimate) -> Outcome:
+def is_less(left: Estimate, right: Estimate) -> Outcome:
     """Whether the left one is certainly less."""
     if left.high < right.low:
         return Outcome.FOR
     return Outcome.AGAINST if left.low > right.high else Outcome.OPEN
 
 
-def alike(left: Estimate, right: Estimate) -> Outcome:
+def is_alike(left: Estimate, right: Estimate) -> Outcome:
     """Whether the ratio is certainly within a tenth of 1; both are positive."""
     if min(left.low, right.low) <= 0 or not math.isfinite(left.high + right.high):
         return Outcome.OPEN
@@ -106,31 +106,31 @@ def alike(left: Estimate, right: Estimate) -> Outcome:
 # -- what is compared
 
 
-def error(row: Row) -> Estimate:
+def error_estimate(row: Row) -> Estimate:
     return Estimate(row.error, row.error_low, row.error_high)
 
 
-def pulls(row: Row) -> Estimate:
+def pulls_estimate(row: Row) -> Estimate:
     return Estimate(row.pulls, row.pulls_low, row.pulls_high)
 
 
-def exactly(value: float) -> Estimate:
+def exact_estimate(value: float) -> Estimate:
     return Estimate(value, value, value)
 
 
-def ratio(left: Row, right: Row) -> Estimate:
+def ratio_estimate(left: Row, right: Row) -> Estimate:
     """Of pulls; the interval from the relative standard errors, by the normal distribution."""
     value = left.pulls / right.pulls
     spread = math.hypot(left.pulls_se / left.pulls, right.pulls_se / right.pulls)
-    return _normal(value, value * spread)
+    return _normal_estimate(value, value * spread)
 
 
-def lead(pairs: Sequence[tuple[Row, Row]]) -> Estimate:
+def mean_lead(pairs: Sequence[tuple[Row, Row]]) -> Estimate:
     """By how much the left ones err less, on average over these points."""
     if not pairs:
         return Estimate(math.nan, -math.inf, math.inf)
     total = sum(right.error - left.error for left, right in pairs)
-    return _normal(total / len(pairs), _error_of_sum(pairs) / len(pairs))
+    return _normal_estimate(total / len(pairs), _error_of_sum(pairs) / len(pairs))
 
 
 def _error_of_sum(pairs: Sequence[tuple[Row, Row]]) -> float:
@@ -143,42 +143,49 @@ def _error_of_sum(pairs: Sequence[tuple[Row, Row]]) -> float:
     return math.hypot(*together.values())
 
 
-def _normal(value: float, error: float) -> Estimate:
+def _normal_estimate(value: float, error: float) -> Estimate:
     reach = 2.576 * error  # 99 %
     if not math.isfinite(reach):
         return Estimate(value, -math.inf, math.inf)
     return Estimate(value, value - reach, value + reach)
 
 
-def faced(rows: Iterable[Row], left: str, right: str) -> list[tuple[Row, Row]]:
+def matched_rows(rows: Iterable[Row], left: str, right: str) -> list[tuple[Row, Row]]:
     """Rows of two series at the same place."""
     rows = list(rows)
     other = {row.place: row for row in rows if row.series == right}
     return [(row, other[row.place]) for row in rows if row.series == left and row.place in other]
 
 
-def telling(pairs: Iterable[tuple[Row, Row]]) -> list[tuple[Row, Row]]:
+def informative_pairs(pairs: Iterable[tuple[Row, Row]]) -> list[tuple[Row, Row]]:
     """Without those in which neither ever fails, or both always do."""
     return [pair for pair in pairs if {row.error for row in pair} not in ({0.0}, {1.0})]
 
 
 def errs_less(rows: Iterable[Row], left: str, right: str) -> list[Outcome]:
-    return [below(error(a), error(b)) for a, b in telling(faced(rows, left, right))]
+    return [
+        is_less(error_estimate(a), error_estimate(b))
+        for a, b in informative_pairs(matched_rows(rows, left, right))
+    ]
 
 
 def errs_less_on_average(rows: Iterable[Row], left: str, right: str, *over: str) -> list[Outcome]:
     """One outcome for each curve: over points that differ in these columns only."""
     curves: dict[tuple[object, ...], list[tuple[Row, Row]]] = defaultdict(list)
-    for pair in faced(rows, left, right):
+    for pair in matched_rows(rows, left, right):
         fixed = {"experiment", "n", "k", "budget"} - set(over)
         curves[tuple(getattr(pair[0], name) for name in sorted(fixed))].append(pair)
-    told = [pairs for curve in curves.values() if (pairs := telling(curve))]
-    return [below(exactly(0), lead(pairs)) for pairs in told]
+    told = [pairs for curve in curves.values() if (pairs := informative_pairs(curve))]
+    return [is_less(exact_estimate(0), mean_lead(pairs)) for pairs in told]
 
 
 def pulls_less(rows: Iterable[Row], left: str, right: str) -> list[Outcome]:
-    return [below(pulls(a), pulls(b)) for a, b in faced(rows, left, right)]
+    return [
+        is_less(pulls_estimate(a), pulls_estimate(b)) for a, b in matched_rows(rows, left, right)
+    ]
 
 
 def pulls_alike(rows: Iterable[Row], left: str, right: str) -> list[Outcome]:
-    return [alike(pulls(a), pulls(b)) for a, b in faced(rows, left, right)]
+    return [
+        is_alike(pulls_estimate(a), pulls_estimate(b)) for a, b in matched_rows(rows, left, right)
+    ]

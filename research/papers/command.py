@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from research.cells import Study
-from research.options import ROOT, at_least_one
+from research.options import ROOT, parse_positive
 
 from . import studies
 from .rows import Row
@@ -13,17 +13,17 @@ HELP = "play a paper's experiments again, and say which of its claims the number
 OUT = ROOT / "var" / "reproduction"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     say = parser.add_argument
     say("paper", choices=list(studies.PAPERS), help="by its algorithm")
     say("--quick", action="store_true", help="a minute or so: few points, few plays")
     runs = "plays of each point (default: the number that suits the paper)"
-    say("--runs", type=at_least_one, metavar="N", help=runs)
+    say("--runs", type=parse_positive, metavar="N", help=runs)
     out = "folder for the results (default: %(default)s)"
     say("--out", type=Path, default=OUT, metavar="FOLDER", help=out)
 
 
-def study(options: argparse.Namespace) -> Study[Row]:
+def build_study(options: argparse.Namespace) -> Study[Row]:
     """What was asked for."""
-    return studies.study(options.paper, options.out, options.quick, options.runs)
+    return studies.build_study(options.paper, options.out, options.quick, options.runs)

@@ -11,8 +11,18 @@ from research.cells import Floats
 from topk import instances
 
 from .cells import Cell
-from .claims import ALWAYS, Claim, Outcome, below, exactly, faced, pulls_alike, pulls_less, ratio
-from .plots import Figure, Panel, by_series
+from .claims import (
+    ALWAYS,
+    Claim,
+    Outcome,
+    exact_estimate,
+    is_less,
+    matched_rows,
+    pulls_alike,
+    pulls_less,
+    ratio_estimate,
+)
+from .plots import Figure, Panel, lines_by_series
 from .rows import Row
 
 RUNS = {10: 300, 20: 300, 50: 300, 100: 150, 200: 40, 500: 15}  # for each N, by what a play costs
@@ -38,18 +48,18 @@ ITERATED = {
 CLOCKED = {LUCB: "lucb", UGAPE: "ugape-c"}
 
 
-def experiment(family: str, k: str, parameters: str) -> str:
+def experiment_name(family: str, k: str, parameters: str) -> str:
     return f"{family}, {k}, {parameters}"
 
 
-def cells(quick: bool, runs: int | None) -> list[Cell]:
+def build_cells(quick: bool, runs: int | None) -> list[Cell]:
     plays = QUICK_RUNS if quick else RUNS
     return [
         cell
         for n, usual in plays.items()
         for family, k in BEST_K + BEST_ONE
         for parameters in PARAMETERS
-        for cell in _point(family, k, parameters, n, runs or usual)
+        for cell in _point_cells(family, k, parameters, n, runs or usual)
     ]
 
 
@@ -61,10 +71,10 @@ def means_of(family: str, n: int, k: int) -> Floats:
     return instances.lil_exponential(n, 0.3 if family == LIL_3 else 0.6)
 
 
-def _point(family: str, k: str, parameters: str, n: int, runs: int) -> list[Cell]:
+def _point_cells(family: str, k: str, parameters: str, n: int, runs: int) -> list[Cell]:
     places = {ONE: 1, TWO: 2, HALF: n // 2}[k]
     means = tuple(means_of(family, n, places).tolist())
-    title = experiment(family, k, parameters)
+    title = experiment_name(family, k, parameters)
     lil = dict(ITERATED)
     if k == ONE and (parameters == HEURISTIC or n <= LIL_UCB_SIZE):
         lil[LIL_UCB] = "lil-ucb"
@@ -79,20 +89,24 @@ def _point(family: str, k: str, parameters: str, n: int, runs: int) -> list[Cell
 # -- what the paper claims
 
 
-def claims(rows: Sequence[Row]) -> list[Claim]:
+def check_claims(rows: Sequence[Row]) -> list[Claim]:
     found = []
     for parameters in PARAMETERS:
         found += _best_k(rows, parameters)
         found += _best_one(rows, parameters)
-    return [*found, _tenfold(rows), _overdone(), _never_wrong(rows)]
+    return [*found, _tenfold_claim(rows), _overdone_claim(), _never_wrong(rows)]
 
 
-def _select(rows: Iterable[Row], families: Iterable[str], k: str, parameters: str) -> list[Row]:
-    wanted = {experiment(family, k, parameters) for family in families}
+def _select_rows(
+    rows: Iterable[Row], families: Iterable[str], k: str, parameters: str
+) -> list[Row]:
+    wanted = {experiment_name(family, k, parameters) for family in families}
     return [row for row in rows if row.experiment in wanted]
 
 
-def _fewer(said: str, rows: Sequence[Row], where: str, left: str, rights: Iterable[str]) -> Claim:
+def _fewer_pulls_claim(
+    said: str, rows: Sequence[Row], where: str, left: str, rights: Iterable[str]
+) -> Claim:
     rights = list(rights)
     outcomes = [outcome for right in rights for outcome in pulls_less(rows, left, right)]
     reading = f"{left} pulls less than {', '.join(rights)}, at every N, {where}"
@@ -100,20 +114,22 @@ def _fewer(said: str, rows: Sequence[Row], where: str, left: str, rights: Iterab
 
 
 def _best_k(rows: Sequence[Row], parameters: str) -> list[Claim]:
-    few = _select(rows, (SPARSE, EXPONENTIAL), TWO, parameters)
-    half = _select(rows, (SPARSE, EXPONENTIAL), HALF, parameters)
+    few = _select_rows(rows, (SPARSE, EXPONENTIAL), TWO, parameters)
+    half = _select_rows(rows, (SPARSE, EXPONENTIAL), HALF, parameters)
     clocked = (LUCB,) if parameters == FAITHFUL else ()
     said = "K = 2: lil'RandLUCB draws significantly fewer samples than the others"
     return [
-        _fewer(f"{said} (LUCB++).", few, parameters, RAND, (PLUS,)),
-        _fewer(f"{said} (all but LUCB++).", few, parameters, RAND, (LIL, COMBINATORIAL, *clocked)),
+        _fewer_pulls_claim(f"{said} (LUCB++).", few, parameters, RAND, (PLUS,)),
+        _fewer_pulls_claim(
+            f"{said} (all but LUCB++).", few, parameters, RAND, (LIL, COMBINATORIAL, *clocked)
+        ),
         Claim(
             "K = 2: especially with many arms.",
             f"lil'RandLUCB's pulls over LUCB++'s are less at the most arms, {parameters}",
             ALWAYS,
-            _growing(few),
+            _growing_outcomes(few),
         ),
-        _fewer(
+        _fewer_pulls_claim(
             "K = N/2: lil'RandLUCB outperforms LUCB and lil'CLUCB.",
             half,
             parameters,
@@ -135,24 +151,26 @@ def _best_k(rows: Sequence[Row], parameters: str) -> list[Claim]:
     ]
 
 
-def _growing(rows: Sequence[Row]) -> list[Outcome]:
+def _growing_outcomes(rows: Sequence[Row]) -> list[Outcome]:
     """The ratio to LUCB++ at the most arms against that at the least, on each family."""
     outcomes = []
     for family in sorted({row.experiment for row in rows}):
-        mine = [pair for pair in faced(rows, RAND, PLUS) if pair[0].experiment == family]
+        mine = [pair for pair in matched_rows(rows, RAND, PLUS) if pair[0].experiment == family]
         mine.sort(key=lambda pair: pair[0].n)
-        outcomes.append(below(ratio(*mine[-1]), ratio(*mine[0])))
+        outcomes.append(is_less(ratio_estimate(*mine[-1]), ratio_estimate(*mine[0])))
     return outcomes
 
 
 def _best_one(rows: Sequence[Row], parameters: str) -> list[Claim]:
-    clear = _select(rows, (SPARSE, LIL_3), ONE, parameters)
-    close = _select(rows, (LIL_6,), ONE, parameters)
+    clear = _select_rows(rows, (SPARSE, LIL_3), ONE, parameters)
+    close = _select_rows(rows, (LIL_6,), ONE, parameters)
     clocked = (LUCB,) if parameters == FAITHFUL else (LIL_UCB,)
     said = "K = 1: lil'RandLUCB significantly outperforms all others on 1-sparse and alpha = .3"
     return [
-        _fewer(f"{said} (LUCB++).", clear, parameters, RAND, (PLUS,)),
-        _fewer(f"{said} (the rest).", clear, parameters, RAND, (LIL, COMBINATORIAL, *clocked)),
+        _fewer_pulls_claim(f"{said} (LUCB++).", clear, parameters, RAND, (PLUS,)),
+        _fewer_pulls_claim(
+            f"{said} (the rest).", clear, parameters, RAND, (LIL, COMBINATORIAL, *clocked)
+        ),
         Claim(
             "K = 1, alpha = .6: lil'RandLUCB and LUCB++ perform alike.",
             f"their pulls are alike at every N, {parameters}",
@@ -162,18 +180,18 @@ def _best_one(rows: Sequence[Row], parameters: str) -> list[Claim]:
     ]
 
 
-def _tenfold(rows: Sequence[Row]) -> Claim:
-    one = _select(rows, (SPARSE, LIL_3, LIL_6), ONE, FAITHFUL)
-    pairs = faced(one, RAND, LIL_UCB)
+def _tenfold_claim(rows: Sequence[Row]) -> Claim:
+    one = _select_rows(rows, (SPARSE, LIL_3, LIL_6), ONE, FAITHFUL)
+    pairs = matched_rows(one, RAND, LIL_UCB)
     return Claim(
         "Faithful lil'UCB is worse than the others by an order of magnitude.",
         "its pulls are more than 5 times those of lil'RandLUCB, at N up to 50",
         ALWAYS,
-        [below(exactly(5), ratio(slow, quick)) for quick, slow in pairs],
+        [is_less(exact_estimate(5), ratio_estimate(slow, quick)) for quick, slow in pairs],
     )
 
 
-def _overdone() -> Claim:
+def _overdone_claim() -> Claim:
     return Claim(
         "Balancing by a deterministic rule, as UGapE does, is no better than pulling both arms.",
         "not compared: it would take both rules with one radius, and UGapEc's is not LUCB's",
@@ -188,25 +206,27 @@ def _never_wrong(rows: Sequence[Row]) -> Claim:
         "No algorithm ever named a wrong set.",
         f"{wrong} of {sum(row.runs for row in rows):,} plays failed",
         ALWAYS,
-        [below(exactly(wrong), exactly(0.5))],
+        [is_less(exact_estimate(wrong), exact_estimate(0.5))],
     )
 
 
 # -- how it is drawn
 
 
-def figures(rows: Sequence[Row]) -> list[Figure]:
+def draw_figures(rows: Sequence[Row]) -> list[Figure]:
     groups = {"best-k": BEST_K, "best-1": BEST_ONE}
     return [
-        Figure(name, "N", "mean pulls per arm", _panels(rows, group), columns=2, log_x=True)
+        Figure(name, "N", "mean pulls per arm", _build_panels(rows, group), columns=2, log_x=True)
         for name, group in groups.items()
     ]
 
 
-def _panels(rows: Sequence[Row], group: Iterable[tuple[str, str]]) -> list[Panel]:
-    titles = [experiment(*pair, parameters) for pair in group for parameters in PARAMETERS]
+def _build_panels(rows: Sequence[Row], group: Iterable[tuple[str, str]]) -> list[Panel]:
+    titles = [experiment_name(*pair, parameters) for pair in group for parameters in PARAMETERS]
     shown = [row for row in rows if row.series != LIL_UCB or HEURISTIC in row.experiment]
     return [
-        Panel(title, by_series([row for row in shown if row.experiment == title], "n", "pulls"))
+        Panel(
+            title, lines_by_series([row for row in shown if row.experiment == title], "n", "pulls")
+        )
         for title in titles
     ]

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from research.plots import save
+from research.plots import save_png
 
 from .rows import Row
 
@@ -54,33 +54,35 @@ class Figure:
     log_x: bool = False
 
 
-def by_series(rows: Iterable[Row], x: str, y: str) -> Lines:
+def lines_by_series(rows: Iterable[Row], x: str, y: str) -> Lines:
     """A line for each series: x is a column, y is "error", or "pulls", per arm."""
     lines: Lines = defaultdict(list)
     for row in rows:
-        lines[row.series].append(_point(row, x, y))
+        lines[row.series].append(_row_point(row, x, y))
     return {series: sorted(points, key=lambda point: point.x) for series, points in lines.items()}
 
 
-def _point(row: Row, x: str, y: str) -> Point:
+def _row_point(row: Row, x: str, y: str) -> Point:
     scale = row.n if y == "pulls" else 1
     value, low, high = (getattr(row, name) / scale for name in (y, f"{y}_low", f"{y}_high"))
     return Point(getattr(row, x), value, low, high)
 
 
-def draw(figure: Figure, stem: Path) -> Path:
+def draw_plot(figure: Figure, stem: Path) -> Path:
     """Write stem-name.png."""
     with mpl.rc_context(STYLE):
-        return save(_canvas(figure), stem.with_name(f"{stem.name}-{figure.name}.png"), DOTS)
+        return save_png(
+            _build_canvas(figure), stem.with_name(f"{stem.name}-{figure.name}.png"), DOTS
+        )
 
 
-def _canvas(figure: Figure) -> Canvas:
+def _build_canvas(figure: Figure) -> Canvas:
     rows = math.ceil(len(figure.panels) / figure.columns)
     canvas = Canvas(figsize=(11, 2.5 * rows + 0.6), layout="constrained")
     every = list(canvas.subplots(rows, figure.columns, squeeze=False).flat)
-    colours = _colours(figure)
+    colours = _series_colours(figure)
     for axes, panel in zip(every, figure.panels, strict=False):
-        _fill(axes, figure, panel, colours)
+        _fill_panel(axes, figure, panel, colours)
     for axes in every[len(figure.panels) :]:
         axes.set_axis_off()
     handles = {
@@ -94,21 +96,21 @@ def _canvas(figure: Figure) -> Canvas:
     return canvas
 
 
-def _colours(figure: Figure) -> dict[str, int]:
+def _series_colours(figure: Figure) -> dict[str, int]:
     """The same number for the same series in all panels."""
     names = dict.fromkeys(name for panel in figure.panels for name in panel.lines)
     return {name: number for number, name in enumerate(names)}
 
 
-def _fill(axes: Axes, figure: Figure, panel: Panel, colours: dict[str, int]) -> None:
+def _fill_panel(axes: Axes, figure: Figure, panel: Panel, colours: dict[str, int]) -> None:
     for series, points in panel.lines.items():
         number = colours[series]
         axes.errorbar(
             [point.x for point in points],
             [point.y for point in points],
             [
-                [_bar(point.y - point.low) for point in points],
-                [_bar(point.high - point.y) for point in points],
+                [_bar_length(point.y - point.low) for point in points],
+                [_bar_length(point.high - point.y) for point in points],
             ],
             label=series,
             color=f"C{number}",
@@ -120,10 +122,10 @@ def _fill(axes: Axes, figure: Figure, panel: Panel, colours: dict[str, int]) -> 
         )
     axes.set(title=panel.title, xlabel=figure.x, ylabel=figure.y)
     axes.set_ylim(bottom=0)
-    _ticks(axes, figure, panel)
+    _set_ticks(axes, figure, panel)
 
 
-def _ticks(axes: Axes, figure: Figure, panel: Panel) -> None:
+def _set_ticks(axes: Axes, figure: Figure, panel: Panel) -> None:
     """Whole numbers; on a log scale just where something was played."""
     if not figure.log_x:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -134,6 +136,6 @@ def _ticks(axes: Axes, figure: Figure, panel: Panel) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _bar(length: float) -> float:
+def _bar_length(length: float) -> float:
     """Without a bar where the interval is unknown."""
     return max(0.0, length) if math.isfinite(length) else 0.0

@@ -11,25 +11,25 @@ COLUMNS = ("claim", "reading", "for", "against", "open", "verdict")
 ENDS = "\r\n"  # of a line of these tables, as ever
 
 
-def write(stem: Path, title: str, claims: Sequence[Claim]) -> list[Path]:
+def write_claims(stem: Path, title: str, claims: Sequence[Claim]) -> list[Path]:
     """stem-claims.csv and stem-claims.md."""
     table, page = (stem.with_name(f"{stem.name}-claims.{kind}") for kind in ("csv", "md"))
-    tables.write(table, COLUMNS, map(line, claims), ENDS)
-    page.write_text(f"# Claims of {title}\n\n{markdown(claims)}\n{RULE}", encoding="utf-8")
+    tables.write_table(table, COLUMNS, map(claim_cells, claims), ENDS)
+    page.write_text(f"# Claims of {title}\n\n{claims_markdown(claims)}\n{RULE}", encoding="utf-8")
     return [table, page]
 
 
-def line(claim: Claim) -> tuple[str, ...]:
+def claim_cells(claim: Claim) -> tuple[str, ...]:
     counts = (str(claim.count(outcome)) for outcome in Outcome)
     return claim.said, claim.reading, *counts, str(claim.verdict)
 
 
-def markdown(claims: Sequence[Claim]) -> str:
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *(line(claim) for claim in claims)]
-    return "".join(map(tables.line, lines))
+def claims_markdown(claims: Sequence[Claim]) -> str:
+    lines = [COLUMNS, ("---",) * len(COLUMNS), *(claim_cells(claim) for claim in claims)]
+    return "".join(map(tables.markdown_line, lines))
 
 
-def summary(claims: Sequence[Claim]) -> list[str]:
+def summarise_claims(claims: Sequence[Claim]) -> list[str]:
     """A line for each claim, for a terminal."""
     return [
         f"{claim.verdict:15} {claim.said} [{claim.reading}: {claim.count(Outcome.FOR)} for, "

@@ -13,7 +13,7 @@ from topk.instances import SAR_EXPERIMENTS, Experiment
 
 from .cells import Cell
 from .claims import ALWAYS, MOSTLY, OFTEN, Claim, Reach, errs_less, errs_less_on_average
-from .plots import Figure, Panel, by_series
+from .plots import Figure, Panel, lines_by_series
 from .rows import Row
 
 RUNS = 1000
@@ -30,17 +30,17 @@ def gap_e(c: int) -> str:
     return f"Gap-E, c = {c}"
 
 
-def cells(quick: bool, runs: int | None) -> list[Cell]:
+def build_cells(quick: bool, runs: int | None) -> list[Cell]:
     plays = runs or (QUICK_RUNS if quick else RUNS)
     return [
         cell
         for number, experiment in SAR_EXPERIMENTS.items()
-        for m, budget in _points(experiment, quick)
-        for cell in _point(number, experiment, m, budget, plays)
+        for m, budget in _budget_points(experiment, quick)
+        for cell in _point_cells(number, experiment, m, budget, plays)
     ]
 
 
-def _points(experiment: Experiment, quick: bool) -> list[tuple[int, int]]:
+def _budget_points(experiment: Experiment, quick: bool) -> list[tuple[int, int]]:
     """Pairs of m and budget."""
     n = len(experiment.means)
     middle = [(middle_m(n), round(factor * experiment.budget)) for factor in SWEEP]
@@ -59,7 +59,7 @@ def middle_m(n: int) -> int:
     return n // 2
 
 
-def _point(number: int, experiment: Experiment, m: int, budget: int, runs: int) -> list[Cell]:
+def _point_cells(number: int, experiment: Experiment, m: int, budget: int, runs: int) -> list[Cell]:
     means = tuple(experiment.means)
     rate = budget / hardness(np.array(means), m)
     players: list[tuple[str, str, dict[str, Any]]] = [
@@ -85,12 +85,12 @@ def hardness(means: Floats, m: int) -> float:
 # -- what the paper claims
 
 
-def claims(rows: Sequence[Row]) -> list[Claim]:
+def check_claims(rows: Sequence[Row]) -> list[Claim]:
     budgets = {(str(number), known.budget) for number, known in SAR_EXPERIMENTS.items()}
     main = [row for row in rows if (row.experiment, row.budget) in budgets]
     sweep = [row for row in rows if row not in main]
     best = "SAR always outperforms uniform sampling."
-    found = [*_both(best, ALWAYS, main, SAR, UNIFORM)]
+    found = [*_paired_claims(best, ALWAYS, main, SAR, UNIFORM)]
     if sweep:
         where = "at 1/2, 2, 4 and 8 times the budget, m = n/2"
         outcomes = errs_less_on_average(sweep, SAR, UNIFORM, "budget")
@@ -98,14 +98,18 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
             Claim(best, f"SAR errs less than Uniform on average, {where}", ALWAYS, outcomes)
         )
     for c in EXPLORATIONS:
-        found += _both("Gap-E performs slightly better than SAR.", MOSTLY, main, gap_e(c), SAR)
+        found += _paired_claims(
+            "Gap-E performs slightly better than SAR.", MOSTLY, main, gap_e(c), SAR
+        )
     for series in (SR_PLAIN, SR_WHOLE):
         said = "SR is worse than uniform sampling in many cases, for m > 1."
-        found += _both(said, OFTEN, main, UNIFORM, series)
+        found += _paired_claims(said, OFTEN, main, UNIFORM, series)
     return found
 
 
-def _both(said: str, reach: Reach, rows: Sequence[Row], left: str, right: str) -> list[Claim]:
+def _paired_claims(
+    said: str, reach: Reach, rows: Sequence[Row], left: str, right: str
+) -> list[Claim]:
     """Point by point, and on average over m."""
     reading = f"{left} errs less than {right}"
     every = errs_less(rows, left, right)
@@ -119,16 +123,16 @@ def _both(said: str, reach: Reach, rows: Sequence[Row], left: str, right: str) -
 # -- how it is drawn
 
 
-def figures(rows: Sequence[Row]) -> list[Figure]:
+def draw_figures(rows: Sequence[Row]) -> list[Figure]:
     main, sweep = [], []
     for number, known in SAR_EXPERIMENTS.items():
         mine = [row for row in rows if row.experiment == str(number)]
         title = f"{number}: {known.title.lower()}"
         usual = [row for row in mine if row.budget == known.budget]
-        main.append(Panel(f"{title}, Q = {known.budget}", by_series(usual, "k", "error")))
+        main.append(Panel(f"{title}, Q = {known.budget}", lines_by_series(usual, "k", "error")))
         middle = [row for row in mine if row.k == middle_m(row.n)]
         heading = f"{title}, m = {middle_m(len(known.means))}"
-        sweep.append(Panel(heading, by_series(middle, "budget", "error")))
+        sweep.append(Panel(heading, lines_by_series(middle, "budget", "error")))
     return [
         Figure("error", "m", "error probability", main, columns=3),
         Figure("budgets", "budget", "error probability", sweep, columns=3, log_x=True),

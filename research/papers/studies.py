@@ -29,32 +29,34 @@ class Experiments:
 
 
 PAPERS = {
-    "sar": Experiments("Bubeck, Wang, Viswanathan 2013", sar.cells, sar.claims, sar.figures),
+    "sar": Experiments(
+        "Bubeck, Wang, Viswanathan 2013", sar.build_cells, sar.check_claims, sar.draw_figures
+    ),
     "adaptive-top-k": Experiments(
         "Chen, Chen, Zhang, Zhou 2017",
-        adaptive_top_k.cells,
-        adaptive_top_k.claims,
-        adaptive_top_k.figures,
+        adaptive_top_k.build_cells,
+        adaptive_top_k.check_claims,
+        adaptive_top_k.draw_figures,
     ),
     "lil-rand-lucb": Experiments(
         "Jiang, Li, Qiao 2017",
-        lil_rand_lucb.cells,
-        lil_rand_lucb.claims,
-        lil_rand_lucb.figures,
+        lil_rand_lucb.build_cells,
+        lil_rand_lucb.check_claims,
+        lil_rand_lucb.draw_figures,
     ),
 }
 
 
-def study(paper: str, out: Path, quick: bool = False, runs: int | None = None) -> Study[Row]:
+def build_study(paper: str, out: Path, quick: bool = False, runs: int | None = None) -> Study[Row]:
     """A quick one has files of its own; cells that the table has with as many plays are known."""
     stem = out / (f"{paper}-quick" if quick else paper)
     cells = PAPERS[paper].cells(quick, runs)
-    known = finished(cells, tables.read(stem.with_suffix(".csv"), Row))
+    known = finished_rows(cells, tables.read_table(stem.with_suffix(".csv"), Row))
     journal = stem.with_suffix(".unfinished.jsonl")
-    return Study(cells, Row, journal, partial(_write, PAPERS[paper], stem), known)
+    return Study(cells, Row, journal, partial(_write_results, PAPERS[paper], stem), known)
 
 
-def finished(cells: Sequence[Cell], rows: Sequence[Row]) -> dict[str, list[Row]]:
+def finished_rows(cells: Sequence[Cell], rows: Sequence[Row]) -> dict[str, list[Row]]:
     """The rows of each cell that is there in full, by the cell's key."""
     found: dict[tuple[int, int], dict[int, Row]] = defaultdict(dict)
     for row in rows:
@@ -67,11 +69,11 @@ def finished(cells: Sequence[Cell], rows: Sequence[Row]) -> dict[str, list[Row]]
     return complete
 
 
-def _write(paper: Experiments, stem: Path, new: Sequence[Row]) -> list[str]:
+def _write_results(paper: Experiments, stem: Path, new: Sequence[Row]) -> list[str]:
     """The table, the plots and the verdicts anew."""
     table = stem.with_suffix(".csv")
-    rows = tables.keep(table, new, Row, report.ENDS)
+    rows = tables.keep_rows(table, new, Row, report.ENDS)
     claims = paper.claims(rows)
-    pages = report.write(stem, paper.title, claims)
-    pictures = [plots.draw(figure, stem) for figure in paper.figures(rows)]
-    return [*report.summary(claims), "", *map(str, [table, *pages, *pictures])]
+    pages = report.write_claims(stem, paper.title, claims)
+    pictures = [plots.draw_plot(figure, stem) for figure in paper.figures(rows)]
+    return [*report.summarise_claims(claims), "", *map(str, [table, *pages, *pictures])]

@@ -28,7 +28,7 @@ MARKED = (10, 20, 50)
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenWorkers:
     """arms     those that are taken; perhaps none, where a pass mark decides
     answers  that were paid
     """
@@ -37,11 +37,11 @@ class Chosen:
     answers: int
 
 
-Play = Callable[[Floats, int, float, np.random.Generator], Chosen]
+Play = Callable[[Floats, int, float, np.random.Generator], ChosenWorkers]
 
 
 @dataclass(frozen=True)
-class Habit:
+class Baseline:
     """words  what is done, for a table
     marked   whether a pass mark decides how many are taken, instead of K
     known    what is known of it beforehand
@@ -59,31 +59,33 @@ class Habit:
 
 def best_of_all(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
-) -> Chosen:
+) -> ChosenWorkers:
     """The best k by known answers; ties at random."""
-    return Chosen(top(rng.binomial(each, means) / each, k, rng), each * means.size)
+    return ChosenWorkers(top_scores(rng.binomial(each, means) / each, k, rng), each * means.size)
 
 
-def passed(each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator) -> Chosen:
+def choose_passed(
+    each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
+) -> ChosenWorkers:
     """Whoever has so large a share right."""
     right = rng.binomial(each, means)
-    return Chosen(np.flatnonzero(right >= PASS_MARK * each), each * means.size)
+    return ChosenWorkers(np.flatnonzero(right >= PASS_MARK * each), each * means.size)
 
 
 def surely_passed(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
-) -> Chosen:
+) -> ChosenWorkers:
     """Whose interval lies above the pass mark."""
-    lower, _ = wilson(rng.binomial(each, means), np.full(means.size, each))
-    return Chosen(np.flatnonzero(lower >= PASS_MARK), each * means.size)
+    lower, _ = wilson_interval(rng.binomial(each, means), np.full(means.size, each))
+    return ChosenWorkers(np.flatnonzero(lower >= PASS_MARK), each * means.size)
 
 
-def top(scores: Floats, k: int, rng: np.random.Generator) -> Counts:
+def top_scores(scores: Floats, k: int, rng: np.random.Generator) -> Counts:
     """(k,) the best; ties at random."""
     return np.argsort(-scores - TIES * rng.random(scores.size))[:k]
 
 
-def wilson(right: Counts, answers: Counts) -> tuple[Floats, Floats]:
+def wilson_interval(right: Counts, answers: Counts) -> tuple[Floats, Floats]:
     """(n,) the 95 % interval of each share. Wilson, JASA 22 (1927)."""
     share, square = right / answers, SURE**2
     middle = (share + square / (2 * answers)) / (1 + square / answers)
@@ -95,18 +97,18 @@ def wilson(right: Counts, answers: Counts) -> tuple[Floats, Floats]:
 # -- some are dropped on the way
 
 
-def stop_and_drop(means: Floats, k: int, epsilon: float, rng: np.random.Generator) -> Chosen:
+def stop_and_drop(means: Floats, k: int, epsilon: float, rng: np.random.Generator) -> ChosenWorkers:
     """Nobody is asked any more who is surely in or out by 95 % intervals, looked at after every
     answer; and all is over when the worst swaps within them lose no more than epsilon."""
     n = means.size
     answers = np.full(n, FIRST)
     right = rng.binomial(FIRST, means)
     while True:
-        lower, upper = wilson(right, answers)
-        arms = top(right / answers, k, rng)
+        lower, upper = wilson_interval(right, answers)
+        arms = top_scores(right / answers, k, rng)
         chosen = np.isin(np.arange(n), arms)
         if worst_swaps(lower[chosen], upper[~chosen]) <= epsilon * k:
-            return Chosen(arms, int(answers.sum()))
+            return ChosenWorkers(arms, int(answers.sum()))
         surely_in = lower > np.sort(upper)[-k - 1]
         surely_out = upper < np.sort(lower)[-k]
         asked = ~(surely_in | surely_out)
@@ -124,20 +126,20 @@ def worst_swaps(lower: Floats, upper: Floats) -> float:
 # -- nobody knows the right answers
 
 
-def by_majority(
+def choose_by_majority(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
-) -> Chosen:
+) -> ChosenWorkers:
     """The k who agree most often with the majority, one answer of theirs included."""
-    labels = Labels.drawn(each, means, rng)
-    return Chosen(top(labels.agreement(), k, rng), each * means.size)
+    labels = Labels.draw_labels(each, means, rng)
+    return ChosenWorkers(top_scores(labels.majority_agreement(), k, rng), each * means.size)
 
 
-def by_dawid_skene(
+def choose_by_dawid_skene(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
-) -> Chosen:
+) -> ChosenWorkers:
     """The k of the greatest skill."""
-    labels = Labels.drawn(each, means, rng)
-    return Chosen(top(labels.skills(), k, rng), each * means.size)
+    labels = Labels.draw_labels(each, means, rng)
+    return ChosenWorkers(top_scores(labels.skills(), k, rng), each * means.size)
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ class Labels:
     yes: NDArray[np.bool_]
 
     @classmethod
-    def drawn(cls, each: int, means: Floats, rng: np.random.Generator) -> "Labels":
+    def draw_labels(cls, each: int, means: Floats, rng: np.random.Generator) -> "Labels":
         """Everybody answers so many; questions are dealt to five at a time, whoever they are."""
         n = means.size
         worker = np.concatenate([rng.permutation(n) for _ in range(each)])
@@ -160,10 +162,10 @@ class Labels:
         right = rng.random(worker.size) < means[worker]
         return cls(worker, question, truth[question] == right)
 
-    def agreement(self) -> Floats:
+    def majority_agreement(self) -> Floats:
         """(n,) the share of each worker's answers that the majority gave; ties count as no."""
         yes = np.bincount(self.question, self.yes) > np.bincount(self.question) / 2
-        return self._mean(self.yes == yes[self.question])
+        return self._worker_means(self.yes == yes[self.question])
 
     def skills(self) -> Floats:
         """(n,) how often each worker is right, and the right answers, fitted to each other.
@@ -173,45 +175,53 @@ class Labels:
         share = np.bincount(self.question, self.yes) / np.bincount(self.question)
         for _ in range(ROUNDS):
             before = share
-            skill = np.clip(self._mean(self._right(share)), LEAST, 1 - LEAST)
+            skill = np.clip(self._worker_means(self._right(share)), LEAST, 1 - LEAST)
             prior = share.mean()
             weight = np.log(skill / (1 - skill))[self.worker]
             odds = np.bincount(self.question, np.where(self.yes, weight, -weight))
             share = 1 / (1 + np.exp(-np.clip(odds + np.log(prior / (1 - prior)), -500, 500)))
             if np.abs(share - before).max() < SETTLED:
                 break
-        return self._mean(self._right(share))
+        return self._worker_means(self._right(share))
 
     def _right(self, share: Floats) -> Floats:
         """(a,) how sure it is that each answer is right, where a question's is yes so surely."""
         said = share[self.question]
         return np.where(self.yes, said, 1 - said)
 
-    def _mean(self, values: NDArray[np.generic]) -> Floats:
+    def _worker_means(self, values: NDArray[np.generic]) -> Floats:
         """(n,) of each worker's own."""
         return np.bincount(self.worker, values) / np.bincount(self.worker)
 
 
-def _every(
+def _habits_for(
     questions: tuple[int, ...],
     name: str,
     words: str,
-    play: Callable[..., Chosen],
+    play: Callable[..., ChosenWorkers],
     marked: bool = False,
-) -> list[Habit]:
+) -> list[Baseline]:
     return [
-        Habit(f"{name}-{each}", f"{each} questions each{words}", partial(play, each), marked=marked)
+        Baseline(
+            f"{name}-{each}", f"{each} questions each{words}", partial(play, each), marked=marked
+        )
         for each in questions
     ]
 
 
 SAID = f"{PASS_MARK:.0%}".replace("%", " %")
 ALL = (
-    *_every(QUESTIONS, "best", ", then the best K", best_of_all),
-    *_every(MARKED, "pass", f", pass mark {SAID}", passed, marked=True),
-    *_every(MARKED, "wilson", f", Wilson's lower bound above {SAID}", surely_passed, marked=True),
-    Habit("stop-and-drop", "Stop and drop by Wilson's bounds", stop_and_drop, "nothing"),
-    *_every(MARKED, "majority", ", not gold: who agree most with the majority", by_majority),
-    *_every(MARKED, "dawid-skene", ", not gold: the best by Dawid and Skene", by_dawid_skene),
+    *_habits_for(QUESTIONS, "best", ", then the best K", best_of_all),
+    *_habits_for(MARKED, "pass", f", pass mark {SAID}", choose_passed, marked=True),
+    *_habits_for(
+        MARKED, "wilson", f", Wilson's lower bound above {SAID}", surely_passed, marked=True
+    ),
+    Baseline("stop-and-drop", "Stop and drop by Wilson's bounds", stop_and_drop, "nothing"),
+    *_habits_for(
+        MARKED, "majority", ", not gold: who agree most with the majority", choose_by_majority
+    ),
+    *_habits_for(
+        MARKED, "dawid-skene", ", not gold: the best by Dawid and Skene", choose_by_dawid_skene
+    ),
 )
 HABITS = {habit.name: habit for habit in ALL}

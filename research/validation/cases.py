@@ -14,7 +14,7 @@ from research.cells import Floats
 from selection.errors import Refused
 from topk.instances import two_group, uniform
 
-from .latency import Manner
+from .latency import CrowdLatency
 
 POPULATIONS = ((6, 2), (12, 3), (2, 2), (1, 1), (20, 5))
 JUST_OVER = 1.01
@@ -39,7 +39,7 @@ class Case:
     fixed: Sequence[float] = ()
     a: float = 1.0
     b: float = 1.0
-    manner: Manner | None = None
+    manner: CrowdLatency | None = None
     at_once: int = 1
 
     def means(self, run: int) -> Floats:
@@ -48,12 +48,12 @@ class Case:
         return np.append(rng.beta(self.a, self.b, self.n - len(self.fixed)), self.fixed)
 
 
-def suite() -> list[Case]:
+def list_cases() -> list[Case]:
     """Every case there is without anybody's records."""
-    return [*populations(), *published(), *adversarial(), spammers()]
+    return [*population_cases(), *published_cases(), *adversarial_cases(), spammer_case()]
 
 
-def named(cases: list[Case], names: Sequence[str]) -> list[Case]:
+def cases_named(cases: list[Case], names: Sequence[str]) -> list[Case]:
     """Those of these names, or all. Raises Refused for a name that is none."""
     known = [case.name for case in cases]
     for name in names:
@@ -62,52 +62,54 @@ def named(cases: list[Case], names: Sequence[str]) -> list[Case]:
     return [case for case in cases if case.name in names or not names]
 
 
-def populations() -> list[Case]:
+def population_cases() -> list[Case]:
     shapes = ((100, 20, 0.05), (50, 5, 0.1))
-    return [beta(a, b, n, k, 0.05, delta) for n, k, delta in shapes for a, b in POPULATIONS]
+    return [beta_case(a, b, n, k, 0.05, delta) for n, k, delta in shapes for a, b in POPULATIONS]
 
 
-def beta(a: float, b: float, n: int, k: int, epsilon: float, delta: float) -> Case:
+def beta_case(a: float, b: float, n: int, k: int, epsilon: float, delta: float) -> Case:
     """Accuracies from a Beta population, drawn anew for every run."""
     title = f"Accuracies from Beta({a:g},{b:g})"
     name = f"beta-{a:g}-{b:g}-n{n}-k{k}-e{epsilon:g}"
     return Case(name, title, n, k, epsilon, delta, a=a, b=b)
 
 
-def published() -> list[Case]:
+def published_cases() -> list[Case]:
     """The instances of Chen, Chen, Zhang, Zhou 2017."""
     return [
-        fixed("two-group-n100", "TwoGroup, .7 and .3", two_group(100, 20), 20, 0.1, 0.01),
-        fixed("uniform-n100", "UNIFORM, evenly from 0 to .99", uniform(100), 20, 0.1, 0.01),
-        fixed("two-group-n1000", "TwoGroup, .7 and .3", two_group(1000, 250), 250, 0.05, 0.01),
+        fixed_case("two-group-n100", "TwoGroup, .7 and .3", two_group(100, 20), 20, 0.1, 0.01),
+        fixed_case("uniform-n100", "UNIFORM, evenly from 0 to .99", uniform(100), 20, 0.1, 0.01),
+        fixed_case("two-group-n1000", "TwoGroup, .7 and .3", two_group(1000, 250), 250, 0.05, 0.01),
     ]
 
 
-def adversarial() -> list[Case]:
+def adversarial_cases() -> list[Case]:
     """Pools on which an algorithm that stops too soon is caught."""
     over = JUST_OVER * 0.05
     equal, sure = np.full(100, CHANCE), (np.arange(100) < 20).astype(float)
     return [
-        fixed("all-equal", "All alike, .5", equal, 20),
-        fixed("one-over", "One worker 1.01 ε above the rest", raised(100, 1, over), 1),
-        fixed("one-far-over", "One worker 1.01 K ε above the rest", raised(100, 1, 5 * over), 5),
-        fixed("k-over", "K workers 1.01 ε above the rest", raised(100, 20, over), 20),
-        fixed("sure", "K workers always right, the rest never", sure, 20),
+        fixed_case("all-equal", "All alike, .5", equal, 20),
+        fixed_case("one-over", "One worker 1.01 ε above the rest", raised_means(100, 1, over), 1),
+        fixed_case(
+            "one-far-over", "One worker 1.01 K ε above the rest", raised_means(100, 1, 5 * over), 5
+        ),
+        fixed_case("k-over", "K workers 1.01 ε above the rest", raised_means(100, 20, over), 20),
+        fixed_case("sure", "K workers always right, the rest never", sure, 20),
     ]
 
 
-def raised(n: int, many: int, by: float) -> Floats:
+def raised_means(n: int, many: int, by: float) -> Floats:
     """``many`` workers better than chance by this much, the rest at chance."""
     return np.where(np.arange(n) < many, CHANCE + by, CHANCE)
 
 
-def spammers() -> Case:
+def spammer_case() -> Case:
     """Every tenth worker answers by chance."""
     title = "Beta(6,2) and 10 % spammers at .5"
     return Case("spammers", title, 100, 20, 0.05, 0.05, (CHANCE,) * 10, a=6, b=2)
 
 
-def fixed(
+def fixed_case(
     name: str, title: str, means: Floats, k: int, epsilon: float = 0.05, delta: float = 0.05
 ) -> Case:
     """The same pool in every run."""

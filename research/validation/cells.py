@@ -7,8 +7,8 @@ from typing import Any, Self
 from topk import ProblemError
 
 from .cases import Case
-from .latency import Manner
-from .measure import Effort, measure
+from .latency import CrowdLatency
+from .measure import Effort, measure_runs
 from .rows import Row, row_of, row_without_runs
 
 
@@ -22,7 +22,7 @@ class Cell:
     def read(cls, sent: Mapping[str, Any]) -> Self:
         """From what ``asdict`` made of it, and JSON of that."""
         case, manner = sent["case"], sent["case"]["manner"]
-        known = Case(**case | {"manner": manner and Manner(**manner)})
+        known = Case(**case | {"manner": manner and CrowdLatency(**manner)})
         return cls(known, sent["algorithm"], Effort(**sent["effort"]))
 
     @property
@@ -36,7 +36,7 @@ class Cell:
     def play(self) -> list[Row]:
         """One row: as many runs as the effort allows, or the sentence why there can be none."""
         try:
-            runs = list(measure(self.case, self.algorithm, self.effort))
+            runs = list(measure_runs(self.case, self.algorithm, self.effort))
         except ProblemError as error:
             return [row_without_runs(self.case, self.algorithm, str(error))]
         return [row_of(self.case, self.algorithm, runs, self.effort.cap_for(self.algorithm))]

@@ -11,10 +11,10 @@ from matplotlib.ticker import NullLocator
 from research import plots
 from research.cells import Study
 
-from .cases import beta
+from .cases import beta_case
 from .plots import DOTS, TIGHT
 from .rows import Row
-from .suite import Wanted, study_of
+from .suite import StudySettings, study_of
 
 SIZES = (25, 50, 100, 200, 400)
 EPSILONS = (0.05, 0.1)
@@ -32,24 +32,24 @@ FOLDER, PICTURE = "chart", "pool-size.png"
 CAP = 30_000_000
 
 
-def study(wanted: Wanted) -> Study[Row]:
+def build_study(wanted: StudySettings) -> Study[Row]:
     """As was asked for, by the algorithms of the chart and on growing pools."""
-    pools = [beta(6, 2, n, n // 5, epsilon, 0.05) for epsilon in EPSILONS for n in SIZES]
+    pools = [beta_case(6, 2, n, n // 5, epsilon, 0.05) for epsilon in EPSILONS for n in SIZES]
     lines = [name for name in LINES if name in wanted.algorithms]
     effort = replace(wanted.effort, cap=max(CAP, wanted.effort.cap))
-    return study_of(Wanted(pools, lines, effort, wanted.out / FOLDER), _show)
+    return study_of(StudySettings(pools, lines, effort, wanted.out / FOLDER), _print_chart)
 
 
-def _show(folder: Path, rows: Sequence[Row]) -> None:
-    plots.save(draw(rows), folder.parent / PICTURE, DOTS, **TIGHT)
+def _print_chart(folder: Path, rows: Sequence[Row]) -> None:
+    plots.save_png(draw_chart(rows), folder.parent / PICTURE, DOTS, **TIGHT)
 
 
-def draw(rows: Sequence[Row]) -> Figure:
+def draw_chart(rows: Sequence[Row]) -> Figure:
     """A field for each epsilon, a line for each algorithm."""
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     fields = figure.subplots(1, len(EPSILONS), sharey=True)
     for axes, epsilon in zip(fields, EPSILONS, strict=True):
-        _field(axes, [row for row in rows if row.epsilon == epsilon])
+        _draw_field(axes, [row for row in rows if row.epsilon == epsilon])
         axes.set_title(f"to within ε = {epsilon:g}")
     fields[0].set_ylabel("paid answers in all (mean)")
     handles = fields[0].get_legend_handles_labels()
@@ -57,18 +57,18 @@ def draw(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-def _field(axes: Axes, rows: Sequence[Row]) -> None:
+def _draw_field(axes: Axes, rows: Sequence[Row]) -> None:
     for name in LINES:
         line = sorted((row for row in rows if row.algorithm == name), key=lambda row: row.n)
         if line:
-            _line(axes, line)
+            _draw_line(axes, line)
     axes.set(xscale="log", yscale="log", xlabel="workers in the pool, K a fifth")
     axes.set_xticks(SIZES, [str(size) for size in SIZES])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(alpha=0.3)
 
 
-def _line(axes: Axes, line: Sequence[Row]) -> None:
+def _draw_line(axes: Axes, line: Sequence[Row]) -> None:
     """Named with its promise: prices of different promises are not to be compared unawares."""
     name, promise = line[0].algorithm, line[0].promise
     width = 2.5 if name in OURS else 1

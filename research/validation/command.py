@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from research.cells import Study
-from research.options import ROOT, above_zero, at_least_one
+from research.options import ROOT, above_zero, parse_positive
 
 from . import (
     cases,
@@ -28,12 +28,12 @@ DOCS, QUICK_OUT = ROOT / "docs" / "validation", ROOT / "var" / "validation"
 BIG = 500
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     say = parser.add_argument
     say("--quick", action="store_true", help="few and short runs on pools below 500, in a minute")
     runs = f"runs a cell at most (default: {FULL.runs}, or {QUICK.runs} if quick)"
-    say("--runs", type=at_least_one, metavar="N", help=runs)
+    say("--runs", type=parse_positive, metavar="N", help=runs)
     seconds = f"processor time a cell, about (default: {FULL.seconds:g}, or no end if quick)"
     say("--seconds", type=above_zero, metavar="S", help=seconds)
     say("--only", nargs="+", default=[], metavar="NAME", help="these algorithms (default: all)")
@@ -68,7 +68,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     kind.add_argument("--compare", dest="kind", action="store_const", const=compared, help=table)
 
 
-def study(options: argparse.Namespace) -> Study[Any]:
+def build_study(options: argparse.Namespace) -> Study[Any]:
     """What was asked for. Raises Refused."""
     in_one = options.kind is compared
     full = (compared.EFFORT if in_one else FULL), DOCS
@@ -76,8 +76,10 @@ def study(options: argparse.Namespace) -> Study[Any]:
     given = {"runs": options.runs, "seconds": options.seconds}
     effort = replace(base, **{name: value for name, value in given.items() if value is not None})
     recorded = crowds.recorded_crowds(options.crowds) if options.crowds else []
-    usual = pools.every() if in_one else cases.suite()
+    usual = pools.list_pools() if in_one else cases.list_cases()
     known = [case for case in [*usual, *recorded] if not options.quick or case.n < BIG]
-    asked, names = cases.named(known, options.cases), suite.algorithms(options.only)
-    made: Study[Any] = options.kind.study(suite.Wanted(asked, names, effort, options.out or out))
+    asked, names = cases.cases_named(known, options.cases), suite.algorithm_names(options.only)
+    made: Study[Any] = options.kind.study(
+        suite.StudySettings(asked, names, effort, options.out or out)
+    )
     return made

@@ -11,14 +11,14 @@ import numpy as np
 
 from research import tables
 from research.cells import Floats, Study
-from research.intervals import of_share
+from research.intervals import share_interval
 
 from . import report
 from .cases import Case
-from .measure import LEAST_RUNS, Effort, clock
-from .practice import RuleOnCase, choose, judged
+from .measure import LEAST_RUNS, Effort, processor_clock
+from .practice import RuleOnCase, choose_workers, judge_choice
 from .rows import ROUNDING
-from .suite import TABLE, UNFINISHED, Wanted
+from .suite import TABLE, UNFINISHED, StudySettings
 
 PROMISED = {"certified": "`certified`", "credible": "`credible`", "kl-lucb": "`kl-lucb`"}
 TODAY = {
@@ -93,26 +93,26 @@ class Cell(RuleOnCase):
 
     def play(self) -> list[Row]:
         """One row. Where the first runs are all given up, the others would be too."""
-        over, runs = clock(self.effort.seconds), []
+        over, runs = processor_clock(self.effort.seconds), []
         for number in range(self.effort.runs):
-            runs.append(self._played(FIRST_RUN + number))
+            runs.append(self._play_run(FIRST_RUN + number))
             hopeless = all(capped for _, _, capped in runs)
             if number + 1 >= LEAST_RUNS and (over() or hopeless):
                 break
-        return [self._row(*np.array(runs, float).T)]
+        return [self._build_row(*np.array(runs, float).T)]
 
-    def _played(self, number: int) -> tuple[int, float, bool]:
+    def _play_run(self, number: int) -> tuple[int, float, bool]:
         """Answers, loss (nan if nobody is taken), and whether it was given up."""
         means, cap = self.case.means(number), self.effort.cap
-        chosen = choose(self.case, self.rule, number, cap)
+        chosen = choose_workers(self.case, self.rule, number, cap)
         given_up = self.rule in PROMISED and chosen.answers >= cap
-        return chosen.answers, judged(means, self.case.k, chosen.arms)[0], given_up
+        return chosen.answers, judge_choice(means, self.case.k, chosen.arms)[0], given_up
 
-    def _row(self, answers: Floats, loss: Floats, capped: Floats) -> Row:
+    def _build_row(self, answers: Floats, loss: Floats, capped: Floats) -> Row:
         """All (r,)."""
         case, ended = self.case, capped == 0
         off = int((~(loss[ended] <= case.epsilon + ROUNDING)).sum())
-        low, high = of_share(off, int(ended.sum()))
+        low, high = share_interval(off, int(ended.sum()))
         error = answers.std(ddof=1) / math.sqrt(answers.size) if answers.size > 1 else math.nan
         return Row(
             *(case.name, case.title, case.n, case.k, case.epsilon, case.delta),
@@ -127,50 +127,52 @@ class Cell(RuleOnCase):
         )
 
 
-def study(wanted: Wanted) -> Study[Row]:
+def build_study(wanted: StudySettings) -> Study[Row]:
     """All rules on these pools; where only some algorithms are wanted, those alone."""
     ours = [rule for rule in PROMISED if rule in wanted.algorithms]
     rules = [*RULES] if len(ours) == len(PROMISED) else ours
     cells = [
-        Cell(case, rule, _effort(case, rule, wanted)) for case in wanted.cases for rule in rules
+        Cell(case, rule, _limit_effort(case, rule, wanted))
+        for case in wanted.cases
+        for rule in rules
     ]
     folder = wanted.out / FOLDER
-    return Study(cells, Row, folder / UNFINISHED, partial(_write, folder))
+    return Study(cells, Row, folder / UNFINISHED, partial(_write_results, folder))
 
 
-def _effort(case: Case, rule: str, wanted: Wanted) -> Effort:
+def _limit_effort(case: Case, rule: str, wanted: StudySettings) -> Effort:
     few = rule in SLOW and case.n > SMALL
     return replace(wanted.effort, runs=-(-wanted.effort.runs // FIFTH)) if few else wanted.effort
 
 
-def _write(folder: Path, new: Sequence[Row]) -> list[str]:
+def _write_results(folder: Path, new: Sequence[Row]) -> list[str]:
     """Rows that the folder's table has of other pools and rules stay."""
     replaced = {(row.case, row.rule) for row in new}
-    old = tables.read(folder / TABLE, Row)
+    old = tables.read_table(folder / TABLE, Row)
     kept = [row for row in old if (row.case, row.rule) not in replaced]
     places = {case: i for i, case in enumerate(dict.fromkeys(row.case for row in [*old, *new]))}
     rules = {rule: i for i, rule in enumerate(RULES)}
     together = sorted([*kept, *new], key=lambda row: (places[row.case], rules[row.rule]))
-    table = markdown(tables.keep(folder / TABLE, together, Row))
-    report.write(folder, ABOUT + table)
+    table = rows_markdown(tables.keep_rows(folder / TABLE, together, Row))
+    report.write_report(folder, ABOUT + table)
     return [*table.splitlines(), f"Written to {folder}."]
 
 
-def markdown(rows: Sequence[Row]) -> str:
+def rows_markdown(rows: Sequence[Row]) -> str:
     """A line a pool, a column a rule."""
-    head = tables.line(["pool", "n, K, ε, δ", *RULES.values()])
+    head = tables.markdown_line(["pool", "n, K, ε, δ", *RULES.values()])
     line = "|---|---|" + "---|" * len(RULES) + "\n"
     pools = [list(group) for _, group in groupby(rows, lambda row: row.case)]
-    return head + line + "".join(map(_line, pools))
+    return head + line + "".join(map(_pool_line, pools))
 
 
-def _line(pool: Sequence[Row]) -> str:
-    one, known = pool[0], {row.rule: field(row) for row in pool}
+def _pool_line(pool: Sequence[Row]) -> str:
+    one, known = pool[0], {row.rule: format_field(row) for row in pool}
     asked = f"{one.n}, {one.k}, {one.epsilon:g}, {one.delta:g}"
-    return tables.line([one.title, asked, *(known.get(rule, "") for rule in RULES)])
+    return tables.markdown_line([one.title, asked, *(known.get(rule, "") for rule in RULES)])
 
 
-def field(row: Row) -> str:
+def format_field(row: Row) -> str:
     ended = row.runs - row.capped
     about = f" ± {row.error:,.0f}" if row.error > 0 else ""
     paid = f"{'over ' if row.capped else ''}{row.answers:,.0f}{about}"

@@ -11,12 +11,15 @@ from research.cells import Study
 from . import latency, report
 from .cases import Case
 from .rows import Row
-from .suite import Wanted, study_of
+from .suite import StudySettings, study_of
 
 OURS = ("certified", "credible")
 CASES = ("two-group-n100", "uniform-n100", "beta-6-2-n100-k20-e0.05")
 AT_ONCE = (1, 20, 200)
-PROMPT, SLOW = latency.Manner("prompt"), latency.Manner("slow and lost", slow=0.2, lost=0.05)
+PROMPT, SLOW = (
+    latency.CrowdLatency("prompt"),
+    latency.CrowdLatency("slow and lost", slow=0.2, lost=0.05),
+)
 FOLDER, SEPARATOR = "delays", ", "
 
 ABOUT = f"""# What do many assignments out at once cost?
@@ -38,25 +41,27 @@ order of asking, as in the app. So a lost one holds up all that its worker answe
 """
 
 
-def study(wanted: Wanted) -> Study[Row]:
+def build_study(wanted: StudySettings) -> Study[Row]:
     """As was asked for, by our own algorithms and on the pools this is about."""
     pools = [case for case in wanted.cases if case.name in CASES]
     late_pools = [late_case(*each) for each in product(pools, (PROMPT, SLOW), AT_ONCE)]
     ours = [name for name in wanted.algorithms if name in OURS]
-    return study_of(Wanted(late_pools, ours, wanted.effort, wanted.out / FOLDER), _show)
+    return study_of(
+        StudySettings(late_pools, ours, wanted.effort, wanted.out / FOLDER), _print_rows
+    )
 
 
-def late_case(case: Case, manner: latency.Manner, at_once: int) -> Case:
+def late_case(case: Case, manner: latency.CrowdLatency, at_once: int) -> Case:
     """The case with a crowd that answers in this manner, so many assignments out at most."""
     name = SEPARATOR.join([case.name, manner.name, str(at_once)])
     return replace(case, name=name, manner=manner, at_once=at_once)
 
 
-def _show(folder: Path, rows: Sequence[Row]) -> None:
-    report.write(folder, ABOUT + "".join(_lines(rows)))
+def _print_rows(folder: Path, rows: Sequence[Row]) -> None:
+    report.write_report(folder, ABOUT + "".join(_format_lines(rows)))
 
 
-def _lines(rows: Sequence[Row]) -> Iterator[str]:
+def _format_lines(rows: Sequence[Row]) -> Iterator[str]:
     """By pool and algorithm, each crowd from one at a time to the most at once."""
     for row in sorted(rows, key=lambda row: (row.title, row.algorithm)):
         pool, manner, at_once = row.case.rsplit(SEPARATOR, 2)
@@ -67,13 +72,15 @@ def _lines(rows: Sequence[Row]) -> Iterator[str]:
             manner,
             at_once,
             row.runs,
-            report.share(row),
+            report.format_missed(row),
             f"{row.low:.1%} to {row.high:.1%}",
             f"{row.answers:,.0f}",
-            "" if row.case == alone else f"{row.answers / _answers(rows, alone, row) - 1:+.0%}",
+            ""
+            if row.case == alone
+            else f"{row.answers / _mean_answers(rows, alone, row) - 1:+.0%}",
         )
-        yield tables.line(words)
+        yield tables.markdown_line(words)
 
 
-def _answers(rows: Sequence[Row], case: str, like: Row) -> float:
+def _mean_answers(rows: Sequence[Row], case: str, like: Row) -> float:
     return next(r.answers for r in rows if (r.case, r.algorithm) == (case, like.algorithm))

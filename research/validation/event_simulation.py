@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.cells import Floats
-from topk import PROMISE_KEPT, SELECTORS, Goal, Problem, build
+from topk import PROMISE_KEPT, SELECTORS, Goal, Problem, build_selector
 from topk.roster import plan_options
 
-from .latency import Manner
-from .relabelled import WRONG_GOLD, GradedHands
+from .latency import CrowdLatency
+from .relabelled import WRONG_GOLD, RelabelledAssignments
 from .rows import goal_of
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-SLOW_AND_LOST = Manner("slow and lost", slow=0.2, lost=0.05)
+SLOW_AND_LOST = CrowdLatency("slow and lost", slow=0.2, lost=0.05)
 NEVER = 0.3  # share of workers who never come
 FIRST = 5  # answers after which some leave
 AT_ONCE = 60
@@ -34,7 +34,7 @@ LIVES = (PLAIN, "bad ones leave", "good ones leave", "retired after a look")
 
 
 @dataclass
-class Study:
+class EventStudy:
     """One run. All arrays are (n,), by worker.
 
     here     who is on the roster: not gone
@@ -50,17 +50,17 @@ class Study:
     life: str
     rng: np.random.Generator
     budget: int = 0
-    events: list[tuple[int, Callable[["Study"], None]]] = field(default_factory=list)
+    events: list[tuple[int, Callable[["EventStudy"], None]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         n = self.truth.size
-        self.desk = GradedHands(self.truth, SLOW_AND_LOST, self.rng)
+        self.desk = RelabelledAssignments(self.truth, SLOW_AND_LOST, self.rng)
         self.here = np.ones(n, bool)
         self.came = np.ones(n, bool)
         self.came[self.rng.permutation(n)[: int(NEVER * n)]] = False
         self.budget = 7 * n
         self.events = sorted(
-            _calendar(n, self.rng, self.life, ~self.came), key=lambda each: each[0]
+            _event_calendar(n, self.rng, self.life, ~self.came), key=lambda each: each[0]
         )
         self.reopened = 0
         self.recount()
@@ -79,7 +79,7 @@ class Study:
         limits = (self.epsilon, self.delta * self.share)
         options = plan_options(SELECTORS[self.algorithm], self.here.size, self.arms.size)
         problem = Problem(self.arms.size, self.k, *limits)
-        self.selector = build(self.algorithm, problem, **options)
+        self.selector = build_selector(self.algorithm, problem, **options)
         self.told = np.zeros(self.truth.size, np.int64)
         self.tell()
 
@@ -127,33 +127,33 @@ class Study:
 
     # -- from the start to the end
 
-    def run(self, cap: int) -> "Lived":
+    def run(self, cap: int) -> "StudyResult":
         while self.desk.pulls.sum() < cap:
             if self.selector.stop():
                 if not self.events:
-                    return self._lived(ended=True)
-                self._next()  # she looks at the end, and finds what was wrong
+                    return self._finish_study(ended=True)
+                self._next_answer()  # she looks at the end, and finds what was wrong
                 self.reopened += not self.selector.stop()
                 continue
             while self.events and self.desk.pulls.sum() >= self.events[0][0]:
-                self._next()
+                self._next_answer()
             if self.desk.handed > 0.9 * self.budget:
                 self.budget *= 10  # she raises it before it is spent
             asked = self.ask()
             if self.desk.pending[self.arms].any():
                 self.desk.count()
                 self.tell()
-                self._those_who_leave()
+                self._withdraw_by_first_answers()
             elif not asked and self.events:
-                self._next()
+                self._next_answer()
             elif not asked:
                 break
-        return self._lived(ended=False)
+        return self._finish_study(ended=False)
 
-    def _next(self) -> None:
+    def _next_answer(self) -> None:
         self.events.pop(0)[1](self)
 
-    def _those_who_leave(self) -> None:
+    def _withdraw_by_first_answers(self) -> None:
         """Because of how their first answers were, or looked: the reason depends on the answers."""
         if self.life not in LIVES[1:3]:
             return
@@ -164,7 +164,7 @@ class Study:
             if (bad if self.life == LIVES[1] else score == FIRST) and self.rng.random() < 0.7:
                 self.leave(worker)
 
-    def _lived(self, ended: bool) -> "Lived":
+    def _finish_study(self, ended: bool) -> "StudyResult":
         """What came of it, judged over those who stayed by what it says at its end."""
         means = SLOW_AND_LOST.in_time(self.truth)[self.arms]
         goal, reached = goal_of(self.algorithm), self.epsilon
@@ -174,13 +174,13 @@ class Study:
             early = self.selector.promise.early
             goal = early if early is not Goal.NONE else goal
             reached = self.selector.standing().gap
-        regret = _regret(means, self.selector.selection(), goal)
+        regret = _regret_for_goal(means, self.selector.selection(), goal)
         allowed = 1e-9 + (0.0 if goal is Goal.EXACT else reached)
-        return Lived(ended, regret > allowed, self.desk.handed, self.arms.size, self.reopened)
+        return StudyResult(ended, regret > allowed, self.desk.handed, self.arms.size, self.reopened)
 
 
 @dataclass(frozen=True)
-class Lived:
+class StudyResult:
     """ended     whether its promise was reached, or it was given up at the cap
     false     whether what it says at its end is not true: the promise, or the ε reached by then
     answers   handed out in all
@@ -195,7 +195,7 @@ class Lived:
     reopened: int
 
 
-def _regret(means: Floats, chosen: Counts, goal: Goal) -> float:
+def _regret_for_goal(means: Floats, chosen: Counts, goal: Goal) -> float:
     best, own = np.sort(means)[-chosen.size :], means[chosen]
     return float(best[0] - own.min() if goal is Goal.EXPLORE_K else best.mean() - own.mean())
 
@@ -203,28 +203,28 @@ def _regret(means: Floats, chosen: Counts, goal: Goal) -> float:
 # -- what happens
 
 
-def _calendar(
+def _event_calendar(
     n: int, rng: np.random.Generator, life: str, absent: Flags
-) -> Iterator[tuple[int, Callable[[Study], None]]]:
+) -> Iterator[tuple[int, Callable[[EventStudy], None]]]:
     """What happens after how many counted answers in all."""
     for worker in np.flatnonzero(absent).tolist():
-        yield int(rng.uniform(1, 5) * n), partial(_gone, worker)
+        yield int(rng.uniform(1, 5) * n), partial(_withdraw_worker, worker)
     if life in (PLAIN, LIVES[3]):
         yield 3 * n, _withdraw_any
         yield 4 * n, _withdraw_the_worst
-    yield 6 * n, _retire if life == LIVES[3] else _correct
-    yield 8 * n, _relax
+    yield 6 * n, _retire_gold if life == LIVES[3] else _correct_gold
+    yield 8 * n, _relax_epsilon
 
 
-def _gone(worker: int, study: Study) -> None:
+def _withdraw_worker(worker: int, study: EventStudy) -> None:
     study.leave(worker)
 
 
-def _withdraw_any(study: Study) -> None:
+def _withdraw_any(study: EventStudy) -> None:
     study.leave(study.rng.choice(np.flatnonzero(study.here & study.came)))
 
 
-def _withdraw_the_worst(study: Study) -> None:
+def _withdraw_the_worst(study: EventStudy) -> None:
     answered = study.arms[study.desk.pulls[study.arms] > 0]
     means = [
         study.desk.right(arm, 0, int(study.desk.pulls[arm])).mean() for arm in answered.tolist()
@@ -232,23 +232,25 @@ def _withdraw_the_worst(study: Study) -> None:
     study.leave(answered[int(np.argmin(means))])
 
 
-def _correct(study: Study) -> None:
+def _correct_gold(study: EventStudy) -> None:
     study.desk.corrected = True
     study.recount()
 
 
-def _retire(study: Study) -> None:
-    _correct(study)
+def _retire_gold(study: EventStudy) -> None:
+    _correct_gold(study)
     study.desk.retire(WRONG_GOLD)
     study.recount()
 
 
-def _relax(study: Study) -> None:
+def _relax_epsilon(study: EventStudy) -> None:
     study.epsilon *= RELAXED
     study.recount()
 
 
-def play(algorithm: str, means: Floats, life: str, cap: int, seed: int, **asked: Any) -> Lived:
+def play_study(
+    algorithm: str, means: Floats, life: str, cap: int, seed: int, **asked: Any
+) -> StudyResult:
     """One study, on workers of these accuracies."""
     rng = np.random.default_rng(seed)
-    return Study(algorithm, rng.permutation(means), life=life, rng=rng, **asked).run(cap)
+    return EventStudy(algorithm, rng.permutation(means), life=life, rng=rng, **asked).run(cap)

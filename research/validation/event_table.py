@@ -9,15 +9,15 @@ import numpy as np
 
 from research import tables
 from research.cells import Study
-from research.intervals import of_share
+from research.intervals import share_interval
 
 from . import event_simulation as life
 from . import report
-from .cases import Case, beta, fixed
-from .event_simulation import Lived
-from .measure import Effort, clock
+from .cases import Case, beta_case, fixed_case
+from .event_simulation import StudyResult
+from .measure import Effort, processor_clock
 from .relabelled import EARLY, WRONG_GOLD
-from .suite import TABLE, UNFINISHED, Wanted
+from .suite import TABLE, UNFINISHED, StudySettings
 
 FOLDER = "life"
 N, K, EPSILON, DELTA = 20, 4, 0.2, 0.1
@@ -102,7 +102,7 @@ class Cell:
         return f"{self.title}, {self.effort}"
 
     def play(self) -> list[Row]:
-        lived = list(self._lives())
+        lived = list(self._play_lives())
         false = sum(run.false for run in lived)
         return [
             Row(
@@ -113,16 +113,16 @@ class Cell:
                 sum(run.ended for run in lived),
                 sum(run.reopened > 0 for run in lived),
                 false,
-                *of_share(false, len(lived)),
+                *share_interval(false, len(lived)),
                 sum(run.answers for run in lived) / len(lived),
             )
         ]
 
-    def _lives(self) -> Iterator[Lived]:
-        over, asked = clock(self.effort.seconds), self.case
+    def _play_lives(self) -> Iterator[StudyResult]:
+        over, asked = processor_clock(self.effort.seconds), self.case
         for number in range(self.effort.runs):
             means = asked.means(number)
-            yield life.play(
+            yield life.play_study(
                 self.algorithm,
                 means,
                 self.life,
@@ -136,29 +136,32 @@ class Cell:
                 return
 
 
-def pools() -> list[Case]:
+def study_pools() -> list[Case]:
     two = [0.7] * K + [0.3] * (N - K)
-    groups = fixed("two-group-life", "TwoGroup, .7 and .3", np.array(two), K, EPSILON, DELTA)
-    return [groups, *(beta(a, b, N, K, EPSILON, DELTA) for a, b in ((6, 2), (12, 3)))]
+    groups = fixed_case("two-group-life", "TwoGroup, .7 and .3", np.array(two), K, EPSILON, DELTA)
+    return [groups, *(beta_case(a, b, N, K, EPSILON, DELTA) for a, b in ((6, 2), (12, 3)))]
 
 
-def study(wanted: Wanted) -> Study[Row]:
+def build_study(wanted: StudySettings) -> Study[Row]:
     """As was asked for, by the algorithms that this is about; it has pools of its own."""
     out, effort = wanted.out / FOLDER, replace(wanted.effort, cap=min(wanted.effort.cap, CAP))
     names = [name for name in wanted.algorithms if name in ALGORITHMS]
     cells = [
-        Cell(name, pool, each, effort) for name in names for pool in pools() for each in life.LIVES
+        Cell(name, pool, each, effort)
+        for name in names
+        for pool in study_pools()
+        for each in life.LIVES
     ]
 
     def write(rows: Sequence[Row]) -> list[str]:
-        kept = tables.keep(out / TABLE, rows, Row)
-        report.write(out, ABOUT + "".join(map(_line, kept)) + _sum(kept))
-        return [*_broken(kept), f"Written to {out}."]
+        kept = tables.keep_rows(out / TABLE, rows, Row)
+        report.write_report(out, ABOUT + "".join(map(_format_line, kept)) + _sum_line(kept))
+        return [*_broken_lines(kept), f"Written to {out}."]
 
     return Study(cells, Row, Path(out / UNFINISHED), write)
 
 
-def _line(row: Row) -> str:
+def _format_line(row: Row) -> str:
     words = (
         f"`{row.algorithm}`",
         row.pool,
@@ -169,20 +172,20 @@ def _line(row: Row) -> str:
         f"{row.low:.1%} to {row.high:.1%}",
         f"{row.answers:,.0f}",
     )
-    return tables.line(words)
+    return tables.markdown_line(words)
 
 
-def _sum(rows: Sequence[Row]) -> str:
+def _sum_line(rows: Sequence[Row]) -> str:
     """All runs of a life together, but those of the algorithm that promises an average."""
     said = ["\nAll together, without `credible`:\n\n"]
     for each in life.LIVES:
         own = [row for row in rows if row.life == each and row.algorithm != "credible"]
         runs, false = sum(row.runs for row in own), sum(row.false for row in own)
-        low, high = of_share(false, runs)
+        low, high = share_interval(false, runs)
         said.append(f"- {each}: {false} of {runs} false ({low:.1%} to {high:.1%}).\n")
     return "".join(said)
 
 
-def _broken(rows: Sequence[Row]) -> list[str]:
+def _broken_lines(rows: Sequence[Row]) -> list[str]:
     over = [row for row in rows if row.low > DELTA]
     return [f"Broken: {row.algorithm} on {row.pool}, {row.life}: {row.false}." for row in over]

@@ -15,15 +15,15 @@ from research.cells import Study
 
 from . import report
 from .cases import Case
-from .suite import TABLE, UNFINISHED, Wanted
+from .suite import TABLE, UNFINISHED, StudySettings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 django.setup()
 
-from selection.forecast import Plan, Range  # noqa: E402
-from selection.forecast.bands import band  # noqa: E402
+from selection.forecast import Plan, RangeBelief  # noqa: E402
+from selection.forecast.bands import prediction_band  # noqa: E402
 from selection.forecast.candidates import Contender  # noqa: E402
-from selection.forecast.simulations import play, pool  # noqa: E402
+from selection.forecast.simulations import draw_pool, simulate_run  # noqa: E402
 
 # What a requester could have said of these pools, in round numbers.
 BELIEVED = {
@@ -104,28 +104,28 @@ class Cell:
         return f"{self.title}, {self.low:g}-{self.high:g}, {self.runs} runs, {settings}"
 
     def play(self) -> list[Row]:
-        case, belief = self.case, Range(self.low, self.high)
+        case, belief = self.case, RangeBelief(self.low, self.high)
         wanted = Plan(case.n, case.k, case.epsilon, case.delta, self.questions)
         one = Contender(self.algorithm, wanted)
         simulated = range(self.simulated or self.runs)
-        foreseen = [play(one, pool(one, belief, i), i).answers for i in simulated]
-        low, median, high = band(foreseen, wanted.most_answers)
-        true = np.array([self._truth(one, i) for i in range(self.runs)])
+        foreseen = [simulate_run(one, draw_pool(one, belief, i), i).answers for i in simulated]
+        low, median, high = prediction_band(foreseen, wanted.most_answers)
+        true = np.array([self._real_cost(one, i) for i in range(self.runs)])
         below, above = float((true < low).mean()), float((true > high).mean())
         believed, middle = f"{self.low:g}-{self.high:g}", float(np.median(true))
         found = (low, median, high, middle, 1 - below - above, below, above)
         return [Row(case.title, believed, self.algorithm, self.runs, *found)]
 
-    def _truth(self, one: Contender, number: int) -> int:
+    def _real_cost(self, one: Contender, number: int) -> int:
         order = np.random.default_rng(number).permutation(self.case.n)
-        return play(one, self.case.means(number)[order], OTHER_SEEDS + number).answers
+        return simulate_run(one, self.case.means(number)[order], OTHER_SEEDS + number).answers
 
 
-def study(wanted: Wanted) -> Study[Row]:
+def build_study(wanted: StudySettings) -> Study[Row]:
     """As was asked for, by our own algorithms and on the pools of which something is believed."""
     runs, ours = min(wanted.effort.runs, MOST_RUNS), [a for a in wanted.algorithms if a in OURS]
     cells = [
-        Cell(case, name, *believed(case), runs)
+        Cell(case, name, *believed_range(case), runs)
         for case in wanted.cases
         if case.name in BELIEVED or case.name.startswith(RECORDED)
         for name in ours
@@ -134,7 +134,7 @@ def study(wanted: Wanted) -> Study[Row]:
     return Study(cells, Row, folder / UNFINISHED, partial(write_table, folder, ABOUT))
 
 
-def believed(case: Case) -> tuple[float, float]:
+def believed_range(case: Case) -> tuple[float, float]:
     """The range of four workers of five, in tenths, for a recorded crowd."""
     if case.name in BELIEVED:
         return BELIEVED[case.name]
@@ -145,16 +145,16 @@ def believed(case: Case) -> tuple[float, float]:
 
 def write_table(folder: Path, about: str, rows: Sequence[Row]) -> list[str]:
     """Write the table of these rows below ``about``; return lines for a terminal."""
-    kept = tables.keep(folder / TABLE, rows, Row)
-    report.write(folder, about + "".join(map(_line, kept)))
+    kept = tables.keep_rows(folder / TABLE, rows, Row)
+    report.write_report(folder, about + "".join(map(_format_line, kept)))
     if not kept:
         return ["Nothing is believed of these pools."]
     held = np.mean([row.held for row in kept])
     return [f"The band held {held:.0%} of the true prices.", f"Written to {folder}."]
 
 
-def _line(row: Row) -> str:
+def _format_line(row: Row) -> str:
     forecast = f"{row.low:,} – {row.median:,} – {row.high:,}"
     shares = (f"{share:.0%}" for share in (row.held, row.below, row.above))
     head = (row.title, row.believed, f"`{row.algorithm}`", row.runs, forecast)
-    return tables.line([*head, f"{row.true_median:,.0f}", *shares])
+    return tables.markdown_line([*head, f"{row.true_median:,.0f}", *shares])

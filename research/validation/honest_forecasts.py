@@ -9,7 +9,7 @@ from research.cells import Study
 
 from .cases import Case
 from .forecasts import Cell, Row, write_table
-from .suite import UNFINISHED, Wanted
+from .suite import UNFINISHED, StudySettings
 
 FOLDER, MOST_RUNS, SIMULATED = "forecasts/honest", 25, 60
 MOST = 0.8  # of the workers lie in the range that is believed
@@ -43,7 +43,7 @@ wider than the simulated runs, for crowds that no belief thinks of.
 """
 
 
-def study(wanted: Wanted) -> Study[Row]:
+def study(wanted: StudySettings) -> Study[Row]:
     """Return the study of all cases, with the algorithms that were asked for."""
     runs, folder = min(wanted.effort.runs, MOST_RUNS), wanted.out / FOLDER
     cells = [_cell(*case, runs) for case in CASES if case[-1] in wanted.algorithms]

@@ -21,7 +21,7 @@ SLOWER = 5.0
 
 
 @dataclass(frozen=True)
-class Manner:
+class CrowdLatency:
     """How a crowd answers.
 
     slow  share of answers that take SLOWER times as long
@@ -37,10 +37,10 @@ class Manner:
         return means * (1 - self.lost)
 
 
-class Hands:
+class OpenAssignments:
     """What the workers hold: of each the assignments that are out, in the order of asking."""
 
-    def __init__(self, truth: Floats, manner: Manner, rng: np.random.Generator) -> None:
+    def __init__(self, truth: Floats, manner: CrowdLatency, rng: np.random.Generator) -> None:
         self.truth, self.manner, self.rng = truth, manner, rng
         self.now = 0.0
         self._free = np.zeros(truth.size)  # when the worker has done all it holds
@@ -61,9 +61,9 @@ class Hands:
     def give(self, counts: np.ndarray) -> None:
         """Hand out so many more to each worker."""
         for arm in np.repeat(np.arange(counts.size), counts).tolist():
-            self._held[arm].append(self._answer(arm))
+            self._held[arm].append(self._draw_answer(arm))
 
-    def _answer(self, arm: int) -> tuple[float, float]:
+    def _draw_answer(self, arm: int) -> tuple[float, float]:
         """When the answer counts, and as what."""
         due = self.now + DUE
         if self.rng.random() < self.manner.lost:
@@ -86,22 +86,28 @@ class Hands:
         return arms, rewards
 
 
-def play(
-    algorithm: str, means: Floats, manner: Manner, at_once: int, cap: int, seed: int, **asked: Any
+def play_with_latency(
+    algorithm: str,
+    means: Floats,
+    manner: CrowdLatency,
+    at_once: int,
+    cap: int,
+    seed: int,
+    **asked: Any,
 ) -> Outcome:
     """Run to the end with at most ``at_once`` out; what is still out then was paid all the same."""
     rng = np.random.default_rng(seed)
     place = rng.permutation(means.size)
     selector = SELECTORS[algorithm](Problem(means.size, **asked))
-    hands = Hands(means[place], manner, rng)
-    reasons = _drive(selector, hands, at_once, cap, rng)
+    hands = OpenAssignments(means[place], manner, rng)
+    reasons = _drive_selector(selector, hands, at_once, cap, rng)
     paid = np.empty(means.size, np.int64)
     paid[place] = selector.state.pulls + hands.pending
     return Outcome(int(paid.sum()), paid, np.sort(place[selector.selection()]), reasons)
 
 
-def _drive(
-    selector: Selector, hands: Hands, at_once: int, cap: int, rng: np.random.Generator
+def _drive_selector(
+    selector: Selector, hands: OpenAssignments, at_once: int, cap: int, rng: np.random.Generator
 ) -> tuple[str, ...]:
     while True:
         selector.wait_for(pending := hands.pending)

@@ -45,7 +45,7 @@ QUICK = Effort(runs=2, seconds=math.inf, cap=30_000)
 
 
 @dataclass(frozen=True)
-class Played:
+class MeasuredRun:
     """What one run came to.
 
     answers    used in all
@@ -60,33 +60,35 @@ class Played:
     capped: bool
 
 
-def measure(case: Case, algorithm: str, effort: Effort) -> Iterator[Played]:
+def measure_runs(case: Case, algorithm: str, effort: Effort) -> Iterator[MeasuredRun]:
     """Runs, as many as the effort allows. Raises ProblemError if the algorithm cannot."""
-    over = clock(effort.seconds)
+    over = processor_clock(effort.seconds)
     capped = True
     for number in range(effort.runs):
-        played = play(case, algorithm, number, effort.cap_for(algorithm))
+        played = play_run(case, algorithm, number, effort.cap_for(algorithm))
         yield played
         capped &= played.capped
         if over() and (capped or number + 1 >= LEAST_RUNS):
             return
 
 
-def clock(seconds: float) -> Callable[[], bool]:
+def processor_clock(seconds: float) -> Callable[[], bool]:
     """Tells whether so much processor time has passed since."""
     started = time.process_time()
     return lambda: time.process_time() - started > seconds
 
 
-def play(case: Case, algorithm: str, number: int, cap: int) -> Played:
+def play_run(case: Case, algorithm: str, number: int, cap: int) -> MeasuredRun:
     """Run ``number``, with answers that come as the algorithm's paper draws them, or as the case's
     crowd gives them."""
-    means, wanted = case.means(number), asked(case, algorithm)
+    means, wanted = case.means(number), build_problem_arguments(case, algorithm)
     if case.manner is None:
-        outcome = simulate.play(algorithm, means, seed=number, max_pulls=cap, **wanted)
-        return score(outcome, means)
-    outcome = latency.play(algorithm, means, case.manner, case.at_once, cap, number, **wanted)
-    return score(outcome, case.manner.in_time(means))
+        outcome = simulate.simulate_run(algorithm, means, seed=number, max_pulls=cap, **wanted)
+        return score_selection(outcome, means)
+    outcome = latency.play_with_latency(
+        algorithm, means, case.manner, case.at_once, cap, number, **wanted
+    )
+    return score_selection(outcome, case.manner.in_time(means))
 
 
 def budget_of(selector: type[Selector], n: int) -> int | None:
@@ -94,16 +96,16 @@ def budget_of(selector: type[Selector], n: int) -> int | None:
     return BUDGET_PER_WORKER * n if "budget" in selector.needs else None
 
 
-def asked(case: Case, algorithm: str) -> dict[str, Any]:
+def build_problem_arguments(case: Case, algorithm: str) -> dict[str, Any]:
     """What the algorithm is asked to do."""
     budget = budget_of(SELECTORS[algorithm], case.n)
     return {"k": case.k, "epsilon": case.epsilon, "delta": case.delta, "budget": budget}
 
 
-def score(outcome: Outcome, means: Floats) -> Played:
+def score_selection(outcome: Outcome, means: Floats) -> MeasuredRun:
     """Both regrets of what was chosen."""
     chosen = means[outcome.selection]
     best = np.sort(means)[-chosen.size :]
     aggregate = max(0.0, float(best.mean() - chosen.mean()))
     explore_k = max(0.0, float(best[0] - chosen.min()))
-    return Played(outcome.pulls, aggregate, explore_k, PULLS_CAP in outcome.reasons)
+    return MeasuredRun(outcome.pulls, aggregate, explore_k, PULLS_CAP in outcome.reasons)

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
-from research.plots import save
+from research.plots import save_png
 
 from .rows import Row
 
@@ -17,18 +17,18 @@ Value = Callable[[Row], float]
 Words = Callable[[Row], str]
 
 
-def draw(folder: Path, rows: Sequence[Row]) -> None:
+def draw_plots(folder: Path, rows: Sequence[Row]) -> None:
     """Both pictures of the algorithms that promise something."""
     promising = [row for row in rows if row.promise != "none" and not row.skipped]
     if promising:
-        save(answers(promising), folder / "answers.png", DOTS, **TIGHT)
-        save(missed(promising), folder / "missed.png", DOTS, **TIGHT)
+        save_png(draw_answers(promising), folder / "answers.png", DOTS, **TIGHT)
+        save_png(draw_missed(promising), folder / "missed.png", DOTS, **TIGHT)
 
 
-def answers(rows: Sequence[Row]) -> Figure:
+def draw_answers(rows: Sequence[Row]) -> Figure:
     """Answers a worker."""
     values = [row.answers / row.n for row in rows]
-    return grid(
+    return draw_grid(
         rows,
         "Answers a worker, mean (>: some runs were given up there)",
         lambda row: row.answers / row.n,
@@ -37,9 +37,9 @@ def answers(rows: Sequence[Row]) -> Figure:
     )
 
 
-def missed(rows: Sequence[Row]) -> Figure:
+def draw_missed(rows: Sequence[Row]) -> Figure:
     """Runs that missed their own goal, of those that ended."""
-    return grid(
+    return draw_grid(
         rows,
         "Runs that missed the promise, of those that ended (colour: rate / δ)",
         lambda row: row.rate / row.delta,
@@ -48,10 +48,12 @@ def missed(rows: Sequence[Row]) -> Figure:
     )
 
 
-def grid(rows: Sequence[Row], title: str, value: Value, words: Words, norm: Normalize) -> Figure:
+def draw_grid(
+    rows: Sequence[Row], title: str, value: Value, words: Words, norm: Normalize
+) -> Figure:
     """A field for every algorithm and case, coloured by value, with words in it."""
     down = list(dict.fromkeys(row.case for row in rows))
-    across = sorted(dict.fromkeys(row.algorithm for row in rows), key=_goals(rows).__getitem__)
+    across = sorted(dict.fromkeys(row.algorithm for row in rows), key=_goals_of(rows).__getitem__)
     figure = Figure(figsize=(3 + 0.75 * len(across), 1.6 + 0.32 * len(down)))
     axes = figure.add_subplot(title=title)
     values = np.full((len(down), len(across)), np.nan)
@@ -65,6 +67,6 @@ def grid(rows: Sequence[Row], title: str, value: Value, words: Words, norm: Norm
     return figure
 
 
-def _goals(rows: Sequence[Row]) -> dict[str, str]:
+def _goals_of(rows: Sequence[Row]) -> dict[str, str]:
     """What each promises, so that those of one promise stand side by side."""
     return {row.algorithm: row.promise for row in rows}

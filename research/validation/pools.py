@@ -6,25 +6,25 @@ import numpy as np
 
 from topk.instances import synthetic, two_group, uniform
 
-from .cases import CHANCE, Case, beta, fixed
+from .cases import CHANCE, Case, beta_case, fixed_case
 
 
-def every() -> list[Case]:
+def list_pools() -> list[Case]:
     """Small ones first."""
-    return [*small(), *groups(), *standouts(), *bells(), *large()]
+    return [*small_pools(), *group_pools(), *standouts(), *beta_pools(), *large_pools()]
 
 
-def small() -> list[Case]:
+def small_pools() -> list[Case]:
     """Of up to 50 workers; half of them stars, or evenly spaced."""
     return [
-        fixed("even-n8", "Evenly spaced from .9 to .55", np.linspace(0.9, 0.55, 8), 1),
-        beta(6, 2, 10, 2, 0.05, 0.05),
-        beta(6, 2, 12, 3, 0.05, 0.05),
-        fixed("even-n20", "Evenly spaced from .95 to .4", np.linspace(0.95, 0.4, 20), 1),
-        beta(6, 2, 30, 6, 0.05, 0.05),
-        beta(12, 3, 30, 6, 0.05, 0.05),
+        fixed_case("even-n8", "Evenly spaced from .9 to .55", np.linspace(0.9, 0.55, 8), 1),
+        beta_case(6, 2, 10, 2, 0.05, 0.05),
+        beta_case(6, 2, 12, 3, 0.05, 0.05),
+        fixed_case("even-n20", "Evenly spaced from .95 to .4", np.linspace(0.95, 0.4, 20), 1),
+        beta_case(6, 2, 30, 6, 0.05, 0.05),
+        beta_case(12, 3, 30, 6, 0.05, 0.05),
         half_spammers(),
-        beta(6, 2, 50, 5, 0.05, 0.1),
+        beta_case(6, 2, 50, 5, 0.05, 0.1),
         groups_of(1, (1, 0.9), (49, 0.7)),
         groups_of(5, (1, 0.99), (49, 0.7)),
     ]
@@ -40,7 +40,7 @@ def half_spammers() -> Case:
     )
 
 
-def groups() -> list[Case]:
+def group_pools() -> list[Case]:
     """With a gap just at K, or none at all: where a bell deceives."""
     apart = np.r_[np.linspace(0.95, 0.85, 20), np.linspace(0.75, 0.6, 80)]
     return [
@@ -50,9 +50,9 @@ def groups() -> list[Case]:
         groups_of(30, (30, 0.85), (70, 0.68)),
         groups_of(20, (20, 0.9), (40, 0.75), (40, 0.6)),
         groups_of(15, (15, 0.88), (45, 0.72), (40, 0.55)),
-        fixed("apart-n100", "20 from .95 to .85, 80 from .75 to .6", apart, 20),
-        fixed("alike-n100", "All at .8", np.full(100, 0.8), 20),
-        fixed("two-group-n100", "TwoGroup, .7 and .3", two_group(100, 20), 20, 0.1, 0.01),
+        fixed_case("apart-n100", "20 from .95 to .85, 80 from .75 to .6", apart, 20),
+        fixed_case("alike-n100", "All at .8", np.full(100, 0.8), 20),
+        fixed_case("two-group-n100", "TwoGroup, .7 and .3", two_group(100, 20), 20, 0.1, 0.01),
     ]
 
 
@@ -72,21 +72,23 @@ def groups_of(k: int, *groups: tuple[int, float]) -> Case:
     means = np.concatenate([np.full(many, accuracy) for many, accuracy in groups])
     title = ", ".join(f"{many} at {accuracy:g}".replace("0.", ".") for many, accuracy in groups)
     name = "-".join(f"{many}-at-{accuracy:g}" for many, accuracy in groups)
-    return fixed(f"{name}-k{k}", title, means, k)
+    return fixed_case(f"{name}-k{k}", title, means, k)
 
 
-def bells() -> list[Case]:
+def beta_pools() -> list[Case]:
     """A hundred workers of one population."""
     shapes = ((6, 2), (12, 3), (2, 2), (1, 1), (20, 5))
-    evenly = fixed("uniform-n100", "UNIFORM, evenly from 0 to .99", uniform(100), 20, 0.1, 0.01)
-    return [*(beta(a, b, 100, 20, 0.05, 0.05) for a, b in shapes), evenly]
+    evenly = fixed_case(
+        "uniform-n100", "UNIFORM, evenly from 0 to .99", uniform(100), 20, 0.1, 0.01
+    )
+    return [*(beta_case(a, b, 100, 20, 0.05, 0.05) for a, b in shapes), evenly]
 
 
-def large() -> list[Case]:
+def large_pools() -> list[Case]:
     """The instances of Chen, Chen, Zhang, Zhou 2017 for which thousands of answers are saved."""
     evenly, near = "UNIFORM, evenly from 0 to .999", "SYNTHETIC-6, most near the border"
     return [
-        fixed("uniform-n1000-k100", evenly, uniform(1000), 100, 0.01, 0.01),
-        fixed("uniform-n1000-k250", evenly, uniform(1000), 250, 0.01, 0.01),
-        fixed("synthetic-6-n1000", near, synthetic(1000, 500, 6), 500, 0.01, 0.01),
+        fixed_case("uniform-n1000-k100", evenly, uniform(1000), 100, 0.01, 0.01),
+        fixed_case("uniform-n1000-k250", evenly, uniform(1000), 250, 0.01, 0.01),
+        fixed_case("synthetic-6-n1000", near, synthetic(1000, 500, 6), 500, 0.01, 0.01),
     ]

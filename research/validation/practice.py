@@ -12,15 +12,15 @@ import numpy as np
 
 from research import tables
 from research.cells import Floats, Study
-from research.intervals import of_share
+from research.intervals import share_interval
 from topk import simulate
 
 from . import report
-from .baselines import ANSWERS_A_QUESTION, HABITS, PASS_MARK, QUESTIONS, SAID, Chosen
-from .cases import Case, populations
-from .measure import LEAST_RUNS, Effort, asked, clock
+from .baselines import ANSWERS_A_QUESTION, HABITS, PASS_MARK, QUESTIONS, SAID, ChosenWorkers
+from .cases import Case, population_cases
+from .measure import LEAST_RUNS, Effort, build_problem_arguments, processor_clock
 from .rows import ROUNDING
-from .suite import TABLE, UNFINISHED, Wanted
+from .suite import TABLE, UNFINISHED, StudySettings
 
 OURS = {"certified": "how good, in every pool", "credible": "how good, on average"}
 OTHERS, RECORDED = ("two-group-n100", "uniform-n100", "spammers"), "crowd-"
@@ -112,22 +112,22 @@ class Cell(RuleOnCase):
         return f"practice: {self.title}, {self.effort}"
 
     def play(self) -> list[Row]:
-        over, case = clock(self.effort.seconds), self.case
+        over, case = processor_clock(self.effort.seconds), self.case
         runs = []
         for number in range(self.effort.runs):
             means = case.means(number)
-            chosen = choose(case, self.rule, number, self.effort.cap)
-            runs.append((chosen.answers, *judged(means, case.k, chosen.arms)))
+            chosen = choose_workers(case, self.rule, number, self.effort.cap)
+            runs.append((chosen.answers, *judge_choice(means, case.k, chosen.arms)))
             if over() and number + 1 >= LEAST_RUNS:
                 break
-        return [self._row(np.array(runs))]
+        return [self._build_row(np.array(runs))]
 
-    def _row(self, runs: Floats) -> Row:
+    def _build_row(self, runs: Floats) -> Row:
         """runs  (r, 4) answers, loss, taken and deserving of each"""
         case, (answers, loss, taken, deserving) = self.case, runs.T
         off = int((~(loss <= case.epsilon + ROUNDING)).sum())
         anybody = taken > 0
-        low, high = of_share(off, answers.size)
+        low, high = share_interval(off, answers.size)
         return Row(
             *(case.name, case.title, case.n, case.k, case.epsilon, case.delta),
             rule=self.rule,
@@ -143,17 +143,19 @@ class Cell(RuleOnCase):
         )
 
 
-def choose(case: Case, rule: str, number: int, cap: int) -> Chosen:
+def choose_workers(case: Case, rule: str, number: int, cap: int) -> ChosenWorkers:
     """Who is taken in this run, by a habit or by an algorithm, which is given up at the cap."""
     means = case.means(number)
     if rule in HABITS:
         rng = np.random.default_rng([zlib.crc32(rule.encode()), number])
         return HABITS[rule].play(means, case.k, case.epsilon, rng)
-    outcome = simulate.play(rule, means, seed=number, max_pulls=cap, **asked(case, rule))
-    return Chosen(outcome.selection, outcome.pulls)
+    outcome = simulate.simulate_run(
+        rule, means, seed=number, max_pulls=cap, **build_problem_arguments(case, rule)
+    )
+    return ChosenWorkers(outcome.selection, outcome.pulls)
 
 
-def judged(means: Floats, k: int, arms: Any) -> tuple[float, int, int]:
+def judge_choice(means: Floats, k: int, arms: Any) -> tuple[float, int, int]:
     """What those taken lose against the best k (nan for nobody), how many they are, and how many
     of them deserve it."""
     own = means[arms]
@@ -163,9 +165,9 @@ def judged(means: Floats, k: int, arms: Any) -> tuple[float, int, int]:
     return loss, own.size, int((own >= PASS_MARK - ROUNDING).sum())
 
 
-def study(wanted: Wanted) -> Study[Row]:
+def build_study(wanted: StudySettings) -> Study[Row]:
     """All habits, and those of our own that were asked for, on the usual pools."""
-    usual = {*(case.name for case in populations()), *OTHERS}
+    usual = {*(case.name for case in population_cases()), *OTHERS}
     rules = [*HABITS, *(name for name in OURS if name in wanted.algorithms)]
     longer = replace(wanted.effort, seconds=wanted.effort.seconds * LONGER)
     cells = [
@@ -175,57 +177,57 @@ def study(wanted: Wanted) -> Study[Row]:
         for rule in rules
     ]
     folder = wanted.out / FOLDER
-    return Study(cells, Row, folder / UNFINISHED, partial(_write, folder))
+    return Study(cells, Row, folder / UNFINISHED, partial(_write_results, folder))
 
 
-def _write(folder: Path, new: Sequence[Row]) -> list[str]:
+def _write_results(folder: Path, new: Sequence[Row]) -> list[str]:
     """Rows that the folder's table has of other pools stay."""
     replaced = {(row.case, row.rule) for row in new}
-    old = [r for r in tables.read(folder / TABLE, Row) if (r.case, r.rule) not in replaced]
-    rows = tables.keep(folder / TABLE, [*new, *old], Row)
-    by_pool = [list(group) for _, group in groupby(_in_order(rows), lambda row: row.case)]
-    page = [ABOUT, "".join(enough(by_pool)), *map(section, by_pool)]
-    report.write(folder, "\n".join(page))
-    return [*"\n".join(map(section, by_pool)).splitlines(), f"Written to {folder}."]
+    old = [r for r in tables.read_table(folder / TABLE, Row) if (r.case, r.rule) not in replaced]
+    rows = tables.keep_rows(folder / TABLE, [*new, *old], Row)
+    by_pool = [list(group) for _, group in groupby(_order_rows(rows), lambda row: row.case)]
+    page = [ABOUT, "".join(questions_enough(by_pool)), *map(section_markdown, by_pool)]
+    report.write_report(folder, "\n".join(page))
+    return [*"\n".join(map(section_markdown, by_pool)).splitlines(), f"Written to {folder}."]
 
 
-def _in_order(rows: Sequence[Row]) -> list[Row]:
+def _order_rows(rows: Sequence[Row]) -> list[Row]:
     """By pool as they come; within one as people know them, ours last."""
     pools = {case: i for i, case in enumerate(dict.fromkeys(row.case for row in rows))}
     rules = {name: i for i, name in enumerate([*HABITS, *OURS])}
     return sorted(rows, key=lambda row: (pools[row.case], rules[row.rule]))
 
 
-def section(rows: Sequence[Row]) -> str:
+def section_markdown(rows: Sequence[Row]) -> str:
     one = rows[0]
     asked = f"n = {one.n}, K = {one.k}, ε = {one.epsilon:g}, δ = {one.delta:g}"
-    return "".join([f"## {one.title}: {asked}\n\n", HEAD, *map(_line, rows)])
+    return "".join([f"## {one.title}: {asked}\n\n", HEAD, *map(_format_line, rows)])
 
 
-def _line(row: Row) -> str:
+def _format_line(row: Row) -> str:
     habit = HABITS.get(row.rule)
     marked = habit is not None and habit.marked
-    return tables.line(
+    return tables.markdown_line(
         (
             habit.words if habit else f"`{row.rule}`",
             habit.known if habit else OURS[row.rule],
             row.runs,
             f"{row.answers:,.0f}",
             f"{row.answers_95:,.0f}",
-            share(row.off / row.runs),
+            format_share(row.off / row.runs),
             f"{row.low:.1%} to {row.high:.1%}",
             "" if np.isnan(row.loss) else f"{row.loss:.4f}",
             f"{row.taken:.0f}",
-            share(row.deserving) if marked and not np.isnan(row.deserving) else "",
+            format_share(row.deserving) if marked and not np.isnan(row.deserving) else "",
         )
     )
 
 
-def share(share: float) -> str:
+def format_share(share: float) -> str:
     return f"{share:.1%}" if 0 < share < 0.1 else f"{share:.0%}"
 
 
-def enough(by_pool: Sequence[Sequence[Row]]) -> Iterator[str]:
+def questions_enough(by_pool: Sequence[Sequence[Row]]) -> Iterator[str]:
     """How many questions each would have been enough, which nobody knows before."""
     yield (
         "## How many questions each would have been enough\n\n"
@@ -237,13 +239,15 @@ def enough(by_pool: Sequence[Sequence[Row]]) -> Iterator[str]:
     )
     for rows in by_pool:
         one = {row.rule: row for row in rows}
-        sizes = [each for each in QUESTIONS if (row := one.get(f"best-{each}")) and _enough(row)]
+        sizes = [
+            each for each in QUESTIONS if (row := one.get(f"best-{each}")) and _has_enough(row)
+        ]
         cells = [f"{rows[0].title}, n = {rows[0].n}, K = {rows[0].k}, ε = {rows[0].epsilon:g}"]
         cells += [str(sizes[0]), f"{sizes[0] * rows[0].n:,}"] if sizes else ["more", ""]
         cells += [f"{one[o].answers:,.0f}" if o in one else "" for o in ("credible", "certified")]
-        yield tables.line(cells)
+        yield tables.markdown_line(cells)
     yield "\n"
 
 
-def _enough(row: Row) -> bool:
+def _has_enough(row: Row) -> bool:
     return row.off <= row.delta * row.runs

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from research.cells import Floats
 
-from .latency import Hands, Manner
+from .latency import CrowdLatency, OpenAssignments
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -13,10 +13,10 @@ Flags = NDArray[np.bool_]
 WRONG_GOLD, EARLY = 5, 40  # so many of everybody's first questions have a wrong gold answer
 
 
-class GradedHands(Hands):
+class RelabelledAssignments(OpenAssignments):
     """Hands that keep what was answered, so that it can be graded anew."""
 
-    def __init__(self, truth: Floats, manner: Manner, rng: np.random.Generator) -> None:
+    def __init__(self, truth: Floats, manner: CrowdLatency, rng: np.random.Generator) -> None:
         super().__init__(truth, manner, rng)
         n = truth.size
         self.handed = 0
@@ -35,9 +35,9 @@ class GradedHands(Hands):
         self.handed += int(counts.sum())
         super().give(counts)
 
-    def _answer(self, arm: int) -> tuple[float, float]:
+    def _draw_answer(self, arm: int) -> tuple[float, float]:
         self.truth, kept = np.ones_like(self.truth), self.truth
-        when, in_time = super()._answer(arm)
+        when, in_time = super()._draw_answer(arm)
         self.truth = kept
         self._right[arm].append(bool(self.rng.random() < kept[arm]))
         self._lapsed[arm].append(in_time == 0.0)
@@ -53,20 +53,21 @@ class GradedHands(Hands):
         self.pulls = self._closed.copy()
         if self.retired.any():
             self.pulls -= [
-                self._void(arm, int(self._closed[arm])).sum() for arm in range(len(self.pulls))
+                self._voided_answers(arm, int(self._closed[arm])).sum()
+                for arm in range(len(self.pulls))
             ]
 
     def drop(self, arm: int) -> None:
         """What is out with a worker who leaves is never counted."""
         self._held[arm].clear()
 
-    def _void(self, arm: int, many: int) -> Flags:
+    def _voided_answers(self, arm: int, many: int) -> Flags:
         """(many,) of the first answers, whose question was retired."""
         void = np.zeros(many, bool)
         void[:EARLY] = self.retired[self._first[arm, :many]]
         return void
 
-    def _graded(self, arm: int, start: int, stop: int) -> Flags:
+    def _grade_answers(self, arm: int, start: int, stop: int) -> Flags:
         """(stop - start,) these answers, by position, as the gold answers are now."""
         right = np.array(self._right[arm][start:stop], bool)
         if not self.corrected and start < EARLY:
@@ -77,16 +78,16 @@ class GradedHands(Hands):
     def right(self, arm: int, start: int, count: int) -> Floats:
         """(count,) of the counted answers from the start-th: 1 or 0."""
         if not self.retired.any():
-            return self._graded(arm, start, start + count).astype(float)
+            return self._grade_answers(arm, start, start + count).astype(float)
         many = int(self._closed[arm])
-        kept = self._graded(arm, 0, many)[~self._void(arm, many)]
+        kept = self._grade_answers(arm, 0, many)[~self._voided_answers(arm, many)]
         return kept[start : start + count].astype(float)
 
     def retire(self, many: int) -> None:
         """The early questions of the least share right so far: a choice after looking."""
         right, asked = np.zeros(EARLY), np.zeros(EARLY)
         for arm in range(self.pulls.size):
-            graded = self._graded(arm, 0, min(EARLY, int(self._closed[arm])))
+            graded = self._grade_answers(arm, 0, min(EARLY, int(self._closed[arm])))
             np.add.at(right, self._first[arm, : graded.size], graded)
             np.add.at(asked, self._first[arm, : graded.size], 1)
         self.retired[np.argsort(right / np.maximum(asked, 1) + (asked == 0))[:many]] = True

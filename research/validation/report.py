@@ -39,56 +39,58 @@ Every run draws its pool and its answers from fixed seeds.
 """
 
 
-def write(folder: Path, page: str) -> None:
+def write_report(folder: Path, page: str) -> None:
     """The page that is shown with the folder."""
     (folder / PAGE).write_text(page, encoding="utf-8")
 
 
-def markdown(rows: Sequence[Row]) -> str:
-    parts = [ABOUT, broken(rows), "![Answers](answers.png)\n\n![Missed](missed.png)\n"]
-    parts += [section(list(group)) for _, group in groupby(rows, lambda row: row.case)]
+def rows_markdown(rows: Sequence[Row]) -> str:
+    parts = [ABOUT, broken_summary(rows), "![Answers](answers.png)\n\n![Missed](missed.png)\n"]
+    parts += [section_markdown(list(group)) for _, group in groupby(rows, lambda row: row.case)]
     return "\n".join(parts)
 
 
-def broken(rows: Iterable[Row]) -> str:
+def broken_summary(rows: Iterable[Row]) -> str:
     """Which promises do not hold, or that all do."""
-    found = [f"- `{row.algorithm}` on {row.case}: {share(row)}" for row in rows if row.broken]
+    found = [
+        f"- `{row.algorithm}` on {row.case}: {format_missed(row)}" for row in rows if row.broken
+    ]
     return (
         "\n".join(["## Where more runs missed than δ and chance allow\n", *(found or ["None."])])
         + "\n"
     )
 
 
-def section(rows: Sequence[Row]) -> str:
+def section_markdown(rows: Sequence[Row]) -> str:
     one = rows[0]
     asked = f"n = {one.n}, K = {one.k}, ε = {one.epsilon:g}, δ = {one.delta:g}"
-    lines = [line(row) for row in sorted(rows, key=order) if not row.skipped]
+    lines = [row_line(row) for row in sorted(rows, key=order_key) if not row.skipped]
     skipped = [f"- `{row.algorithm}`: {row.skipped}" for row in rows if row.skipped]
     left_out = "\n".join(["\nNot run:\n", *skipped, ""]) if skipped else ""
     return "".join([f"## {one.title}: {asked}\n\n", HEAD, *lines, left_out])
 
 
-def order(row: Row) -> tuple[bool, str, bool, float]:
+def order_key(row: Row) -> tuple[bool, str, bool, float]:
     """Promises first, by goal; whatever ended before whatever did not; then by price."""
     return row.promise == Goal.NONE, row.promise, row.capped > 0, row.answers
 
 
-def line(row: Row) -> str:
+def row_line(row: Row) -> str:
     cells = (
         f"`{row.algorithm}`",
         row.promise,
         row.runs,
-        share(row),
+        format_missed(row),
         "" if math.isnan(row.rate) else f"{row.low:.1%} to {row.high:.1%}",
         f"{'over ' if row.capped else ''}{row.answers:,.0f}",
         f"{'over ' if row.capped else ''}{row.answers_95:,.0f}",
         f"{row.aggregate:.4f} ({row.aggregate_most:.4f})",
         f"{row.explore_k:.4f} ({row.explore_k_most:.4f})",
     )
-    return tables.line(cells)
+    return tables.markdown_line(cells)
 
 
-def share(row: Row) -> str:
+def format_missed(row: Row) -> str:
     """Runs missed of those ended; how many did not end."""
     if not row.ended:
         return f"all {row.runs} capped"

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from research.intervals import of_share
+from research.intervals import share_interval
 from topk import SELECTORS, Goal
 
 from .cases import Case
-from .measure import Played
+from .measure import MeasuredRun
 
 ROUNDING = 1e-9
 AVERAGE = "on average"
@@ -65,33 +65,35 @@ class Row:
         return self.promise != Goal.NONE and self.low > self.delta
 
 
-def row_of(case: Case, algorithm: str, runs: Sequence[Played], cap: int) -> Row:
+def row_of(case: Case, algorithm: str, runs: Sequence[MeasuredRun], cap: int) -> Row:
     """The line of these runs, of which there is one at least."""
-    row = replace(_named(case, algorithm), runs=len(runs), cap=cap)
-    return replace(row, **_misses(runs, goal_of(algorithm), case.epsilon), **_sizes(runs))
+    row = replace(_empty_row(case, algorithm), runs=len(runs), cap=cap)
+    return replace(
+        row, **_miss_columns(runs, goal_of(algorithm), case.epsilon), **_size_columns(runs)
+    )
 
 
 def row_without_runs(case: Case, algorithm: str, why: str) -> Row:
     """The line of an algorithm that cannot be run on this case."""
-    return replace(_named(case, algorithm), skipped=why)
+    return replace(_empty_row(case, algorithm), skipped=why)
 
 
-def _named(case: Case, algorithm: str) -> Row:
+def _empty_row(case: Case, algorithm: str) -> Row:
     asked = (case.name, case.title, case.n, case.k, case.epsilon, case.delta)
-    return Row(*asked, algorithm, promised(algorithm))
+    return Row(*asked, algorithm, goal_text(algorithm))
 
 
-def _misses(runs: Sequence[Played], goal: Goal, epsilon: float) -> dict[str, Any]:
+def _miss_columns(runs: Sequence[MeasuredRun], goal: Goal, epsilon: float) -> dict[str, Any]:
     ended = [run for run in runs if not run.capped]
     counts: dict[str, Any] = {"capped": len(runs) - len(ended)}
     if not ended or goal is Goal.NONE:
         return counts
-    wrong = sum(missed(run, goal, epsilon) for run in ended)
-    low, high = of_share(wrong, len(ended))
+    wrong = sum(is_missed(run, goal, epsilon) for run in ended)
+    low, high = share_interval(wrong, len(ended))
     return counts | {"violations": wrong, "rate": wrong / len(ended), "low": low, "high": high}
 
 
-def _sizes(runs: Sequence[Played]) -> dict[str, Any]:
+def _size_columns(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
     answers = np.array([run.answers for run in runs])
     aggregate = np.array([run.aggregate for run in runs])
     explore_k = np.array([run.explore_k for run in runs])
@@ -110,14 +112,14 @@ def goal_of(algorithm: str) -> Goal:
     return SELECTORS[algorithm].promise.goal
 
 
-def promised(algorithm: str) -> str:
+def goal_text(algorithm: str) -> str:
     """The goal it promises to reach; none for a fixed budget, which promises nothing."""
     promise = SELECTORS[algorithm].promise
     goal = Goal.NONE if promise.fixed == "budget" else promise.goal
     return f"{goal}, {AVERAGE}" if getattr(promise, "average", False) else goal.value
 
 
-def missed(run: Played, goal: Goal, epsilon: float) -> bool:
+def is_missed(run: MeasuredRun, goal: Goal, epsilon: float) -> bool:
     """Whether the selection is further off than the goal allows.
 
     The exact best is any selection of the best sum, so that ties are nobody's fault.

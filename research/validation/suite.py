@@ -21,7 +21,7 @@ Show = Callable[[Path, Sequence[Row]], None]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class StudySettings:
     """What to measure, how hard, and into which folder."""
 
     cases: Sequence[Case]
@@ -30,7 +30,7 @@ class Wanted:
     out: Path
 
 
-def algorithms(only: Iterable[str] = ()) -> list[str]:
+def algorithm_names(only: Iterable[str] = ()) -> list[str]:
     """These algorithms, or all. Raises Refused for a name that is none."""
     for name in only:
         if name not in SELECTORS:
@@ -38,34 +38,34 @@ def algorithms(only: Iterable[str] = ()) -> list[str]:
     return list(only) or list(SELECTORS)
 
 
-def study(wanted: Wanted) -> Study[Row]:
+def build_study(wanted: StudySettings) -> Study[Row]:
     """Just what was asked for."""
-    return study_of(wanted, _show)
+    return study_of(wanted, _print_rows)
 
 
-def _show(folder: Path, rows: Sequence[Row]) -> None:
-    report.write(folder, report.markdown(rows))
-    plots.draw(folder, rows)
+def _print_rows(folder: Path, rows: Sequence[Row]) -> None:
+    report.write_report(folder, report.rows_markdown(rows))
+    plots.draw_plots(folder, rows)
 
 
-def study_of(wanted: Wanted, show: Show) -> Study[Row]:
+def study_of(wanted: StudySettings, show: Show) -> Study[Row]:
     """A table of every algorithm on every case, and what ``show`` makes of it beside it."""
     cells = [Cell(case, name, wanted.effort) for case in wanted.cases for name in wanted.algorithms]
-    write = partial(_write, wanted.out, show)
+    write = partial(_write_results, wanted.out, show)
     return Study(cells, Row, wanted.out / UNFINISHED, write)
 
 
-def _write(folder: Path, show: Show, new: Sequence[Row]) -> list[str]:
+def _write_results(folder: Path, show: Show, new: Sequence[Row]) -> list[str]:
     """Rows that the folder's table has of other algorithms or cases stay."""
     path = folder / TABLE
-    rows = tables.keep(path, together(new, tables.read(path, Row)), Row)
+    rows = tables.keep_rows(path, merge_rows(new, tables.read_table(path, Row)), Row)
     show(folder, rows)
     broken = [row for row in rows if row.broken]
     said = [f"Broken: {row.algorithm} on {row.case}, {row.rate:.1%} missed." for row in broken]
     return [*said, f"Written to {folder}."]
 
 
-def together(new: Sequence[Row], old: Sequence[Row]) -> list[Row]:
+def merge_rows(new: Sequence[Row], old: Sequence[Row]) -> list[Row]:
     """The new rows, and of the old ones those they do not replace; a case's rows side by side."""
     replaced = {(row.case, row.algorithm) for row in new}
     kept = [row for row in old if (row.case, row.algorithm) not in replaced]

@@ -7,19 +7,19 @@ object. Pages and API start from these and from nothing else.
 from selection.models.team_paths import path_of, team_of
 
 from . import rate_limits, tokens
-from .backend import Roles
-from .permissions import MEMBER, allowed, common_team, roles_of, scoped, several
+from .backend import RoleBackend
+from .permissions import MEMBER, common_team, has_multiple_teams, is_allowed, roles_of, scoped
 
 __all__ = [
     "MEMBER",
-    "Roles",
-    "allowed",
+    "RoleBackend",
+    "is_allowed",
     "common_team",
     "path_of",
     "rate_limits",
     "roles_of",
     "scoped",
-    "several",
+    "has_multiple_teams",
     "team_of",
     "tokens",
 ]

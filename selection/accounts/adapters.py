@@ -17,11 +17,11 @@ from django.urls import reverse
 from selection.errors import Refused
 
 from . import provisioning, secret_encryption
-from .oidc_nonce import Exchange
-from .pages import refusal
+from .oidc_nonce import NonceAdapter
+from .pages import render_refusal
 
 # Stands in the sessions of those who signed in before there was anything but a password.
-BACKEND = "selection.accounts.Roles"
+BACKEND = "selection.accounts.RoleBackend"
 SAID = {
     "mfa/messages/totp_activated.txt": "The app is added. Keep the recovery codes, too.",
     "mfa/messages/totp_deactivated.txt": "The app is removed.",
@@ -34,7 +34,7 @@ SAID = {
 }
 
 
-class Accounts(DefaultAccountAdapter):
+class AccountAdapter(DefaultAccountAdapter):
     """Nobody makes a login for themselves; a password is checked by Django's backends."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
@@ -64,10 +64,10 @@ class Accounts(DefaultAccountAdapter):
         super().login(request, user)
 
     def respond_user_inactive(self, request: HttpRequest, user: Any) -> HttpResponse:
-        return refusal(request, "This login was closed. Ask who manages the logins here.")
+        return render_refusal(request, "This login was closed. Ask who manages the logins here.")
 
 
-class SingleSignOn(DefaultSocialAccountAdapter):
+class SingleSignOnAdapter(DefaultSocialAccountAdapter):
     """Whom a provider vouches for comes in, if their e-mail address is of a domain that may."""
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
@@ -75,7 +75,7 @@ class SingleSignOn(DefaultSocialAccountAdapter):
 
     def get_provider(self, *args: Any, **kwargs: Any) -> Any:
         provider = super().get_provider(*args, **kwargs)
-        provider.oauth2_adapter_class = Exchange
+        provider.oauth2_adapter_class = NonceAdapter
         return provider
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
@@ -83,11 +83,13 @@ class SingleSignOn(DefaultSocialAccountAdapter):
             provisioning.refuse_foreign(sociallogin)
             provisioning.refuse_taken(sociallogin)
         except Refused as why:
-            raise ImmediateHttpResponse(refusal(request, str(why), HTTPStatus(why.status))) from why
+            raise ImmediateHttpResponse(
+                render_refusal(request, str(why), HTTPStatus(why.status))
+            ) from why
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:
         user = super().save_user(request, sociallogin, form)
-        provisioning.welcome(user, by=sociallogin.account.provider)
+        provisioning.provision_user(user, by=sociallogin.account.provider)
         return user
 
     def get_connect_redirect_url(self, request: HttpRequest, socialaccount: Any) -> str:
@@ -102,10 +104,10 @@ class SingleSignOn(DefaultSocialAccountAdapter):
         extra_context: Any = None,
     ) -> None:
         why = f"{provider.name} did not say who you are. Try it once more from the beginning."
-        raise ImmediateHttpResponse(refusal(request, why, HTTPStatus.UNAUTHORIZED))
+        raise ImmediateHttpResponse(render_refusal(request, why, HTTPStatus.UNAUTHORIZED))
 
 
-class Factors(DefaultMFAAdapter):
+class FactorAdapter(DefaultMFAAdapter):
     """Second factors, by the names that people find them by."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
@@ -114,10 +116,10 @@ class Factors(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        return secret_encryption.seal(text)
+        return secret_encryption.encrypt_secret(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        return secret_encryption.unseal(encrypted_text)
+        return secret_encryption.decrypt_secret(encrypted_text)
 
     def get_totp_issuer(self) -> str:
         return "CrowdSelect"
@@ -136,7 +138,7 @@ class Factors(DefaultMFAAdapter):
         return own | {"name": user.get_username(), "display_name": user.get_username()}
 
 
-def providers() -> list[dict[str, Any]]:
+def list_providers() -> list[dict[str, Any]]:
     """Those in the settings, as allauth has them."""
     found: list[dict[str, Any]] = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
     return found

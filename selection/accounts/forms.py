@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from . import lockout
-from .adapters import Factors
+from .adapters import FactorAdapter
 
 
 class LoginForm(BaseLoginForm):
@@ -30,7 +30,7 @@ class LoginForm(BaseLoginForm):
         return super().add_prefix("username" if field_name == "login" else field_name)
 
 
-class Codes(forms.Form):
+class CodeFormMixin(forms.Form):
     """A code of the app, or a recovery code: each is good once, and few may be tried.
 
     django-allauth keeps used codes and counts in the cache, which may be away or emptied here.
@@ -46,15 +46,15 @@ class Codes(forms.Form):
     def clean_code(self) -> str:
         code = self.cleaned_data["code"]
         if not lockout.many_codes(context.request, self.user):
-            found = self._found(code)
+            found = self._matching_authenticator(code)
             if found is not None:
-                lockout.right_code(self.user)
+                lockout.reset_lockout(self.user)
                 self.authenticator = found
                 return str(code)
             lockout.wrong_code(context.request, self.user)
-        raise ValidationError(Factors.error_messages["incorrect_code"])
+        raise ValidationError(FactorAdapter.error_messages["incorrect_code"])
 
-    def _found(self, code: str) -> Authenticator | None:
+    def _matching_authenticator(self, code: str) -> Authenticator | None:
         own = Authenticator.objects.filter(user=self.user).exclude(type="webauthn")
         for one in own.order_by("-type"):
             right = app_code(one.pk, code) if one.type == "totp" else one.wrap().validate_code(code)
@@ -79,11 +79,11 @@ def app_code(pk: int, code: str) -> bool:
     return False
 
 
-class AuthenticateForm(Codes, base.AuthenticateForm):
+class AuthenticateForm(CodeFormMixin, base.AuthenticateForm):
     pass
 
 
-class ConfirmForm(Codes, base.ReauthenticateForm):
+class ConfirmForm(CodeFormMixin, base.ReauthenticateForm):
     pass
 
 

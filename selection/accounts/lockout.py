@@ -15,7 +15,7 @@ from django.http import HttpRequest
 CODE_OF = "second factor of "  # no login's name has a space
 
 
-def parameters(tried: Any, credentials: dict[str, Any] | None = None) -> list[Any]:
+def lockout_parameters(tried: Any, credentials: dict[str, Any] | None = None) -> list[Any]:
     """For AXES_LOCKOUT_PARAMETERS. tried: a request, or a stored attempt"""
     name = (credentials or {}).get("username") or getattr(tried, "username", "") or ""
     return ["username"] if name.startswith(CODE_OF) else [["username", "ip_address"]]
@@ -23,19 +23,19 @@ def parameters(tried: Any, credentials: dict[str, Any] | None = None) -> list[An
 
 def many_codes(request: HttpRequest, user: User) -> bool:
     """Whether no code of theirs is looked at just now; if so, the answer will say that."""
-    if AxesProxyHandler.is_allowed(request, _of(user)):
+    if AxesProxyHandler.is_allowed(request, _login_filter(user)):
         return False
     request.axes_locked_out = True  # type: ignore[attr-defined]  # axes' middleware answers
     return True
 
 
 def wrong_code(request: HttpRequest, user: User) -> None:
-    user_login_failed.send(sender=__name__, credentials=_of(user), request=request)
+    user_login_failed.send(sender=__name__, credentials=_login_filter(user), request=request)
 
 
-def right_code(user: User) -> None:
-    reset(username=_of(user)["username"])
+def reset_lockout(user: User) -> None:
+    reset(username=_login_filter(user)["username"])
 
 
-def _of(user: User) -> dict[str, str]:
+def _login_filter(user: User) -> dict[str, str]:
     return {"username": f"{CODE_OF}{user.get_username()}"}

@@ -15,18 +15,18 @@ from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 
-def nonce(state: str) -> str:
+def oidc_nonce(state: str) -> str:
     return salted_hmac("selection.accounts.oidc_nonce", state, algorithm="sha256").hexdigest()
 
 
-class Client(OAuth2Client):
+class NonceClient(OAuth2Client):
     def get_redirect_url(self, *args: Any, **kwargs: Any) -> str:
         url = super().get_redirect_url(*args, **kwargs)
-        return str(add_query_params(url, {"nonce": nonce(self.state or "")}))
+        return str(add_query_params(url, {"nonce": oidc_nonce(self.state or "")}))
 
 
-class Exchange(OpenIDConnectOAuth2Adapter):
-    client_class = Client
+class NonceAdapter(OpenIDConnectOAuth2Adapter):
+    client_class = NonceClient
 
     def complete_login(
         self, request: HttpRequest, app: Any, token: Any, *, response: dict[str, Any]
@@ -38,6 +38,6 @@ class Exchange(OpenIDConnectOAuth2Adapter):
     def _decode_id_token(self, app: Any, id_token: str) -> dict[str, Any]:
         proof: dict[str, Any] = super()._decode_id_token(app, id_token)
         sent = get_request_param(self.request, "state", "")
-        if not constant_time_compare(str(proof.get("nonce", "")), nonce(sent)):
+        if not constant_time_compare(str(proof.get("nonce", "")), oidc_nonce(sent)):
             raise OAuth2Error("The proof is of another sign-in.")
         return proof

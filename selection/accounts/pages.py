@@ -17,7 +17,7 @@ from unfold.widgets import CHECKBOX_CLASSES, INPUT_CLASSES
 View = Callable[..., HttpResponseBase]
 
 
-def in_house(view: View, title: str, crumbs: Sequence[tuple[str, Any]] = ()) -> View:
+def wrap_in_layout(view: View, title: str, crumbs: Sequence[tuple[str, Any]] = ()) -> View:
     """With what the layout needs; fields as in the other forms."""
 
     @never_cache  # codes and keys are on some of them
@@ -28,7 +28,7 @@ def in_house(view: View, title: str, crumbs: Sequence[tuple[str, Any]] = ()) -> 
             context = response.context_data or {}
             context.pop("object", None)  # for it the layout would draw a trail of its own
             response.context_data = context_of(request, title) | {"crumbs": crumbs} | context
-            _dress(context.get("form"))
+            _style_form(context.get("form"))
         return response
 
     return dressed
@@ -38,7 +38,7 @@ def context_of(request: HttpRequest, title: str) -> dict[str, Any]:
     return admin.site.each_context(request) | {"title": title}
 
 
-def _dress(form: Any) -> None:
+def _style_form(form: Any) -> None:
     for field in form.fields.values() if isinstance(form, forms.BaseForm) else ():
         kind = field.widget
         if isinstance(kind, forms.CheckboxInput):
@@ -48,7 +48,7 @@ def _dress(form: Any) -> None:
             kind.attrs["class"] = " ".join(INPUT_CLASSES)
 
 
-def refusal(
+def render_refusal(
     request: HttpRequest, why: str, status: HTTPStatus = HTTPStatus.FORBIDDEN
 ) -> HttpResponse:
     """A page with one sentence that says why not, and the way back."""

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from selection.models import ApiToken, Membership, Team
 from selection.models.team_paths import path_of, team_of
 
-from .roles import name, permissions_of
+from .roles import permission_name, permissions_of
 
 # Ids of teams; None is every team.
 Teams = frozenset[int] | None
@@ -33,7 +33,7 @@ def teams_with(who: Any, *permissions: str) -> Teams:
         return frozenset()
     if who.is_superuser:
         return None
-    wanted, own = set(permissions), own_permissions(who) | {MEMBER}
+    wanted, own = set(permissions), permissions_of_login(who) | {MEMBER}
     return frozenset(
         team for team, role in roles_of(who).items() if wanted & (own | permissions_of(role))
     )
@@ -46,28 +46,28 @@ def scoped(rows: Any, request: HttpRequest, *permissions: str) -> QuerySet[Any]:
     """
     if isinstance(rows, type):
         rows = rows._default_manager.all()  # type: ignore[attr-defined]
-    wanted = permissions or [name(rows.model, action) for action in ("view", "change")]
-    teams = teams_with(whoever(request), *wanted)
+    wanted = permissions or [permission_name(rows.model, action) for action in ("view", "change")]
+    teams = teams_with(principal(request), *wanted)
     found: QuerySet[Any] = rows
     return found if teams is None else found.filter(**{f"{path_of(rows.model)}__in": teams})
 
 
-def allowed(request: HttpRequest, permission: str, item: Model | None = None) -> bool:
+def is_allowed(request: HttpRequest, permission: str, item: Model | None = None) -> bool:
     """Whether whoever asks may do that to this; without it, in any team at all."""
-    teams = teams_with(whoever(request), permission)
+    teams = teams_with(principal(request), permission)
     if teams is None:
         return True
     return bool(teams) if item is None else team_of(item) in teams
 
 
-def whoever(request: HttpRequest) -> Any:
+def principal(request: HttpRequest) -> Any:
     """The token that the API was called with, or the user who is signed in."""
     return getattr(request, "auth", None) or request.user
 
 
-def several(request: HttpRequest) -> bool:
+def has_multiple_teams(request: HttpRequest) -> bool:
     """Whether there is more than one team for whoever asks: else no page speaks of teams."""
-    who = whoever(request)
+    who = principal(request)
     if not hasattr(who, "_several_teams"):
         teams = None if who.is_superuser else frozenset(roles_of(who))
         who._several_teams = (Team.objects.count() if teams is None else len(teams)) > 1
@@ -96,6 +96,6 @@ def _only_team(user: Any) -> dict[int, str]:
     return {teams[0]: Membership.Role.OWN} if len(teams) == 1 else {}
 
 
-def own_permissions(user: Any) -> set[str]:
+def permissions_of_login(user: Any) -> set[str]:
     """Those given to the login itself, or to its groups."""
     return ModelBackend().get_all_permissions(user)

@@ -45,7 +45,7 @@ def refuse_taken(sociallogin: Any) -> None:
         )
 
 
-def welcome(user: User, by: str) -> None:
+def provision_user(user: User, by: str) -> None:
     """A login that was made for whom somebody vouches: in no team, or in the one of the settings.
 
     by  the provider's name, or "proxy"
@@ -57,4 +57,4 @@ def welcome(user: User, by: str) -> None:
     elif name:
         logger.warning("NEW_LOGINS_TEAM is “%s”, and there is no team of this name.", name)
     told = {"username": user.get_username(), "by": by, "team": str(team or "")}
-    audit.note("added", user, who=user.get_username(), after=told)
+    audit.record_entry("added", user, who=user.get_username(), after=told)

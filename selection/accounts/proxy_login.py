@@ -19,7 +19,7 @@ from selection.errors import Forbidden
 
 from . import provisioning
 from .adapters import BACKEND
-from .pages import refusal
+from .pages import render_refusal
 
 MARK = "by_proxy"  # in the session of whom a proxy vouched for
 
@@ -33,13 +33,13 @@ class ByProxy:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if settings.USER_HEADER and request.path.startswith("/admin/"):
             try:
-                _settle(request, request.META.get(settings.USER_HEADER, "").strip())
+                _switch_user(request, request.META.get(settings.USER_HEADER, "").strip())
             except Forbidden as why:
-                return refusal(request, str(why), HTTPStatus.FORBIDDEN)
+                return render_refusal(request, str(why), HTTPStatus.FORBIDDEN)
         return self.get_response(request)
 
 
-def _settle(request: HttpRequest, name: str) -> None:
+def _switch_user(request: HttpRequest, name: str) -> None:
     """The header is right: whoever else was signed in is not any more.
 
     Without it a session ends that it had begun; one that began with a password goes on.
@@ -48,14 +48,14 @@ def _settle(request: HttpRequest, name: str) -> None:
         if MARK in request.session:
             logout(request)
     elif request.user.get_username() != name or MARK not in request.session:
-        user = _person(name)
+        user = _user_of_proxy(name)
         request.by_proxy = True  # type: ignore[attr-defined]  # for the audit log
         login(request, user, backend=BACKEND)
         request.session[MARK] = True
 
 
 @transaction.atomic
-def _person(name: str) -> User:
+def _user_of_proxy(name: str) -> User:
     """Made when they come for the first time. Raises Forbidden for what is no name."""
     user = User.objects.filter(username=name).first() if "\0" not in name else None
     if user is None:
@@ -66,7 +66,7 @@ def _person(name: str) -> User:
         except ValidationError as error:
             raise Forbidden(f"The proxy says that you are “{name}”; that is no name.") from error
         user.save()
-        provisioning.welcome(user, by="proxy")
+        provisioning.provision_user(user, by="proxy")
     if not user.is_active:
         raise Forbidden("This login was closed. Ask who manages the logins here.")
     return user

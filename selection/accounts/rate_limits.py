@@ -25,7 +25,7 @@ STEPS = 1000
 
 
 @dataclass
-class _Counts:
+class _WindowCounts:
     """What this process counted in this window: by key, so many, and which are over."""
 
     window: int = 0
@@ -38,22 +38,22 @@ class _Counts:
             self.window, self.counts, self.over = window, {}, set()
 
 
-_here = _Counts()
+_here = _WindowCounts()
 
 
-def over(kind: str, who: str, most: int) -> bool:
+def is_over_limit(kind: str, who: str, most: int) -> bool:
     """Count once more; whether that is more than ``most`` in this minute. 0: no limit."""
     if not most:
         return False
     _here.turn(int(time.time()) // WINDOW_SECONDS)
     key, step = f"{kind}:{who}", max(1, most // STEPS)
     _here.counts[key] = count = _here.counts.get(key, 0) + 1
-    if count % step == 0 and key not in _here.over and _told(key, step) > most:
+    if count % step == 0 and key not in _here.over and _shared_count(key, step) > most:
         _here.over.add(key)
     return key in _here.over
 
 
-def place(request: HttpRequest) -> str:
+def client_network(request: HttpRequest) -> str:
     """Where a request comes from, as far as a limit goes: of an IPv6 address the network, because
     whoever has one address has all of its 64 bits."""
     address = str(request.META.get("REMOTE_ADDR", "")).partition("%")[0]
@@ -65,7 +65,7 @@ def seconds_left() -> int:
     return WINDOW_SECONDS - int(time.time()) % WINDOW_SECONDS
 
 
-def _told(key: str, step: int) -> int:
+def _shared_count(key: str, step: int) -> int:
     """How many all processes have counted with these; 0 while the cache is away."""
     if time.monotonic() < _here.rests_until:
         return 0

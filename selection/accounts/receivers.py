@@ -20,7 +20,9 @@ NAMES = {Kind.TOTP: "authenticator app", Kind.RECOVERY_CODES: "recovery codes"}
 
 
 @receiver(user_login_failed)
-def failed(sender: Any, credentials: dict[str, Any], request: Any = None, **signal: Any) -> None:
+def on_failed_login(
+    sender: Any, credentials: dict[str, Any], request: Any = None, **signal: Any
+) -> None:
     """Of logins that there are, and until they are locked: else a stranger could fill the log."""
     given = str(credentials.get("username") or "")
     name = given.removeprefix(CODE_OF)
@@ -28,28 +30,28 @@ def failed(sender: Any, credentials: dict[str, Any], request: Any = None, **sign
     user = User.objects.filter(username=name).first() if "\0" not in name else None
     if user is not None and tries <= settings.AXES_FAILURE_LIMIT:
         wrong = "wrong password" if given == name else "wrong code"
-        audit.note("failed to sign in", user, who=name, why=wrong)
+        audit.record_entry("failed to sign in", user, who=name, why=wrong)
 
 
 @receiver(post_save, sender=Authenticator)
 @receiver(post_save, sender=SocialAccount)
-def added(sender: Any, instance: Any, created: bool, raw: bool, **signal: Any) -> None:
+def on_factor_added(sender: Any, instance: Any, created: bool, raw: bool, **signal: Any) -> None:
     if created and not raw:
-        _changed("way in added", instance, after={"way": _name(instance)})
+        _record_factor_change("way in added", instance, after={"way": _factor_name(instance)})
 
 
 @receiver(post_delete, sender=Authenticator)
 @receiver(post_delete, sender=SocialAccount)
-def removed(sender: Any, instance: Any, **signal: Any) -> None:
-    _changed("way in removed", instance, before={"way": _name(instance)})
+def on_factor_removed(sender: Any, instance: Any, **signal: Any) -> None:
+    _record_factor_change("way in removed", instance, before={"way": _factor_name(instance)})
 
 
-def _changed(kind: str, instance: Any, **values: Any) -> None:
-    audit.note(kind, instance.user, **values)
-    sessions.end(instance.user)
+def _record_factor_change(kind: str, instance: Any, **values: Any) -> None:
+    audit.record_entry(kind, instance.user, **values)
+    sessions.end_sessions(instance.user)
 
 
-def _name(instance: Any) -> str:
+def _factor_name(instance: Any) -> str:
     if isinstance(instance, SocialAccount):
         return instance.provider
     return NAMES.get(instance.type) or f"passkey “{instance}”"

@@ -24,24 +24,27 @@ ACTIONS = ("view", "add", "change", "delete")
 @cache
 def permissions_of(role: str) -> frozenset[str]:
     """As "selection.change_run"; empty for whom the login's own permissions count alone."""
-    things = [model for model in _of_teams() if model not in PEOPLE]
-    shown = frozenset(name(model, "view") for model in things if model not in KEYS)
-    handled = frozenset(name(model, action) for model in things for action in ACTIONS)
-    audit = {name(AuditEntry, "view")}
-    people = frozenset(name(Membership, action) for action in ACTIONS)
+    things = [model for model in _team_models() if model not in PEOPLE]
+    shown = frozenset(permission_name(model, "view") for model in things if model not in KEYS)
+    handled = frozenset(permission_name(model, action) for model in things for action in ACTIONS)
+    audit = {permission_name(AuditEntry, "view")}
+    people = frozenset(permission_name(Membership, action) for action in ACTIONS)
     return {
-        Role.OWNER: handled | people | {name(Team, "view"), name(Team, "change")} | audit,
+        Role.OWNER: handled
+        | people
+        | {permission_name(Team, "view"), permission_name(Team, "change")}
+        | audit,
         Role.MANAGER: handled,
         Role.VIEWER: shown,
     }.get(Role(role), frozenset())
 
 
-def name(model: type[Model], action: str) -> str:
+def permission_name(model: type[Model], action: str) -> str:
     """The permission's, as Django calls it."""
     return f"{model._meta.app_label}.{action}_{model._meta.model_name}"
 
 
-def _of_teams() -> list[type[Model]]:
+def _team_models() -> list[type[Model]]:
     found = []
     for model in apps.get_app_config("selection").get_models():
         try:

@@ -31,19 +31,22 @@ class SecondFactor:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         inside = request.path.startswith("/admin/") and not request.path.startswith(STILL_OPEN)
-        if settings.SECOND_FACTOR and inside and _lacks(request):
+        if settings.SECOND_FACTOR and inside and _lacks_factor(request):
             return redirect("mfa_index")  # which says why
         return self.get_response(request)
 
 
-def _lacks(request: HttpRequest) -> bool:
+def _lacks_factor(request: HttpRequest) -> bool:
     user = request.user
     return (
-        isinstance(user, User) and needed(user) and not _vouched_for(request) and not has_one(user)
+        isinstance(user, User)
+        and needs_factor(user)
+        and not _vouched_for(request)
+        and not has_one(user)
     )
 
 
-def needed(user: User) -> bool:
+def needs_factor(user: User) -> bool:
     owns = user.is_superuser or Membership.Role.OWNER in roles_of(user).values()
     return settings.SECOND_FACTOR == EVERYBODY or (settings.SECOND_FACTOR == OWNERS and owns)
 
@@ -63,5 +66,5 @@ def take_away(user: User) -> int:
     mine = list(Authenticator.objects.filter(user=user))
     for one in mine:
         one.delete()
-    sessions.end(user)
+    sessions.end_sessions(user)
     return len(mine)

@@ -19,14 +19,14 @@ MARK = "sealed:"
 NAMES = ("secret", "seed")  # of an app, of recovery codes
 
 
-def seal(text: str) -> str:
-    return MARK + _keys().encrypt(text.encode()).decode()
+def encrypt_secret(text: str) -> str:
+    return MARK + _cipher().encrypt(text.encode()).decode()
 
 
-def unseal(stored: str) -> str:
+def decrypt_secret(stored: str) -> str:
     """The text; one that nobody knows where it was sealed with a key that is not in the settings,
     so that no code is right."""
-    text = _opened(stored)
+    text = _try_decrypt(stored)
     if text is None:
         logger.error(
             "A second factor was sealed with another SECRET_KEY: name that one in "
@@ -36,36 +36,36 @@ def unseal(stored: str) -> str:
     return text
 
 
-def renew(authenticators: Any) -> int:
+def reencrypt_all(authenticators: Any) -> int:
     """Seal all of these (a queryset) with the present key; how many. Those stay that no key here
     opens."""
     renewed = []
     for one in authenticators.exclude(type="webauthn").select_for_update():
-        texts = {name: _opened(one.data[name]) for name in NAMES if name in one.data}
+        texts = {name: _try_decrypt(one.data[name]) for name in NAMES if name in one.data}
         if None not in texts.values():
-            one.data |= {name: seal(text or "") for name, text in texts.items()}
+            one.data |= {name: encrypt_secret(text or "") for name, text in texts.items()}
             renewed.append(one)
     authenticators.bulk_update(renewed, ["data"])
     return len(renewed)
 
 
-def _opened(stored: str) -> str | None:
+def _try_decrypt(stored: str) -> str | None:
     """None for what no key here opens."""
     if not stored.startswith(MARK):
         return stored
     try:
-        return _keys().decrypt(stored.removeprefix(MARK)).decode()
+        return _cipher().decrypt(stored.removeprefix(MARK)).decode()
     except InvalidToken:
         return None
 
 
-def _keys() -> MultiFernet:
+def _cipher() -> MultiFernet:
     """The first seals, all open."""
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet([Fernet(_key(one)) for one in keys])
+    return MultiFernet([Fernet(_derive_key(one)) for one in keys])
 
 
-def _key(secret: str) -> bytes:
+def _derive_key(secret: str) -> bytes:
     derived = salted_hmac(
         "selection.accounts.secret_encryption", "", secret=secret, algorithm="sha256"
     )

@@ -12,7 +12,7 @@ from django.utils import timezone
 from selection.audit.log import asking
 
 
-def end(user: User) -> None:
+def end_sessions(user: User) -> None:
     """All of this person's, but for the one in which they make the change themselves."""
     request, kept = asking.get(), None
     if request is not None and request.user == user:

@@ -17,21 +17,21 @@ _TOKENS = ApiToken.objects.order_by()
 _read: dict[str, tuple[float, ApiToken]] = {}
 
 
-def of_secret(secret: str) -> ApiToken | None:
+def token_of_secret(secret: str) -> ApiToken | None:
     """The token, if it opens anything still; that it was used is noted once a minute.
 
     A process looks it up once a second at most (settings.TOKEN_SECONDS): one that is revoked may
     open something for so long.
     """
-    token, now = _lookup(ApiToken.digest_of(secret)), timezone.now()
+    token, now = _find_token(ApiToken.digest_of(secret)), timezone.now()
     if token is None or not token.good(now):
         return None
     if token.used is None or token.used < now - NOTED_EVERY:
-        _note(token, now)
+        _note_use(token, now)
     return token
 
 
-def _lookup(digest: str) -> ApiToken | None:
+def _find_token(digest: str) -> ApiToken | None:
     until, token = _read.get(digest, (0.0, None))
     if token is None or time.monotonic() >= until:
         token = next(iter(_TOKENS.filter(digest=digest)), None)
@@ -42,14 +42,14 @@ def _lookup(digest: str) -> ApiToken | None:
     return token
 
 
-def _note(token: ApiToken, now: datetime) -> None:
+def _note_use(token: ApiToken, now: datetime) -> None:
     """Of several requests in this moment one writes."""
     old = Q(used=None) | Q(used__lt=now - NOTED_EVERY)
     ApiToken.objects.filter(old, pk=token.pk).update(used=now)
     token.used = now
 
 
-def may(token: ApiToken, *scopes: str) -> bool:
+def has_scope(token: ApiToken, *scopes: str) -> bool:
     """Whether it is of one of these scopes; one that manages may do all."""
     return token.scope == Scope.MANAGE or token.scope in scopes
 

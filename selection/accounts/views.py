@@ -20,10 +20,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from . import rate_limits, second_factor
-from .adapters import providers
+from .adapters import list_providers
 from .forms import app_code
-from .oidc_nonce import Exchange
-from .pages import context_of, refusal
+from .oidc_nonce import NonceAdapter
+from .pages import context_of, render_refusal
 
 
 def is_hurried(request: HttpRequest) -> bool:
@@ -31,13 +31,13 @@ def is_hurried(request: HttpRequest) -> bool:
 
     To check a password takes a quarter of a second, whatever the name; axes counts each name apart.
     """
-    place = rate_limits.place(request)
+    place = rate_limits.client_network(request)
     sent = request.method == "POST"
-    return sent and rate_limits.over("signin", place, settings.LINK_FAILURES_PER_MINUTE)
+    return sent and rate_limits.is_over_limit("signin", place, settings.LINK_FAILURES_PER_MINUTE)
 
 
 def wait(request: HttpRequest) -> HttpResponse:
-    response = refusal(request, HURRIED, HTTPStatus.TOO_MANY_REQUESTS)
+    response = render_refusal(request, HURRIED, HTTPStatus.TOO_MANY_REQUESTS)
     response["Retry-After"] = str(rate_limits.seconds_left())
     return response
 
@@ -45,7 +45,7 @@ def wait(request: HttpRequest) -> HttpResponse:
 HURRIED = "From this address too many have tried to sign in. Wait a minute, then try again."
 
 
-class Login(LoginView):
+class LoginPage(LoginView):
     """The admin's own login page. Whoever is in no team stays here, and is told why."""
 
     template_name = "signin/login.html"
@@ -60,10 +60,10 @@ class Login(LoginView):
         return super().dispatch(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"providers": providers()}
+        return super().get_context_data(**kwargs) | {"providers": list_providers()}
 
 
-class Account(IndexView):
+class AccountPage(IndexView):
     """How somebody signs in, and what they may add to it."""
 
     template_name = "signin/account.html"
@@ -71,13 +71,13 @@ class Account(IndexView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         user: Any = self.request.user
         mine = list(SocialAccount.objects.filter(user=user))
-        names = {one["provider_id"]: one["name"] for one in providers()}
+        names = {one["provider_id"]: one["name"] for one in list_providers()}
         connected = [(one, names.get(one.provider, one.provider)) for one in mine]
         known = {one.provider for one in mine}
         return super().get_context_data(**kwargs) | {
             "connected": connected,
-            "others": [one for one in providers() if one["provider_id"] not in known],
-            "needed": second_factor.needed(user) and not second_factor.has_one(user),
+            "others": [one for one in list_providers() if one["provider_id"] not in known],
+            "needed": second_factor.needs_factor(user) and not second_factor.has_one(user),
         }
 
 
@@ -100,7 +100,7 @@ class AddApp(ActivateTOTPView):
 
 
 @never_cache
-def begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+def start_provider_login(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """On to the provider, by a page and not by a redirect.
 
     The policy of our pages lets no form lead away from here, and browsers hold what a form is
@@ -113,10 +113,10 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     try:
         response = openid.login(request, provider_id)
     except (OSError, OAuth2Error, KeyError, ValueError):  # of the network, or what came of it
-        return refusal(request, SILENT, HTTPStatus.BAD_GATEWAY)
+        return render_refusal(request, SILENT, HTTPStatus.BAD_GATEWAY)
     if response.status_code != HTTPStatus.FOUND:
         return response
-    away = {"address": response["Location"], "provider": _name(request, provider_id)}
+    away = {"address": response["Location"], "provider": _provider_name(request, provider_id)}
     return render(request, "signin/away.html", context_of(request, "Signing in") | away)
 
 
@@ -124,17 +124,17 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
 def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
     """From the provider: with a proof of who it is, or with none."""
     try:
-        view = OAuth2CallbackView.adapter_view(Exchange(request, provider_id))
+        view = OAuth2CallbackView.adapter_view(NonceAdapter(request, provider_id))
         response: HttpResponse = view(request)
     except SocialApp.DoesNotExist:
         raise Http404 from None
     except (KeyError, ValueError):  # of what the provider sent
-        return refusal(request, SILENT, HTTPStatus.BAD_GATEWAY)
+        return render_refusal(request, SILENT, HTTPStatus.BAD_GATEWAY)
     return response
 
 
 SILENT = "The place where you sign in does not answer as it should. Try again a little later."
 
 
-def _name(request: HttpRequest, provider_id: str) -> str:
+def _provider_name(request: HttpRequest, provider_id: str) -> str:
     return str(get_adapter().get_app(request, provider_id).name)

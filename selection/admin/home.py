@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from selection import reports
-from selection.accounts import allowed, scoped
+from selection.accounts import is_allowed, scoped
 from selection.models import Pool, QuestionSet, Run
 
 SHOWN = 6
@@ -13,14 +13,14 @@ SHOWN = 6
 MOST = 50
 
 
-def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add to the index page's context what its template shows to this user."""
-    if not allowed(request, "selection.view_run"):
+    if not is_allowed(request, "selection.view_run"):
         return context | {"title": "Overview", "shut_out": True}
     runs = scoped(Run, request)
     active = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
     ended = runs.filter(status=Run.Status.ENDED).order_by("-ended").select_related("pool")
-    cards = [_card(run) for run in active.select_related("pool")[:MOST]]
+    cards = [_run_card(run) for run in active.select_related("pool")[:MOST]]
     cards.sort(key=lambda card: not card["needs"])  # stable: the newest first among equals
     return context | {
         "title": "Overview",
@@ -30,24 +30,24 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "more_review": max(0, ended.filter(concluded=None).count() - SHOWN),
         "drafts": runs.filter(status=Run.Status.DRAFT)[:SHOWN],
         "ended": ended.exclude(concluded=None)[:SHOWN],
-        "steps": _steps(request),
+        "steps": _first_steps(request),
     }
 
 
-def _card(run: Run) -> dict[str, Any]:
+def _run_card(run: Run) -> dict[str, Any]:
     """What the answers make doubtful is asked of running runs alone: it takes time."""
-    progress = reports.progress(run)
+    progress = reports.read_progress(run)
     running = run.status == Run.Status.RUNNING
-    fit, signs = (reports.fit(run), reports.signs(run)) if running else (None, None)
+    fit, signs = (reports.model_fit(run), reports.find_signs(run)) if running else (None, None)
     return {
         "run": run,
         "progress": progress,
         "percent": round(100 * progress.closed),
-        "needs": reports.needs(run, fit, signs),
+        "needs": reports.list_alerts(run, fit, signs),
     }
 
 
-def _steps(request: HttpRequest) -> dict[str, bool]:
+def _first_steps(request: HttpRequest) -> dict[str, bool]:
     """Which of the first steps are done."""
     return {
         "pool": scoped(Pool, request).filter(workers__isnull=False).exists(),

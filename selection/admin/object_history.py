@@ -17,7 +17,7 @@ FIRST = 6  # lines; more are folded away
 NOTHING = "–"
 
 
-def of(item: Model, most: int = SHOWN) -> dict[str, Any]:
+def object_history(item: Model, most: int = SHOWN) -> dict[str, Any]:
     """For the template: the latest entries, newest first, and whether there are more.
 
     Only those of its team: who sees the object sees these.
@@ -29,44 +29,44 @@ def of(item: Model, most: int = SHOWN) -> dict[str, Any]:
         entries = entries.filter(team=None) if team is None else entries.filter(team_id=team)
     found = list(entries[: most + 1])
     return {
-        "entries": [(entry, changes(entry)) for entry in found[:most]],
+        "entries": [(entry, describe_changes(entry)) for entry in found[:most]],
         "more": len(found) > most,
     }
 
 
-def in_short(item: Model) -> dict[str, Any]:
+def short_history(item: Model) -> dict[str, Any]:
     """The same for a card on the object's own page."""
     meta = item._meta
     page = reverse(f"admin:{meta.app_label}_{meta.model_name}_history", args=[item.pk])
-    return {**of(item, IN_SHORT), "all": page}
+    return {**object_history(item, IN_SHORT), "all": page}
 
 
-def changes(entry: AuditEntry) -> SafeString:
+def describe_changes(entry: AuditEntry) -> SafeString:
     """Before and after, a field to a line; of what is long, how it begins, and of many the first.
 
     Of what was new there is no before, and a field that was and is empty says nothing.
     """
     names = [*entry.after, *(name for name in entry.before if name not in entry.after)]
-    told = [(name, said) for name in names if (said := _line(entry, name))]
-    shown, more = _lines(told[:FIRST]), told[FIRST:]
+    told = [(name, said) for name in names if (said := _change_line(entry, name))]
+    shown, more = _change_lines(told[:FIRST]), told[FIRST:]
     if not more:
         return shown
     folded = "{}<details><summary>{} more</summary>{}</details>"
-    return format_html(folded, shown, len(more), _lines(more))
+    return format_html(folded, shown, len(more), _change_lines(more))
 
 
-def _lines(told: list[tuple[str, str]]) -> SafeString:
+def _change_lines(told: list[tuple[str, str]]) -> SafeString:
     return format_html_join("", "<div>{}: {}</div>", told)
 
 
-def _line(entry: AuditEntry, name: str) -> str:
-    before, after = _said(entry.before, name), _said(entry.after, name)
+def _change_line(entry: AuditEntry, name: str) -> str:
+    before, after = _value_text(entry.before, name), _value_text(entry.after, name)
     if before == after == NOTHING:
         return ""
     return after if name not in entry.before else f"{before} → {after}"
 
 
-def _said(values: dict[str, Any], name: str) -> str:
+def _value_text(values: dict[str, Any], name: str) -> str:
     value = values.get(name)
     text = NOTHING if value in (None, "", [], {}) else str(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

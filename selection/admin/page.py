@@ -16,7 +16,7 @@ from django.views.generic.base import ContextMixin, TemplateResponseMixin
 from unfold.views import UnfoldModelAdminViewMixin
 
 from selection import exports
-from selection.accounts import MEMBER, allowed, scoped
+from selection.accounts import MEMBER, is_allowed, scoped
 
 CSV = "text/csv; charset=utf-8"
 
@@ -67,7 +67,7 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
 
     def may(self, permission: str) -> bool:
         """Whether whoever looks may do this to the page's object."""
-        return allowed(self.request, permission, self.object)
+        return is_allowed(self.request, permission, self.object)
 
     @property
     def title(self) -> str:
@@ -117,7 +117,7 @@ def csv_response(
 def csv_stream(
     name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> StreamingHttpResponse:
-    pieces = exports.csv_file(exports.Table(columns, rows))
+    pieces = exports.csv_file(exports.ExportTable(columns, rows))
     return file_response(exports.File(f"{slugify(name) or 'crowdselect'}.csv", CSV, pieces))
 
 

@@ -14,16 +14,16 @@ from selection.models import Candidate, Pool, Run, Worker
 
 from .imports.importers import WORKERS
 from .imports.join_offer import offer_joining
-from .imports.pages import import_urls, to_import
+from .imports.pages import import_urls, redirect_to_import
 from .page import DeletedWhole, list_url
 from .privacy_pages import personal_urls
-from .scope import Admin
+from .scope import ScopedAdmin
 
 MOST_NAMED = 100
 
 
 @admin.register(Pool)
-class PoolAdmin(DeletedWhole, Admin):
+class PoolAdmin(DeletedWhole, ScopedAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # said again, because a count drops the model's own
@@ -52,14 +52,16 @@ class PoolAdmin(DeletedWhole, Admin):
         self, request: HttpRequest, obj: Pool, post_url_continue: str | None = None
     ) -> HttpResponse:
         """An empty pool is of no use, so its import comes next."""
-        return to_import(request, obj) or super().response_add(request, obj, post_url_continue)
+        return redirect_to_import(request, obj) or super().response_add(
+            request, obj, post_url_continue
+        )
 
     def get_urls(self) -> list[URLPattern]:
         return import_urls(self, WORKERS) + super().get_urls()
 
 
 @admin.register(Worker)
-class WorkerAdmin(Admin):
+class WorkerAdmin(ScopedAdmin):
     change_form_outer_after_template = "selection/worker_contents.html"
     list_display = ["key", "name", "pool"]
     list_filter = ["pool"]

@@ -33,7 +33,7 @@ class DataFile(Page):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         worker: Worker = self.object
-        document = privacy.export(privacy.people(worker.key, worker.pool.team))
+        document = privacy.export_worker(privacy.same_person(worker.key, worker.pool.team))
         text = exports.json_text(document).encode()
         name = f"{slugify(worker.key) or 'worker'}-data.json"
         return file_response(exports.File(name, "application/json", iter([text])))
@@ -53,17 +53,19 @@ class ErasePage(Page):
         return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        rows = self._rows()
+        rows = self._worker_rows()
         facts = {"rows": rows, "runs": privacy.runs_of(rows), "form": WhyForm()}
         return super().get_context_data(**kwargs, **facts)
 
-    def _rows(self) -> Sequence[Worker]:
-        return privacy.people(self.object.key, self.object.pool.team)
+    def _worker_rows(self) -> Sequence[Worker]:
+        return privacy.same_person(self.object.key, self.object.pool.team)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         form = WhyForm(request.POST)
         why = form.cleaned_data["why"] if form.is_valid() else ""
-        done = privacy.erase(list(self._rows()), str(request.user.get_username()), why)
+        done = privacy.erase_worker(
+            list(self._worker_rows()), str(request.user.get_username()), why
+        )
         messages.success(request, f"Erased. In their runs they are {done.pseudonym} from now on.")
         return redirect(list_url(Worker))
 

@@ -11,7 +11,7 @@ HOW = ("", "exact", "isnull", "isempty", "in")
 LONGEST_NUMBER = 18  # digits: what fits into a column
 
 
-def number(text: str) -> int | None:
+def parse_id(text: str) -> int | None:
     """The number of something, as it stands in an address."""
     return int(text) if text.isdecimal() and len(text) <= LONGEST_NUMBER else None
 
@@ -36,7 +36,7 @@ class NumbersOnly:
 
 
 def _row_number(value: str) -> str:
-    return value if number(value) is not None else "0"
+    return value if parse_id(value) is not None else "0"
 
 
 class CarefulFields:
@@ -51,7 +51,7 @@ class CarefulFields:
         return field
 
 
-class Careful(CarefulFields):
+class SafeLookupsMixin(CarefulFields):
     """An admin on whose lists and forms no address leads to a server error.
 
     Django lets an address filter a list by any column in any way, also by a bad regular expression
@@ -85,13 +85,13 @@ class Careful(CarefulFields):
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         given = super().get_changeform_initial_data(request)  # type: ignore[misc]
-        return {name: value for name, value in given.items() if self._fits(name, value)}
+        return {name: value for name, value in given.items() if self._is_valid_lookup(name, value)}
 
-    def _fits(self, name: str, value: Any) -> bool:
+    def _is_valid_lookup(self, name: str, value: Any) -> bool:
         try:
             field = self.opts.get_field(name)  # type: ignore[attr-defined]
             if field.is_relation:
-                return bool(field.many_to_one) and number(value) is not None
+                return bool(field.many_to_one) and parse_id(value) is not None
             field.to_python(value)
         except (FieldDoesNotExist, ValidationError, ValueError):
             return False

@@ -16,17 +16,17 @@ from unfold.admin import ModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
 
 from selection import audit
-from selection.accounts import allowed, common_team, path_of, scoped, several, team_of
+from selection.accounts import common_team, has_multiple_teams, is_allowed, path_of, scoped, team_of
 from selection.models import Team
 
 from . import object_history
 from .page import object_url
-from .safe_lookups import Careful, CarefulFields
+from .safe_lookups import CarefulFields, SafeLookupsMixin
 
 OTHERS = "These do not belong to one team: what is used together has to."
 
 
-class Scoped:
+class TeamScopedMixin:
     """For an admin, and for an inline, whose ``obj`` is the one that it is shown with."""
 
     model: Any
@@ -34,21 +34,21 @@ class Scoped:
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return scoped(super().get_queryset(request), request)  # type: ignore[misc]
 
-    def permitted(self, request: HttpRequest, action: str, item: Model | None = None) -> bool:
+    def is_permitted(self, request: HttpRequest, action: str, item: Model | None = None) -> bool:
         meta = self.model._meta
-        return allowed(request, f"{meta.app_label}.{action}_{meta.model_name}", item)
+        return is_allowed(request, f"{meta.app_label}.{action}_{meta.model_name}", item)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return any(self.permitted(request, action, obj) for action in ("view", "change"))
+        return any(self.is_permitted(request, action, obj) for action in ("view", "change"))
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.permitted(request, "add", obj)
+        return self.is_permitted(request, "add", obj)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.permitted(request, "change", obj)
+        return self.is_permitted(request, "change", obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.permitted(request, "delete", obj)
+        return self.is_permitted(request, "delete", obj)
 
     def formfield_for_foreignkey(
         self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any
@@ -60,7 +60,7 @@ class Scoped:
         return super().formfield_for_foreignkey(db_field, request, **kwargs)  # type: ignore[misc]
 
 
-class TabularInline(CarefulFields, Scoped, UnfoldTabularInline):
+class TabularInline(CarefulFields, TeamScopedMixin, UnfoldTabularInline):
     pass
 
 
@@ -78,7 +78,7 @@ class Related(admin.RelatedFieldListFilter):
         return found
 
 
-class Admin(Careful, Scoped, ModelAdmin):
+class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
     """The team of something new is chosen by whoever is in several; else it is the one there is."""
 
     change_form_outer_after_template = "selection/object_history.html"
@@ -87,7 +87,7 @@ class Admin(Careful, Scoped, ModelAdmin):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         item = kwargs.get("obj")
-        context["past"] = object_history.in_short(item) if item is not None else {}
+        context["past"] = object_history.short_history(item) if item is not None else {}
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_form(
@@ -98,7 +98,7 @@ class Admin(Careful, Scoped, ModelAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_fields(request, obj)
-        shown = path_of(self.model) == "team" and several(request)
+        shown = path_of(self.model) == "team" and has_multiple_teams(request)
         return ["team", *fields] if shown and "team" not in fields else fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -107,16 +107,16 @@ class Admin(Careful, Scoped, ModelAdmin):
 
     def get_list_display(self, request: HttpRequest) -> Any:
         columns = super().get_list_display(request)
-        shown = path_of(self.model) == "team" and several(request)
+        shown = path_of(self.model) == "team" and has_multiple_teams(request)
         return [*columns, "team"] if shown else columns
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         filters = list(super().get_list_filter(request))
-        if path_of(self.model) == "team" and several(request):
+        if path_of(self.model) == "team" and has_multiple_teams(request):
             filters.append("team")
-        return [(one, Related) if self._related(one) else one for one in filters]
+        return [(one, Related) if self._is_related(one) else one for one in filters]
 
-    def _related(self, name: Any) -> bool:
+    def _is_related(self, name: Any) -> bool:
         fields = {field.name for field in self.model._meta.fields if field.is_relation}
         return isinstance(name, str) and name in fields
 
@@ -125,16 +125,16 @@ class Admin(Careful, Scoped, ModelAdmin):
         if not all(self.has_delete_permission(request, item) for item in queryset):
             raise PermissionDenied
         for item in queryset:
-            self._note(item)
+            self._note_change(item)
         super().delete_queryset(request, queryset)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        self._note(obj)
+        self._note_change(obj)
         super().delete_model(request, obj)
 
-    def _note(self, item: Any) -> None:
+    def _note_change(self, item: Any) -> None:
         if isinstance(item, audit.MANY):  # of the others it is noted by itself
-            audit.deleted(item)
+            audit.record_deletion(item)
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -147,8 +147,8 @@ class Admin(Careful, Scoped, ModelAdmin):
             raise PermissionDenied
         context = self.admin_site.each_context(request) | {
             "title": f"What was done to {item}",
-            **object_history.of(item),
-            "addresses": allowed(request, "selection.view_auditentry", item),
+            **object_history.object_history(item),
+            "addresses": is_allowed(request, "selection.view_auditentry", item),
             "back": object_url(item),
         }
         return TemplateResponse(request, "selection/history.html", context)
@@ -175,10 +175,10 @@ class TeamForm(forms.ModelForm):
         if not common_team(chosen):
             raise ValidationError(OTHERS)
         if self.instance._state.adding and path_of(self.instance.__class__) == "team":
-            self._settle()
+            self._choose_team()
         return cleaned
 
-    def _settle(self) -> None:
+    def _choose_team(self) -> None:
         """Whoever has one team to put it into was not asked."""
         if "team" in self.fields or "pool" in self.fields:
             return

@@ -21,14 +21,14 @@ class SystemView(Page):
         return bool(self.request.user.is_superuser)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        parts = reports.parts()
+        parts = reports.system_parts()
         workers = reports.celery_workers()
         return super().get_context_data(
             **kwargs,
             parts=parts,
             well=all(part.well for part in parts),
             workers=workers,
-            load=reports.load(),
+            load=reports.system_load(),
         )
 
 

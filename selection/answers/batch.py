@@ -6,8 +6,8 @@ from selection import wakeups
 from selection.errors import NotFound, Refused
 from selection.models import Answer
 
-from .lookup import Slip, slips
-from .recording import NONE, Receipt, again, insert, refusal_of
+from .lookup import AssignmentLookup, read_slips
+from .recording import NONE, Receipt, insert_answers, receipt_for_repeat, refusal_of
 
 Result = Receipt | Refused
 
@@ -19,31 +19,33 @@ def record_batch(responses: Sequence[tuple[int, str]], team_id: int) -> list[Res
     Nothing is locked but the new rows: two batches never wait for each other, because all insert in
     order of assignment.
     """
-    found = slips([assignment for assignment, _ in responses])
+    found = read_slips([assignment for assignment, _ in responses])
     own = {pk: slip for pk, slip in found.items() if slip.team_id == team_id}
-    refusals = [_refusal(own, *each) for each in responses]
+    refusals = [_refusal_of(own, *each) for each in responses]
     new: dict[int, str] = {}
     for (assignment, response), refusal in zip(responses, refusals, strict=True):
         if refusal is None and own[assignment].expired is None:
             new.setdefault(assignment, response)
-    closed = _closed(own, new, insert(own, new))
+    closed = _closed_assignments(own, new, insert_answers(own, new))
     for run in sorted({own[assignment].run_id for assignment in new}):
-        wakeups.request(run)
+        wakeups.request_step(run)
     return [
-        refusal or _said(*each, closed, new)
+        refusal or _result_of(*each, closed, new)
         for each, refusal in zip(responses, refusals, strict=True)
     ]
 
 
-def _refusal(slips: Mapping[int, Slip], assignment: int, response: str) -> Refused | None:
+def _refusal_of(
+    slips: Mapping[int, AssignmentLookup], assignment: int, response: str
+) -> Refused | None:
     slip = slips.get(assignment)
     if slip is None:
         return NotFound(NONE)
     return None if slip.expired is not None else refusal_of(slip, response)
 
 
-def _closed(
-    slips: Mapping[int, Slip], new: Mapping[int, str], stored: int
+def _closed_assignments(
+    slips: Mapping[int, AssignmentLookup], new: Mapping[int, str], stored: int
 ) -> dict[int, tuple[bool, str | None]]:
     """Those that are closed now; asked again only where somebody else was quicker with one."""
     before = {pk: slip for pk, slip in slips.items() if slip.expired is not None}
@@ -54,7 +56,7 @@ def _closed(
     return {pk: (late, said) for pk, late, said in rows.values_list("pk", "expired", "response")}
 
 
-def _said(
+def _result_of(
     assignment: int,
     response: str,
     closed: Mapping[int, tuple[bool, str | None]],
@@ -64,7 +66,7 @@ def _said(
     if assignment not in closed:
         return NotFound(NONE)  # it was taken back in this moment
     try:
-        receipt = again(assignment, response, *closed[assignment])
+        receipt = receipt_for_repeat(assignment, response, *closed[assignment])
     except Refused as refusal:
         return refusal
     return Receipt(assignment, new.pop(assignment, None) is None, receipt.kept)

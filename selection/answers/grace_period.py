@@ -16,7 +16,7 @@ RECENT = 50  # answers that tell what is usual
 
 
 @dataclass(frozen=True)
-class Wait:
+class GracePeriod:
     """How long those who hold questions have been waited for, and are in all, as far as others can
     be asked."""
 
@@ -28,21 +28,21 @@ class Wait:
         return max(self.most - self.lasted, timedelta())
 
 
-def left(run: Run) -> float:
+def seconds_left(run: Run) -> float:
     """For how many seconds those who hold questions are still waited for; 0: no longer, as far as
     others can be asked.
 
     An algorithm may want answers of nobody else: without this, one who has left without a word
     would hold all up until the time to answer is over.
     """
-    return wait(run, db_clock.now()).left.total_seconds()
+    return current_wait(run, db_clock.database_now()).left.total_seconds()
 
 
-def wait(run: Run, now: datetime) -> Wait:
-    most = _patience(run)
+def current_wait(run: Run, now: datetime) -> GracePeriod:
+    most = _grace_period(run)
     since = _silent_since(run, now, most)
     # The absolute value: after a clock was put back, what was stored before lies ahead.
-    return Wait(timedelta() if since is None else abs(now - since), most)
+    return GracePeriod(timedelta() if since is None else abs(now - since), most)
 
 
 def _silent_since(run: Run, now: datetime, most: timedelta) -> datetime | None:
@@ -74,7 +74,7 @@ def _silent_since(run: Run, now: datetime, most: timedelta) -> datetime | None:
     return max(filter(None, moments), default=None)
 
 
-def _patience(run: Run) -> timedelta:
+def _grace_period(run: Run) -> timedelta:
     """How long from then; the time to answer, while nothing is known of the crowd."""
     given = Answer.objects.filter(run=run, expired=False, assignment__shown__isnull=False)
     latest = given.order_by("-pk").values_list(F("at") - F("assignment__shown"), flat=True)

@@ -14,9 +14,17 @@ from django.db.models import Q
 
 from selection import wakeups
 from selection.errors import Conflict, Refused
-from selection.models import Answer, Assignment, Candidate, Question, RecordedAnswer, Run, spellings
+from selection.models import (
+    Answer,
+    Assignment,
+    Candidate,
+    Question,
+    RecordedAnswer,
+    Run,
+    stored_spellings,
+)
 
-from .recording import outside_choices, record, refuse_response
+from .recording import outside_choices, record_answer, refuse_response
 
 CREATED, UPDATED = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
 State = Literal["answered", "waiting", "changed", "again", "ignored"]
@@ -37,7 +45,7 @@ class Annotation:
     response: str
 
 
-def read(payload: Mapping[str, Any], field: str) -> Annotation | None:
+def read_annotation(payload: Mapping[str, Any], field: str) -> Annotation | None:
     """What the message says; None for one that is no answer: skipped, a draft, about a project.
 
     field  of the task's data: the key of the question
@@ -51,10 +59,12 @@ def read(payload: Mapping[str, Any], field: str) -> Annotation | None:
         raise Refused("The message has no “annotation”; send Label Studio's own payload.")
     if found.get("was_cancelled") or found.get("ground_truth"):
         return None
-    return Annotation(action, _annotators(found), _question(payload, field), _response(found))
+    return Annotation(
+        action, _annotator_keys(found), _question_key(payload, field), _response_text(found)
+    )
 
 
-def _annotators(annotation: dict[str, Any]) -> list[str]:
+def _annotator_keys(annotation: dict[str, Any]) -> list[str]:
     by = annotation.get("completed_by")
     names = [by.get("email"), by.get("id")] if isinstance(by, dict) else [by]
     found = [str(name) for name in names if isinstance(name, str | int) and str(name).strip()]
@@ -63,7 +73,7 @@ def _annotators(annotation: dict[str, Any]) -> list[str]:
     return found
 
 
-def _question(payload: Mapping[str, Any], field: str) -> str:
+def _question_key(payload: Mapping[str, Any], field: str) -> str:
     task = payload.get("task")
     data = task.get("data") if isinstance(task, dict) else None
     key = data.get(field) if isinstance(data, dict) else None
@@ -75,7 +85,7 @@ def _question(payload: Mapping[str, Any], field: str) -> str:
     return str(key)
 
 
-def _response(annotation: dict[str, Any]) -> str:
+def _response_text(annotation: dict[str, Any]) -> str:
     """The first of the results that says something in words or numbers."""
     results = annotation.get("result")
     for one in results if isinstance(results, list) else []:
@@ -91,7 +101,7 @@ def _response(annotation: dict[str, Any]) -> str:
 
 
 @transaction.atomic
-def take(run: Run, annotation: Annotation) -> State:
+def take_annotation(run: Run, annotation: Annotation) -> State:
     """Record it; what became of it.
 
     Raises Refused for a worker or question that is not in the run or a response that cannot be,
@@ -99,21 +109,21 @@ def take(run: Run, annotation: Annotation) -> State:
     """
     if run.status not in {Run.Status.RUNNING, Run.Status.PAUSED}:
         raise Conflict(f"The run “{run}” is {run.status}; it takes answers while it goes on.")
-    candidate, question = _find(run, annotation)
-    slip = _slip(candidate, question)
+    candidate, question = _find_candidate(run, annotation)
+    slip = _open_assignment(candidate, question)
     if slip is None:
         Run.objects.locked(run.pk)  # a step that asks for it now would do so again for what waits
-        slip = _slip(candidate, question)
+        slip = _open_assignment(candidate, question)
     if slip is None:
-        return _keep(run, annotation, candidate, question)
-    if (given := _given(slip)) is not None:
-        return _again(annotation, candidate, question, given.response)
-    record(slip.pk, annotation.response)
+        return _keep_for_later(run, annotation, candidate, question)
+    if (given := _find_answer(slip)) is not None:
+        return _check_repeat(annotation, candidate, question, given.response)
+    record_answer(slip.pk, annotation.response)
     return "answered"
 
 
-def _find(run: Run, annotation: Annotation) -> tuple[Candidate, Question]:
-    named = Q(worker__key__in=spellings(annotation.annotators))
+def _find_candidate(run: Run, annotation: Annotation) -> tuple[Candidate, Question]:
+    named = Q(worker__key__in=stored_spellings(annotation.annotators))
     for name in annotation.annotators:
         named |= Q(**{f"worker__attributes__{ATTRIBUTE}": name})
     rows = list(run.candidates.filter(named).select_related("worker").order_by("arm"))
@@ -127,7 +137,7 @@ def _find(run: Run, annotation: Annotation) -> tuple[Candidate, Question]:
         raise Refused(f"Several workers of this run are known as “{who}”.")
     sets = {skill.question_set_id: skill.number for skill in run.skills}
     questions = Question.objects.filter(
-        question_set__in=sets, key__in=spellings([annotation.question])
+        question_set__in=sets, key__in=stored_spellings([annotation.question])
     )
     if len(questions) != 1:
         often = "no" if not questions else "more than one"
@@ -136,16 +146,16 @@ def _find(run: Run, annotation: Annotation) -> tuple[Candidate, Question]:
     return next(row for row in rows if row.skill == skill), questions[0]
 
 
-def _slip(candidate: Candidate, question: Question) -> Assignment | None:
+def _open_assignment(candidate: Candidate, question: Question) -> Assignment | None:
     asked = Assignment.objects.filter(candidate=candidate, question=question)
     return asked.select_related("answer").first()
 
 
-def _given(slip: Assignment) -> Answer | None:
+def _find_answer(slip: Assignment) -> Answer | None:
     return slip.answer if hasattr(slip, "answer") else None
 
 
-def _again(
+def _check_repeat(
     annotation: Annotation, candidate: Candidate, question: Question, before: str
 ) -> Literal["again"]:
     if before != annotation.response:
@@ -153,7 +163,9 @@ def _again(
     return "again"
 
 
-def _keep(run: Run, annotation: Annotation, candidate: Candidate, question: Question) -> State:
+def _keep_for_later(
+    run: Run, annotation: Annotation, candidate: Candidate, question: Question
+) -> State:
     """Until it is asked for. Before that it may be changed by whoever gave it."""
     refuse_response(annotation.response)
     if not question.allows(annotation.response):
@@ -163,10 +175,10 @@ def _keep(run: Run, annotation: Annotation, candidate: Candidate, question: Ques
     )
     if new:
         Run.objects.filter(pk=run.pk).update(has_recorded=True)
-        wakeups.request(run.pk)
+        wakeups.request_step(run.pk)
         return "waiting"
     if annotation.action == UPDATED and kept.response != annotation.response:
         kept.response = annotation.response
         kept.save(update_fields=["response"])
         return "changed"
-    return _again(annotation, candidate, question, kept.response)
+    return _check_repeat(annotation, candidate, question, kept.response)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from django.db.models.functions import Now
 
 from selection import db_clock
-from selection.db.prepared_statements import executed
+from selection.db.prepared_statements import execute_prepared
 from selection.models import Assignment
 
 COLUMNS = (
@@ -32,7 +32,7 @@ UNASKED = (None, None)
 MANY = 1024  # ids in one statement; some databases take no more than a few thousand
 
 
-class Slip(NamedTuple):
+class AssignmentLookup(NamedTuple):
     """An assignment, its run and its question, and when the request that is about it arrived, by
     the database's clock; expired and response are None while it is open, or where that was not
     asked."""
@@ -51,32 +51,34 @@ class Slip(NamedTuple):
     response: str | None
 
 
-def slip(assignment_id: int) -> Slip | None:
+def read_slip(assignment_id: int) -> AssignmentLookup | None:
     """Without its answer: one table less takes a third less time, and few have one."""
-    found = _read([assignment_id], COLUMNS)
+    found = _read_slips([assignment_id], COLUMNS)
     return found[0] if found else None
 
 
-def slips(assignments: Sequence[int]) -> dict[int, Slip]:
+def read_slips(assignments: Sequence[int]) -> dict[int, AssignmentLookup]:
     """By assignment, of those that there are, with their answers."""
     wanted = list(dict.fromkeys(assignments))
     parts = (wanted[start : start + MANY] for start in range(0, len(wanted), MANY))
-    return {one.assignment_id: one for part in parts for one in _read(part, COLUMNS + ANSWERED)}
+    return {
+        one.assignment_id: one for part in parts for one in _read_slips(part, COLUMNS + ANSWERED)
+    }
 
 
-def _read(assignments: list[int], columns: tuple[str, ...]) -> list[Slip]:
+def _read_slips(assignments: list[int], columns: tuple[str, ...]) -> list[AssignmentLookup]:
     filled = 1 << (len(assignments) - 1).bit_length()  # a statement each for 1, 2, 4, ... ids
     ids = assignments + assignments[-1:] * (filled - len(assignments))
-    with executed(_sql(columns, filled), ids) as cursor:
+    with execute_prepared(_build_sql(columns, filled), ids) as cursor:
         rows = cursor.fetchall()
-    return [_slip(*row) for row in rows]
+    return [_slip_statement(*row) for row in rows]
 
 
-def _slip(*row: Any) -> Slip:
-    return Slip._make(
+def _slip_statement(*row: Any) -> AssignmentLookup:
+    return AssignmentLookup._make(
         [
             *row[:5],
-            _moment(row[5]),
+            _parse_moment(row[5]),
             *map(json.loads, row[6:9]),
             _arrived(row[9]),
             *(row[10:] or UNASKED),
@@ -85,18 +87,18 @@ def _slip(*row: Any) -> Slip:
 
 
 @cache
-def _sql(columns: tuple[str, ...], many: int) -> str:
+def _build_sql(columns: tuple[str, ...], many: int) -> str:
     rows = Assignment.objects.filter(pk__in=range(many)).order_by().annotate(at=Now())
     return rows.values_list(*columns).query.sql_with_params()[0]
 
 
 def _arrived(read: datetime | str) -> datetime | None:
     """Return when the present request arrived, of when it read: both by the database's clock."""
-    at = _moment(read)
+    at = _parse_moment(read)
     return at and at - db_clock.waited()
 
 
-def _moment(stored: datetime | str | None) -> datetime | None:
+def _parse_moment(stored: datetime | str | None) -> datetime | None:
     """SQLite gives moments without their zone, which is UTC, and as text what it worked out."""
     if isinstance(stored, str):
         stored = datetime.fromisoformat(stored)

@@ -28,11 +28,11 @@ def web_is_up(now: datetime | None = None, waited: timedelta = timedelta()) -> N
 
     Nothing is closed meanwhile: ``AssignmentQuerySet.overdue`` goes by the last beat.
     """
-    at, last = now or db_clock.now(), Pulse.objects.seen(Pulse.WEB)
+    at, last = now or db_clock.database_now(), Pulse.objects.seen(Pulse.WEB)
     if last is None:
         Pulse.objects.get_or_create(pk=Pulse.WEB, defaults={"at": at - waited})
     elif abs(_until(at, last, waited) - last) >= BEAT:
-        _beat(now, waited)
+        _record_beat(now, waited)
 
 
 def _until(now: datetime, last: datetime, waited: timedelta) -> datetime:
@@ -44,11 +44,11 @@ def _until(now: datetime, last: datetime, waited: timedelta) -> datetime:
 
 
 @transaction.atomic
-def _beat(now: datetime | None, waited: timedelta) -> None:
+def _record_beat(now: datetime | None, waited: timedelta) -> None:
     begun = monotonic()
     pulse = Pulse.objects.select_for_update().get(pk=Pulse.WEB)
     if now is None:  # as it is when it is this process's turn
-        now, waited = db_clock.now(), waited + timedelta(seconds=monotonic() - begun)
+        now, waited = db_clock.database_now(), waited + timedelta(seconds=monotonic() - begun)
     now = _until(now, pulse.at, waited)
     span = now - pulse.at
     if abs(span) < BEAT:
@@ -66,30 +66,30 @@ def _move_along(run_id: int, since: datetime, now: datetime) -> None:
         return
     span = now - since
     before = since + span / 2  # what happened after it was taken by the web that is back
-    shown = _open(run).filter(shown__lte=before)
+    shown = _open_assignments(run).filter(shown__lte=before)
     ran = shown.filter(due__gt=since).exists()
     shown.update(due=F("due") + span)
     run.candidates.filter(seen__lte=before).update(seen=F("seen") + span)
     if run.called is not None and run.called <= before:
         run.called = min(run.called + span, now)
     if ran:
-        what = f"Answers could not be taken for {_seconds(span)}"
-        events.write(run, "outage", f"{what}: whoever held a question got them back.")
+        what = f"Answers could not be taken for {_format_seconds(span)}"
+        events.write_event(run, "outage", f"{what}: whoever held a question got them back.")
     run.save(update_fields=["called"])
 
 
-def _open(run: Run) -> AssignmentQuerySet:
+def _open_assignments(run: Run) -> AssignmentQuerySet:
     return Assignment.objects.filter(candidate__run=run).open()
 
 
-def _seconds(span: timedelta) -> str:
+def _format_seconds(span: timedelta) -> str:
     return f"{round(span.total_seconds())} s"
 
 
 def give_back(run: Run, since: datetime) -> None:
     """Whoever holds a question gets the time since then back; the caller saves the run."""
-    span = db_clock.now() - since
-    _open(run).filter(due__gt=since).update(due=F("due") + span)
+    span = db_clock.database_now() - since
+    _open_assignments(run).filter(due__gt=since).update(due=F("due") + span)
     run.candidates.filter(seen__lte=since).update(seen=F("seen") + span)
     if run.called is not None and run.called <= since:
         run.called += span

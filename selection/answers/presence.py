@@ -13,7 +13,7 @@ from selection.models import Assignment, Candidate, Run
 NOTED_EVERY = timedelta(minutes=1)
 
 
-def note(run: Run, candidates: Sequence[int], last: datetime | None = None) -> None:
+def note_presence(run: Run, candidates: Sequence[int], last: datetime | None = None) -> None:
     """The workers of these candidates are there now; they were seen ``last`` at that time.
 
     The run is asked to advance for whoever was not known to be there: they may be needed.
@@ -22,10 +22,10 @@ def note(run: Run, candidates: Sequence[int], last: datetime | None = None) -> N
         return
     known = Candidate.objects.filter(pk__in=candidates).exclude(seen__gt=Now() - NOTED_EVERY)
     if known.update(seen=Now()) and run.status == Run.Status.RUNNING:
-        wakeups.request(run.pk)
+        wakeups.request_step(run.pk)
 
 
-def show(run: Run, assignments: Sequence[int]) -> None:
+def record_shown(run: Run, assignments: Sequence[int]) -> None:
     """Start the clock of these assignments, where it does not run yet.
 
     What comes before them is out with the same worker, and was to be seen as well. The time is the

@@ -12,11 +12,11 @@ from django.db import IntegrityError
 from selection import db_clock, wakeups
 from selection.db import bulk
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
-from selection.grading.rules import allowed, kind_of, matches
+from selection.grading.rules import is_match, is_possible_answer, kind_of
 from selection.limits import LONGEST_RESPONSE
 from selection.models import DELETED, Answer, Assignment, Candidate, Run
 
-from .lookup import Slip, slip
+from .lookup import AssignmentLookup, read_slip
 
 CHUNK = 2000
 # NUL, halves of pairs, and the character that stands for what could not be read.
@@ -38,7 +38,7 @@ class Receipt:
     kept: bool = True
 
 
-def record(
+def record_answer(
     assignment_id: int,
     response: str,
     candidate_id: int | None = None,
@@ -53,37 +53,43 @@ def record(
     response or one that is none of the choices, TooLate when time was up, Answered where another
     response was first, Conflict when the run has ended.
     """
-    found = _slip(assignment_id, candidate_id, team_id)
+    found = _read_slip(assignment_id, candidate_id, team_id)
     refusal = refusal_of(found, response)
-    if refusal is not None or not _insert(found, response):
-        return _closed(assignment_id, response, refusal)
-    wakeups.request(found.run_id)
+    if refusal is not None or not _insert_answer(found, response):
+        return _receipt_if_closed(assignment_id, response, refusal)
+    wakeups.request_step(found.run_id)
     return Receipt(assignment_id, duplicate=False)
 
 
-def _slip(assignment_id: int, candidate_id: int | None, team_id: int | None) -> Slip:
-    found = slip(assignment_id)
-    if found is None or team_id not in (None, found.team_id) or not _is(found, candidate_id):
+def _read_slip(
+    assignment_id: int, candidate_id: int | None, team_id: int | None
+) -> AssignmentLookup:
+    found = read_slip(assignment_id)
+    if (
+        found is None
+        or team_id not in (None, found.team_id)
+        or not _belongs_to(found, candidate_id)
+    ):
         raise NotFound(NONE)
     return found
 
 
-def _is(slip: Slip, candidate_id: int | None) -> bool:
+def _belongs_to(slip: AssignmentLookup, candidate_id: int | None) -> bool:
     mine = slip.candidate_id
-    return candidate_id in (None, mine) or _same(candidate_id, mine)
+    return candidate_id in (None, mine) or _is_same_worker(candidate_id, mine)
 
 
-def _same(one: int | None, other: int) -> bool:
+def _is_same_worker(one: int | None, other: int) -> bool:
     """Whether both candidates are one worker in one run."""
     rows = Candidate.objects.filter(pk__in=[one, other]).order_by()
     workers = list(rows.values_list("run_id", "worker_id"))
     return len(workers) == 2 and workers[0] == workers[1]
 
 
-def refusal_of(slip: Slip, response: str) -> Refused | None:
+def refusal_of(slip: AssignmentLookup, response: str) -> Refused | None:
     """Why this cannot be the answer to an open assignment."""
     running = slip.status == Run.Status.RUNNING
-    if running and slip.due is not None and slip.due < slip.at and overdue(slip):
+    if running and slip.due is not None and slip.due < slip.at and is_overdue(slip):
         return TooLate(LATE)
     if slip.status == Run.Status.ENDED:
         return Conflict("This run has ended; no more answers are needed.")
@@ -91,27 +97,29 @@ def refusal_of(slip: Slip, response: str) -> Refused | None:
         refuse_response(response)
     except Refused as refusal:
         return refusal
-    if not allowed(slip.choices, response, slip.grading):
+    if not is_possible_answer(slip.choices, response, slip.grading):
         return outside_choices(slip.choices, response, kind_of(slip.choices, slip.grading))
     return None
 
 
-def _closed(assignment_id: int, response: str, refusal: Refused | None) -> Receipt:
+def _receipt_if_closed(assignment_id: int, response: str, refusal: Refused | None) -> Receipt:
     """Of one that is closed, whatever else speaks against the response."""
     rows = Answer.objects.filter(pk=assignment_id).values_list("expired", "response")
     first = next(iter(rows), None)
     if first is None:
         raise refusal or NotFound(NONE)  # or it was taken back in this moment
-    return again(assignment_id, response, *first)
+    return receipt_for_repeat(assignment_id, response, *first)
 
 
-def overdue(slip: Slip) -> bool:
+def is_overdue(slip: AssignmentLookup) -> bool:
     """Whether it may be closed as overdue (``lapse``): asked anew, because the time to answer may
     have been given back since."""
     return Assignment.objects.filter(pk=slip.assignment_id).overdue(slip.at).exists()
 
 
-def again(assignment_id: int, response: str, expired: bool, first: str | None) -> Receipt:
+def receipt_for_repeat(
+    assignment_id: int, response: str, expired: bool, first: str | None
+) -> Receipt:
     """What is said of an assignment that is closed. One whose question was retired has no response,
     and whatever comes makes no difference."""
     if expired:
@@ -121,12 +129,12 @@ def again(assignment_id: int, response: str, expired: bool, first: str | None) -
     return Receipt(assignment_id, duplicate=True, kept=bool(first))
 
 
-def _insert(slip: Slip, response: str) -> bool:
+def _insert_answer(slip: AssignmentLookup, response: str) -> bool:
     """Whether this answer is the assignment's first."""
-    return insert({slip.assignment_id: slip}, {slip.assignment_id: response}) == 1
+    return insert_answers({slip.assignment_id: slip}, {slip.assignment_id: response}) == 1
 
 
-def insert(slips: Mapping[int, Slip], responses: Mapping[int, str]) -> int:
+def insert_answers(slips: Mapping[int, AssignmentLookup], responses: Mapping[int, str]) -> int:
     """Store these responses by assignment, but where one is there, or the assignment was taken back
     in this moment (engine.absence); returns how many."""
     ids = sorted(responses)  # so that two who do this at once never wait for each other in a circle
@@ -136,18 +144,18 @@ def insert(slips: Mapping[int, Slip], responses: Mapping[int, str]) -> int:
         "assignment_id": ids,
         "run_id": [slip.run_id for slip in own],
         "response": [responses[pk] for pk in ids],
-        "right": [matches(slip.accepted, responses[pk], slip.grading) for pk, slip in graded],
+        "right": [is_match(slip.accepted, responses[pk], slip.grading) for pk, slip in graded],
     }
     # When they arrived, by the clock that their time to answer is taken by.
     at = max((slip.at for slip in own), default=None)
     same = {"void": False, "expired": False, "at": at, "applied_in": None}
     try:
-        return bulk.insert(Answer, columns, same, ignore_conflicts=True)
+        return bulk.insert_rows(Answer, columns, same, ignore_conflicts=True)
     except IntegrityError:
         there = Assignment.objects.in_bulk(ids)
         if len(there) == len(ids):
             raise
-        return insert(slips, {pk: responses[pk] for pk in there})
+        return insert_answers(slips, {pk: responses[pk] for pk in there})
 
 
 def refuse_response(response: str) -> None:
@@ -183,7 +191,7 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
     The assignments carry their questions; an answer to a retired one is void. Nothing is checked
     but that each is answered once.
     """
-    made = bulk.insert(
+    made = bulk.insert_rows(
         Answer,
         {
             "assignment_id": [assignment.pk for assignment, _ in responses],
@@ -194,24 +202,24 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
         same={
             "run_id": run.pk,
             "expired": False,
-            "at": db_clock.now(),
+            "at": db_clock.database_now(),
             "applied_in": None,
         },
         ignore_conflicts=True,
     )
-    wakeups.request(run.pk)
+    wakeups.request_step(run.pk)
     return made
 
 
 # -- not at all
 
 
-def expire(now: datetime | None = None) -> list[int]:
+def expire_overdue(now: datetime | None = None) -> list[int]:
     """As ``lapse``; returns the runs touched."""
-    return sorted(lapse(now))
+    return sorted(lapse_overdue(now))
 
 
-def lapse(now: datetime | None = None) -> dict[int, int]:
+def lapse_overdue(now: datetime | None = None) -> dict[int, int]:
     """Close every overdue assignment of a running run as lapsed; returns how many, by run.
 
     Only what was shown has a time to answer. What became due after the web was last known to take
@@ -220,7 +228,7 @@ def lapse(now: datetime | None = None) -> dict[int, int]:
     The estimate is of "right, in time". An answer that arrives in the same moment wins or loses as
     a whole: an assignment has one answer.
     """
-    now = now or db_clock.now()
+    now = now or db_clock.database_now()
     overdue = list(
         Assignment.objects.overdue(now)
         .filter(candidate__run__status=Run.Status.RUNNING)
@@ -233,5 +241,5 @@ def lapse(now: datetime | None = None) -> dict[int, int]:
     Answer.objects.bulk_create(closings, CHUNK, ignore_conflicts=True)
     touched = Counter(run for _, run in overdue)
     for run in touched:
-        wakeups.request(run)
+        wakeups.request_step(run)
     return dict(touched)

@@ -42,17 +42,17 @@ class Token(HttpBearer):
         self.scopes, self.manages = scopes, manages
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
-        found = tokens.of_secret(token)
+        found = tokens.token_of_secret(token)
         if found is None:
-            place = rate_limits.place(request)
-            if rate_limits.over("address", place, settings.API_FAILURES_PER_MINUTE):
+            place = rate_limits.client_network(request)
+            if rate_limits.is_over_limit("address", place, settings.API_FAILURES_PER_MINUTE):
                 raise TooMany("Too many requests without a valid token: wait a minute.")
             return None
-        if rate_limits.over("token", str(found.pk), settings.API_REQUESTS_PER_MINUTE):
+        if rate_limits.is_over_limit("token", str(found.pk), settings.API_REQUESTS_PER_MINUTE):
             raise TooMany("Too many requests with this token: wait a minute.")
         looks = request.method == "GET" and not self.manages
         scopes = self.scopes or ((Scope.READ,) if looks else ())
-        if not tokens.may(found, *scopes):
+        if not tokens.has_scope(found, *scopes):
             raise Forbidden(f"The token “{found}” may only {MAY[Scope(found.scope)]}.")
         return found
 
@@ -76,23 +76,23 @@ class Reader(Parser):
                 "Content-Type: application/json."
             )
         body = request.body.decode()  # as text, because json takes other encodings for granted
-        document = json.loads(body, parse_constant=_refuse)
+        document = json.loads(body, parse_constant=_refuse_constant)
         if not isinstance(document, dict):
             raise Refused('The body must be a JSON object, as in {"name": "value"}.')
-        return _as_text(document) if _SPELT.search(body) else document
+        return _to_text(document) if _SPELT.search(body) else document
 
 
-def _refuse(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON.")
 
 
-def _as_text(value: Any) -> Any:
+def _to_text(value: Any) -> Any:
     if isinstance(value, str):
         return _NO_TEXT.sub("\ufffd", value)
     if isinstance(value, list):
-        return [_as_text(one) for one in value]
+        return [_to_text(one) for one in value]
     if isinstance(value, dict):
-        return {_as_text(name): _as_text(one) for name, one in value.items()}
+        return {_to_text(name): _to_text(one) for name, one in value.items()}
     return value
 
 
@@ -175,7 +175,7 @@ class ErrorOut(Schema):
 
 
 @api.exception_handler(Refused)
-def refused(request: HttpRequest, error: Refused) -> HttpResponse:
+def answer_refused(request: HttpRequest, error: Refused) -> HttpResponse:
     response = api.create_response(request, {"error": str(error)}, status=error.status)
     if isinstance(error, TooMany):
         response["Retry-After"] = str(rate_limits.seconds_left())
@@ -188,7 +188,7 @@ def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
 
 
 @api.exception_handler(AuthenticationError)
-def unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+def answer_unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
     message = "Send a valid API token in the header Authorization: Bearer <token>."
     response = api.create_response(request, {"error": message}, status=401)
     response["WWW-Authenticate"] = "Bearer"
@@ -196,7 +196,7 @@ def unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpRespon
 
 
 @api.exception_handler(ValidationError)
-def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+def answer_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     first = error.errors[0]
     where = ".".join(str(part) for part in first["loc"][1:] if part != "payload")
     message = f"{where}: {first['msg']}." if where else f"{first['msg']}."
@@ -205,28 +205,28 @@ def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
 
 
 @api.exception_handler(IntegrityError)
-def raced(request: HttpRequest, error: IntegrityError) -> HttpResponse:
+def answer_raced(request: HttpRequest, error: IntegrityError) -> HttpResponse:
     """What was free when it was looked at, somebody else has taken since."""
     message = "Somebody else did the same in this moment; ask again."
     return api.create_response(request, {"error": message}, status=409)
 
 
 @api.exception_handler(HttpError)
-def unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
+def answer_unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
     """Ninja says so of a body that is no JSON, whatever is wrong with it."""
     if isinstance(error.__cause__, Refused):
-        return refused(request, error.__cause__)
+        return answer_refused(request, error.__cause__)
     return api.create_response(request, {"error": f"{error}."}, status=error.status_code)
 
 
 ERRORS = {(400, 401, 403, 404, 409, 413, 415, 422, 429, 503): ErrorOut}
 
 
-def who(request: HttpRequest) -> str:
+def requester_name(request: HttpRequest) -> str:
     """Who asked, for a run's history."""
     return f"token {request.auth}"  # type: ignore[attr-defined]
 
 
 def may_manage(request: HttpRequest) -> bool:
     """Whether the token may do everything, and see workers' links."""
-    return tokens.may(request.auth)  # type: ignore[attr-defined]
+    return tokens.has_scope(request.auth)  # type: ignore[attr-defined]

@@ -29,7 +29,7 @@ PRICE: dict[str, Any] = {
 }
 
 
-def price(description: str) -> Any:
+def price_field(description: str) -> Any:
     return Field(None, ge=0, le=99_999_999, description=description, json_schema_extra=PRICE)
 
 
@@ -66,7 +66,7 @@ class Part(Schema):
 
     @model_validator(mode="before")
     @classmethod
-    def _object(cls, values: Any) -> Any:
+    def _require_object(cls, values: Any) -> Any:
         if not isinstance(getattr(values, "_obj", values), dict):
             raise ValueError("Send an object.")
         return values

@@ -22,8 +22,8 @@ from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 
 from .base import ERRORS, api
 from .fields import Amount, Id, Sent, Value, Yes
-from .idempotency import KEYED, once
-from .pagination import NEXT, Page, page
+from .idempotency import KEYED, idempotent
+from .pagination import NEXT, Page, paginate
 
 Kind = Upload.Kind
 State = Upload.State
@@ -125,8 +125,8 @@ class FileRowOut(Schema):
     why: str = Field(description="Why it will not be taken.")
 
 
-def _out(upload: Upload) -> dict[str, Any]:
-    plan = platforms.Plan(**upload.plan)
+def _upload_payload(upload: Upload) -> dict[str, Any]:
+    plan = platforms.ColumnPlan(**upload.plan)
     known = dict.fromkeys(filter(None, upload.header), "")
     known |= dict.fromkeys(plan.attributes, ATTRIBUTE)
     known |= {column: name for name, column in plan.fields.items()}
@@ -142,11 +142,11 @@ def _out(upload: Upload) -> dict[str, Any]:
         "headed": plan.headed,
         "header": plan.header,
         "percent": upload.percent if upload.state == State.READING else 100,
-        "error": upload.error or _wanting(upload, plan),
+        "error": upload.error or _missing_columns(upload, plan),
     }
 
 
-def _wanting(upload: Upload, plan: platforms.Plan) -> str:
+def _missing_columns(upload: Upload, plan: platforms.ColumnPlan) -> str:
     try:
         platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
     except Refused as refusal:
@@ -160,10 +160,10 @@ def _wanting(upload: Upload, plan: platforms.Plan) -> str:
 @api.post(
     "/pools/{pool_id}/files", response={201: FileOut, **ERRORS}, tags=["files"], openapi_extra=KEYED
 )
-@once(FileOut)
+@idempotent(FileOut)
 def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any]:
     """Send a file of workers: Excel, CSV, TSV or JSON, at most 50 MB. Nothing is taken yet."""
-    return _sent(Kind.WORKERS, get_object_or_404(scoped(Pool, request), pk=pool_id), file)
+    return _store_file(Kind.WORKERS, get_object_or_404(scoped(Pool, request), pk=pool_id), file)
 
 
 @api.post(
@@ -172,24 +172,26 @@ def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any
     tags=["files"],
     openapi_extra=KEYED,
 )
-@once(FileOut)
+@idempotent(FileOut)
 def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, Any]:
     """Send a file of gold questions; the same of it."""
-    return _sent(Kind.QUESTIONS, get_object_or_404(scoped(QuestionSet, request), pk=set_id), file)
+    return _store_file(
+        Kind.QUESTIONS, get_object_or_404(scoped(QuestionSet, request), pk=set_id), file
+    )
 
 
 @api.post(
     "/runs/{run_id}/files", response={201: FileOut, **ERRORS}, tags=["files"], openapi_extra=KEYED
 )
-@once(FileOut)
+@idempotent(FileOut)
 def send_answers(request: HttpRequest, run_id: Id, file: Sent) -> dict[str, Any]:
     """Send a file of answers; the same of it."""
-    return _sent(Kind.ANSWERS, get_object_or_404(scoped(Run, request), pk=run_id), file)
+    return _store_file(Kind.ANSWERS, get_object_or_404(scoped(Run, request), pk=run_id), file)
 
 
-def _sent(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dict[str, Any]:
+def _store_file(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dict[str, Any]:
     uploads.refuse_large(file.name or "The file", file.size or 0)
-    return _out(uploads.create(kind, target, file.name or "file", file.read()))
+    return _upload_payload(uploads.create_upload(kind, target, file.name or "file", file.read()))
 
 
 # -- looked at
@@ -198,7 +200,7 @@ def _sent(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dict[str,
 @api.get("/files/{file_id}", response={200: FileOut, **ERRORS}, tags=["files"])
 def show_file(request: HttpRequest, file_id: UUID) -> dict[str, Any]:
     """How far it is, and what would become of it. Kept for a day; a week once it is taken."""
-    return _out(_file(request, file_id))
+    return _upload_payload(_find_upload(request, file_id))
 
 
 @api.get(
@@ -211,12 +213,12 @@ def list_file_rows(
     request: HttpRequest, response: HttpResponse, file_id: UUID, query: Query[OutsideQuery]
 ) -> list[dict[str, Any]]:
     """Its rows as they are understood so far: those that will be taken, or those that will not."""
-    rows = commit.good if query.taken else commit.left_out
-    found = rows(_file(request, file_id), query.outside)
-    return [_row(one) for one in page(request, response, found, query)]
+    rows = commit.accepted_rows if query.taken else commit.rejected_rows
+    found = rows(_find_upload(request, file_id), query.outside)
+    return [_row_payload(one) for one in paginate(request, response, found, query)]
 
 
-def _row(row: UploadedRow) -> dict[str, Any]:
+def _row_payload(row: UploadedRow) -> dict[str, Any]:
     answers = "candidate" in row.data
     return {
         "line": row.line,
@@ -230,17 +232,17 @@ def _row(row: UploadedRow) -> dict[str, Any]:
 @api.patch("/files/{file_id}", response={200: FileOut, **ERRORS}, tags=["files"])
 def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -> dict[str, Any]:
     """Say what its columns are, and have it read anew; the next file of such columns likewise."""
-    upload = _file(request, file_id)
+    upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
         raise Conflict("This file is taken already.")
     if payload.header:
         uploads.begin_at(upload, payload.header, payload.encoding, at_once=False)
-    plan = platforms.named(
-        platforms.Plan(**upload.plan), upload.header, list(payload.columns.items())
+    plan = platforms.apply_column_choices(
+        platforms.ColumnPlan(**upload.plan), upload.header, list(payload.columns.items())
     )
     plan.headed = payload.headed
     if payload.questions:
-        plan = uploads.assigned(upload, plan, list(payload.questions.items()))
+        plan = uploads.assign_survey_columns(upload, plan, list(payload.questions.items()))
     uploads.name_columns(upload, plan, payload.encoding)
     return show_file(request, file_id)
 
@@ -251,42 +253,44 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
 @api.post("/files/{file_id}/take", response={200: FileOut, **ERRORS}, tags=["files"])
 def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str, Any]:
     """Take all its good rows at once. Sending it again changes nothing; 409 while it is read."""
-    upload = _file(request, file_id)
+    upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
-        return _out(upload)
+        return _upload_payload(upload)
     if upload.state != State.READY:
-        raise Conflict(_out(upload)["error"] or f"{upload} is still being read: ask again.")
-    left = commit.left_out(upload, payload.outside).count() if payload.strict else 0
+        raise Conflict(
+            _upload_payload(upload)["error"] or f"{upload} is still being read: ask again."
+        )
+    left = commit.rejected_rows(upload, payload.outside).count() if payload.strict else 0
     if left:
         raise Conflict(f"Nothing was taken: {left:,} rows would be left out.")
-    upload, count = commit.take(upload.pk, payload.outside)
+    upload, count = commit.commit_import(upload.pk, payload.outside)
     into = staging.target_of(upload)
-    audit.note("import", into, after={"file": upload.name, upload.kind: count})
+    audit.record_entry("import", into, after={"file": upload.name, upload.kind: count})
     return show_file(request, file_id)
 
 
 @api.post("/files/{file_id}/undo", response={204: None, **ERRORS}, tags=["files"])
 def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
     """Put everything back as it was before the file was taken; 409 where a run uses it."""
-    upload = _file(request, file_id)
+    upload = _find_upload(request, file_id)
     if upload.state != State.TAKEN:
         raise Conflict("This file was not taken: there is nothing to undo.")
     into = staging.target_of(upload)
-    commit.undo(upload.pk)
-    audit.note("import undone", into, after={"file": upload.name})
+    commit.undo_import(upload.pk)
+    audit.record_entry("import undone", into, after={"file": upload.name})
     return Status(204, None)
 
 
 @api.delete("/files/{file_id}", response={204: None, **ERRORS}, tags=["files"])
 def put_file_aside(request: HttpRequest, file_id: UUID) -> Status[None]:
     """Stop reading a file, and forget it; 409 where it is taken: undo it then."""
-    upload = _file(request, file_id)
+    upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
         raise Conflict("This file is taken: undo it, or leave it.")
-    uploads.put_aside(upload)
+    uploads.discard_upload(upload)
     return Status(204, None)
 
 
-def _file(request: HttpRequest, pk: UUID) -> Upload:
+def _find_upload(request: HttpRequest, pk: UUID) -> Upload:
     found: Upload = get_object_or_404(scoped(Upload, request).defer("content"), pk=pk)
     return found

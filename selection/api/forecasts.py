@@ -13,7 +13,7 @@ from selection.forecast import Belief, forecast_requests
 from selection.limits import MOST_ENTRIES, MOST_IMPORTED
 from selection.models import Planning, Run
 
-from .base import ERRORS, api, who
+from .base import ERRORS, api, requester_name
 from .fields import Id
 
 Band = tuple[int, int, int]
@@ -154,10 +154,10 @@ def order_forecast(
     Ask for it by its id until it is done.
     """
     given = payload.dict(exclude={"range", "run", "past"})
-    plan, belief = forecast.Plan(**given), _belief(request, payload)
+    plan, belief = forecast.Plan(**given), _build_belief(request, payload)
     team = request.auth.team_id  # type: ignore[attr-defined]
-    planning = forecast_requests.order(plan, belief, who(request), team=team)
-    shown = _out(planning)
+    planning = forecast_requests.request_forecast(plan, belief, requester_name(request), team=team)
+    shown = _forecast_payload(planning)
     if shown["rows"]:
         return Status(200, shown)
     response["Location"] = f"{request.path}/{planning.pk}"
@@ -167,45 +167,47 @@ def order_forecast(
 @api.get("/forecasts/{forecast_id}", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
 def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
     """A forecast as it is by now."""
-    planning = forecast_requests.find(forecast_id, scoped(Planning, request))
-    forecast_requests.touch(planning)
-    return _out(planning)
+    planning = forecast_requests.find_forecast(forecast_id, scoped(Planning, request))
+    forecast_requests.touch_forecast(planning)
+    return _forecast_payload(planning)
 
 
 @api.delete("/forecasts/{forecast_id}", response={204: None, **ERRORS}, tags=["forecasts"])
 def cancel_forecast(request: HttpRequest, forecast_id: Id) -> Status[None]:
     """Stop refining it. Its numbers stay; ordering the same again takes it up."""
-    forecast_requests.cancel(forecast_requests.find(forecast_id, scoped(Planning, request)))
+    forecast_requests.cancel_forecast(
+        forecast_requests.find_forecast(forecast_id, scoped(Planning, request))
+    )
     return Status(204, None)
 
 
-def _belief(request: HttpRequest, payload: ForecastIn) -> Belief:
+def _build_belief(request: HttpRequest, payload: ForecastIn) -> Belief:
     given = [one for one in (payload.range, payload.run, payload.past) if one is not None]
     if len(given) > 1:
         raise Refused("Give at most one of range, run and past.")
     if payload.range is not None:
-        return forecast.Range(*payload.range)
+        return forecast.RangeBelief(*payload.range)
     if payload.run is not None:
-        return forecast.learned(payload.run, scoped(Run, request))
+        return forecast.belief_from_named_run(payload.run, scoped(Run, request))
     if payload.past is not None:
-        return forecast.past("past answers", [_tally(one) for one in payload.past])
-    return forecast.Usual()
+        return forecast.past_belief("past answers", [_parse_tally(one) for one in payload.past])
+    return forecast.DefaultBelief()
 
 
-def _tally(one: TallyIn) -> tuple[float, int]:
+def _parse_tally(one: TallyIn) -> tuple[float, int]:
     if one.right > one.answers:
         raise Refused("A worker of the past has more right answers than answers.")
     return one.right, one.answers
 
 
-def _out(planning: Planning) -> dict[str, Any]:
+def _forecast_payload(planning: Planning) -> dict[str, Any]:
     return {
         "id": planning.pk,
         "state": planning.state,
-        "progress": forecast_requests.progress(planning),
+        "progress": forecast_requests.forecast_progress(planning),
         "error": planning.error,
         "created": planning.created,
-        "believed": forecast_requests.belief(planning).words,
-        "rows": [row.as_numbers() for row in forecast_requests.rows(planning)],
-        "curves": forecast_requests.curves(planning),
+        "believed": forecast_requests.stored_belief(planning).words,
+        "rows": [row.as_numbers() for row in forecast_requests.forecast_rows(planning)],
+        "curves": forecast_requests.forecast_curves(planning),
     }

@@ -47,7 +47,7 @@ KEYED: dict[str, Any] = {
 View = Callable[..., Any]
 
 
-def once(out: type[Schema]) -> Callable[[View], View]:
+def idempotent(out: type[Schema]) -> Callable[[View], View]:
     """For a view that creates something and returns what ``out`` is read from: it answers 201."""
 
     def decorate(view: View) -> View:
@@ -56,7 +56,9 @@ def once(out: type[Schema]) -> Callable[[View], View]:
             key = request.headers.get(HEADER)
             if key is None:
                 return Status(201, view(request, **values))
-            return Status(201, _kept(out, lambda: view(request, **values), request, key))
+            return Status(
+                201, _create_or_replay(out, lambda: view(request, **values), request, key)
+            )
 
         return create
 
@@ -64,10 +66,12 @@ def once(out: type[Schema]) -> Callable[[View], View]:
 
 
 @transaction.atomic
-def _kept(out: type[Schema], create: Callable[[], Any], request: HttpRequest, key: str) -> Schema:
+def _create_or_replay(
+    out: type[Schema], create: Callable[[], Any], request: HttpRequest, key: str
+) -> Schema:
     if not 0 < len(key) <= LONGEST or not key.isascii() or not key.isprintable():
         raise Refused(f"The header {HEADER} has 1 to {LONGEST} plain characters.")
-    token, digest = request.auth, _digest(request)  # type: ignore[attr-defined]
+    token, digest = request.auth, _request_digest(request)  # type: ignore[attr-defined]
     row, new = Creation.objects.get_or_create(token=token, key=key, defaults={"digest": digest})
     if not new and row.digest != digest:
         raise Refused(OTHERWISE)
@@ -77,7 +81,7 @@ def _kept(out: type[Schema], create: Callable[[], Any], request: HttpRequest, ke
     return out.model_validate(row.reply)
 
 
-def _digest(request: HttpRequest) -> str:
+def _request_digest(request: HttpRequest) -> str:
     digest = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
     if request.content_type != "multipart/form-data":
         digest.update(request.body)

@@ -55,5 +55,5 @@ def hear_label_studio(
     A second and different answer is refused with 409.
     """
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    annotation = label_studio.read(payload.dict(), query.field)
-    return {"state": label_studio.take(run, annotation) if annotation else "ignored"}
+    annotation = label_studio.read_annotation(payload.dict(), query.field)
+    return {"state": label_studio.take_annotation(run, annotation) if annotation else "ignored"}

@@ -13,8 +13,8 @@ from selection.questions import media
 
 from .base import ERRORS, api
 from .fields import Id, Key, Sent
-from .idempotency import KEYED, once
-from .pagination import NEXT, Page, page
+from .idempotency import KEYED, idempotent
+from .pagination import NEXT, Page, paginate
 from .question_sets import set_of
 
 
@@ -36,7 +36,7 @@ def list_media(
 ) -> list[MediaFile]:
     """The files of a set, in the order in which they came."""
     own = set_of(request, set_id).media.defer("data")
-    return page(request, response, own, query)
+    return paginate(request, response, own, query)
 
 
 @api.post(
@@ -45,12 +45,12 @@ def list_media(
     tags=["questions"],
     openapi_extra=KEYED,
 )
-@once(MediaOut)
+@idempotent(MediaOut)
 def send_media(request: HttpRequest, set_id: Id, file: Sent) -> MediaFile:
     """Add a picture (at most 5 MB), sound (20 MB) or film (40 MB); one of its name is replaced."""
     into = set_of(request, set_id)
-    kept = media.take(into, file.name or "file", file.read())
-    audit.note("upload", into, after={"files": [kept.name]})
+    kept = media.store_media(into, file.name or "file", file.read())
+    audit.record_entry("upload", into, after={"files": [kept.name]})
     return kept
 
 
@@ -61,5 +61,5 @@ def delete_media(request: HttpRequest, set_id: Id, name: Key) -> Status[Any]:
     """Take a file away; texts that name it show its words alone."""
     into = set_of(request, set_id)
     get_object_or_404(into.media.defer("data"), name=name).delete()
-    audit.note("delete", into, before={"file": name})
+    audit.record_entry("delete", into, before={"file": name})
     return Status(204, None)

@@ -36,7 +36,7 @@ class Page(Schema):
     limit: int = Field(100, ge=1, le=MOST_PAGE, description="Most rows of a page.")
 
 
-def page(
+def paginate(
     request: HttpRequest,
     response: HttpResponse,
     rows: QuerySet[Any],
@@ -51,11 +51,11 @@ def page(
     """
     field, down = by.removeprefix("-"), by.startswith("-")
     if query.cursor:
-        after = query.cursor if field.endswith("key") else number(query.cursor)
+        after = query.cursor if field.endswith("key") else parse_cursor(query.cursor)
         rows = rows.filter(**{f"{field}__{'lt' if down else 'gt'}": after})
     most = None if query.limit is None else query.limit + 1
     found = list(rows.order_by(by)[:most])
-    return cut(request, response, found, query.limit, lambda row: _value(row, field))
+    return cut_page(request, response, found, query.limit, lambda row: _cursor_value(row, field))
 
 
 def page_of(
@@ -73,25 +73,25 @@ def page_of(
     first = 0
     if cursor:
         numbers = [number_of(row) for row in rows]
-        wanted = number(cursor)
+        wanted = parse_cursor(cursor)
         if wanted not in numbers:
             raise Refused(NO_PAGE)
         first = numbers.index(wanted) + 1
     end = len(rows) if limit is None else first + limit + 1
-    return cut(request, response, list(rows[first:end]), limit, number_of)
+    return cut_page(request, response, list(rows[first:end]), limit, number_of)
 
 
 NO_PAGE = "There is no page at this cursor: take it from the header Link of the page before."
 
 
-def number(cursor: str) -> int:
+def parse_cursor(cursor: str) -> int:
     """The number that a cursor is. Raises Refused for one that is none."""
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 19):
         raise Refused(NO_PAGE)
     return int(cursor)
 
 
-def cut(
+def cut_page(
     request: HttpRequest,
     response: HttpResponse,
     found: list[Row],
@@ -104,11 +104,11 @@ def cut(
     """
     if limit is not None and len(found) > limit:
         found = found[:limit]
-        link(request, response, str(value(found[-1])))
+        add_next_link(request, response, str(value(found[-1])))
     return found
 
 
-def link(request: HttpRequest, response: HttpResponse, cursor: str) -> None:
+def add_next_link(request: HttpRequest, response: HttpResponse, cursor: str) -> None:
     """Say in the answer's headers where the next page is."""
     query = request.GET.copy()
     query["cursor"] = cursor
@@ -117,7 +117,7 @@ def link(request: HttpRequest, response: HttpResponse, cursor: str) -> None:
     response["Link"] = f'<{address}>; rel="next"'
 
 
-def _value(row: Any, path: str) -> Any:
+def _cursor_value(row: Any, path: str) -> Any:
     for name in path.split("__"):
         row = row[name] if isinstance(row, dict) else getattr(row, name)
     return row

@@ -7,9 +7,9 @@ from ninja import Field, Schema
 
 from selection import privacy
 from selection.accounts import scoped
-from selection.models import Worker, spellings
+from selection.models import Worker, stored_spellings
 
-from .base import ERRORS, api, who
+from .base import ERRORS, api, requester_name
 from .fields import Key
 
 
@@ -22,18 +22,18 @@ class ErasedOut(Schema):
 @api.get("/workers/{path:worker}/data", response={200: dict[str, Any], **ERRORS}, tags=["workers"])
 def worker_data(request: HttpRequest, worker: Key) -> dict[str, Any]:
     """All that is kept about a worker, by id, in all pools and runs of the team."""
-    return privacy.export(_rows(request, worker))
+    return privacy.export_worker(_worker_rows(request, worker))
 
 
 @api.delete("/workers/{path:worker}/data", response={200: ErasedOut, **ERRORS}, tags=["workers"])
 def erase_worker(request: HttpRequest, worker: Key) -> Any:
     """Take away who a worker is; answers, verdicts and promises stay. There is no way back."""
-    return privacy.erase(_rows(request, worker), who(request))
+    return privacy.erase_worker(_worker_rows(request, worker), requester_name(request))
 
 
-def _rows(request: HttpRequest, worker: str) -> list[Worker]:
+def _worker_rows(request: HttpRequest, worker: str) -> list[Worker]:
     """A token is of one team. Raises Http404 for an id that is in none of its pools."""
-    rows = scoped(Worker, request).filter(key__in=spellings([worker]))
+    rows = scoped(Worker, request).filter(key__in=stored_spellings([worker]))
     found = list(rows.select_related("pool").order_by("pk"))
     if not found:
         raise Http404

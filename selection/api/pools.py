@@ -13,13 +13,13 @@ from selection.accounts import scoped
 from selection.imports import rows
 from selection.imports.row_parsers import WorkerRow
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
-from selection.models import Pool, Worker, as_stored
+from selection.models import Pool, Worker, map_to_stored
 from selection.runs import deletion
 
 from .base import ERRORS, api
 from .fields import Attributes, Id, Key, Name, Named, RowsOut
-from .idempotency import KEYED, once
-from .pagination import NEXT, Page, page
+from .idempotency import KEYED, idempotent
+from .pagination import NEXT, Page, paginate
 from .schemas import WorkerIn
 
 
@@ -61,15 +61,15 @@ class WorkersQuery(Page):
     )
 
 
-def _pools(request: HttpRequest) -> Any:
+def _team_pools(request: HttpRequest) -> Any:
     return scoped(Pool, request).annotate(size=Count("workers"))
 
 
-def _pool(request: HttpRequest, pool_id: int) -> Any:
-    return get_object_or_404(_pools(request), pk=pool_id)
+def _find_pool(request: HttpRequest, pool_id: int) -> Any:
+    return get_object_or_404(_team_pools(request), pk=pool_id)
 
 
-def _out(pool: Any) -> dict[str, Any]:
+def _pool_payload(pool: Any) -> dict[str, Any]:
     return {"id": pool.pk, "name": pool.name, "created": pool.created, "workers": pool.size}
 
 
@@ -78,39 +78,39 @@ def list_pools(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
     """All pools, the oldest first."""
-    rows = _pools(request).filter(name__icontains=query.search)
+    rows = _team_pools(request).filter(name__icontains=query.search)
     rows = rows.filter(name=query.name) if query.name else rows
-    return [_out(pool) for pool in page(request, response, rows, query)]
+    return [_pool_payload(pool) for pool in paginate(request, response, rows, query)]
 
 
 @api.post("/pools", response={201: PoolOut, **ERRORS}, tags=["pools"], openapi_extra=KEYED)
-@once(PoolOut)
+@idempotent(PoolOut)
 def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
     """Make an empty pool."""
     pool = Pool(name=payload.name, team_id=request.auth.team_id)  # type: ignore[attr-defined]
-    deletion.store(pool)
+    deletion.store_item(pool)
     return show_pool(request, pool.pk)
 
 
 @api.get("/pools/{pool_id}", response={200: PoolOut, **ERRORS}, tags=["pools"])
 def show_pool(request: HttpRequest, pool_id: Id) -> dict[str, Any]:
     """A pool."""
-    return _out(_pool(request, pool_id))
+    return _pool_payload(_find_pool(request, pool_id))
 
 
 @api.patch("/pools/{pool_id}", response={200: PoolOut, **ERRORS}, tags=["pools"])
 def rename_pool(request: HttpRequest, pool_id: Id, payload: PoolIn) -> dict[str, Any]:
     """Call a pool something else."""
-    pool = _pool(request, pool_id)
+    pool = _find_pool(request, pool_id)
     pool.name = payload.name
-    deletion.store(pool)
-    return _out(pool)
+    deletion.store_item(pool)
+    return _pool_payload(pool)
 
 
 @api.delete("/pools/{pool_id}", response={204: None, **ERRORS}, tags=["pools"])
 def delete_pool(request: HttpRequest, pool_id: Id) -> Status[None]:
     """Delete a pool with its workers; 409 while a run needs it."""
-    deletion.delete(_pool(request, pool_id))
+    deletion.delete_item(_find_pool(request, pool_id))
     return Status(204, None)
 
 
@@ -127,13 +127,13 @@ def list_pool_workers(
     request: HttpRequest, response: HttpResponse, pool_id: Id, query: Query[WorkersQuery]
 ) -> list[Any]:
     """The workers of a pool, in the order in which they came."""
-    workers = _pool(request, pool_id).workers.all()
+    workers = _find_pool(request, pool_id).workers.all()
     if query.search:
         workers = workers.filter(Q(key__icontains=query.search) | Q(name__icontains=query.search))
-    return [_worker(one) for one in page(request, response, workers, query)]
+    return [_worker_payload(one) for one in paginate(request, response, workers, query)]
 
 
-def _worker(worker: Worker) -> dict[str, Any]:
+def _worker_payload(worker: Worker) -> dict[str, Any]:
     return {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
 
 
@@ -141,14 +141,14 @@ def _worker(worker: Worker) -> dict[str, Any]:
 def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[str, Any]:
     """Put workers into a pool, 10,000 at a time; who is in it already gets the new name and
     attributes. Sending the same again changes nothing."""
-    pool = _pool(request, pool_id)
+    pool = _find_pool(request, pool_id)
     sent = [
         WorkerRow(row, one.worker, one.name, one.attributes)
         for row, one in enumerate(payload.workers, 1)
     ]
-    fates = rows.put_workers(pool, sent)
-    counts = rows.counted(fates)
-    audit.note("import", pool, after={"workers": counts[rows.ADDED] + counts[rows.CHANGED]})
+    fates = rows.store_workers(pool, sent)
+    counts = rows.count_fates(fates)
+    audit.record_entry("import", pool, after={"workers": counts[rows.ADDED] + counts[rows.CHANGED]})
     return {**counts, "rows": [vars(fate) for fate in fates]}
 
 
@@ -159,12 +159,12 @@ def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[s
 )
 def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str, Any]:
     """A worker of a pool."""
-    return _worker(_of_key(request, pool_id, worker))
+    return _worker_payload(_find_worker(request, pool_id, worker))
 
 
-def _of_key(request: HttpRequest, pool_id: int, key: str) -> Worker:
-    there = _pool(request, pool_id).workers
-    found: Worker = get_object_or_404(there, key=as_stored([key], there.all())[key])
+def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
+    there = _find_pool(request, pool_id).workers
+    found: Worker = get_object_or_404(there, key=map_to_stored([key], there.all())[key])
     return found
 
 
@@ -177,9 +177,9 @@ def change_pool_worker(
     request: HttpRequest, pool_id: Id, worker: Key, payload: WorkerChangeIn
 ) -> dict[str, Any]:
     """Give a worker another name or other attributes."""
-    found = _of_key(request, pool_id, worker)
-    rows.renamed(found, payload.name, payload.attributes)
-    return _worker(found)
+    found = _find_worker(request, pool_id, worker)
+    rows.rename_worker(found, payload.name, payload.attributes)
+    return _worker_payload(found)
 
 
 @api.delete(
@@ -187,5 +187,5 @@ def change_pool_worker(
 )
 def delete_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Status[None]:
     """Take a worker out of a pool; 409 for one who is in a run."""
-    deletion.delete(_of_key(request, pool_id, worker))
+    deletion.delete_item(_find_worker(request, pool_id, worker))
     return Status(204, None)

@@ -12,7 +12,7 @@ from selection.questions import practice
 
 from .base import ERRORS, api
 from .fields import MOST, Id, Yes
-from .idempotency import KEYED, once
+from .idempotency import KEYED, idempotent
 from .question_sets import set_of
 from .questions import GoldIn, Grading, way_of
 
@@ -57,10 +57,10 @@ def list_practice(request: HttpRequest, set_id: Id) -> Any:
     tags=["questions"],
     openapi_extra=KEYED,
 )
-@once(PracticeOut)
+@idempotent(PracticeOut)
 def create_practice(request: HttpRequest, set_id: Id, payload: PracticeIn) -> Practice:
     """Add a practice question, also while runs go on."""
-    return _kept(Practice(question_set=set_of(request, set_id)), payload)
+    return _store_practice(Practice(question_set=set_of(request, set_id)), payload)
 
 
 @api.put(
@@ -72,7 +72,7 @@ def replace_practice(
     request: HttpRequest, set_id: Id, practice_id: Id, payload: PracticeIn
 ) -> Practice:
     """Give a practice question all that it has anew; who has done it is not asked again."""
-    return _kept(_of(request, set_id, practice_id), payload)
+    return _store_practice(_find_practice(request, set_id, practice_id), payload)
 
 
 @api.delete(
@@ -82,18 +82,18 @@ def replace_practice(
 )
 def delete_practice(request: HttpRequest, set_id: Id, practice_id: Id) -> Status[None]:
     """Take a practice question away, with what was answered to it."""
-    _of(request, set_id, practice_id).delete()
+    _find_practice(request, set_id, practice_id).delete()
     return Status(204, None)
 
 
-def _of(request: HttpRequest, set_id: int, pk: int) -> Practice:
+def _find_practice(request: HttpRequest, set_id: int, pk: int) -> Practice:
     found: Practice = get_object_or_404(set_of(request, set_id).practice, pk=pk)
     return found
 
 
-def _kept(one: Practice, payload: PracticeIn) -> Practice:
+def _store_practice(one: Practice, payload: PracticeIn) -> Practice:
     for name, value in payload.dict(exclude={"grading"}).items():
         setattr(one, name, value)
     one.grading = way_of(payload.grading)
-    practice.keep(one)
+    practice.store_practice(one)
     return one

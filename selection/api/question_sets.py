@@ -15,8 +15,8 @@ from selection.runs import deletion
 
 from .base import ERRORS, api
 from .fields import Amount, Id, Name, Named, Yes
-from .idempotency import KEYED, once
-from .pagination import NEXT, page
+from .idempotency import KEYED, idempotent
+from .pagination import NEXT, paginate
 
 
 class SetIn(Schema):
@@ -65,15 +65,15 @@ class SetOut(Schema):
     questions: int = Field(description="How many are in it.", examples=[40])
 
 
-def _sets(request: HttpRequest) -> Any:
+def _team_sets(request: HttpRequest) -> Any:
     return scoped(QuestionSet, request).annotate(size=Count("questions"))
 
 
 def set_of(request: HttpRequest, set_id: int) -> Any:
-    return get_object_or_404(_sets(request), pk=set_id)
+    return get_object_or_404(_team_sets(request), pk=set_id)
 
 
-def _out(item: Any) -> dict[str, Any]:
+def _set_payload(item: Any) -> dict[str, Any]:
     return {
         "id": item.pk,
         "name": item.name,
@@ -93,27 +93,27 @@ def list_question_sets(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
     """All question sets, the oldest first."""
-    found = _sets(request).filter(name__icontains=query.search)
+    found = _team_sets(request).filter(name__icontains=query.search)
     found = found.filter(name=query.name) if query.name else found
-    return [_out(item) for item in page(request, response, found, query)]
+    return [_set_payload(item) for item in paginate(request, response, found, query)]
 
 
 @api.post(
     "/question-sets", response={201: SetOut, **ERRORS}, tags=["questions"], openapi_extra=KEYED
 )
-@once(SetOut)
+@idempotent(SetOut)
 def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
     """Make an empty question set."""
     team = request.auth.team_id  # type: ignore[attr-defined]
     item = QuestionSet(team_id=team, **payload.dict())
-    deletion.store(item)
+    deletion.store_item(item)
     return show_question_set(request, item.pk)
 
 
 @api.get("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
 def show_question_set(request: HttpRequest, set_id: Id) -> dict[str, Any]:
     """A question set."""
-    return _out(set_of(request, set_id))
+    return _set_payload(set_of(request, set_id))
 
 
 @api.patch("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
@@ -123,12 +123,12 @@ def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) 
     for name, value in payload.dict(exclude_unset=True).items():
         if value is not None or name in ("tries", "most_workers"):
             setattr(item, name, value)
-    deletion.store(item)
-    return _out(item)
+    deletion.store_item(item)
+    return _set_payload(item)
 
 
 @api.delete("/question-sets/{set_id}", response={204: None, **ERRORS}, tags=["questions"])
 def delete_question_set(request: HttpRequest, set_id: Id) -> Status[None]:
     """Delete a question set with its questions; 409 while a run needs it."""
-    deletion.delete(set_of(request, set_id))
+    deletion.delete_item(set_of(request, set_id))
     return Status(204, None)

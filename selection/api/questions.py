@@ -11,13 +11,13 @@ from selection import audit
 from selection.imports import rows
 from selection.imports.row_parsers import QuestionRow
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
-from selection.models import Question, as_stored
+from selection.models import Question, map_to_stored
 from selection.questions import corrections
 from selection.questions.corrections import Gold
 
-from .base import ERRORS, api, who
+from .base import ERRORS, api, requester_name
 from .fields import Id, Key, Part, RowsOut, Yes
-from .pagination import NEXT, Page, page
+from .pagination import NEXT, Page, paginate
 from .question_sets import set_of
 from .schemas import WhyIn
 
@@ -117,10 +117,12 @@ def list_questions(
         )
     if query.retired is not None:
         found = found.filter(retired__isnull=not query.retired)
-    return [_question(one) for one in page(request, response, found, query, by="number")]
+    return [
+        _question_payload(one) for one in paginate(request, response, found, query, by="number")
+    ]
 
 
-def _question(item: Question) -> dict[str, Any]:
+def _question_payload(item: Question) -> dict[str, Any]:
     names = ("prompt", "accepted", "choices", "grading", "retired", "retired_why")
     return {"question": item.key, **{name: getattr(item, name) for name in names}}
 
@@ -130,14 +132,16 @@ def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dic
     """Put gold questions into a set, 10,000 at a time; one that is in it already is replaced, but
     not where it has been asked. Sending the same again changes nothing."""
     item = set_of(request, set_id)
-    sent = [_row(row, one.question, one) for row, one in enumerate(payload.questions, 1)]
-    fates = rows.put_questions(item, sent)
-    counts = rows.counted(fates)
-    audit.note("import", item, after={"questions": counts[rows.ADDED] + counts[rows.CHANGED]})
+    sent = [_question_row(row, one.question, one) for row, one in enumerate(payload.questions, 1)]
+    fates = rows.store_questions(item, sent)
+    counts = rows.count_fates(fates)
+    audit.record_entry(
+        "import", item, after={"questions": counts[rows.ADDED] + counts[rows.CHANGED]}
+    )
     return {**counts, "rows": [vars(fate) for fate in fates]}
 
 
-def _row(number: int, key: str, one: GoldIn) -> QuestionRow:
+def _question_row(number: int, key: str, one: GoldIn) -> QuestionRow:
     return QuestionRow(number, key, one.prompt, one.accepted, one.choices, way_of(one.grading))
 
 
@@ -147,9 +151,9 @@ def way_of(grading: Grading | None) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value}
 
 
-def _of_key(request: HttpRequest, set_id: int, key: str) -> Question:
+def _find_question(request: HttpRequest, set_id: int, key: str) -> Question:
     there = set_of(request, set_id).questions
-    found: Question = get_object_or_404(there, key=as_stored([key], there.all())[key])
+    found: Question = get_object_or_404(there, key=map_to_stored([key], there.all())[key])
     return found
 
 
@@ -165,8 +169,10 @@ def retire_question(
     request: HttpRequest, set_id: Id, question: Key, payload: WhyIn
 ) -> dict[str, Any]:
     """Ask nobody a question any more, and let no answer to it count."""
-    item = _of_key(request, set_id, question)
-    return _corrected(item, corrections.retire(item, who(request), payload.why))
+    item = _find_question(request, set_id, question)
+    return _correction_payload(
+        item, corrections.retire_question(item, requester_name(request), payload.why)
+    )
 
 
 @api.post(
@@ -178,8 +184,10 @@ def restore_question(
     request: HttpRequest, set_id: Id, question: Key, payload: WhyIn
 ) -> dict[str, Any]:
     """Ask a retired question again, and let the answers to it count."""
-    item = _of_key(request, set_id, question)
-    return _corrected(item, corrections.restore(item, who(request), payload.why))
+    item = _find_question(request, set_id, question)
+    return _correction_payload(
+        item, corrections.restore_question(item, requester_name(request), payload.why)
+    )
 
 
 @api.get(
@@ -189,7 +197,7 @@ def restore_question(
 )
 def show_question(request: HttpRequest, set_id: Id, question: Key) -> dict[str, Any]:
     """A question, with its answers."""
-    return _question(_of_key(request, set_id, question))
+    return _question_payload(_find_question(request, set_id, question))
 
 
 @api.put(
@@ -201,14 +209,16 @@ def correct_question(
     request: HttpRequest, set_id: Id, question: Key, payload: CorrectionIn
 ) -> dict[str, Any]:
     """Correct a question: all answers to it are graded anew, and the runs judge by them."""
-    item = _of_key(request, set_id, question)
-    row = _row(1, item.key, payload)
+    item = _find_question(request, set_id, question)
+    row = _question_row(1, item.key, payload)
     rows.refuse_question(row)
     gold = Gold(row.prompt, row.accepted, row.choices, row.grading)
-    return _corrected(item, corrections.correct(item, gold, who(request), payload.why))
+    return _correction_payload(
+        item, corrections.correct_question(item, gold, requester_name(request), payload.why)
+    )
 
 
-def _corrected(item: Question, runs: list[Any]) -> dict[str, Any]:
+def _correction_payload(item: Question, runs: list[Any]) -> dict[str, Any]:
     item.refresh_from_db()
     touched = [{"id": run.pk, "name": run.name} for run in runs]
-    return {"question": _question(item), "runs": touched}
+    return {"question": _question_payload(item), "runs": touched}

@@ -12,7 +12,7 @@ from selection.limits import LONGEST_KEY, LONGEST_WHY, MOST_ENTRIES
 from selection.models import Run
 from selection.runs import platform_submissions as submissions
 
-from .base import ERRORS, api, who
+from .base import ERRORS, api, requester_name
 from .fields import Id
 
 
@@ -42,4 +42,6 @@ def report_submissions(request: HttpRequest, run_id: Id, payload: SubmissionsIn)
     """Say who returned their place on the platform or let its time run out; twice is as once."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     statuses = {one.worker: one.status for one in payload.submissions}
-    return asdict(submissions.report(run, statuses, who(request), payload.why))
+    return asdict(
+        submissions.report_submissions(run, statuses, requester_name(request), payload.why)
+    )

@@ -80,27 +80,27 @@ def list_webhooks(request: HttpRequest) -> Any:
 def create_webhook(request: HttpRequest, payload: WebhookIn) -> Status[Any]:
     """Have an address told what happens; the answer has its secret."""
     team = request.auth.team_id  # type: ignore[attr-defined]
-    return Status(201, registration.create(team, payload.url, payload.events, payload.on))
+    return Status(201, registration.create_webhook(team, payload.url, payload.events, payload.on))
 
 
 @api.get(
     "/webhooks/{webhook_id}", response={200: WebhookOut, **ERRORS}, tags=["webhooks"], auth=MANAGES
 )
 def show_webhook(request: HttpRequest, webhook_id: Id) -> Any:
-    return _hook(request, webhook_id)
+    return _find_webhook(request, webhook_id)
 
 
 @api.patch("/webhooks/{webhook_id}", response={200: WebhookOut, **ERRORS}, tags=["webhooks"])
 def change_webhook(request: HttpRequest, webhook_id: Id, payload: WebhookChangeIn) -> Any:
     """Give it another address or other events, or turn it on or off; what is left out stays."""
     given = {name: value for name, value in payload.dict().items() if value is not None}
-    return registration.change(_hook(request, webhook_id), **given)
+    return registration.change_webhook(_find_webhook(request, webhook_id), **given)
 
 
 @api.delete("/webhooks/{webhook_id}", response={204: None, **ERRORS}, tags=["webhooks"])
 def delete_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     """Delete it with what waits for it and the record of what was sent."""
-    _hook(request, webhook_id).delete()
+    _find_webhook(request, webhook_id).delete()
     return Status(204, None)
 
 
@@ -109,15 +109,15 @@ def delete_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
 )
 def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
     """Put a new secret in the place of the old one, which signs nothing from now on."""
-    hook = _hook(request, webhook_id)
-    registration.renew(hook)
+    hook = _find_webhook(request, webhook_id)
+    registration.renew_secret(hook)
     return hook
 
 
 @api.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut, **ERRORS}, tags=["webhooks"])
 def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     """Send a message that says nothing, once; look at the deliveries for what came of it."""
-    return Status(202, registration.test(_hook(request, webhook_id)))
+    return Status(202, registration.send_test(_find_webhook(request, webhook_id)))
 
 
 @api.get(
@@ -128,7 +128,7 @@ def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
 )
 def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQuery]) -> Any:
     """What was sent and what waits, the latest first; page on with ``before``. Kept for 30 days."""
-    rows = _hook(request, webhook_id).deliveries.all()
+    rows = _find_webhook(request, webhook_id).deliveries.all()
     if query.before is not None:
         rows = rows.filter(pk__lt=query.before)
     return rows[: query.limit]
@@ -140,9 +140,9 @@ def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQ
 def replay_delivery(request: HttpRequest, delivery_id: Id) -> Status[Any]:
     """Send a message again, under the same id, whether or not it has arrived."""
     rows = scoped(Delivery, request).select_related("webhook")
-    return Status(202, registration.replay(get_object_or_404(rows, pk=delivery_id)))
+    return Status(202, registration.replay_delivery(get_object_or_404(rows, pk=delivery_id)))
 
 
-def _hook(request: HttpRequest, pk: int) -> Webhook:
+def _find_webhook(request: HttpRequest, pk: int) -> Webhook:
     hook: Webhook = get_object_or_404(scoped(Webhook, request), pk=pk)
     return hook

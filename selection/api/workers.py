@@ -10,13 +10,13 @@ from ninja import Query, Status
 
 from selection import reports
 from selection.accounts import scoped
-from selection.models import Candidate, Run, as_stored
+from selection.models import Candidate, Run, map_to_stored
 from selection.runs import enrolment, link_rotation, manual_verdicts, roster
 from selection.worker import links
 
-from .base import ERRORS, api, may_manage, who
+from .base import ERRORS, api, may_manage, requester_name
 from .fields import Id, Key
-from .pagination import NEXT, page
+from .pagination import NEXT, paginate
 from .schemas import LinksOut, RunWorkersQuery, VerdictIn, WhyIn, WorkerIn, WorkerOut
 
 
@@ -35,7 +35,10 @@ def list_workers(
     if query.search:
         named = Q(worker__name__icontains=query.search)
         rows = rows.filter(named | Q(worker__key__icontains=query.search))
-    return [_worker(row, request) for row in page(request, response, rows, query, "worker__key")]
+    return [
+        _worker_payload(row, request)
+        for row in paginate(request, response, rows, query, "worker__key")
+    ]
 
 
 @api.post(
@@ -46,8 +49,8 @@ def list_workers(
 def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]:
     """Let a worker join an open roster; 200 for one who is on it, 409 when it is closed."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    row, new = enrolment.arrive(run, payload.worker, payload.name, payload.attributes)
-    return Status(201 if new else 200, _worker(row, request))
+    row, new = enrolment.enrol_worker(run, payload.worker, payload.name, payload.attributes)
+    return Status(201 if new else 200, _worker_payload(row, request))
 
 
 @api.post(
@@ -57,7 +60,7 @@ def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]
 )
 def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Take a worker out of a run."""
-    return _moved(roster.withdraw, request, run_id, worker, payload)
+    return _move_worker(roster.withdraw_workers, request, run_id, worker, payload)
 
 
 @api.post(
@@ -67,10 +70,10 @@ def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> d
 )
 def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Let a worker who is gone take part again."""
-    return _moved(roster.take_back, request, run_id, worker, payload)
+    return _move_worker(roster.take_back, request, run_id, worker, payload)
 
 
-def _moved(
+def _move_worker(
     move: Callable[[Run, list[str], str, str], object],
     request: HttpRequest,
     run_id: Id,
@@ -79,8 +82,8 @@ def _moved(
 ) -> dict[str, Any]:
     """The worker after being moved out of the run, or back into it."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    move(run, [worker], who(request), payload.why)
-    return _worker(_candidate(run, worker), request)
+    move(run, [worker], requester_name(request), payload.why)
+    return _worker_payload(_find_candidate(run, worker), request)
 
 
 @api.post(
@@ -92,10 +95,10 @@ def give_verdict(
     request: HttpRequest, run_id: Id, worker: Key, payload: VerdictIn
 ) -> dict[str, Any]:
     """Accept or reject a worker by hand, beside what the algorithm says; in its first skill."""
-    row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
+    row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
     verdict = {"accepted": 1, "rejected": -1, None: None}[payload.verdict]
-    manual_verdicts.override(row, verdict, who(request), payload.why)
-    return _worker(row, request)
+    manual_verdicts.override_verdict(row, verdict, requester_name(request), payload.why)
+    return _worker_payload(row, request)
 
 
 @api.post(
@@ -105,9 +108,9 @@ def give_verdict(
 )
 def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Put a new link in the place of a worker's: the old one opens nothing any more."""
-    row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
-    link_rotation.one(row, who(request), payload.why)
-    return _worker(row, request)
+    row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
+    link_rotation.rotate_worker_link(row, requester_name(request), payload.why)
+    return _worker_payload(row, request)
 
 
 @api.delete(
@@ -116,8 +119,8 @@ def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) 
 def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
     """Let a worker's link open nothing any more. The list of workers has a new one, should it be
     wanted."""
-    row = _candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
-    link_rotation.one(row, who(request))
+    row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
+    link_rotation.rotate_worker_link(row, requester_name(request))
     return Status(204, None)
 
 
@@ -125,23 +128,23 @@ def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
 def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str, Any]:
     """Put new links in the place of all workers' and of the one to join by."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    link_rotation.everyone(run, who(request), payload.why)
+    link_rotation.rotate_all_links(run, requester_name(request), payload.why)
     replaced = run.candidates.filter(skill=0).count()
     return {"replaced": replaced, "join_link": links.join_address(run)}
 
 
-def _candidate(run: Run, worker: str) -> Candidate:
+def _find_candidate(run: Run, worker: str) -> Candidate:
     rows = run.candidates.select_related("worker", "run")
-    key = as_stored([worker], run.pool.workers.all())[worker]
+    key = map_to_stored([worker], run.pool.workers.all())[worker]
     return get_object_or_404(rows, worker__key=key, skill=0)
 
 
-def _worker(row: Candidate, request: HttpRequest) -> dict[str, Any]:
+def _worker_payload(row: Candidate, request: HttpRequest) -> dict[str, Any]:
     return {
         "worker": row.worker.key,
         "name": row.worker.name,
-        "presence": reports.presence(row),
+        "presence": reports.presence_of(row),
         "seen": row.seen,
         "by_hand": "" if row.by_hand is None else row.get_by_hand_display(),
-        "link": links.address(row.pk, row.links) if may_manage(request) else "",
+        "link": links.worker_url(row.pk, row.links) if may_manage(request) else "",
     }

@@ -2,6 +2,6 @@
 
 from . import receivers  # noqa: F401  (connects them)
 from .listing import FIELDS, lines
-from .log import MANY, deleted, note
+from .log import MANY, record_deletion, record_entry
 
-__all__ = ["FIELDS", "MANY", "deleted", "lines", "note"]
+__all__ = ["FIELDS", "MANY", "record_deletion", "lines", "record_entry"]

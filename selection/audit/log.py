@@ -36,7 +36,7 @@ SECRET, HIDDEN = {"password", "digest", "salt"}, "hidden"
 asking: ContextVar[HttpRequest | None] = ContextVar("asking", default=None)
 
 
-def who() -> str:
+def actor_name() -> str:
     """The login's name, "token NAME", or whose command it is; empty for workers and tasks."""
     request = asking.get()
     if request is None:
@@ -48,26 +48,26 @@ def who() -> str:
     return str(user.get_username()) if user is not None and user.is_authenticated else ""
 
 
-def whoever() -> str:
+def request_principal() -> str:
     """Who asks without a login or a token; nobody, where nobody asks."""
     return "a worker" if asking.get() is not None else ""
 
 
-def note(kind: str, item: Model, **fields: Any) -> None:
+def record_entry(kind: str, item: Model, **fields: Any) -> None:
     """Write down that this was done to this thing by whoever asks; by nobody, nothing is written.
 
     fields  before, after, why, who
 
     The address is that of a login or a program: a worker's is nobody's business.
     """
-    fields.setdefault("who", who())
+    fields.setdefault("who", actor_name())
     if not fields["who"]:
         return
     request = asking.get()
     AuditEntry.objects.create(
         at=timezone.now(),
-        address=request.META.get("REMOTE_ADDR", "")[:45] if request and who() else "",
-        team_id=_team(item),
+        address=request.META.get("REMOTE_ADDR", "")[:45] if request and actor_name() else "",
+        team_id=_team_id(item),
         kind=kind,
         model=item._meta.model_name or "",
         item=str(item.pk or ""),
@@ -76,17 +76,21 @@ def note(kind: str, item: Model, **fields: Any) -> None:
     )
 
 
-def _team(item: Model) -> int | None:
+def _team_id(item: Model) -> int | None:
     """None for logins and groups, which are of no team."""
     return team_of(item) if item._meta.app_label == AuditEntry._meta.app_label else None
 
 
-def deleted(item: Model) -> None:
+def record_deletion(item: Model) -> None:
     """Write down that this goes, with what it was."""
-    note("deleted", item, before={name: shown(name, value) for name, value in values(item).items()})
+    record_entry(
+        "deleted",
+        item,
+        before={name: display_value(name, value) for name, value in field_values(item).items()},
+    )
 
 
-def values(item: Model, written: Any = None) -> dict[str, Any]:
+def field_values(item: Model, written: Any = None) -> dict[str, Any]:
     """By field, those that people set; of a partial save those that it wrote."""
     kind = type(item)
     left_out = {"id", *OWN.get(kind, ())}
@@ -96,5 +100,5 @@ def values(item: Model, written: Any = None) -> dict[str, Any]:
     return {one.attname: getattr(item, one.attname) for one in fields}
 
 
-def shown(name: str, value: Any) -> Any:
+def display_value(name: str, value: Any) -> Any:
     return HIDDEN if name in SECRET else value

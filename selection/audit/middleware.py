@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 from .log import asking
 
 
-class Recording:
+class AuditMiddleware:
     """Middleware: what is done in this request is written down as its sender's."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -27,7 +27,15 @@ from selection.models import (
     Webhook,
 )
 
-from .log import MANY, deleted, note, shown, values, who, whoever
+from .log import (
+    MANY,
+    actor_name,
+    display_value,
+    field_values,
+    record_deletion,
+    record_entry,
+    request_principal,
+)
 
 FACTORS = {"totp": "code", "recovery_codes": "recovery code", "webauthn": "passkey"}
 WATCHED = (
@@ -45,77 +53,83 @@ WATCHED = (
 )
 
 
-def remember(sender: Any, instance: Model, raw: bool, **signal: Any) -> None:
+def snapshot_before_save(sender: Any, instance: Model, raw: bool, **signal: Any) -> None:
     """What is stored now, to compare with."""
-    if not raw and instance.pk and who():
+    if not raw and instance.pk and actor_name():
         rows = sender._base_manager.filter(pk=instance.pk)
         instance._stored = rows.values().first()  # type: ignore[attr-defined]
 
 
-def saved(
+def on_save(
     sender: Any, instance: Any, created: bool, raw: bool, update_fields: Any, **signal: Any
 ) -> None:
-    if not raw and who():
+    if not raw and actor_name():
         old = None if created else instance.__dict__.pop("_stored", None)
-        _compare(instance, old or {}, update_fields)
+        _record_difference(instance, old or {}, update_fields)
 
 
 @receiver(post_save, sender=Event)
-def happened(instance: Event, raw: bool, **signal: Any) -> None:
+def on_event(instance: Event, raw: bool, **signal: Any) -> None:
     """Also what a part of the machine did to a run, or a worker: they say so in an event each."""
     if not raw:
         said = {"after": {"said": instance.what}, "why": instance.why}
-        note(instance.kind, instance.run, who=who() or part() or whoever(), **said)
+        record_entry(
+            instance.kind, instance.run, who=actor_name() or part() or request_principal(), **said
+        )
 
 
-def _compare(instance: Model, old: dict[str, Any], written: Any) -> None:
-    new = values(instance, written)
+def _record_difference(instance: Model, old: dict[str, Any], written: Any) -> None:
+    new = field_values(instance, written)
     changed = [name for name, value in new.items() if not old or old[name] != value]
     if changed:
-        before = {name: shown(name, old[name]) for name in changed if old}
-        after = {name: shown(name, new[name]) for name in changed}
-        note("changed" if old else "added", instance, before=before, after=after)
+        before = {name: display_value(name, old[name]) for name in changed if old}
+        after = {name: display_value(name, new[name]) for name in changed}
+        record_entry("changed" if old else "added", instance, before=before, after=after)
 
 
-def goes(instance: Model, **signal: Any) -> None:
-    deleted(instance)
+def on_delete(instance: Model, **signal: Any) -> None:
+    record_deletion(instance)
 
 
 # Each for its senders, so that what the engine writes and deletes by the thousand is not looked at.
 for watched in WATCHED:
-    pre_save.connect(remember, sender=watched)
-    post_save.connect(saved, sender=watched)
+    pre_save.connect(snapshot_before_save, sender=watched)
+    post_save.connect(on_save, sender=watched)
     if watched not in MANY:
-        pre_delete.connect(goes, sender=watched)
+        pre_delete.connect(on_delete, sender=watched)
 
 
-def rights(sender: Any, instance: Model, action: str, pk_set: Any, **signal: Any) -> None:
+def on_permission_change(
+    sender: Any, instance: Model, action: str, pk_set: Any, **signal: Any
+) -> None:
     """What a login or a group may do, and which groups a login is in."""
     if action in ("post_add", "post_remove", "post_clear"):
         done = action.removeprefix("post_")
-        note("changed", instance, after={f"{done} {sender._meta.model_name}": sorted(pk_set or ())})
+        record_entry(
+            "changed", instance, after={f"{done} {sender._meta.model_name}": sorted(pk_set or ())}
+        )
 
 
 for through in (User.groups.through, User.user_permissions.through, Group.permissions.through):
-    m2m_changed.connect(rights, sender=through)
+    m2m_changed.connect(on_permission_change, sender=through)
 
 
 @receiver(user_logged_in)
-def came(sender: Any, request: Any, user: User, **signal: Any) -> None:
+def on_login(sender: Any, request: Any, user: User, **signal: Any) -> None:
     """With what they showed, one after the other."""
-    shown = [_shown(one) for one in get_authentication_records(request, user)]
+    shown = [_login_method(one) for one in get_authentication_records(request, user)]
     if getattr(request, "by_proxy", False):
         shown = ["proxy"]
-    note("signed in", user, who=user.get_username(), after={"by": ", ".join(shown)})
+    record_entry("signed in", user, who=user.get_username(), after={"by": ", ".join(shown)})
 
 
-def _shown(record: dict[str, Any]) -> str:
+def _login_method(record: dict[str, Any]) -> str:
     """What was shown to sign in: a password, a kind of second factor, or a provider's name."""
     said = str(record.get("type") or record.get("provider") or record["method"])
     return FACTORS.get(said, said)
 
 
 @receiver(user_logged_out)
-def went(sender: Any, user: User | None, **signal: Any) -> None:
+def on_logout(sender: Any, user: User | None, **signal: Any) -> None:
     if user is not None:
-        note("signed out", user, who=user.get_username())
+        record_entry("signed out", user, who=user.get_username())

@@ -9,13 +9,13 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import DateTimeField, Field, Model, QuerySet
 
-from .prepared_statements import executed
+from .prepared_statements import execute_prepared
 
 AT_ONCE = 20_000  # rows in one statement
 NUMBERS = (int, float, bool, type(None))
 
 
-def insert(
+def insert_rows(
     model: type[Model],
     columns: dict[str, Sequence[Any]],
     same: dict[str, Any],
@@ -33,15 +33,15 @@ def insert(
         return 0
     shared = [
         field.get_db_prep_save(value, connection)
-        for field, value in zip(_fields(model, tuple(same)), same.values(), strict=True)
+        for field, value in zip(_model_fields(model, tuple(same)), same.values(), strict=True)
     ]
-    arrays = _by_arrays(columns)
-    sql = _insertion(model, tuple(columns), tuple(same), ignore_conflicts, arrays)
-    return (_at_once if arrays else _each)(sql, columns, shared)
+    arrays = _uses_arrays(columns)
+    sql = _insert_statement(model, tuple(columns), tuple(same), ignore_conflicts, arrays)
+    return (_execute_chunks if arrays else _execute_each)(sql, columns, shared)
 
 
 @cache
-def _insertion(
+def _insert_statement(
     model: type[Model],
     given: tuple[str, ...],
     same: tuple[str, ...],
@@ -49,13 +49,13 @@ def _insertion(
     arrays: bool,
 ) -> str:
     """The statement that inserts these columns: of one row, or of whole columns."""
-    fields = _fields(model, given + same)
-    head = f"INSERT INTO {_table(model)} ({', '.join(map(_name, fields))})"  # nosec B608
+    fields = _model_fields(model, given + same)
+    head = f"INSERT INTO {_table_name(model)} ({', '.join(map(_quote_name, fields))})"  # nosec B608
     tail = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
     if not arrays:
         return f"{head} VALUES ({', '.join(['%s'] * len(fields))}){tail}"
-    constants = "".join(f", {_typed(field)}" for field in fields[len(given) :])
-    columns = _unnested(fields[: len(given)])
+    constants = "".join(f", {_typed_placeholder(field)}" for field in fields[len(given) :])
+    columns = _unnest_fields(fields[: len(given)])
     return f"{head} SELECT given.*{constants} FROM {columns}{tail}"  # nosec B608
 
 
@@ -93,25 +93,25 @@ def insert_from(
     return inserted
 
 
-def update(model: type[Model], ids: Sequence[int], columns: dict[str, Sequence[Any]]) -> None:
+def update_rows(model: type[Model], ids: Sequence[int], columns: dict[str, Sequence[Any]]) -> None:
     """Give the rows of these ids new values.
 
     columns  field's attribute name to its values, one an id: numbers, text, moments or None
     """
     if not ids:
         return
-    fields, key = _fields(model, tuple(columns)), model._meta.pk
+    fields, key = _model_fields(model, tuple(columns)), model._meta.pk
     assert key is not None
-    table, where, given = _table(model), _name(key), {**columns, key.attname: ids}
-    if _by_arrays(given):
-        new = ", ".join(f"{_name(field)} = given.{_name(field)}" for field in fields)
-        arrays, theirs = _unnested([*fields, key]), f"{table}.{where}"
+    table, where, given = _table_name(model), _quote_name(key), {**columns, key.attname: ids}
+    if _uses_arrays(given):
+        new = ", ".join(f"{_quote_name(field)} = given.{_quote_name(field)}" for field in fields)
+        arrays, theirs = _unnest_fields([*fields, key]), f"{table}.{where}"
         # Said twice, because joined to an array the database may well read the whole table.
         sql = (
             f"UPDATE {table} SET {new} FROM {arrays} WHERE {theirs} = given.{where} "  # nosec B608
-            f"AND {theirs} = ANY(%s::{_type(key)}[])"
+            f"AND {theirs} = ANY(%s::{_column_type(key)}[])"
         )
-        _at_once(sql, {**given, "among": ids}, [])
+        _execute_chunks(sql, {**given, "among": ids}, [])
         return
     # Only moments are written differently by each database; asking each field takes long.
     moments = {
@@ -119,8 +119,8 @@ def update(model: type[Model], ids: Sequence[int], columns: dict[str, Sequence[A
         for field in fields
         if isinstance(field, DateTimeField)
     }
-    new = ", ".join(f"{_name(field)} = %s" for field in fields)
-    _each(f"UPDATE {table} SET {new} WHERE {where} = %s", given | moments, [])  # nosec B608
+    new = ", ".join(f"{_quote_name(field)} = %s" for field in fields)
+    _execute_each(f"UPDATE {table} SET {new} WHERE {where} = %s", given | moments, [])  # nosec B608
 
 
 # -- as statements
@@ -128,16 +128,16 @@ def update(model: type[Model], ids: Sequence[int], columns: dict[str, Sequence[A
 Columns = dict[str, Sequence[Any]]
 
 
-def _by_arrays(columns: Columns) -> bool:
+def _uses_arrays(columns: Columns) -> bool:
     """PostgreSQL takes a column as one value, so that many rows are one short statement."""
     return connection.vendor == "postgresql" and len(next(iter(columns.values()))) > 1
 
 
-def _each(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
+def _execute_each(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
     """Run this for each row; returns how many rows were touched."""
     rows = list(zip(*columns.values(), *map(repeat, shared), strict=False))
     if len(rows) == 1:
-        with executed(sql, rows[0]) as cursor:
+        with execute_prepared(sql, rows[0]) as cursor:
             return int(cursor.rowcount)
     # Outside a transaction every row would be one of its own.
     with transaction.atomic(), connection.cursor() as cursor:
@@ -145,18 +145,18 @@ def _each(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
         return int(cursor.rowcount)
 
 
-def _at_once(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
+def _execute_chunks(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
     """Run this with whole columns, so many rows at a time; returns how many rows were touched."""
     size, touched = len(next(iter(columns.values()))), 0
     with transaction.atomic() if size > AT_ONCE else nullcontext(), connection.cursor() as cursor:
         for start in range(0, size, AT_ONCE):
-            part = [_array(values[start : start + AT_ONCE]) for values in columns.values()]
+            part = [_format_array(values[start : start + AT_ONCE]) for values in columns.values()]
             cursor.execute(sql, [*shared, *part])
             touched += cursor.rowcount
     return touched
 
 
-def _array(values: Sequence[Any]) -> Any:
+def _format_array(values: Sequence[Any]) -> Any:
     """As PostgreSQL reads an array; of numbers it is written here, which is many times quicker."""
     listed = list(values)
     if all(isinstance(value, NUMBERS) for value in listed):
@@ -164,30 +164,30 @@ def _array(values: Sequence[Any]) -> Any:
     return listed
 
 
-def _unnested(fields: Sequence["Field[Any, Any]"]) -> str:
-    arrays = ", ".join(f"%s::{_type(field)}[]" for field in fields)
-    return f"unnest({arrays}) AS given({', '.join(map(_name, fields))})"
+def _unnest_fields(fields: Sequence["Field[Any, Any]"]) -> str:
+    arrays = ", ".join(f"%s::{_column_type(field)}[]" for field in fields)
+    return f"unnest({arrays}) AS given({', '.join(map(_quote_name, fields))})"
 
 
-def _typed(field: "Field[Any, Any]") -> str:
-    return f"%s::{_type(field)}"
+def _typed_placeholder(field: "Field[Any, Any]") -> str:
+    return f"%s::{_column_type(field)}"
 
 
-def _type(field: "Field[Any, Any]") -> str:
+def _column_type(field: "Field[Any, Any]") -> str:
     """Of its column, without a length: a cast to that would cut what is too long."""
     return str(field.rel_db_type(connection)).partition("(")[0]
 
 
 @cache
-def _fields(model: type[Model], names: tuple[str, ...]) -> list["Field[Any, Any]"]:
+def _model_fields(model: type[Model], names: tuple[str, ...]) -> list["Field[Any, Any]"]:
     known = {field.attname: field for field in model._meta.concrete_fields}
     return [known[name] for name in names]
 
 
-def _table(model: type[Model]) -> str:
-    return _name(model._meta.db_table)
+def _table_name(model: type[Model]) -> str:
+    return _quote_name(model._meta.db_table)
 
 
-def _name(what: "Field[Any, Any] | str") -> str:
+def _quote_name(what: "Field[Any, Any] | str") -> str:
     """Of a table or a column, quoted."""
     return connection.ops.quote_name(what if isinstance(what, str) else what.column or what.attname)

@@ -9,7 +9,7 @@ from django.db.models import Field, Lookup
 
 
 @Field.register_lookup
-class Among(Lookup):
+class AnyLookup(Lookup):
     """As ``in``, but all of them are one value of the statement, a list or an array of numpy's.
 
     Written out one by one they take longer than what is looked up by them: to put them into the
@@ -25,15 +25,15 @@ class Among(Lookup):
 
     def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         column, params = self.process_lhs(compiler, connection)
-        return f"{column} = ANY(%s::bigint[])", (*params, f"{{{self._listed()}}}")
+        return f"{column} = ANY(%s::bigint[])", (*params, f"{{{self._as_list()}}}")
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         column, params = self.process_lhs(compiler, connection)
-        listed = f"[{self._listed()}]"
+        listed = f"[{self._as_list()}]"
         sql = f"{column} IN (SELECT value FROM json_each(%s))"  # nosec B608  # noqa: S608
         return sql, (*params, listed)
 
-    def _listed(self) -> str:
+    def _as_list(self) -> str:
         if not self.rhs:
             raise EmptyResultSet
         return str(self.rhs)

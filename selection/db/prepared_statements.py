@@ -13,7 +13,7 @@ from django.db import connection
 
 
 @contextmanager
-def executed(sql: str, params: Sequence[Any], **how: bool) -> Iterator[Any]:
+def execute_prepared(sql: str, params: Sequence[Any], **how: bool) -> Iterator[Any]:
     """The cursor of this statement. On other databases it is one like any other.
 
     how  binary: whether values come as PostgreSQL has them. prepare: False plans it anew

@@ -10,12 +10,12 @@ from django.db.models import F, Q
 from numpy.typing import NDArray
 
 from selection import db_clock
-from selection.db.read_columns import table
+from selection.db.read_columns import read_table
 from selection.models import Answer, Assignment, Candidate, Run
 from selection.models.roster import Roster
 from topk import Selector
 
-from .exposure_limits import Rations
+from .exposure_limits import ExposureLimits
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -26,7 +26,7 @@ MANY = 2000  # rows are read all together beyond that
 
 
 @dataclass
-class Answers:
+class UncountedAnswers:
     """Those that were not counted yet, in order of arm and position. All are (a,).
 
     ids, arms  of assignment, and by the run's numbers
@@ -82,13 +82,13 @@ class StepArrays:
     noted: NDArray[np.float64]
     gone: Flags
     skipped: Counts
-    answers: Answers
+    answers: UncountedAnswers
     unseen: Counts
     shown: Counts
     recorded: Flags
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     ending: Run.Ending | None = None
-    rations: Rations | None = None
+    rations: ExposureLimits | None = None
 
     def __post_init__(self) -> None:
         self.counted = np.zeros(self.answers.ids.size, bool)
@@ -186,19 +186,19 @@ class StepArrays:
 COLUMNS = ("arm", "id", "worker_id", "asked", "pulls", "void", "verdict", "skipped", "left")
 
 
-def load(run: Run) -> StepArrays:
+def load_arrays(run: Run) -> StepArrays:
     rows = run.candidates.order_by().annotate(left=~Q(gone=""))
-    columns = table(rows, (*COLUMNS, "rewards"))
+    columns = read_table(rows, (*COLUMNS, "rewards"))
     columns[:, columns[0].astype(np.int64)] = columns.copy()  # quicker than in order from the disk
     ids, workers, asked, pulls, void, verdict, skipped, left = columns[1:-1].astype(np.int64)
-    skill, gone, rewards = _skills(run, ids.size), left > 0, columns[-1]
+    skill, gone, rewards = _read_skills(run, ids.size), left > 0, columns[-1]
     roster = Roster.of(run, skill, gone, pulls)
     state = roster.state(pulls, rewards, verdict, run.memory)
-    answers = _answers(run, ids, pulls + void)
-    unseen, shown = _out(run, gone)
+    answers = _read_answers(run, ids, pulls + void)
+    unseen, shown = _count_outstanding(run, gone)
     return StepArrays(
         run=run,
-        now=db_clock.now(),
+        now=db_clock.database_now(),
         roster=roster,
         selector=roster.selector(run, state) if roster.ready(run) else None,
         ids=ids,
@@ -209,18 +209,18 @@ def load(run: Run) -> StepArrays:
         void=void,
         rewards=rewards,
         verdict=verdict,
-        noted=_noted(run, ids, answers),
+        noted=_read_last_seen(run, ids, answers),
         gone=gone,
         skipped=skipped,
         answers=answers,
         unseen=unseen,
         shown=shown,
         recorded=_recorded(run, ids.size),
-        rations=Rations.of(run),
+        rations=ExposureLimits.of(run),
     )
 
 
-def _skills(run: Run, n: int) -> Counts:
+def _read_skills(run: Run, n: int) -> Counts:
     """(n,) the skill of each arm: read only where there are several."""
     if not run.several:
         return np.zeros(n, np.int64)
@@ -236,7 +236,7 @@ def _recorded(run: Run, n: int) -> Flags:
     return recorded
 
 
-def _noted(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:
+def _read_last_seen(run: Run, ids: Counts, answers: UncountedAnswers) -> NDArray[np.float64]:
     """(n,) seconds at which each was last noted to be there.
 
     Where everybody is waited for, only of those who answered: the rest is not looked at.
@@ -252,7 +252,7 @@ def _noted(run: Run, ids: Counts, answers: Answers) -> NDArray[np.float64]:
     return noted
 
 
-def _answers(run: Run, candidates: Counts, closed: Counts) -> Answers:
+def _read_answers(run: Run, candidates: Counts, closed: Counts) -> UncountedAnswers:
     """The answers that are not counted yet.
 
     candidates  (n,) their ids, by arm
@@ -265,7 +265,7 @@ def _answers(run: Run, candidates: Counts, closed: Counts) -> Answers:
     # Whoever let their time run out was not there.
     flat = [(*row[:3], -np.inf if row[3] else row[4].timestamp()) for row in found]
     waiting = np.array(sorted(flat), np.float64).reshape(-1, 4).T
-    owners, positions = _places(waiting[0].astype(np.int64))
+    owners, positions = _read_places(waiting[0].astype(np.int64))
     by_id = candidates.argsort()
     arms = by_id[np.searchsorted(candidates, owners, sorter=by_id)]
     order = np.lexsort((positions, arms))
@@ -275,21 +275,21 @@ def _answers(run: Run, candidates: Counts, closed: Counts) -> Answers:
     # j places behind those that are closed already, for then none is missing between.
     first = np.searchsorted(arms, arms)
     ripe = positions == closed[arms] + np.arange(arms.size) - first
-    return Answers(ids, arms, right, void.astype(bool), ripe, at)
+    return UncountedAnswers(ids, arms, right, void.astype(bool), ripe, at)
 
 
-def _places(assignments: Counts) -> tuple[Counts, Counts]:
+def _read_places(assignments: Counts) -> tuple[Counts, Counts]:
     """(a,) candidate and position of each, which are in order.
 
     By their ids: joined to the answers that wait, the database sometimes reads all that ever were,
     because of how many waited when it last looked.
     """
     rows = Assignment.objects.filter(pk__among=assignments).order_by()
-    found = table(rows, ("id", "candidate_id", "position")).astype(np.int64)
+    found = read_table(rows, ("id", "candidate_id", "position")).astype(np.int64)
     return found[1:, found[0].argsort()]  # type: ignore[return-value]
 
 
-def _out(run: Run, gone: Flags) -> tuple[Counts, Counts]:
+def _count_outstanding(run: Run, gone: Flags) -> tuple[Counts, Counts]:
     """(n,) assignments out that were not shown yet, and those that were; where it matters."""
     n = gone.size
     if run.recorded_only or (run.hours_to_come is None and not gone.any()):

@@ -13,7 +13,7 @@ from .withdrawal import take_back
 FIRST = 3  # questions for each of those who come before there are enough to choose from
 
 
-def ask(arrays: StepArrays) -> None:
+def ask_workers(arrays: StepArrays) -> None:
     """Decide how many assignments each worker gets, within slots, budget and questions.
 
     Those who are there are asked first, and nothing that is out with others who were never shown
@@ -30,20 +30,20 @@ def ask(arrays: StepArrays) -> None:
     if there.any() and unseen.any() and _budget_left(arrays) < free:
         take_back(arrays, np.flatnonzero(unseen > 0))  # the money that is out with the absent
         unseen = np.where(there, 0, arrays.unseen)
-    arrays.counts = _asked(arrays, there, left, free)
+    arrays.counts = _ask_among(arrays, there, left, free)
     free -= int(arrays.counts.sum() + unseen.sum())
     if not there.all() and free > 0:
-        arrays.counts = arrays.counts + _asked(arrays, ~there & ~arrays.gone, left, free)
-    if _all_wait(arrays, free):
+        arrays.counts = arrays.counts + _ask_among(arrays, ~there & ~arrays.gone, left, free)
+    if _is_everyone_waiting(arrays, free):
         arrays.counts = _past_the_silent(arrays, there, left, free)
     if arrays.rations:
         arrays.counts = arrays.rations.share(arrays.skill, arrays.counts)
-    if not arrays.counts.any() and not arrays.run.enrolling and _stuck(arrays, left):
+    if not arrays.counts.any() and not arrays.run.enrolling and _is_stuck(arrays, left):
         spent = arrays.run.budget is not None and _budget_left(arrays) <= 0
         arrays.ending = Run.Ending.BUDGET if spent else Run.Ending.QUESTIONS
 
 
-def _all_wait(arrays: StepArrays, free: int) -> bool:
+def _is_everyone_waiting(arrays: StepArrays, free: int) -> bool:
     """Whether more could be out and nobody gets anything, because of what is out with some."""
     if arrays.run.recorded_only or arrays.counts.any():
         return False
@@ -53,13 +53,13 @@ def _all_wait(arrays: StepArrays, free: int) -> bool:
 def _past_the_silent(arrays: StepArrays, there: Flags, left: Counts, free: int) -> Counts:
     """What the others get as if nothing were out with those who hold questions, once these were
     waited for long enough; until then a message comes when it will be."""
-    if (seconds := grace_period.left(arrays.run)) > 0:
-        wakeups.later(arrays.run.pk, seconds)
+    if (seconds := grace_period.seconds_left(arrays.run)) > 0:
+        wakeups.request_step_later(arrays.run.pk, seconds)
         return arrays.counts
-    return _asked(arrays, there & (arrays.held == 0), left, free, alone=True)
+    return _ask_among(arrays, there & (arrays.held == 0), left, free, alone=True)
 
 
-def _asked(
+def _ask_among(
     arrays: StepArrays, among: Flags, left: Counts, free: int, alone: bool = False
 ) -> Counts:
     """How many assignments each of these workers gets, beyond what the step gives already.
@@ -68,10 +68,10 @@ def _asked(
     """
     if not among.any():
         return np.zeros_like(arrays.counts)
-    room = np.where(among, np.minimum(left, _hands(arrays)), 0) - arrays.counts
+    room = np.where(among, np.minimum(left, _free_slots(arrays)), 0) - arrays.counts
     room, slots = np.maximum(room, 0), min(free, _budget_left(arrays))
     if arrays.selector is None:
-        return _introduced(arrays, room, slots)
+        return _initial_questions(arrays, room, slots)
     roster, pending = arrays.roster, arrays.pending + arrays.counts
     counts = arrays.selector.ask(
         slots=slots,
@@ -81,11 +81,11 @@ def _asked(
     )
     spread = roster.spread(counts, 0)
     if arrays.run.several and not arrays.run.recorded_only:
-        return _within_hands(arrays, spread)
+        return _limit_to_free_slots(arrays, spread)
     return spread
 
 
-def _introduced(arrays: StepArrays, room: Counts, slots: int) -> Counts:
+def _initial_questions(arrays: StepArrays, room: Counts, slots: int) -> Counts:
     """The first questions, while fewer have come than are wanted: any algorithm asks them."""
     if not arrays.run.selector_class.open_roster:
         return np.zeros_like(room)
@@ -101,7 +101,7 @@ def _budget_left(arrays: StepArrays) -> int:
     return arrays.run.budget - arrays.spent - int(arrays.counts.sum())
 
 
-def _hands(arrays: StepArrays) -> Counts:
+def _free_slots(arrays: StepArrays) -> Counts:
     """How many more assignments each worker may hold. Recorded answers take no time to give.
 
     Hands are filled when they are empty. Were each answer followed by a question or by none, this
@@ -113,7 +113,7 @@ def _hands(arrays: StepArrays) -> Counts:
     return np.where(arrays.held > 0, 0, arrays.run.slots_per_worker)
 
 
-def _within_hands(arrays: StepArrays, counts: Counts) -> Counts:
+def _limit_to_free_slots(arrays: StepArrays, counts: Counts) -> Counts:
     """What each worker's hands hold of what all their skills ask, the least asked skill first.
 
     Every skill has the same workers, so the arms form a table of skills by workers. Each round
@@ -124,7 +124,7 @@ def _within_hands(arrays: StepArrays, counts: Counts) -> Counts:
     # (skills, workers) what the algorithm asks for now, and all that was asked before.
     wanted, asked = counts[places], arrays.asked[places]
     # (workers,) a worker's hands are the same in all skills, so any row of places tells them.
-    free, given = _hands(arrays)[places[0]], np.zeros_like(wanted)
+    free, given = _free_slots(arrays)[places[0]], np.zeros_like(wanted)
     while (takes := (wanted > given) & (free > 0)).any():
         # (workers,) of the skills that want the worker, the one in which least was asked.
         skill = np.where(takes, asked + given, np.iinfo(np.int64).max).argmin(axis=0)
@@ -147,7 +147,7 @@ def _questions_left(arrays: StepArrays) -> Counts:
     return left
 
 
-def _stuck(arrays: StepArrays, left: Counts) -> bool:
+def _is_stuck(arrays: StepArrays, left: Counts) -> bool:
     """Whether nothing is out and none of the workers that the algorithm needs has a question left.
 
     Only questions and money count here: full hands are empty again soon.

@@ -5,7 +5,7 @@ from selection.models.roster import Roster
 from topk import Selector, Standing
 
 
-def remember(run: Run, selector: Selector, standing: Standing, roster: Roster) -> None:
+def remember_guarantee(run: Run, selector: Selector, standing: Standing, roster: Roster) -> None:
     """Keep the least ε that was proved, and whom it was proved for.
 
     Not for promises that hold on average only: what is expected changes with every answer. Whoever

@@ -12,7 +12,7 @@ from .arrays import Counts, StepArrays
 CHUNK = 2000
 
 
-def deal(arrays: StepArrays) -> None:
+def deal_assignments(arrays: StepArrays) -> None:
     """Turn the arrays's counts into assignments."""
     run, counts = arrays.run, arrays.counts
     if not counts.any():
@@ -22,9 +22,9 @@ def deal(arrays: StepArrays) -> None:
     arms = np.repeat(np.arange(counts.size), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     positions = arrays.asked[arms] + np.arange(arms.size) - first
-    records = _records(run, arms) if run.has_recorded else {}
-    questions = _questions(arrays, arms, positions, records)
-    bulk.insert(
+    records = _recorded_answers(run, arms) if run.has_recorded else {}
+    questions = _question_ids(arrays, arms, positions, records)
+    bulk.insert_rows(
         Assignment,
         {
             "candidate_id": arrays.ids[arms].tolist(),
@@ -34,7 +34,7 @@ def deal(arrays: StepArrays) -> None:
         same={"step": run.steps},
     )
     if records:
-        _answer(run, list(records.values()))
+        _give_recorded_answers(run, list(records.values()))
     _pass_over_retired(run)
 
 
@@ -58,7 +58,7 @@ def _pass_over_retired(run: Run) -> None:
         RecordedAnswer.objects.filter(pk__in=vain).delete()
 
 
-def _answer(run: Run, records: list[RecordedAnswer]) -> None:
+def _give_recorded_answers(run: Run, records: list[RecordedAnswer]) -> None:
     """Give the answers that were made elsewhere and are asked for now."""
     asked = Assignment.objects.filter(candidate__run=run).open()
     given = {
@@ -79,7 +79,7 @@ def _answer(run: Run, records: list[RecordedAnswer]) -> None:
 # -- which question
 
 
-def _records(run: Run, arms: Counts) -> dict[int, RecordedAnswer]:
+def _recorded_answers(run: Run, arms: Counts) -> dict[int, RecordedAnswer]:
     """By index of assignment, the recorded answer it asks for: a worker's own come first.
 
     They are taken in a random order of their own, so that no way of collecting them matters.
@@ -92,7 +92,7 @@ def _records(run: Run, arms: Counts) -> dict[int, RecordedAnswer]:
     # (w, 3) id, arm and question number of all that wait, by arm and then in the arm's own order.
     table = np.array(list(waiting), np.int64).reshape(-1, 3)
     table = table[
-        np.lexsort((question_order.ranks(run.seed, table[:, 1], table[:, 2]), table[:, 1]))
+        np.lexsort((question_order.shuffle_ranks(run.seed, table[:, 1], table[:, 2]), table[:, 1]))
     ]
     ids, owners = table[:, 0], table[:, 1]
     # (w,) 0 for an arm's first recorded answer, 1 for its second; as many are taken as it is dealt.
@@ -104,19 +104,19 @@ def _records(run: Run, arms: Counts) -> dict[int, RecordedAnswer]:
     return {i: records[key] for i, key in zip(places, ids[taken].tolist(), strict=True)}
 
 
-def _questions(
+def _question_ids(
     arrays: StepArrays, arms: Counts, positions: Counts, records: dict[int, RecordedAnswer]
 ) -> list[int]:
     """The id of the question of each assignment."""
     run = arrays.run
-    given = _rationed(arrays, arms, records)
+    given = _limited_questions(arrays, arms, records)
     rest = [i for i in range(arms.size) if i not in records and i not in given]
     fresh = np.array(rest, np.int64)
-    numbers = _numbers(arrays, arms[fresh], positions[fresh])
+    numbers = _question_numbers(arrays, arms[fresh], positions[fresh])
     if run.has_recorded and fresh.size:
         numbers = _around_records(arrays, arms, positions, records, fresh, numbers)
     chosen = np.zeros(arms.size, np.int64)
-    chosen[fresh] = _ids(arrays, arms[fresh], numbers)
+    chosen[fresh] = _ids_of_numbers(arrays, arms[fresh], numbers)
     for i, record in records.items():
         chosen[i] = record.question_id
     for i, question in given.items():
@@ -124,7 +124,7 @@ def _questions(
     return chosen.tolist()
 
 
-def _rationed(
+def _limited_questions(
     arrays: StepArrays, arms: Counts, records: dict[int, RecordedAnswer]
 ) -> dict[int, int]:
     """By index of assignment, the question that was set aside for it, where they are limited."""
@@ -135,13 +135,13 @@ def _rationed(
     return {i: next(own[arm]) for i, arm in places}
 
 
-def _numbers(arrays: StepArrays, arms: Counts, positions: Counts) -> Counts:
+def _question_numbers(arrays: StepArrays, arms: Counts, positions: Counts) -> Counts:
     """The question numbers that the decks have at these positions of these arms."""
     numbers = np.zeros(arms.size, np.int64)
     for skill in arrays.run.skills:
         own = arrays.skill[arms] == skill.number
         size = skill.deck_size
-        numbers[own] = question_order.questions(arrays.run.seed, arms[own], positions[own], size)
+        numbers[own] = question_order.questions_at(arrays.run.seed, arms[own], positions[own], size)
     return _past_met(arrays, arms, positions, numbers) if arrays.skipped[arms].any() else numbers
 
 
@@ -151,7 +151,9 @@ def _past_met(arrays: StepArrays, arms: Counts, positions: Counts, numbers: Coun
     rows = arrays.run.candidates.filter(arm__in=own).values_list("arm", "met")
     for arm, met in rows.order_by():
         size, mine = arrays.run.skills[arrays.skill[arm]].deck_size, arms == arm
-        numbers[mine] = question_order.without(arrays.run.seed, arm, positions[mine], size, met)
+        numbers[mine] = question_order.questions_without(
+            arrays.run.seed, arm, positions[mine], size, met
+        )
     return numbers
 
 
@@ -180,12 +182,12 @@ def _around_records(
     replaced = numbers.copy()
     for j, arm in enumerate(arms[fresh].tolist()):
         while (position := used.get((arm, int(replaced[j])))) is not None:
-            replaced[j] = _numbers(arrays, np.array([arm]), np.array([position]))[0]
+            replaced[j] = _question_numbers(arrays, np.array([arm]), np.array([position]))[0]
         used[arm, int(replaced[j])] = int(positions[fresh[j]])
     return replaced
 
 
-def _ids(arrays: StepArrays, arms: Counts, numbers: Counts) -> Counts:
+def _ids_of_numbers(arrays: StepArrays, arms: Counts, numbers: Counts) -> Counts:
     """The id of the question of each number, in the question set of its arm's skill."""
     ids = np.zeros(arms.size, np.int64)
     for skill in arrays.run.skills:

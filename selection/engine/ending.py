@@ -5,7 +5,7 @@ from selection.history import notifications
 from selection.models import Run
 
 
-def end(run: Run, why: Run.Ending) -> None:
+def end_run(run: Run, why: Run.Ending) -> None:
     """Mark a locked run as ended; the caller saves."""
-    run.status, run.ending, run.ended = Run.Status.ENDED, why, db_clock.now()
-    notifications.ended(run)
+    run.status, run.ending, run.ended = Run.Status.ENDED, why, db_clock.database_now()
+    notifications.notify_ended(run)

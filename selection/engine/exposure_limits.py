@@ -19,7 +19,7 @@ AT_ONCE = 1_000_000  # places of decks that are looked at together
 
 
 @dataclass
-class Rations:
+class ExposureLimits:
     """What is left of a run's limited question sets, by the number of the skill.
 
     left    (questions,) how many more workers each may be given to; ids are the questions'
@@ -34,7 +34,7 @@ class Rations:
     given: dict[int, list[int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, run: Run) -> "Rations | None":
+    def of(cls, run: Run) -> "ExposureLimits | None":
         """None where nothing is limited, or nobody is asked.
 
         The sets are held until the step is written down, so that runs that share one take turns.
@@ -48,7 +48,7 @@ class Rations:
         if not run.rationed:
             run.rationed = True
             Run.objects.filter(pk=run.pk).update(rationed=True)
-        so_far, left, ids = exposure.met(limits), {}, {}
+        so_far, left, ids = exposure.count_met(limits), {}, {}
         for pk, most in limits.items():
             skill = sets[pk]
             rows = Question.objects.filter(question_set=pk, number__lt=skill.deck_size)
@@ -67,8 +67,8 @@ class Rations:
         shared = counts.copy()
         for number in self.left:
             arms = np.flatnonzero((skill == number) & (counts > 0))
-            known, waiting = self._known(arms)
-            for start, rows in self._orders(number, arms):
+            known, waiting = self._met_questions(arms)
+            for start, rows in self._deck_orders(number, arms):
                 for arm, order in zip(arms[start:].tolist(), rows, strict=False):
                     own = min(int(counts[arm]), waiting.get(arm, 0))
                     fresh = int(counts[arm]) - own
@@ -76,7 +76,7 @@ class Rations:
                     shared[arm] = own + len(self.given[arm])
         return shared
 
-    def _known(self, arms: Counts) -> tuple[dict[int, list[int]], dict[int, int]]:
+    def _met_questions(self, arms: Counts) -> tuple[dict[int, list[int]], dict[int, int]]:
         """By arm, the numbers of the questions that it had, met in another run, or answered
         elsewhere; and how many of the last wait: they are asked for first.
         """
@@ -95,14 +95,14 @@ class Rations:
                 waiting[arm] = waiting.get(arm, 0) + 1
         return known, waiting
 
-    def _orders(self, number: int, arms: Counts) -> Iterable[tuple[int, Counts]]:
+    def _deck_orders(self, number: int, arms: Counts) -> Iterable[tuple[int, Counts]]:
         """Where a part of the arms begins, and (part, size) their decks: the numbers in order."""
         size = self.ids[number].size
         part = max(1, AT_ONCE // max(1, size))
         for start in range(0, arms.size, part):
             own = arms[start : start + part]
             places = np.tile(np.arange(size), own.size)
-            found = question_order.questions(self.run.seed, np.repeat(own, size), places, size)
+            found = question_order.questions_at(self.run.seed, np.repeat(own, size), places, size)
             yield start, found.reshape(own.size, size)
 
     def _take(self, number: int, order: Counts, known: Sequence[int], many: int) -> list[int]:

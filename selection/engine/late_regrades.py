@@ -21,44 +21,48 @@ RECENT = timedelta(minutes=5)  # longer than any answer is on its way
 CHUNK = 2000
 
 
-def sweep() -> None:
+def sweep_late_regrades() -> None:
     """Mend what came in late in all runs in which something was corrected lately."""
-    lately = Event.objects.filter(kind="regrade", at__gte=db_clock.now() - RECENT).order_by()
+    lately = Event.objects.filter(
+        kind="regrade", at__gte=db_clock.database_now() - RECENT
+    ).order_by()
     for run_id, step in lately.values_list("run").annotate(first=Min("step")):
-        mend(run_id, step)
+        regrade_late_answers(run_id, step)
 
 
-def mend(run_id: int, since: int) -> None:
+def regrade_late_answers(run_id: int, since: int) -> None:
     """Grade anew what was not counted by this step and is not graded as its question says."""
-    if questions(run_id, since):  # hardly ever: so the run is not held to find out
-        _mend(run_id, since)
+    if misgraded_questions(run_id, since):  # hardly ever: so the run is not held to find out
+        _regrade_in_run(run_id, since)
 
 
 @transaction.atomic
-def _mend(run_id: int, since: int) -> None:
+def _regrade_in_run(run_id: int, since: int) -> None:
     run = Run.objects.locked(run_id)
-    if run is None or not (named := grade(run, since)):
+    if run is None or not (named := grade_answers(run, since)):
         return
     verdict = rejudge(run)
     said = f"Answers to {', '.join(named)} came in while it was corrected: they are graded anew."
-    events.write(run, "regrade", f"{said} {verdict}")
-    wakeups.request(run.pk)
+    events.write_event(run, "regrade", f"{said} {verdict}")
+    wakeups.request_step(run.pk)
 
 
-def questions(run_id: int, since: int = 0) -> list[Question]:
+def misgraded_questions(run_id: int, since: int = 0) -> list[Question]:
     """Those of which an answer is not graded as they say, void ones aside, in order of name."""
-    seen = _given(run_id, since).values_list("assignment__question", "response", "right")
+    seen = _list_given_answers(run_id, since).values_list(
+        "assignment__question", "response", "right"
+    )
     rows = list(seen.distinct())
     known = Question.objects.in_bulk({pk for pk, _, _ in rows})
     wrong = {pk for pk, said, right in rows if known[pk].grade(said) != right}
     return sorted((known[pk] for pk in wrong), key=str)
 
 
-def grade(run: Run, since: int = 0) -> list[str]:
+def grade_answers(run: Run, since: int = 0) -> list[str]:
     """Grade these answers of a locked run as their questions say; the names of the questions."""
-    found = questions(run.pk, since)
+    found = misgraded_questions(run.pk, since)
     for question in found:
-        rows = _given(run.pk, since).filter(assignment__question=question)
+        rows = _list_given_answers(run.pk, since).filter(assignment__question=question)
         given = list(rows.values_list("pk", "response", "right"))
         for right in (True, False):
             wrong = [pk for pk, said, was in given if question.grade(said) == right != was]
@@ -68,7 +72,7 @@ def grade(run: Run, since: int = 0) -> list[str]:
     return [f"“{question}”" for question in found]
 
 
-def _given(run_id: int, since: int) -> QuerySet[Answer]:
+def _list_given_answers(run_id: int, since: int) -> QuerySet[Answer]:
     later = Q(applied_in=None) | Q(applied_in__gt=since)
     given = Answer.objects.filter(later, assignment__candidate__run=run_id)
     # Where responses were deleted in time (personal.retention) grades stay.

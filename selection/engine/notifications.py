@@ -17,24 +17,28 @@ from .arrays import StepArrays
 Kind = Webhook.Event
 
 
-def tell(arrays: StepArrays, verdict: NDArray[np.int8]) -> None:
+def notify_step(arrays: StepArrays, verdict: NDArray[np.int8]) -> None:
     """Who was decided and who has new questions; called when all of it is written."""
     decided = arrays.ids[verdict != arrays.verdict].tolist()
     dealt = arrays.counts.any() and not arrays.run.recorded_only
     if decided or dealt:
-        webhooks.write(arrays.run, lambda kinds: _messages(arrays.run, decided, kinds))
+        webhooks.write_messages(
+            arrays.run, lambda kinds: _verdict_messages(arrays.run, decided, kinds)
+        )
 
 
-def _messages(run: Run, decided: list[int], kinds: Collection[str]) -> Iterator[Message]:
+def _verdict_messages(run: Run, decided: list[int], kinds: Collection[str]) -> Iterator[Message]:
     rows = run.candidates.select_related("worker").order_by("arm")
     if decided and {Kind.ACCEPTED, Kind.REJECTED} & set(kinds):
         few = rows.filter(pk__in=decided) if len(decided) < 500 else rows
-        yield from notifications.verdicts(run, [row for row in few if row.pk in set(decided)])
+        yield from notifications.verdict_messages(
+            run, [row for row in few if row.pk in set(decided)]
+        )
     if Kind.OPENED in kinds:
-        yield from _opened(run)
+        yield from _opened_messages(run)
 
 
-def _opened(run: Run) -> Iterator[Message]:
+def _opened_messages(run: Run) -> Iterator[Message]:
     """One for each worker in each skill who has something to do by this step."""
     out: dict[int, list[dict[str, Any]]] = defaultdict(list)
     asked = Assignment.objects.filter(candidate__run=run, step=run.steps).open()
@@ -43,4 +47,6 @@ def _opened(run: Run) -> Iterator[Message]:
         out[candidate].append({"assignment": pk, "question": question})
     for row in Candidate.objects.filter(run=run).select_related("worker").order_by("arm"):
         if row.pk in out:
-            yield Message(Kind.OPENED, notifications.about(run, row) | {"assignments": out[row.pk]})
+            yield Message(
+                Kind.OPENED, notifications.worker_payload(run, row) | {"assignments": out[row.pk]}
+            )

@@ -9,37 +9,37 @@ from selection import audit
 from selection.answers.presence import NOTED_EVERY
 from selection.db import bulk
 from selection.models import Answer, Candidate, Run, Step
-from topk import Standing, Verdict, compact
+from topk import Standing, Verdict, compact_memory
 
 from . import ending, notifications
 from .arrays import StepArrays
-from .best_guarantee import remember
-from .dealing import deal
-from .withdrawal import in_the_way, take_back
+from .best_guarantee import remember_guarantee
+from .dealing import deal_assignments
+from .withdrawal import blocked_arms, take_back
 
 
-def save(arrays: StepArrays) -> Step:
+def save_step(arrays: StepArrays) -> Step:
     run, selector, roster = arrays.run, arrays.selector, arrays.roster
     proof = run.proof
     run.steps += 1
     standing = None
     if selector is not None:
         standing = selector.standing()
-        run.memory = compact(selector.state.memory)
-        remember(run, selector, standing, roster)
+        run.memory = compact_memory(selector.state.memory)
+        remember_guarantee(run, selector, standing, roster)
     if arrays.ending:
-        ending.end(run, arrays.ending)
+        ending.end_run(run, arrays.ending)
         after = {"status": run.status, "ending": run.ending, "step": run.steps}
-        audit.note("ended", run, who="engine", before={"status": "running"}, after=after)
-    verdict = _verdicts(arrays, standing)
+        audit.record_entry("ended", run, who="engine", before={"status": "running"}, after=after)
+    verdict = _step_verdicts(arrays, standing)
     fields = ["steps", "memory", "status", "ending", "ended"]
     run.save(update_fields=fields if run.proof is proof else [*fields, "proof"])
     _count_answers(arrays)
-    take_back(arrays, in_the_way(arrays))
+    take_back(arrays, blocked_arms(arrays))
     _save_candidates(arrays, verdict, standing)
     _save_seen(arrays)
-    deal(arrays)
-    notifications.tell(arrays, verdict)
+    deal_assignments(arrays)
+    notifications.notify_step(arrays, verdict)
     tested = arrays.pulls + arrays.new_pulls > 0
     return Step.objects.create(
         run=run,
@@ -55,7 +55,7 @@ def save(arrays: StepArrays) -> Step:
     )
 
 
-def _verdicts(arrays: StepArrays, standing: Standing | None) -> NDArray[np.int8]:
+def _step_verdicts(arrays: StepArrays, standing: Standing | None) -> NDArray[np.int8]:
     """(n,) by the run's arms; who is gone keeps the verdict that was given, mostly none."""
     verdict = arrays.verdict.astype(np.int8)
     if arrays.ending == Run.Ending.ROSTER and not arrays.run.several:
@@ -69,7 +69,7 @@ def _verdicts(arrays: StepArrays, standing: Standing | None) -> NDArray[np.int8]
 
 def _count_answers(arrays: StepArrays) -> None:
     ids = arrays.answers.ids[arrays.counted].tolist()
-    bulk.update(Answer, ids, {"applied_in": [arrays.run.steps] * len(ids)})
+    bulk.update_rows(Answer, ids, {"applied_in": [arrays.run.steps] * len(ids)})
 
 
 def _save_candidates(
@@ -78,7 +78,7 @@ def _save_candidates(
     """Write the rows that changed, of which there may be thousands."""
     closed = arrays.new_pulls + arrays.new_void
     arms = np.flatnonzero(arrays.counts + arrays.taken + closed > 0)
-    bulk.update(
+    bulk.update_rows(
         Candidate,
         arrays.ids[arms].tolist(),
         {
@@ -89,13 +89,13 @@ def _save_candidates(
         },
     )
     decided = np.flatnonzero(verdict != arrays.verdict)
-    bulk.update(
+    bulk.update_rows(
         Candidate,
         arrays.ids[decided].tolist(),
         {
             "verdict": verdict[decided].tolist(),
             "decided_in": [arrays.run.steps] * decided.size,
-            "decided_why": _why(arrays, standing, decided.tolist()),
+            "decided_why": _verdict_reasons(arrays, standing, decided.tolist()),
         },
     )
 
@@ -106,12 +106,14 @@ def _save_seen(arrays: StepArrays) -> None:
     late = arrays.seen[answered] > arrays.noted[answered] + NOTED_EVERY.total_seconds()
     arms = answered[late]
     moments = [datetime.fromtimestamp(at, UTC) for at in arrays.seen[arms].tolist()]
-    bulk.update(Candidate, arrays.ids[arms].tolist(), {"seen": moments})
+    bulk.update_rows(Candidate, arrays.ids[arms].tolist(), {"seen": moments})
 
 
-def _why(arrays: StepArrays, standing: Standing | None, decided: list[int]) -> list[str]:
+def _verdict_reasons(
+    arrays: StepArrays, standing: Standing | None, decided: list[int]
+) -> list[str]:
     """The reason of each verdict of this step."""
-    run, reasons = arrays.run, _reasons(arrays)
+    run, reasons = arrays.run, _algorithm_reasons(arrays)
     said = []
     for arm in decided:
         why = reasons.get(arm)
@@ -124,7 +126,7 @@ def _why(arrays: StepArrays, standing: Standing | None, decided: list[int]) -> l
     return said
 
 
-def _reasons(arrays: StepArrays) -> dict[int, str]:
+def _algorithm_reasons(arrays: StepArrays) -> dict[int, str]:
     """What the algorithm says of those it decided in this step, by the run's arms."""
     if arrays.selector is None:
         return {}

@@ -3,12 +3,12 @@
 import numpy as np
 
 from selection.models import Run
-from topk import MultiProblem, Problem, build
+from topk import MultiProblem, Problem, build_selector
 
 EPSILON, DELTA, BUDGET = 0.5, 0.1, 1000
 
 
-def warm(run: Run) -> None:
+def precompile_run(run: Run) -> None:
     """Go once through all that the engine does with this run's algorithm, on a toy.
 
     Its inner loops are compiled at the first call, where ``make setup`` has not done it: that takes
@@ -18,7 +18,7 @@ def warm(run: Run) -> None:
     problem = Problem(3, 1, EPSILON, DELTA, BUDGET)
     if run.selector_class.several_skills:
         problem = MultiProblem.of([0, 0, 1, 1], [1, 1], EPSILON, DELTA, BUDGET)
-    selector = build(run.algorithm, problem, **options)
+    selector = build_selector(run.algorithm, problem, **options)
     everyone = np.arange(problem.n)
     for _ in range(3):
         if selector.stop():

@@ -12,10 +12,10 @@ from selection import webhooks
 from selection.history import notifications
 from selection.models import Answer, Candidate, Run, Step
 from selection.models.roster import Counts, Roster
-from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, State, Verdict, pack
+from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, State, Verdict, pack_memory
 from topk.feed import tell_in_turn
 
-from .best_guarantee import remember
+from .best_guarantee import remember_guarantee
 
 CHUNK = 2000
 Ending = Run.Ending
@@ -36,7 +36,7 @@ class Tally:
         return f"{self.right}/{self.answers}"
 
 
-def tallies(rows: Iterable[Candidate]) -> dict[int, Tally]:
+def read_tallies(rows: Iterable[Candidate]) -> dict[int, Tally]:
     return {row.pk: Tally(row.worker.key, round(row.rewards), row.pulls) for row in rows}
 
 
@@ -47,16 +47,16 @@ def rejudge(run: Run) -> str:
     in rounds are played again. Returns what became of the promise, in words.
     """
     run.steps += 1
-    _count(run)
+    _recount_tallies(run)
     rows = list(run.candidates.order_by("arm"))
-    roster, selector = _replayed(run, rows)
+    roster, selector = _replay_answers(run, rows)
     run.proof = {}
     standing = selector.standing() if selector else None
     if selector is not None and standing is not None:
-        run.memory = pack(selector.state.memory) if not selector.open_roster else {}
-        remember(run, selector, standing, roster)
-    said = _end(run, selector) if run.status == Run.Status.ENDED else OPEN_AGAIN
-    changed = _decide(run, rows, roster, selector, standing)
+        run.memory = pack_memory(selector.state.memory) if not selector.open_roster else {}
+        remember_guarantee(run, selector, standing, roster)
+    said = _end_anew(run, selector) if run.status == Run.Status.ENDED else OPEN_AGAIN
+    changed = _decide_verdicts(run, rows, roster, selector, standing)
     run.save(update_fields=["steps", "memory", "proof", "ending", "regraded"])
     _write_step(run, rows, standing)
     return f"{said} {changed}".strip()
@@ -65,23 +65,23 @@ def rejudge(run: Run) -> str:
 # -- counting
 
 
-def _count(run: Run) -> None:
+def _recount_tallies(run: Run) -> None:
     """The tallies of all candidates from the answers that were counted."""
-    counted = _counted(run).order_by()
+    counted = _list_counted_answers(run).order_by()
     found = counted.values_list("assignment__candidate").annotate(
         told=Count("pk", filter=Q(void=False)),
         silent=Count("pk", filter=Q(void=True)),
         won=Count("pk", filter=Q(void=False, right=True)),
     )
-    _store(run, {pk: numbers for pk, *numbers in found})
+    _store_tallies(run, {pk: numbers for pk, *numbers in found})
 
 
-def _counted(run: Run) -> QuerySet[Answer]:
+def _list_counted_answers(run: Run) -> QuerySet[Answer]:
     """By way of the candidates: no index leads from a run to the answers that were counted."""
     return Answer.objects.filter(assignment__candidate__run=run).exclude(applied_in=None)
 
 
-def _store(run: Run, found: dict[int, list[int]]) -> None:
+def _store_tallies(run: Run, found: dict[int, list[int]]) -> None:
     changed = []
     for row in run.candidates.filter(Q(pulls__gt=0) | Q(void__gt=0)):
         numbers = found.get(row.pk, [0, 0, 0])
@@ -91,7 +91,7 @@ def _store(run: Run, found: dict[int, list[int]]) -> None:
     Candidate.objects.bulk_update(changed, ["pulls", "void", "rewards"], 500)
 
 
-def _replayed(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]:
+def _replay_answers(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]:
     """The algorithm with these answers alone behind it; None with too few to choose from."""
     skill = np.array([row.skill for row in rows], np.int64)
     gone = np.array([bool(row.gone) for row in rows], bool)
@@ -101,7 +101,7 @@ def _replayed(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]
         return roster, None
     if not run.selector_class.open_roster:
         selector = roster.selector(run, State.fresh(roster.arms.size))
-        _play(run, rows, roster, selector)
+        _tell_answers(run, rows, roster, selector)
         return roster, selector
     rewards = np.array([row.rewards for row in rows], float)
     nobody = np.zeros(pulls.size, np.int8)
@@ -110,12 +110,12 @@ def _replayed(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]
     return roster, roster.selector(run, state)
 
 
-def _play(run: Run, rows: list[Candidate], roster: Roster, selector: Selector) -> None:
+def _tell_answers(run: Run, rows: list[Candidate], roster: Roster, selector: Selector) -> None:
     """Tell the stored answers in order of position, as its rounds take them.
 
     What cannot be told yet counts as not applied, and waits for its round.
     """
-    stored = _counted(run)
+    stored = _list_counted_answers(run)
     table = np.array(
         list(
             stored.order_by("assignment__candidate__arm", "assignment__position").values_list(
@@ -128,18 +128,18 @@ def _play(run: Run, rows: list[Candidate], roster: Roster, selector: Selector) -
     places = roster.places(arms)
     wanted = (places >= 0) & (void == 0)
     told = tell_in_turn(selector, wanted, arms, places, right)
-    counted = told | passed_over(arms, ~wanted, wanted & ~told)
-    _wait(ids[~counted])
+    counted = told | is_passed_over(arms, ~wanted, wanted & ~told)
+    _refuse_too_long(ids[~counted])
     sums = [counted & (void == 0), counted & (void == 1), counted & (void == 0) & (right == 1)]
     columns = [np.bincount(arms[which], minlength=len(rows)).tolist() for which in sums]
     numbers = {row.pk: [column[row.arm] for column in columns] for row in rows}
-    _store(run, numbers)
+    _store_tallies(run, numbers)
     for row in rows:
         row.pulls, row.void = numbers[row.pk][0], numbers[row.pk][1]
         row.rewards = float(numbers[row.pk][2])
 
 
-def passed_over(
+def is_passed_over(
     arms: Counts, silent: NDArray[np.bool_], waits: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """(a,) those of the silent ones, which tell the algorithm nothing, that nothing waits before.
@@ -152,7 +152,7 @@ def passed_over(
     return silent & (np.arange(arms.size) < first[arms])
 
 
-def _wait(answers: Counts) -> None:
+def _refuse_too_long(answers: Counts) -> None:
     for start in range(0, answers.size, CHUNK):
         chunk = answers[start : start + CHUNK].tolist()
         Answer.objects.filter(pk__in=chunk).update(applied_in=None)
@@ -161,7 +161,7 @@ def _wait(answers: Counts) -> None:
 # -- judging
 
 
-def _end(run: Run, selector: Selector | None) -> str:
+def _end_anew(run: Run, selector: Selector | None) -> str:
     """Give an ended run the ending that it has by these answers; what became of it, in words."""
     run.regraded = timezone.now()
     if selector is None or run.ending == Ending.ROSTER:
@@ -181,7 +181,7 @@ def _end(run: Run, selector: Selector | None) -> str:
     return "The run had ended without its promise; what it can say instead is corrected."
 
 
-def _decide(
+def _decide_verdicts(
     run: Run,
     rows: list[Candidate],
     roster: Roster,
@@ -203,7 +203,7 @@ def _decide(
             row.decided_why = why.get(row.arm, "by the corrected gold answers") if new else ""
     Candidate.objects.bulk_update(changed, ["verdict", "decided_in", "decided_why"], 500)
     if changed:
-        webhooks.write(run, lambda kinds: notifications.verdicts(run, changed))
+        webhooks.write_messages(run, lambda kinds: notifications.verdict_messages(run, changed))
     if not changed:
         return ""
     return f"Verdicts that changed: {len(changed)}."

@@ -7,10 +7,10 @@ from selection.models import Run, Step
 from topk import BUDGET_SPENT, PROMISE_KEPT
 from topk.feed import tell_in_turn
 
-from .arrays import StepArrays, load
-from .asking import ask
-from .persist import save
-from .rejudge import passed_over
+from .arrays import StepArrays, load_arrays
+from .asking import ask_workers
+from .persist import save_step
+from .rejudge import is_passed_over
 from .withdrawal import take_back
 
 ENDINGS = {PROMISE_KEPT: Run.Ending.PROMISE, BUDGET_SPENT: Run.Ending.BUDGET}
@@ -29,13 +29,13 @@ def advance(run_id: int, wait: bool = True) -> Step | None:
             raise Busy(f"Run {run_id} is being worked on.")
         if run is None or run.status != Run.Status.RUNNING:
             return None
-        arrays = load(run)
+        arrays = load_arrays(run)
         tell(arrays)
         judge(arrays)
-        ask(arrays)
+        ask_workers(arrays)
         if not arrays.changed:
             return None
-        return save(arrays)
+        return save_step(arrays)
 
 
 def tell(arrays: StepArrays) -> None:
@@ -48,7 +48,7 @@ def tell(arrays: StepArrays) -> None:
     else:
         told = tell_in_turn(arrays.selector, ready, answers.arms, places, answers.right)
         silent = answers.ripe & ~known
-        arrays.counted = told | passed_over(answers.arms, silent, ready & ~told)
+        arrays.counted = told | is_passed_over(answers.arms, silent, ready & ~told)
 
 
 def judge(arrays: StepArrays) -> None:

@@ -8,7 +8,7 @@ from selection.models import Assignment
 from .arrays import Counts, StepArrays
 
 
-def in_the_way(arrays: StepArrays) -> Counts:
+def blocked_arms(arrays: StepArrays) -> Counts:
     """Arms whose workers are not there and hold what they were never shown: it is to go back.
 
     That is: of those who are gone, always; of those who are away, when others get something.
@@ -21,13 +21,13 @@ def in_the_way(arrays: StepArrays) -> Counts:
 def take_back(arrays: StepArrays, arms: Counts) -> None:
     """Take back what the workers of these arms were never shown, as if it had not been asked."""
     if arms.size:
-        taken = _delete(arrays, arms)
+        taken = _delete_assignments(arrays, arms)
         arrays.taken, arrays.asked = arrays.taken + taken, arrays.asked - taken
         # Where everybody is waited for, who has seen what is not read.
         arrays.unseen = np.maximum(arrays.unseen - taken, 0)
 
 
-def _delete(arrays: StepArrays, arms: Counts) -> Counts:
+def _delete_assignments(arrays: StepArrays, arms: Counts) -> Counts:
     """(n,) how many were taken back. Positions stay without a gap: only the last ones go.
 
     They are locked first, because a worker may arrive in this moment: what is shown meanwhile

@@ -1,19 +1,19 @@
 """What can be taken away from a run, as files: for people, for programs, for platforms."""
 
-from .formats import FORMATS, File, Format, find, grouped, make
-from .report import content_policy, page
-from .writing import Table, csv_file, json_text
+from .formats import FORMATS, File, Format, find_format, formats_by_audience, make_file
+from .report import content_policy, render_page
+from .writing import ExportTable, csv_file, json_text
 
 __all__ = [
     "FORMATS",
     "File",
     "Format",
-    "Table",
+    "ExportTable",
     "content_policy",
     "csv_file",
-    "find",
-    "grouped",
+    "find_format",
+    "formats_by_audience",
     "json_text",
-    "make",
-    "page",
+    "make_file",
+    "render_page",
 ]

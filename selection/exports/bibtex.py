@@ -115,7 +115,7 @@ OURS = """@software{crowdselect,
 }"""
 
 
-def cited(citation: str) -> str:
+def citation_entry(citation: str) -> str:
     """The entry of the paper that this citation names; empty for what is ours alone."""
     for words, name in _CITED.items():
         if words in citation:
@@ -123,6 +123,6 @@ def cited(citation: str) -> str:
     return ""
 
 
-def bibtex(citation: str) -> str:
+def format_bibtex(citation: str) -> str:
     """All that is to be cited for an algorithm of this citation."""
-    return "\n".join(filter(None, (cited(citation), OURS)))
+    return "\n".join(filter(None, (citation_entry(citation), OURS)))

@@ -6,11 +6,11 @@ from functools import cached_property
 
 from selection import reports
 from selection.models import Run
-from selection.reports import Line, Look, PromiseStatus
+from selection.reports import GuaranteeStatus, RunStandings, WorkerStanding
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExportContext:
     """named  what the qualification or the skill is called on the platform; empty: as the run
     pay    what a worker is paid for an answer; None: as workers were told, or the run's price
     """
@@ -24,24 +24,24 @@ class Wanted:
         return self.named or self.run.name
 
     @cached_property
-    def seen(self) -> Look:
+    def seen(self) -> RunStandings:
         """Read once, however many tables are made of it."""
-        return reports.look(self.run)
+        return reports.run_standings(self.run)
 
     @cached_property
-    def promised(self) -> PromiseStatus:
+    def promised(self) -> GuaranteeStatus:
         return reports.promise_status(self.run, self.seen.named, self.seen.fit)
 
     @cached_property
-    def people(self) -> dict[str, list[Line]]:
+    def people(self) -> dict[str, list[WorkerStanding]]:
         """The lines of each worker: one for each kind of task."""
-        found: dict[str, list[Line]] = {}
+        found: dict[str, list[WorkerStanding]] = {}
         for line in self.seen.lines:
             found.setdefault(line.worker, []).append(line)
         return found
 
     @property
-    def chosen(self) -> dict[str, list[Line]]:
+    def chosen(self) -> dict[str, list[WorkerStanding]]:
         """Of those who are selected, for any kind of task, the lines of those they are for."""
         picked = {
             worker: [line for line in lines if line.selected]

@@ -11,9 +11,9 @@ from selection.errors import Conflict, Refused
 from selection.models import Run
 
 from . import payment, platforms, surveys, tables, writing
-from .context import Wanted
-from .report import report
-from .writing import Table
+from .context import ExportContext
+from .report import write_report
+from .writing import ExportTable
 
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
@@ -41,7 +41,7 @@ class Format:
     about: str
     group: str
     ending: str
-    write: Callable[[Wanted], Iterator[bytes]]
+    write: Callable[[ExportContext], Iterator[bytes]]
     asks: tuple[str, ...] = ()
     drafts: bool = False
     lacks: Callable[[Run], str] = lambda run: ""
@@ -60,26 +60,26 @@ class File:
     pieces: Iterator[bytes]
 
 
-def make(run: Run, name: str, named: str = "", pay: Decimal | None = None) -> File:
+def make_file(run: Run, name: str, named: str = "", pay: Decimal | None = None) -> File:
     """The run in this format. named, pay: see ``Wanted``.
 
     Raises Refused for an unknown format, Conflict for a run that has not begun.
     """
-    found = find(name)
+    found = find_format(name)
     if run.status == Run.Status.DRAFT and not found.drafts:
         raise Conflict(f"There is nothing to download before the run “{run}” has started.")
-    pieces = found.write(Wanted(run, named, pay))
+    pieces = found.write(ExportContext(run, named, pay))
     file = f"{slugify(f'{run} {name}') or name}.{found.ending}"
     return File(file, found.media, pieces)
 
 
-def find(name: str) -> Format:
+def find_format(name: str) -> Format:
     if name not in FORMATS:
         raise Refused(f"There is no format “{name}”; there are {', '.join(FORMATS)}.")
     return FORMATS[name]
 
 
-def grouped(without: Collection[str] = ()) -> dict[str, list[Format]]:
+def formats_by_audience(without: Collection[str] = ()) -> dict[str, list[Format]]:
     """By whom they are for, in order."""
     found: dict[str, list[Format]] = {}
     for each in FORMATS.values():
@@ -91,39 +91,39 @@ def grouped(without: Collection[str] = ()) -> dict[str, list[Format]]:
 # -- those for people and their programs
 
 
-def _selected(wanted: Wanted) -> Iterator[bytes]:
-    return writing.csv_file(tables.selected(wanted))
+def _write_selected(wanted: ExportContext) -> Iterator[bytes]:
+    return writing.csv_file(tables.selected_table(wanted))
 
 
-def _selected_json(wanted: Wanted) -> Iterator[bytes]:
-    return iter([writing.json_text(reports.export(wanted.run)).encode()])
+def _selected_json(wanted: ExportContext) -> Iterator[bytes]:
+    return iter([writing.json_text(reports.export_run(wanted.run)).encode()])
 
 
-def _everybody(wanted: Wanted) -> Iterator[bytes]:
-    return writing.csv_file(tables.everybody(wanted))
+def _write_all_workers(wanted: ExportContext) -> Iterator[bytes]:
+    return writing.csv_file(tables.workers_table(wanted))
 
 
-def _everybody_json(wanted: Wanted) -> Iterator[bytes]:
-    facts = reports.facts(wanted.run, wanted.seen)
-    return writing.json_file(facts, "workers", tables.everybody_rows(wanted))
+def _write_all_workers_json(wanted: ExportContext) -> Iterator[bytes]:
+    facts = reports.run_facts(wanted.run, wanted.seen)
+    return writing.json_file(facts, "workers", tables.workers_rows(wanted))
 
 
-def _workbook(wanted: Wanted) -> Iterator[bytes]:
-    return writing.workbook(
-        [tables.selected(wanted), tables.everybody(wanted), tables.settings(wanted)]
+def _write_workbook(wanted: ExportContext) -> Iterator[bytes]:
+    return writing.write_workbook(
+        [tables.selected_table(wanted), tables.workers_table(wanted), tables.settings_table(wanted)]
     )
 
 
-def _settings(wanted: Wanted) -> Iterator[bytes]:
-    return writing.csv_file(tables.settings(wanted))
+def _write_settings(wanted: ExportContext) -> Iterator[bytes]:
+    return writing.csv_file(tables.settings_table(wanted))
 
 
-def _answers(wanted: Wanted) -> Iterator[bytes]:
+def _write_answers(wanted: ExportContext) -> Iterator[bytes]:
     run = wanted.run
-    return writing.csv_file(Table(reports.answer_columns(run), reports.answer_rows(run)))
+    return writing.csv_file(ExportTable(reports.answer_columns(run), reports.answer_rows(run)))
 
 
-def _dump(wanted: Wanted) -> Iterator[bytes]:
+def _write_dump(wanted: ExportContext) -> Iterator[bytes]:
     return map(str.encode, reports.dump_text(wanted.run, anonymous=True).pieces)
 
 
@@ -139,7 +139,7 @@ FORMATS = {
             "A line for each of them.",
             RESULTS,
             "csv",
-            _selected,
+            _write_selected,
         ),
         Format(
             "xlsx",
@@ -147,7 +147,7 @@ FORMATS = {
             "Three sheets: the selected, all workers, the run.",
             RESULTS,
             "xlsx",
-            _workbook,
+            _write_workbook,
         ),
         Format(
             "report",
@@ -155,7 +155,7 @@ FORMATS = {
             "A page to read, print and keep, with charts and a paragraph for a paper.",
             RESULTS,
             "html",
-            report,
+            write_report,
             drafts=True,
         ),
         Format(
@@ -172,7 +172,7 @@ FORMATS = {
             "Everybody, with every statistic, verdict, presence and attribute.",
             RESULTS,
             "csv",
-            _everybody,
+            _write_all_workers,
         ),
         Format(
             "all-json",
@@ -180,7 +180,7 @@ FORMATS = {
             "The same, with the run's settings and promise.",
             RESULTS,
             "json",
-            _everybody_json,
+            _write_all_workers_json,
         ),
         Format(
             "settings",
@@ -188,7 +188,7 @@ FORMATS = {
             "Its settings, promise and seed: what is needed to repeat it.",
             RESULTS,
             "csv",
-            _settings,
+            _write_settings,
         ),
         Format(
             "answers",
@@ -196,7 +196,7 @@ FORMATS = {
             "Each answer, whether it was right, and the step that counted it.",
             RESULTS,
             "csv",
-            _answers,
+            _write_answers,
             ANSWERS,
         ),
         Format(
@@ -205,7 +205,7 @@ FORMATS = {
             "A column for each question that was answered, as surveys have them.",
             RESULTS,
             "csv",
-            surveys.wide,
+            surveys.write_wide_answers,
             ANSWERS,
         ),
         Format(
@@ -215,7 +215,7 @@ FORMATS = {
             "from (verify).",
             RESULTS,
             "json",
-            _dump,
+            _write_dump,
             ANSWERS,
         ),
         Format(
@@ -225,7 +225,7 @@ FORMATS = {
             "were told, else the run's price.",
             PAYING,
             "csv",
-            payment.payment,
+            payment.write_payments,
         ),
         Format(
             "prolific-bonus",
@@ -254,7 +254,7 @@ FORMATS = {
             "the heading UPDATE-…; the score is the share of right answers in percent.",
             "Platforms",
             "csv",
-            platforms.mturk,
+            platforms.write_mturk,
         ),
         Format(
             "mturk-revoke",
@@ -287,7 +287,7 @@ FORMATS = {
             "Put the skill's id for its name.",
             "Platforms",
             "json",
-            platforms.toloka,
+            platforms.write_toloka,
         ),
         Format(
             "label-studio",

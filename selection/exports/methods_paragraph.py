@@ -4,54 +4,64 @@ from statistics import median
 
 from selection.models import Run
 from selection.reports import WEAKENED, count_given, ended_early
-from selection.reports.durations import many
+from selection.reports.durations import count_noun
 from selection.runs import algorithm_choices, money
 
-from .bibtex import bibtex
-from .context import Wanted
+from .bibtex import format_bibtex
+from .context import ExportContext
 
 
-def paragraph(wanted: Wanted) -> str:
+def methods_paragraph(wanted: ExportContext) -> str:
     """In the past tense; empty while the run goes on, since it is not known yet how it ends."""
     run = wanted.run
     if run.status != Run.Status.ENDED:
         return ""
-    parts = [_chosen(wanted), _asked(run), _promised(wanted), _took(wanted), wanted.promised.over]
+    parts = [
+        _selection_sentence(wanted),
+        _asking_sentence(run),
+        _guarantee_sentence(wanted),
+        _cost_sentence(wanted),
+        wanted.promised.over,
+    ]
     by_hand = "" if wanted.promised.verdict == WEAKENED else wanted.promised.by_hand
-    return " ".join(filter(None, [*parts, _corrected(run), by_hand, _repeat(run)]))
+    return " ".join(
+        filter(None, [*parts, _corrections_sentence(run), by_hand, _repeat_sentence(run)])
+    )
 
 
-def references(run: Run) -> str:
-    return bibtex(run.selector_class.promise.citation)
+def list_references(run: Run) -> str:
+    return format_bibtex(run.selector_class.promise.citation)
 
 
-def _chosen(wanted: Wanted) -> str:
+def _selection_sentence(wanted: ExportContext) -> str:
     run, kind = wanted.run, wanted.run.selector_class
     source = kind.promise.citation.replace("Ours", "CrowdSelect's own", 1)
     sets = " and ".join(
-        f"“{skill}” ({many(skill.deck_size, 'question')}"
-        + (f", {many(skill.k, 'worker')} wanted)" if run.several else ")")
+        f"“{skill}” ({count_noun(skill.deck_size, 'question')}"
+        + (f", {count_noun(skill.k, 'worker')} wanted)" if run.several else ")")
         for skill in run.skills
     )
     each = ", each worker for at most one of them" if run.several and run.one_kind_each else ""
     return (
-        f"We chose {run.total} of {many(len(wanted.people), 'worker')} by gold questions, whose "
+        f"We chose {run.total} of {count_noun(len(wanted.people), 'worker')} by gold questions, whose "
         f"answers are known, of {sets}{each}, with the algorithm {kind.title} ({source}) as "
         "CrowdSelect implements it."
     )
 
 
-def _asked(run: Run) -> str:
+def _asking_sentence(run: Run) -> str:
     """How, with the numbers that were set beforehand."""
     needs = run.selector_class.needs
     numbers = [f"ε = {run.epsilon:g}"] if "epsilon" in needs else []
     numbers += [f"δ = {run.delta:g}"] if "delta" in needs else []
-    numbers += [f"a budget of {many(run.budget, 'assignment')}"] if run.budget else []
-    numbers += [f"{label.lower()}: {value}" for label, value in algorithm_choices.words(run)]
+    numbers += [f"a budget of {count_noun(run.budget, 'assignment')}"] if run.budget else []
+    numbers += [
+        f"{label.lower()}: {value}" for label, value in algorithm_choices.describe_options(run)
+    ]
     settings = f" Settings were {', '.join(numbers)}." if numbers else ""
     how = "it used answers that were made elsewhere, as far as it needed them"
     if not run.recorded_only:
-        late = f"what was not answered {many(run.minutes, 'minute')} after it was shown"
+        late = f"what was not answered {count_noun(run.minutes, 'minute')} after it was shown"
         how = f"{late} counted as not right"
     return (
         "Each worker met the questions in a random order of their own, and none twice; the "
@@ -59,16 +69,16 @@ def _asked(run: Run) -> str:
     )
 
 
-def _promised(wanted: Wanted) -> str:
+def _guarantee_sentence(wanted: ExportContext) -> str:
     run, promised = wanted.run, wanted.promised
     ended = f"The run ended because {run.why_ended}."
-    if ended_early(run) and (early := _proof(wanted)):
+    if ended_early(run) and (early := _early_end_sentence(wanted)):
         ended += f" What holds of an early end was proved by another means: {early}."
     rests = promised.assumes.replace("Assumes", "This assumes", 1)
     return f"{ended} {promised.sentence} {rests}"
 
 
-def _proof(wanted: Wanted) -> str:
+def _early_end_sentence(wanted: ExportContext) -> str:
     """Where the promise of an early end is proved, if not where the algorithm's own is."""
     named = wanted.seen.named
     if named is None or named.promise is None or named.shown is None:
@@ -77,21 +87,21 @@ def _proof(wanted: Wanted) -> str:
     return "" if said == wanted.run.selector_class.promise.citation else said
 
 
-def _took(wanted: Wanted) -> str:
+def _cost_sentence(wanted: ExportContext) -> str:
     run = wanted.run
     each = [sum(line.answers for line in lines) for lines in wanted.people.values()]
     tested = [count for count in each if count]
-    cost = money.of(run, count_given(run))
+    cost = money.format_cost(run, count_given(run))
     paid = f"; what was answered cost {cost}" if cost else ""
     if not tested:
         return "No answer was counted."
     return (
-        f"The run counted {many(sum(each), 'answer')} of {many(len(tested), 'worker')} "
+        f"The run counted {count_noun(sum(each), 'answer')} of {count_noun(len(tested), 'worker')} "
         f"({min(tested)} to {max(tested)} each, median {median(tested):g}){paid}."
     )
 
 
-def _corrected(run: Run) -> str:
+def _corrections_sentence(run: Run) -> str:
     count = run.events.filter(kind="regrade").count()
     if not count:
         return ""
@@ -99,5 +109,5 @@ def _corrected(run: Run) -> str:
     return f"{times} a gold question was corrected or retired, and all answers to it graded anew."
 
 
-def _repeat(run: Run) -> str:
+def _repeat_sentence(run: Run) -> str:
     return f"The seed of the run was {run.seed}."

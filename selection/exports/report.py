@@ -16,14 +16,14 @@ from selection.models import Candidate, Run
 from selection.runs import algorithm_choices, money
 
 from . import methods_paragraph, svg_charts
-from .context import Wanted
+from .context import ExportContext
 
 MOST_NAMED, MOST_EVENTS = 50, 200
 NEVER = "invited, and had not answered anything"
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingWorkers:
     """Workers who were not tested to the end, and why; names: of the first of them."""
 
     why: str
@@ -36,26 +36,28 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class Part:
+class ReportPart:
     """One kind of task: who is selected for it, and how they stand. name: empty where it is all."""
 
     name: str
     k: int
-    selected: list[reports.Line]
-    chart: svg_charts.Standings | None
+    selected: list[reports.WorkerStanding]
+    chart: svg_charts.StandingsChart | None
 
 
-def report(wanted: Wanted) -> Iterator[bytes]:
-    return iter([page(wanted.run).encode()])
+def write_report(wanted: ExportContext) -> Iterator[bytes]:
+    return iter([render_page(wanted.run).encode()])
 
 
-def page(run: Run, back: str = "") -> str:
+def render_page(run: Run, back: str = "") -> str:
     """back  the address of the run's page, for whoever reads it on the server"""
-    return render_to_string("selection/report.html", facts(Wanted(run)) | {"back": back})
+    return render_to_string(
+        "selection/report.html", report_facts(ExportContext(run)) | {"back": back}
+    )
 
 
 @cache
-def style() -> SafeString:
+def report_style() -> SafeString:
     """It stands in the page itself, so that a copy of the page looks like it."""
     own = render_to_string("selection/report.css")
     return mark_safe(own)  # noqa: S308  # nosec B308 B703: a file of ours
@@ -63,73 +65,77 @@ def style() -> SafeString:
 
 def content_policy() -> str:
     """The page may show this style and nothing else: no script, no picture, no form."""
-    digest = base64.b64encode(hashlib.sha256(style().encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(report_style().encode()).digest()).decode()
     return (
         f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'none'; "
         "frame-ancestors 'none'; base-uri 'none'"
     )
 
 
-def facts(wanted: Wanted) -> dict[str, Any]:
+def report_facts(wanted: ExportContext) -> dict[str, Any]:
     run = wanted.run
     return {
         "run": run,
-        "style": style(),
+        "style": report_style(),
         "made": timezone.now(),
         "workers": len(wanted.people) or run.pool.workers.count(),
         "needs": run.selector_class.needs,  # a template would call the class
         "title": run.selector_class.title,
         "citation": run.selector_class.promise.citation,
-        "extras": algorithm_choices.words(run),
-        "accuracy": algorithm_choices.accuracy(run),
+        "extras": algorithm_choices.describe_options(run),
+        "accuracy": algorithm_choices.describe_accuracy(run),
         "percent": 100 * run.epsilon,
         "once_in": 1 / run.delta,
-        "price": money.price(run),
-        "budget_cost": money.of(run, run.budget) if run.budget else "",
+        "price": money.format_price(run),
+        "budget_cost": money.format_cost(run, run.budget) if run.budget else "",
         "promised": wanted.promised,
         "early": reports.ended_early(run),
-        "interval": reports.interval(run),
-        "references": methods_paragraph.references(run),
-        **(_begun(wanted) if run.status != Run.Status.DRAFT else {}),
+        "interval": reports.interval_meaning(run),
+        "references": methods_paragraph.list_references(run),
+        **(_started_facts(wanted) if run.status != Run.Status.DRAFT else {}),
     }
 
 
-def _begun(wanted: Wanted) -> dict[str, Any]:
-    run, progress, given = wanted.run, reports.progress(wanted.run), reports.count_given(wanted.run)
+def _started_facts(wanted: ExportContext) -> dict[str, Any]:
+    run, progress, given = (
+        wanted.run,
+        reports.read_progress(wanted.run),
+        reports.count_given(wanted.run),
+    )
     events = run.events.order_by("at", "id")
     tested = sum(any(line.answers for line in lines) for lines in wanted.people.values())
     end = run.ended or timezone.now()
     return {
         "progress": progress,
         "given": given,
-        "cost": money.of(run, given),
+        "cost": money.format_cost(run, given),
         "tested": tested,
         "lapsed": sum(line.lapsed for line in wanted.seen.lines),
-        "lasted": reports.duration(end - run.started) if run.started else "",
-        "parts": _parts(wanted),
+        "lasted": reports.format_duration(end - run.started) if run.started else "",
+        "parts": _report_parts(wanted),
         "warnings": wanted.seen.fit.warnings,
-        "missing": _missing(wanted),
+        "missing": _missing_workers(wanted),
         "corrections": events.filter(kind="regrade"),
         "events": events.exclude(kind="regrade")[:MOST_EVENTS],
         "reopened": events.filter(kind="reopen").last(),
-        "course": svg_charts.course(run),
+        "course": svg_charts.draw_course(run),
         "by_hand": [line for line in wanted.seen.lines if line.by_hand],
-        "methods": methods_paragraph.paragraph(wanted),
+        "methods": methods_paragraph.methods_paragraph(wanted),
         "box": {"width": svg_charts.WIDTH, "height": svg_charts.HEIGHT},
     }
 
 
-def _parts(wanted: Wanted) -> list[Part]:
+def _report_parts(wanted: ExportContext) -> list[ReportPart]:
     found = []
     for skill in wanted.run.skills:
         lines = [line for line in wanted.seen.lines if line.number == skill.number]
         chosen = [line for line in lines if line.selected]
         name = str(skill) if wanted.run.several else ""
-        found.append(Part(name, skill.k, chosen, svg_charts.standings(lines)))
+        found.append(ReportPart(name, skill.k, chosen, svg_charts.draw_standings(lines)))
     return found
 
 
-def _missing(wanted: Wanted) -> list[Missing]:
+def _missing_workers(wanted: ExportContext) -> list[MissingWorkers]:
     """By why: those who are gone, then those of whom nothing came. A worker is there once."""
     found: dict[str, list[str]] = {str(words): [] for _, words in Candidate.Gone.choices}
     found[NEVER] = []
@@ -139,4 +145,6 @@ def _missing(wanted: Wanted) -> list[Missing]:
             found[presence].append(worker)
         elif not any(line.answers for line in lines):
             found[NEVER].append(worker)
-    return [Missing(why, len(all_), all_[:MOST_NAMED]) for why, all_ in found.items() if all_]
+    return [
+        MissingWorkers(why, len(all_), all_[:MOST_NAMED]) for why, all_ in found.items() if all_
+    ]

@@ -6,23 +6,23 @@ from operator import itemgetter
 
 from selection.models import Run
 
-from .context import Wanted
-from .writing import Table, csv_file
+from .context import ExportContext
+from .writing import ExportTable, csv_file
 
 CHUNK = 5000
 
 
-def wide(wanted: Wanted) -> Iterator[bytes]:
+def write_wide_answers(wanted: ExportContext) -> Iterator[bytes]:
     """Of everybody who answered, what they answered; empty where they were not asked."""
     run = wanted.run
-    columns = _columns(run)
-    return csv_file(Table(["worker", *columns.values()], _rows(run, list(columns))))
+    columns = _question_columns(run)
+    return csv_file(ExportTable(["worker", *columns.values()], _wide_rows(run, list(columns))))
 
 
 Asked = tuple[int, int]
 
 
-def _columns(run: Run) -> dict[Asked, str]:
+def _question_columns(run: Run) -> dict[Asked, str]:
     """By kind of task and question what its column is called: the questions that were answered.
 
     With several kinds of task a question is named with its kind, because two sets may name one
@@ -36,7 +36,7 @@ def _columns(run: Run) -> dict[Asked, str]:
     return {(kind, pk): kinds[kind] + key for kind, pk, key, _ in rows}
 
 
-def _rows(run: Run, columns: list[Asked]) -> Iterator[list[str]]:
+def _wide_rows(run: Run, columns: list[Asked]) -> Iterator[list[str]]:
     given = run.answers.filter(expired=False).said()
     candidate = "assignment__candidate"
     rows = given.order_by(f"{candidate}__worker_id").values_list(

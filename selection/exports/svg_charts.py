@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import accumulate
 
 from selection.models import Run
-from selection.reports import Line
+from selection.reports import WorkerStanding
 
 WIDTH, HEIGHT = 640, 180
 MOST_POINTS = 300
@@ -16,7 +16,7 @@ ROW, LEFT, RIGHT = 18, 190, 560
 
 
 @dataclass(frozen=True)
-class Course:
+class CourseChart:
     """Answers counted over time. points: of a line in a box of WIDTH by HEIGHT."""
 
     points: str
@@ -48,7 +48,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Standings:
+class StandingsChart:
     """left_out  how many more workers there are"""
 
     bars: list[Bar]
@@ -56,7 +56,7 @@ class Standings:
     left_out: int
 
 
-def course(run: Run) -> Course | None:
+def draw_course(run: Run) -> CourseChart | None:
     """None with too few steps to see anything."""
     steps = list(run.history.order_by("number").values_list("at", "applied"))
     counted = list(accumulate(applied for _, applied in steps))
@@ -70,10 +70,10 @@ def course(run: Run) -> Course | None:
         f"{WIDTH * (times[i] - times[0]) / span:.1f},{HEIGHT * (1 - counted[i] / counted[-1]):.1f}"
         for i in kept
     )
-    return Course(" ".join(points), counted[-1], steps[0][0], steps[-1][0])
+    return CourseChart(" ".join(points), counted[-1], steps[0][0], steps[-1][0])
 
 
-def standings(lines: Sequence[Line]) -> Standings | None:
+def draw_standings(lines: Sequence[WorkerStanding]) -> StandingsChart | None:
     """Of one kind of task. None before anybody answered."""
     tested = [line for line in lines if line.answers]
     if not tested:
@@ -81,11 +81,11 @@ def standings(lines: Sequence[Line]) -> Standings | None:
     chosen = [line for line in tested if line.selected]
     others = [line for line in tested if not line.selected]
     shown = chosen[:MOST_SELECTED] + others[:MOST_OTHERS]
-    bars = [_bar(line, ROW * place) for place, line in enumerate(shown)]
-    return Standings(bars, ROW * len(bars), len(lines) - len(shown))
+    bars = [_draw_bar(line, ROW * place) for place, line in enumerate(shown)]
+    return StandingsChart(bars, ROW * len(bars), len(lines) - len(shown))
 
 
-def _bar(line: Line, y: int) -> Bar:
+def _draw_bar(line: WorkerStanding, y: int) -> Bar:
     scale = RIGHT - LEFT
     name = line.worker if len(line.worker) <= 24 else f"{line.worker[:23]}…"
     return Bar(

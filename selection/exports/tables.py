@@ -6,10 +6,10 @@ from typing import Any
 
 from selection import reports
 from selection.models import Run
-from selection.reports import Line
+from selection.reports import WorkerStanding
 
-from .context import Wanted
-from .writing import Table, json_text
+from .context import ExportContext
+from .writing import ExportTable, json_text
 
 CHUNK = 2000
 EVERYBODY = [
@@ -23,69 +23,71 @@ SEEN, ATTRIBUTE = "last_seen", "attribute:"
 Known = dict[int, tuple[datetime | None, dict[str, Any]]]
 
 
-def selected(wanted: Wanted) -> Table:
+def selected_table(wanted: ExportContext) -> ExportTable:
     """The workers selected; what is true of the run as a whole is in ``settings``."""
-    columns = reports.columns(wanted.run)
-    rows = reports.selected(wanted.run, wanted.seen)
-    return Table(columns, [[row[name] for name in columns] for row in rows], "Selected")
+    columns = reports.export_columns(wanted.run)
+    rows = reports.selected_rows(wanted.run, wanted.seen)
+    return ExportTable(columns, [[row[name] for name in columns] for row in rows], "Selected")
 
 
-def everybody(wanted: Wanted) -> Table:
+def workers_table(wanted: ExportContext) -> ExportTable:
     """Every worker of the run, with all that is known of each; a line for each kind of task."""
-    own, attributes = _columns(wanted.run), _attributes(wanted.run)
+    own, attributes = _column_names(wanted.run), _attribute_names(wanted.run)
     columns = [*own, SEEN, *(ATTRIBUTE + name for name in attributes)]
     rows = (
-        [*(_word(_value(line, name)) for name in own), _moment(seen)]
-        + [_text(known.get(name, "")) for name in attributes]
-        for line, seen, known in _told(wanted.run, wanted.seen.lines)
+        [*(_cell_word(_cell_value(line, name)) for name in own), _format_moment(seen)]
+        + [_cell_text(known.get(name, "")) for name in attributes]
+        for line, seen, known in _lines_with_details(wanted.run, wanted.seen.lines)
     )
-    return Table(columns, rows, "All workers")
+    return ExportTable(columns, rows, "All workers")
 
 
-def everybody_rows(wanted: Wanted) -> Iterator[dict[str, Any]]:
+def workers_rows(wanted: ExportContext) -> Iterator[dict[str, Any]]:
     """The same for programs: attributes are an object of their own."""
-    own = _columns(wanted.run)
-    for line, seen, known in _told(wanted.run, wanted.seen.lines):
-        row = {name: _value(line, name) for name in own}
-        yield row | {SEEN: _moment(seen) or None, "attributes": known}
+    own = _column_names(wanted.run)
+    for line, seen, known in _lines_with_details(wanted.run, wanted.seen.lines):
+        row = {name: _cell_value(line, name) for name in own}
+        yield row | {SEEN: _format_moment(seen) or None, "attributes": known}
 
 
-def settings(wanted: Wanted) -> Table:
+def settings_table(wanted: ExportContext) -> ExportTable:
     """What is true of the run as a whole, a line for each thing."""
-    facts = reports.facts(wanted.run, wanted.seen)
-    return Table(["what", "value"], list(_flat(facts)), "Run")
+    facts = reports.run_facts(wanted.run, wanted.seen)
+    return ExportTable(["what", "value"], list(_flatten_facts(facts)), "Run")
 
 
 # -- workers
 
 
-def _columns(run: Run) -> list[str]:
+def _column_names(run: Run) -> list[str]:
     """The further ones are those that the table of the selected has."""
-    further = [name for name in reports.columns(run) if name in ("group", "skill", "expected")]
+    further = [
+        name for name in reports.export_columns(run) if name in ("group", "skill", "expected")
+    ]
     elsewhere = ["elsewhere"] if run.several and run.one_kind_each else []
     return [*EVERYBODY, *further, *elsewhere]
 
 
-def _value(line: Line, name: str) -> Any:
+def _cell_value(line: WorkerStanding, name: str) -> Any:
     value = getattr(line, name)
     if name in ROUNDED:
         return None if value is None else round(value, 4)
     return round(value) if name == "right" else value
 
 
-def _word(value: Any) -> Any:
+def _cell_word(value: Any) -> Any:
     return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
-def _text(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value, None)
 
 
-def _moment(at: datetime | None) -> str:
+def _format_moment(at: datetime | None) -> str:
     return at.isoformat(" ", "seconds") if at else ""
 
 
-def _attributes(run: Run) -> list[str]:
+def _attribute_names(run: Run) -> list[str]:
     """The names that any worker of the run has, in order of their first appearance."""
     rows = run.candidates.filter(skill=0).order_by("worker_id")
     found: dict[str, None] = {}
@@ -94,9 +96,9 @@ def _attributes(run: Run) -> list[str]:
     return list(found)
 
 
-def _told(
-    run: Run, lines: Sequence[Line]
-) -> Iterator[tuple[Line, datetime | None, dict[str, Any]]]:
+def _lines_with_details(
+    run: Run, lines: Sequence[WorkerStanding]
+) -> Iterator[tuple[WorkerStanding, datetime | None, dict[str, Any]]]:
     """Each line with when its worker was last seen and their attributes, read piece by piece."""
     for start in range(0, len(lines), CHUNK):
         chunk = lines[start : start + CHUNK]
@@ -112,12 +114,12 @@ def _told(
 # -- the run
 
 
-def _flat(facts: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten_facts(facts: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in facts.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{before}{name}.")
+            yield from _flatten_facts(value, f"{before}{name}.")
         elif isinstance(value, list):
             plain = all(isinstance(one, str) for one in value)
             yield before + name, " ".join(value) if plain else json_text(value, None)
         else:
-            yield before + name, "" if value is None else _word(value)
+            yield before + name, "" if value is None else _cell_word(value)

@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
 @dataclass(frozen=True)
-class Table:
+class ExportTable:
     """rows   of cells, as many as there are columns; they may be made as they are read, once
     title  of its sheet in a workbook
     """
@@ -42,40 +42,46 @@ class Table:
     title: str = ""
 
 
-def for_program(cell: Any) -> Any:
+def defuse_for_program(cell: Any) -> Any:
     """A cell of a file that a program reads: a number written as text is none of a formula."""
-    return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else row_parsers.defused(cell)
+    return (
+        cell
+        if isinstance(cell, str) and _NUMBER.fullmatch(cell)
+        else row_parsers.defuse_formula(cell)
+    )
 
 
 def csv_file(
-    table: Table, safe: Callable[[Any], Any] = row_parsers.defused, mark: str = MARK
+    table: ExportTable, safe: Callable[[Any], Any] = row_parsers.defuse_formula, mark: str = MARK
 ) -> Iterator[bytes]:
     """With its header."""
-    return _lines(chain([table.columns], table.rows), safe, mark)
+    return _csv_lines(chain([table.columns], table.rows), safe, mark)
 
 
-def program_csv(table: Table) -> Iterator[bytes]:
+def program_csv(table: ExportTable) -> Iterator[bytes]:
     """For a program or a platform: no mark before its first column."""
-    return csv_file(table, for_program, "")
+    return csv_file(table, defuse_for_program, "")
 
 
 def plain_lines(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     """Without any header, as lists of ids are taken."""
-    return _lines(rows, for_program, "")
+    return _csv_lines(rows, defuse_for_program, "")
 
 
-def _lines(rows: Iterable[Sequence[Any]], safe: Callable[[Any], Any], mark: str) -> Iterator[bytes]:
+def _csv_lines(
+    rows: Iterable[Sequence[Any]], safe: Callable[[Any], Any], mark: str
+) -> Iterator[bytes]:
     text = io.StringIO()
     text.write(mark)
     writer = csv.writer(text)
     for number, row in enumerate(rows, 1):
         writer.writerow(map(safe, row))
         if number % ROWS == 0:
-            yield _taken(text)
-    yield _taken(text)
+            yield _take_written(text)
+    yield _take_written(text)
 
 
-def _taken(text: io.StringIO) -> bytes:
+def _take_written(text: io.StringIO) -> bytes:
     """What was written since the last time."""
     found = text.getvalue().encode()
     text.seek(0)
@@ -92,16 +98,16 @@ def json_text(document: Any, indent: int | None = 2) -> str:
 
 def json_list(rows: Iterable[Any]) -> Iterator[bytes]:
     """A list, an object to a line."""
-    return _joined("[\n  ", rows, "\n]\n", ",\n  ")
+    return _join_rows("[\n  ", rows, "\n]\n", ",\n  ")
 
 
 def json_file(facts: dict[str, Any], name: str, rows: Iterable[Any]) -> Iterator[bytes]:
     """The facts as an object whose last entry, of this name, is the list of the rows."""
     head = json_text(facts).removesuffix("\n}")
-    return _joined(f'{head},\n  "{name}": [\n    ', rows, "\n  ]\n}\n", ",\n    ")
+    return _join_rows(f'{head},\n  "{name}": [\n    ', rows, "\n  ]\n}\n", ",\n    ")
 
 
-def _joined(head: str, rows: Iterable[Any], foot: str, between: str) -> Iterator[bytes]:
+def _join_rows(head: str, rows: Iterable[Any], foot: str, between: str) -> Iterator[bytes]:
     yield head.encode()
     for number, row in enumerate(rows):
         yield ((between if number else "") + json_text(row, None)).encode()
@@ -111,7 +117,7 @@ def _joined(head: str, rows: Iterable[Any], foot: str, between: str) -> Iterator
 # -- workbooks
 
 
-def workbook(tables: Iterable[Table]) -> Iterator[bytes]:
+def write_workbook(tables: Iterable[ExportTable]) -> Iterator[bytes]:
     """A sheet for each; rows wait on the disk until all are written, never in memory."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  (closed when all of it is read)
     with Workbook(file, {"constant_memory": True}) as book:
@@ -119,10 +125,10 @@ def workbook(tables: Iterable[Table]) -> Iterator[bytes]:
         for table in tables:
             _write_sheet(book.add_worksheet(table.title), table, bold)
     file.seek(0)
-    return _pieces(file)
+    return _file_pieces(file)
 
 
-def _write_sheet(sheet: Any, table: Table, bold: Any) -> None:
+def _write_sheet(sheet: Any, table: ExportTable, bold: Any) -> None:
     sheet.freeze_panes(1, 0)
     for column, name in enumerate(table.columns):
         sheet.set_column(column, column, min(WIDEST, max(NARROWEST, len(name) + 2)))
@@ -141,14 +147,14 @@ def cell_of(value: Any) -> Any:
     Text is cut where a cell ends.
     """
     if isinstance(value, str):
-        text = _CONTROL.sub("\ufffd", row_parsers.defused(value))
+        text = _CONTROL.sub("\ufffd", row_parsers.defuse_formula(value))
         return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
     if isinstance(value, int) and abs(value) > LARGEST:
         return str(value)
     return value
 
 
-def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+def _file_pieces(file: IO[bytes]) -> Iterator[bytes]:
     with file:
         while piece := file.read(BYTES):
             yield piece

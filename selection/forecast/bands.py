@@ -15,7 +15,9 @@ WORTH, SPREAD = 4, 0.35  # until then: as if of 4 more that spread by a third
 UNTHOUGHT = 0.2  # standard deviation of the log of a price, for kinds of crowd no belief thinks of
 
 
-def band(outcomes: Sequence[int], most: int, unthought: float = UNTHOUGHT) -> tuple[int, int, int]:
+def prediction_band(
+    outcomes: Sequence[int], most: int, unthought: float = UNTHOUGHT
+) -> tuple[int, int, int]:
     """(low, median, high) of what the next one may be, at most ``most``.
 
     A prediction interval: of the outcomes' own ranks where they are many, else of a log-normal
@@ -27,7 +29,11 @@ def band(outcomes: Sequence[int], most: int, unthought: float = UNTHOUGHT) -> tu
     if values.min() == most:  # the most there can be, whoever is tested
         return most, most, most
     tails = np.quantile(values, [(1 - HELD) / 2, 0.5, (1 + HELD) / 2], method="weibull")
-    logs = np.log(np.maximum(tails, 1)) if values.size >= MANY else _few(np.log(values.clip(1)))
+    logs = (
+        np.log(np.maximum(tails, 1))
+        if values.size >= MANY
+        else _band_of_few(np.log(values.clip(1)))
+    )
     beyond = ndtri((1 + HELD) / 2) * unthought
     logs = logs[1] + np.array([-1, 0, 1]) * np.hypot(logs - logs[1], beyond)
     low, median, high = np.exp(logs)
@@ -37,7 +43,7 @@ def band(outcomes: Sequence[int], most: int, unthought: float = UNTHOUGHT) -> tu
     return low, median, high
 
 
-def _few(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _band_of_few(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     free = WORTH + logs.size - 1
     variance = (WORTH * SPREAD**2 + ((logs - logs.mean()) ** 2).sum()) / free
     reach = stdtrit(free, (1 + HELD) / 2) * sqrt(variance * (1 + 1 / logs.size))

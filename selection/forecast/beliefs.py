@@ -39,7 +39,7 @@ class Belief(Protocol):
 
 
 @dataclass(frozen=True)
-class Range:
+class RangeBelief:
     """Most workers, four of five, between these accuracies. Raises Refused for no such range."""
 
     low: float
@@ -53,7 +53,7 @@ class Range:
             )
 
     @classmethod
-    def read(cls, text: str) -> "Range":
+    def read(cls, text: str) -> "RangeBelief":
         """From "0.6-0.9" or "60-90 %"."""
         low, _, high = text.replace("–", "-").replace("%", "").partition("-")
         try:
@@ -69,7 +69,7 @@ class Range:
         return f"Most workers (80 %) are right in {self.low:g} to {self.high:g} of their answers."
 
     @cached_property
-    def _bell(self) -> Floats:
+    def _fit_beta(self) -> Floats:
         """(logit of the mean, log of a + b) of the Beta with a tenth below and a tenth above."""
 
         def off(x: Floats) -> Floats:
@@ -84,14 +84,14 @@ class Range:
         return bell
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
-        mean, size = self._bell + rng.standard_normal(2) * [MEAN_SD, WIDTH_SD]
+        mean, size = self._fit_beta + rng.standard_normal(2) * [MEAN_SD, WIDTH_SD]
         if rng.random() < TWO_KINDS:
-            return _kinds(n, self.low, self.high, rng)
-        return _bell(n, mean, size, rng)
+            return _draw_two_groups(n, self.low, self.high, rng)
+        return _draw_beta(n, mean, size, rng)
 
 
 @dataclass(frozen=True)
-class Usual:
+class DefaultBelief:
     """Nothing is known: a mixture of crowds as they usually are."""
 
     @property
@@ -105,16 +105,16 @@ class Usual:
         mean = USUAL_MEAN + USUAL_MEAN_SD * rng.standard_normal()
         size = USUAL_SIZE + USUAL_SIZE_SD * rng.standard_normal()
         if rng.random() < TWO_KINDS:
-            return _kinds(n, rng.uniform(0.3, 0.6), rng.uniform(0.7, 0.95), rng)
-        return _bell(n, mean, size, rng)
+            return _draw_two_groups(n, rng.uniform(0.3, 0.6), rng.uniform(0.7, 0.95), rng)
+        return _draw_beta(n, mean, size, rng)
 
 
-def _bell(n: int, mean: float, size: float, rng: np.random.Generator) -> Floats:
+def _draw_beta(n: int, mean: float, size: float, rng: np.random.Generator) -> Floats:
     middle, total = expit(mean), np.exp(size)
     return rng.beta(middle * total, (1 - middle) * total, n)
 
 
-def _kinds(n: int, low: float, high: float, rng: np.random.Generator) -> Floats:
+def _draw_two_groups(n: int, low: float, high: float, rng: np.random.Generator) -> Floats:
     """Poor workers about ``low`` and good ones about ``high``, in unknown shares."""
     good = rng.random(n) < rng.uniform(0.1, 0.9)
     drawn = np.where(good, high, low) + KIND_WIDTH * rng.standard_normal(n)
@@ -122,7 +122,7 @@ def _kinds(n: int, low: float, high: float, rng: np.random.Generator) -> Floats:
 
 
 @dataclass(frozen=True)
-class Past:
+class PastBelief:
     """Workers like these: right[i] of answers[i] answers were right; two workers at least."""
 
     source: str
@@ -141,7 +141,7 @@ class Past:
         )
 
     @cached_property
-    def _shrunk(self) -> tuple[Floats, Floats]:
+    def _shrunk_betas(self) -> tuple[Floats, Floats]:
         """(m,) a and b of what is known of each, drawn towards all by the moments' Beta."""
         right, answers = np.array(self.right, float), np.array(self.answers, float)
         mean = np.clip(right.sum() / answers.sum(), 0.02, 0.98)
@@ -152,34 +152,34 @@ class Past:
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
         """Each is one of the past's; what share of the crowd a past worker stands for is drawn."""
-        a, b = self._shrunk
+        a, b = self._shrunk_betas
         like = rng.choice(a.size, n, p=rng.dirichlet(np.ones(a.size)))
         return rng.beta(a[like], b[like])
 
 
-def past(source: str, rights: Iterable[tuple[float, int]]) -> Past:
+def past_belief(source: str, rights: Iterable[tuple[float, int]]) -> PastBelief:
     """From (right answers, answers) of each worker; those without any say nothing."""
     seen = [(float(right), int(answers)) for right, answers in rights if answers > 0]
-    return Past(source, tuple(right for right, _ in seen), tuple(all_ for _, all_ in seen))
+    return PastBelief(source, tuple(right for right, _ in seen), tuple(all_ for _, all_ in seen))
 
 
-def learned(name: str, among: QuerySet[Run]) -> Past:
+def belief_from_named_run(name: str, among: QuerySet[Run]) -> PastBelief:
     """From the one of these runs of this name or number. Raises Refused if none is of use."""
-    runs = among.filter(name=name) or among.filter(pk=int(name) if _number(name) else 0)
+    runs = among.filter(name=name) or among.filter(pk=int(name) if _is_number(name) else 0)
     run = runs.order_by("-pk").first()
     if run is None:
         raise Refused(f"There is no run “{name}” to learn from.")
-    return like(run)
+    return belief_from_run(run)
 
 
-def like(run: Run) -> Past:
+def belief_from_run(run: Run) -> PastBelief:
     """From this run. Raises Refused if it is of no use."""
     if run.several:
         raise Refused(f"The run “{run.name}” is of several skills; learn from a run of one.")
-    tallies = priors.copy(run.pk)["tallies"]
+    tallies = priors.copy_prior(run.pk)["tallies"]
     rights = [(right, all_) for right, all_, many in tallies for _ in range(round(many))]
-    return past(f"the run “{run.name}”", rights)
+    return past_belief(f"the run “{run.name}”", rights)
 
 
-def _number(text: str) -> bool:
+def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19

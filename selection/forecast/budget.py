@@ -5,9 +5,9 @@ from time import monotonic
 from typing import Any
 
 from .beliefs import Belief
-from .candidates import Contender, suitable
+from .candidates import Contender, suitable_contenders
 from .plan import MOST_AT_ONCE, Plan
-from .simulations import Ending, TooLong, play, pool
+from .simulations import SimulatedEnding, TooLong, draw_pool, simulate_run
 from .spending import EPSILONS
 
 SECONDS = 0.5
@@ -24,8 +24,8 @@ def first_epsilon(plan: Plan, belief: Belief) -> float:
     low, high = 0, len(EPSILONS)  # all below ``low`` are reached
     while low < high and monotonic() < until:
         middle = (low + high) // 2
-        able = [one for one in suitable(plan.at(EPSILONS[middle])) if one.fits]
-        one = (able or suitable(plan.at(EPSILONS[middle])))[0]
+        able = [one for one in suitable_contenders(plan.at(EPSILONS[middle])) if one.fits]
+        one = (able or suitable_contenders(plan.at(EPSILONS[middle])))[0]
         if _reaches(one, belief, until):
             low = middle + 1
         else:
@@ -35,7 +35,9 @@ def first_epsilon(plan: Plan, belief: Belief) -> float:
 
 def _reaches(one: Contender, belief: Belief, until: float) -> bool:
     try:
-        return play(one, pool(one, belief, 0), 0, until).ending is Ending.PROMISE
+        return (
+            simulate_run(one, draw_pool(one, belief, 0), 0, until).ending is SimulatedEnding.PROMISE
+        )
     except TooLong:
         return False
 

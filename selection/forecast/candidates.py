@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from selection.algorithms import variant
+from selection.algorithms import describe_variant
 from selection.errors import Refused
-from topk import SELECTORS, THIS_SET, Goal, Problem, ProblemError, Promise, Selector, build
+from topk import SELECTORS, THIS_SET, Goal, Problem, ProblemError, Promise, Selector, build_selector
 
 from .plan import GOALS, Plan
 
@@ -20,11 +20,11 @@ class Contender:
     options: dict[str, Any] = field(default_factory=dict)
 
     def selector(self, problem: Problem | None = None) -> Selector:
-        return build(self.name, problem or self.plan.problem(), **self.options)
+        return build_selector(self.name, problem or self.plan.problem(), **self.options)
 
     @property
     def title(self) -> str:
-        title, said = SELECTORS[self.name].title, variant(self.options)
+        title, said = SELECTORS[self.name].title, describe_variant(self.options)
         return f"{title}, {said}" if said else title
 
     @cached_property
@@ -46,20 +46,20 @@ class Contender:
         return not self.fixed_budget and self.promise.goal in GOALS[self.plan.goal]
 
 
-def suitable(plan: Plan) -> list[Contender]:
+def suitable_contenders(plan: Plan) -> list[Contender]:
     """Those that can be run on this plan and promise something, and with a budget also those that
     spend it; what is most likely to be taken comes first. Raises Refused if there is none."""
-    found = _differing([one for one in _all(plan) if _can(one)])
+    found = _drop_equivalent([one for one in _list_contenders(plan) if _can_run(one)])
     if not found:
         raise Refused("No algorithm can be run like this: choose an epsilon above 0.")
-    return sorted(found, key=_turn)
+    return sorted(found, key=_order_key)
 
 
 def unsuitable(plan: Plan) -> list[tuple[Contender, str]]:
     """Return those that cannot be built on this plan, as they are by default, each with the reason
     in one sentence. What is of several skills is no answer to the question, and has no row."""
     failed = []
-    for one in _all(plan):
+    for one in _list_contenders(plan):
         if not one.options and not SELECTORS[one.name].several_skills:
             try:
                 one.selector()
@@ -68,17 +68,17 @@ def unsuitable(plan: Plan) -> list[tuple[Contender, str]]:
     return failed
 
 
-def _differing(found: list[Contender]) -> list[Contender]:
+def _drop_equivalent(found: list[Contender]) -> list[Contender]:
     """Without those whose options change nothing here: large pools are judged cautiously anyway."""
     plain = {one.name: one.promise for one in found if not one.options}
     return [one for one in found if not one.options or one.promise != plain.get(one.name)]
 
 
-def _turn(one: Contender) -> tuple[bool, bool]:
+def _order_key(one: Contender) -> tuple[bool, bool]:
     return not one.promise.average or bool(one.options), one.name != "certified"
 
 
-def _all(plan: Plan) -> list[Contender]:
+def _list_contenders(plan: Plan) -> list[Contender]:
     made = []
     for name, kind in SELECTORS.items():
         if kind.promise.fixed == "confidence" or plan.budget is not None:
@@ -92,7 +92,7 @@ def _all(plan: Plan) -> list[Contender]:
     return made
 
 
-def _can(one: Contender) -> bool:
+def _can_run(one: Contender) -> bool:
     try:
         return one.fixed_budget or one.promise.goal is not Goal.NONE
     except ProblemError:

@@ -15,7 +15,7 @@ DRAWS = 400  # populations that may be this one
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedBelief:
     """A belief made of a run's own answers: the population is fitted as ``credible`` does it, and
     drawn anew for every pool; a worker's accuracy is drawn given that and the worker's answers.
     """
@@ -24,7 +24,9 @@ class Fitted:
     places: tuple[Counts, ...]
 
     @classmethod
-    def of(cls, pulls: Counts, rewards: Floats, skill: Counts, ks: dict[int, int]) -> "Fitted":
+    def of(
+        cls, pulls: Counts, rewards: Floats, skill: Counts, ks: dict[int, int]
+    ) -> "FittedBelief":
         """Arrays are (n,); ``ks`` has the K of each skill, which are fitted apart."""
         places = tuple(np.flatnonzero(skill == number) for number in ks)
         posteriors = tuple(
@@ -37,11 +39,11 @@ class Fitted:
         """(n,) accuracies that these workers may have."""
         truth = np.empty(sum(at.size for at in self.places))
         for posterior, at in zip(self.posteriors, self.places, strict=True):
-            truth[at] = _accuracies(posterior, rng)
+            truth[at] = _draw_from_posterior(posterior, rng)
         return truth
 
 
-def _accuracies(posterior: Posterior, rng: np.random.Generator) -> Floats:
+def _draw_from_posterior(posterior: Posterior, rng: np.random.Generator) -> Floats:
     draws, grid = posterior.draws, posterior.grid
     population = draws.w[rng.choice(draws.weight.size, p=draws.weight)]
     cells = posterior.like * population

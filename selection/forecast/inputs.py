@@ -9,23 +9,23 @@ from typing import Any
 
 import topk
 
-from .beliefs import Belief, Past, Range, Usual
+from .beliefs import Belief, DefaultBelief, PastBelief, RangeBelief
 from .plan import Plan
 
-KINDS: dict[str, type[Range] | type[Usual] | type[Past]] = {
-    "range": Range,
-    "usual": Usual,
-    "past": Past,
+KINDS: dict[str, type[RangeBelief] | type[DefaultBelief] | type[PastBelief]] = {
+    "range": RangeBelief,
+    "usual": DefaultBelief,
+    "past": PastBelief,
 }
 
 
-def stored(belief: Belief) -> dict[str, Any]:
+def belief_to_numbers(belief: Belief) -> dict[str, Any]:
     """The belief as numbers: its kind, and what it is made of."""
     kind = next(name for name, made in KINDS.items() if type(belief) is made)
     return {"kind": kind, **asdict(belief)}  # type: ignore[call-overload]
 
 
-def restored(numbers: dict[str, Any]) -> Belief:
+def belief_from_numbers(numbers: dict[str, Any]) -> Belief:
     given: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in numbers.items()
@@ -34,14 +34,14 @@ def restored(numbers: dict[str, Any]) -> Belief:
     return KINDS[numbers["kind"]](**given)
 
 
-def key(plan: Plan, belief: Belief, team: int | None) -> str:
+def forecast_key(plan: Plan, belief: Belief, team: int | None) -> str:
     """The same for the same plan, belief and algorithms, in the same team."""
-    made = [asdict(plan), stored(belief), code(), team]
+    made = [asdict(plan), belief_to_numbers(belief), code_digest(), team]
     return sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()
 
 
 @cache
-def code() -> str:
+def code_digest() -> str:
     """Of the programs that the numbers come from: changed ones make others."""
     read = sha256()
     for folder in (Path(topk.__file__).parent, Path(__file__).parent):

@@ -53,8 +53,8 @@ class Plan:
             self.problem()
         except ProblemError as error:
             raise Refused(str(error)) from error
-        _within("workers", self.workers, MOST_WORKERS)
-        _within("questions", self.questions, MOST_QUESTIONS)
+        _check_range("workers", self.workers, MOST_WORKERS)
+        _check_range("questions", self.questions, MOST_QUESTIONS)
         if self.price is not None and not 0 <= self.price < math.inf:
             raise Refused(f"The price of an answer must be 0 or more, but it is {self.price:g}.")
         if self.goal not in GOALS:
@@ -108,6 +108,6 @@ class Plan:
         return replace(self, epsilon=epsilon)
 
 
-def _within(what: str, value: int, most: int) -> None:
+def _check_range(what: str, value: int, most: int) -> None:
     if not 1 <= value <= most:
         raise Refused(f"The number of {what} must be 1 to {most:,}, but it is {value:,}.")

@@ -8,16 +8,16 @@ import numpy as np
 
 from topk import rounded_up
 
-from .bands import MANY, band
+from .bands import MANY, prediction_band
 from .candidates import Contender, unsuitable
 from .plan import Plan
-from .simulations import Ending, Need, Play
+from .simulations import AnswerNeed, SimulatedEnding, SimulatedRun
 
 ENDS = 0.9  # of the simulated runs must keep the promise for a plan to be called feasible
 
 
 @dataclass
-class Ledger:
+class SimulationLedger:
     """What was simulated of one algorithm.
 
     seconds  of processor time it took
@@ -25,18 +25,18 @@ class Ledger:
     """
 
     contender: Contender
-    plays: list[Play] = field(default_factory=list)
-    need: Need | None = None
+    plays: list[SimulatedRun] = field(default_factory=list)
+    need: AnswerNeed | None = None
     seconds: float = 0.0
     cannot: str = ""
 
-    def share(self, ending: Ending) -> float:
+    def share(self, ending: SimulatedEnding) -> float:
         return sum(play.ending is ending for play in self.plays) / len(self.plays)
 
     @property
     def finished(self) -> int:
         """How many runs come to the end that the algorithm is meant to have."""
-        wanted = Ending.BUDGET if self.contender.fixed_budget else Ending.PROMISE
+        wanted = SimulatedEnding.BUDGET if self.contender.fixed_budget else SimulatedEnding.PROMISE
         return sum(play.ending is wanted for play in self.plays)
 
     @property
@@ -47,7 +47,7 @@ class Ledger:
     @property
     def epsilon(self) -> float | None:
         """What is promised in the end, in the middle of the runs that were cut short."""
-        cut = [play.epsilon for play in self.plays if play.ending is not Ending.PROMISE]
+        cut = [play.epsilon for play in self.plays if play.ending is not SimulatedEnding.PROMISE]
         return None if self.contender.fixed_budget or not cut else float(np.median(cut))
 
 
@@ -104,13 +104,13 @@ class Forecast:
     @property
     def ends(self) -> str:
         """How many simulated runs finish. Counted: a share of few would sound surer than it is."""
-        return f"finished in {of_runs(self.finished, self.runs)}"
+        return f"finished in {share_of_runs(self.finished, self.runs)}"
 
     def as_numbers(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def table(plan: Plan, ledgers: Sequence[Ledger]) -> list[Forecast]:
+def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Forecast]:
     """Return one row for each algorithm that was simulated, the recommended one first, then by
     price; last are those that cannot be simulated on this plan, with the reason."""
     played = [ledger for ledger in ledgers if ledger.plays and not ledger.cannot]
@@ -118,22 +118,22 @@ def table(plan: Plan, ledgers: Sequence[Ledger]) -> list[Forecast]:
     failed += [_without(one, reason) for one, reason in unsuitable(plan)]
     if not played:  # nothing to show while something is still to be simulated
         return failed if all(ledger.cannot for ledger in ledgers) else []
-    rows = [_row(plan, ledger) for ledger in played]
-    best = min(rows, key=_merit)
+    rows = [_forecast_row(plan, ledger) for ledger in played]
+    best = min(rows, key=_merit_key)
     told = [
-        replace(row, recommended=row is best, why=_why(plan, ledger, row, best))
+        replace(row, recommended=row is best, why=_explain_row(plan, ledger, row, best))
         for row, ledger in zip(rows, played, strict=True)
     ]
-    return [*sorted(told, key=lambda row: (not row.recommended, _merit(row))), *failed]
+    return [*sorted(told, key=lambda row: (not row.recommended, _merit_key(row))), *failed]
 
 
-def _merit(row: Forecast) -> tuple[bool, bool, float, int]:
+def _merit_key(row: Forecast) -> tuple[bool, bool, float, int]:
     """The least is recommended: the cheapest that keeps what matters; if none ends, the closest."""
     reached = (row.epsilon_at_end or 0.0) if not row.feasible else 0.0
     return not row.keeps, not row.feasible, reached, row.median or 0
 
 
-def _row(plan: Plan, ledger: Ledger) -> Forecast:
+def _forecast_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
     one, plays = ledger.contender, ledger.plays
     answers, median = summary(plan, plays)
     asked = [play.most for play in plays]
@@ -146,15 +146,15 @@ def _row(plan: Plan, ledger: Ledger) -> Forecast:
         fixed_budget=one.fixed_budget,
         answers=answers,
         median=median,
-        cost=money(plan, answers),
+        cost=cost_in_money(plan, answers),
         answers_per_worker={
             "mean": round(median / plan.workers, 1),
             "most": int(np.median(asked)),
             "at_most": max(asked),
         },
         feasible=ledger.feasible,
-        out_of_questions=round(ledger.share(Ending.QUESTIONS), 3),
-        out_of_budget=0.0 if one.fixed_budget else round(ledger.share(Ending.BUDGET), 3),
+        out_of_questions=round(ledger.share(SimulatedEnding.QUESTIONS), 3),
+        out_of_budget=0.0 if one.fixed_budget else round(ledger.share(SimulatedEnding.BUDGET), 3),
         epsilon_at_end=None if ledger.epsilon is None else rounded_up(ledger.epsilon),
         loss=round(float(np.median([play.loss for play in plays])), 4),
         why="",
@@ -189,17 +189,19 @@ def _without(one: Contender, reason: str) -> Forecast:
     )
 
 
-def summary(plan: Plan, plays: Sequence[Play]) -> tuple[tuple[int, int, int] | None, int]:
+def summary(plan: Plan, plays: Sequence[SimulatedRun]) -> tuple[tuple[int, int, int] | None, int]:
     """Return (low, median, high) of the answers, None where the runs are too few for a band, and
     the median in any case."""
     answers = [play.answers for play in plays]
     if len(answers) < MANY:
         return None, round(float(np.median(answers)))
-    found = band(answers, plan.most_answers)
+    found = prediction_band(answers, plan.most_answers)
     return found, found[1]
 
 
-def money(plan: Plan, answers: tuple[int, int, int] | None) -> tuple[float, float, float] | None:
+def cost_in_money(
+    plan: Plan, answers: tuple[int, int, int] | None
+) -> tuple[float, float, float] | None:
     if plan.price is None or answers is None:
         return None
     low, median, high = (round(plan.price * many, 4) for many in answers)
@@ -209,16 +211,16 @@ def money(plan: Plan, answers: tuple[int, int, int] | None) -> tuple[float, floa
 # -- reasons
 
 
-def _why(plan: Plan, ledger: Ledger, row: Forecast, best: Forecast) -> str:
+def _explain_row(plan: Plan, ledger: SimulationLedger, row: Forecast, best: Forecast) -> str:
     if ledger.contender.fixed_budget:
         return _spends(plan, row)
     if not row.feasible:
-        return _cut(plan, ledger, row, best)
+        return _describe_cut(plan, ledger, row, best)
     if row is best:
-        return f"The cheapest that guarantees what matters: {_ends(plan, row)}."
+        return f"The cheapest that guarantees what matters: {_describe_end(plan, row)}."
     if not row.keeps:
-        return f"It guarantees something else than what matters: {_ends(plan, row)}."
-    return f"It guarantees what matters, {_compare(row, best)}: {_ends(plan, row)}."
+        return f"It guarantees something else than what matters: {_describe_end(plan, row)}."
+    return f"It guarantees what matters, {_compare(row, best)}: {_describe_end(plan, row)}."
 
 
 def _compare(row: Forecast, best: Forecast) -> str:
@@ -229,7 +231,7 @@ def _compare(row: Forecast, best: Forecast) -> str:
     return f"at {row.median / best.median:.1f} times the answers of {best.title}"
 
 
-def of_runs(many: int, runs: int) -> str:
+def share_of_runs(many: int, runs: int) -> str:
     """Return "7 of 20 simulations"."""
     return f"{many:,} of {runs:,} simulation{'' if runs == 1 else 's'}"
 
@@ -245,14 +247,14 @@ def _spends(plan: Plan, row: Forecast) -> str:
     )
 
 
-def _ends(plan: Plan, row: Forecast) -> str:
+def _describe_end(plan: Plan, row: Forecast) -> str:
     if row.few or row.answers_per_worker is None:
         return row.ends
     most = row.answers_per_worker["at_most"]
     return f"{row.ends}, and no worker was asked more than {most} of {plan.questions:,} questions"
 
 
-def _cut(plan: Plan, ledger: Ledger, row: Forecast, best: Forecast) -> str:
+def _describe_cut(plan: Plan, ledger: SimulationLedger, row: Forecast, best: Forecast) -> str:
     """Why it does not end, what holds by then, and the ways out."""
     short = row.out_of_questions >= row.out_of_budget
     share, what = max((row.out_of_questions, "questions"), (row.out_of_budget, "money"))
@@ -262,13 +264,13 @@ def _cut(plan: Plan, ledger: Ledger, row: Forecast, best: Forecast) -> str:
     ways += [f"allow an ε of {held:g} or more"] if plan.epsilon < held < 1 else []
     ways += ["have more questions" if what == "questions" else "pay for more answers"]
     return (
-        f"In {of_runs(round(share * row.runs), row.runs)} the {what} would run out"
-        f"{_needed(plan, ledger) if short else ''}, and {guaranteed} is guaranteed by then; "
+        f"In {share_of_runs(round(share * row.runs), row.runs)} the {what} would run out"
+        f"{_describe_need(plan, ledger) if short else ''}, and {guaranteed} is guaranteed by then; "
         f"ways out: {', or '.join(ways)}."
     )
 
 
-def _needed(plan: Plan, ledger: Ledger) -> str:
+def _describe_need(plan: Plan, ledger: SimulationLedger) -> str:
     need = ledger.need
     if need is None or need.most <= plan.questions:
         return ""

@@ -19,9 +19,9 @@ from selection.models import Outlook, RecordedAnswer, Run, exposure
 from selection.models.roster import Roster
 from topk import Selector
 
-from .bands import MANY, band
-from .fitted import Counts, Fitted
-from .simulations import Ending, to_the_end
+from .bands import MANY, prediction_band
+from .fitted import Counts, FittedBelief
+from .simulations import SimulatedEnding, play_to_end
 
 TASK = "selection.tasks.outlook"
 SECONDS, RUNS = 2.0, 40  # of processor time for one outlook, about, and runs at most
@@ -40,7 +40,7 @@ OPEN = "Too early to say: the roster is open, and workers may still join."
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveRun:
     """A run as it stands, to be played on any number of times. Arrays are by the roster's arms.
 
     questions  (r,) answers that each arm can have given in the end at most
@@ -75,7 +75,7 @@ class Live:
         return everything if self.run.budget is None else min(everything, self.run.budget)
 
 
-def live(run: Run) -> Live | None:
+def load_live_run(run: Run) -> LiveRun | None:
     """None while there are too few workers to choose from, or none."""
     columns = ("pulls", "rewards", "verdict", "skill", "void", "asked", "skipped", "gone")
     rows = list(run.candidates.order_by("arm").values_list(*columns))
@@ -88,34 +88,34 @@ def live(run: Run) -> Live | None:
     if not roster.ready(run):
         return None
     passed_over = np.array(void, np.int64) + np.array(skipped, np.int64)
-    questions = _decks(run, skill) - passed_over - exposure.closed_to(run)
+    questions = _deck_sizes(run, skill) - passed_over - exposure.closed_to(run)
     if run.recorded_only:
-        questions = np.array(asked, np.int64) - void + _waiting(run, counts.size)
-    return Live(
+        questions = np.array(asked, np.int64) - void + _recorded_left(run, counts.size)
+    return LiveRun(
         run,
         roster,
         (counts, np.array(rewards, float), np.array(verdict, np.int8)),
         np.maximum(questions, counts)[roster.arms],
         np.array(skill, np.int64)[roster.arms],
         int(counts[gone].sum()) + run.count_wasted(),
-        _left(run, int((np.array(asked, np.int64) - void - counts)[~gone].sum())),
+        _budget_left(run, int((np.array(asked, np.int64) - void - counts)[~gone].sum())),
     )
 
 
-def _left(run: Run, out: int) -> int | None:
+def _budget_left(run: Run, out: int) -> int | None:
     """Those that are out are theirs already. Of several sets each has to do with some only."""
     if run.several or run.recorded_only:
         return None
-    found = exposure.left(run.question_set, run.candidates.count())
+    found = exposure.answers_left(run.question_set, run.candidates.count())
     return None if found is None else found + out
 
 
-def _decks(run: Run, skill: Iterable[int]) -> Counts:
+def _deck_sizes(run: Run, skill: Iterable[int]) -> Counts:
     sizes = [one.deck_size for one in run.skills]
     return np.array([sizes[number] for number in skill], np.int64)
 
 
-def _waiting(run: Run, size: int) -> Counts:
+def _recorded_left(run: Run, size: int) -> Counts:
     """(n,) recorded answers of each that are not used yet."""
     found = np.zeros(size, np.int64)
     rows = RecordedAnswer.objects.wanted().filter(candidate__run=run).order_by()
@@ -127,11 +127,11 @@ def _waiting(run: Run, size: int) -> Counts:
 # -- making one
 
 
-def make(run: Run, seconds: float = SECONDS) -> Outlook:
+def make_outlook(run: Run, seconds: float = SECONDS) -> Outlook:
     """The run's outlook by now, not stored."""
     began = thread_time()
     made = Outlook(run=run, at=timezone.now(), step=run.steps)
-    now = None if run.enrolling else live(run)
+    now = None if run.enrolling else load_live_run(run)
     if now is None:
         made.why = OPEN if run.enrolling else FEW
         return made
@@ -142,7 +142,7 @@ def make(run: Run, seconds: float = SECONDS) -> Outlook:
     elif _is_early(now.pulls):
         made.why = EARLY
     else:
-        _simulate(made, now, seconds)
+        _simulate_runs(made, now, seconds)
     made.seconds = thread_time() - began
     return made
 
@@ -153,25 +153,25 @@ def _is_early(pulls: Counts) -> bool:
     return bool(pulls.sum() < pulls.size and (pulls > 0).mean() < TESTED)
 
 
-def _simulate(made: Outlook, now: Live, seconds: float) -> None:
-    began, fitted = thread_time(), _fitted(now)
+def _simulate_runs(made: Outlook, now: LiveRun, seconds: float) -> None:
+    began, fitted = thread_time(), _fit_population(now)
     totals: list[int] = []
     asked: list[int] = []
     cut: list[float] = []
     while _goes_on(len(totals), thread_time() - began, seconds):
         rng = np.random.default_rng([SEED, now.run.seed, now.run.steps, len(totals)])
         selector, truth = now.selector(), fitted.draw(rng)
-        ending = to_the_end(selector, truth, now.questions, rng, left=now.left)
+        ending = play_to_end(selector, truth, now.questions, rng, left=now.left)
         totals.append(int(selector.state.pulls.sum()) + now.elsewhere)
         asked.append(int(selector.state.pulls.max()))
-        if ending is not Ending.PROMISE:
+        if ending is not SimulatedEnding.PROMISE:
             cut.append(selector.standing().gap)
     made.runs, made.kept = len(totals), 1 - len(cut) / len(totals)
-    made.low, made.median, made.high = _band(totals, made.counted, now.most)
+    made.low, made.median, made.high = _final_band(totals, made.counted, now.most)
     made.epsilon = min(1.0, float(np.median(cut))) if cut else None
     made.most = int(np.median(asked))
     if not now.run.several:
-        made.uniform = _uniform(now.run, fitted, made.most)
+        made.uniform = _uniform_shortfall(now.run, fitted, made.most)
 
 
 def _goes_on(runs: int, took: float, seconds: float) -> bool:
@@ -180,23 +180,23 @@ def _goes_on(runs: int, took: float, seconds: float) -> bool:
     return runs < RUNS and (not runs or took < (seconds if runs >= MANY else MOST_SECONDS))
 
 
-def _band(totals: list[int], counted: int, most: int) -> tuple[int, int, int]:
+def _final_band(totals: list[int], counted: int, most: int) -> tuple[int, int, int]:
     """Of the answers at the end: of what is still to come, added to what is there. Too few runs
     make no band: the median stands in all three places."""
     if len(totals) < MANY:
         median = round(float(np.median(totals)))
         return median, median, median
     left = [max(1, total - counted) for total in totals]
-    low, median, high = band(left, max(1, most - counted), unthought=0.0)
+    low, median, high = prediction_band(left, max(1, most - counted), unthought=0.0)
     return counted + low, counted + median, counted + high
 
 
-def _fitted(now: Live) -> Fitted:
+def _fit_population(now: LiveRun) -> FittedBelief:
     pulls, rewards = now.pulls, now.columns[1][now.roster.arms]
-    return Fitted.of(pulls, rewards, now.skill, {one.number: one.k for one in now.run.skills})
+    return FittedBelief.of(pulls, rewards, now.skill, {one.number: one.k for one in now.run.skills})
 
 
-def _uniform(run: Run, fitted: Fitted, questions: int) -> float:
+def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
     """What the best K by share of right answers are short of the best with probability 1 - δ, if
     everybody answers so many questions."""
     rng, short = np.random.default_rng([SEED, run.seed, run.steps]), []
@@ -211,20 +211,20 @@ def _uniform(run: Run, fitted: Fitted, questions: int) -> float:
 # -- keeping them fresh
 
 
-def refresh(run_id: int) -> None:
+def refresh_outlook(run_id: int) -> None:
     """Make and store this run's outlook, if it goes on and moved since the last one, which must
     not be new either: messages that waited for long come several at a time."""
     run = Run.objects.running().filter(pk=run_id).first()
     new = Q(at__gt=timezone.now() - EVERY, why="")
     if run is None or Outlook.objects.filter(Q(step=run.steps) | new, run=run).exists():
         return
-    made = make(run)
+    made = make_outlook(run)
     fields = [field.attname for field in Outlook._meta.concrete_fields if not field.primary_key]
     values = {name: getattr(made, name) for name in fields}
     Outlook.objects.update_or_create(run_id=run_id, defaults=values)
 
 
-def due() -> list[int]:
+def due_outlooks() -> list[int]:
     """The runs whose outlook is oldest, of those that moved since; never more than a few."""
     now = timezone.now()
     runs = Run.objects.running().filter(steps__gt=0)
@@ -242,7 +242,7 @@ def _pause(took: float) -> timedelta:
     return max(EVERY, timedelta(seconds=took / SHARE))
 
 
-def sweep() -> None:
+def sweep_outlooks() -> None:
     """Have those made that are due; where Redis is away, another time."""
-    for run_id in due():
+    for run_id in due_outlooks():
         current_app.send_task(TASK, [run_id], retry=False, ignore_result=True, expires=EXPIRES)

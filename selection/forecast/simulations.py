@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topk import PROMISE_KEPT, Selector
 from topk.published.sequential import SequentialSelector
-from topk.selector import draw
+from topk.selector import draw_rewards
 
 from .beliefs import Belief
 from .candidates import Contender
@@ -25,14 +25,14 @@ class TooLong(Exception):
     """A simulated run took longer than it may."""
 
 
-class Ending(StrEnum):
+class SimulatedEnding(StrEnum):
     PROMISE = "promise"
     QUESTIONS = "questions"
     BUDGET = "budget"
 
 
 @dataclass(frozen=True)
-class Play:
+class SimulatedRun:
     """answers  how many were paid
     most     of one worker
     epsilon  that the promise holds for at the end; 1: nothing is promised
@@ -41,17 +41,19 @@ class Play:
 
     answers: int
     most: int
-    ending: Ending
+    ending: SimulatedEnding
     epsilon: float
     loss: float
 
 
-def pool(contender: Contender, belief: Belief, number: int) -> NDArray[np.float64]:
+def draw_pool(contender: Contender, belief: Belief, number: int) -> NDArray[np.float64]:
     """(n,) the accuracies of the pool of this number: the same for every algorithm."""
     return belief.draw(contender.plan.workers, np.random.default_rng([SEED, number]))
 
 
-def play(contender: Contender, truth: NDArray[np.float64], number: int, until: float = inf) -> Play:
+def simulate_run(
+    contender: Contender, truth: NDArray[np.float64], number: int, until: float = inf
+) -> SimulatedRun:
     """The algorithm to its end on workers of these accuracies, in no order; the number is a seed.
 
     Raises TooLong if it is not at its end ``until`` then, by the clock ``monotonic``.
@@ -62,26 +64,26 @@ def play(contender: Contender, truth: NDArray[np.float64], number: int, until: f
     rng = np.random.default_rng([SEED, number, 1])
     selector = contender.selector()
     plan = contender.plan
-    ending = to_the_end(selector, truth, plan.room(), rng, until, plan.left)
+    ending = play_to_end(selector, truth, plan.room(), rng, until, plan.left)
     named = selector.selection()
     best = np.sort(truth)[-plan.k :]
-    return Play(
+    return SimulatedRun(
         answers=int(selector.state.pulls.sum()),
         most=int(selector.state.pulls.max()),
         ending=ending,
-        epsilon=_reached(contender, selector, ending),
+        epsilon=_epsilon_reached(contender, selector, ending),
         loss=float(best.mean() - truth[named].mean()),
     )
 
 
-def to_the_end(
+def play_to_end(
     selector: Selector,
     truth: NDArray[np.float64],
     questions: int | NDArray[np.int64],
     rng: np.random.Generator,
     until: float = inf,
     left: int | None = None,
-) -> Ending:
+) -> SimulatedEnding:
     """Play on from where it stands, on workers of these accuracies (n,).
 
     questions  how many answers a worker can have given in the end, or (n,) of them
@@ -94,16 +96,16 @@ def to_the_end(
         if monotonic() > until:
             raise TooLong
         room = questions - selector.state.pulls
-        counts = selector.ask(_slots(selector), room=room, rng=rng)
-        counts = _within(counts, most - float(selector.state.pulls.sum()))
+        counts = selector.ask(_slots_of(selector), room=room, rng=rng)
+        counts = _limit_total(counts, most - float(selector.state.pulls.sum()))
         arms = np.flatnonzero(counts)
         if not arms.size:
-            return Ending.QUESTIONS
-        selector.tell(arms, draw(truth[arms], counts[arms], False, rng), counts[arms])
-    return Ending.PROMISE if PROMISE_KEPT in reasons else Ending.BUDGET
+            return SimulatedEnding.QUESTIONS
+        selector.tell(arms, draw_rewards(truth[arms], counts[arms], False, rng), counts[arms])
+    return SimulatedEnding.PROMISE if PROMISE_KEPT in reasons else SimulatedEnding.BUDGET
 
 
-def _within(counts: NDArray[np.int64], most: float) -> NDArray[np.int64]:
+def _limit_total(counts: NDArray[np.int64], most: float) -> NDArray[np.int64]:
     """As many of these as there may be in all, the first ones first."""
     if counts.sum() <= most:
         return counts
@@ -111,7 +113,7 @@ def _within(counts: NDArray[np.int64], most: float) -> NDArray[np.int64]:
     return kept
 
 
-def _slots(selector: Selector) -> int | None:
+def _slots_of(selector: Selector) -> int | None:
     """Those that ask for one or two answers get as many out at once as a crowd would have."""
     if not isinstance(selector, SequentialSelector):
         return None
@@ -119,26 +121,26 @@ def _slots(selector: Selector) -> int | None:
     return max(1, int(BATCH_OF_POOL * selector.problem.n), batch)
 
 
-def _reached(contender: Contender, selector: Selector, ending: Ending) -> float:
+def _epsilon_reached(contender: Contender, selector: Selector, ending: SimulatedEnding) -> float:
     if contender.fixed_budget:
         return 1.0
-    if ending is Ending.PROMISE:
+    if ending is SimulatedEnding.PROMISE:
         return selector.problem.epsilon
     return min(1.0, selector.standing().gap)
 
 
 @dataclass(frozen=True)
-class Need:
+class AnswerNeed:
     """Answers that the worker asked most would have to give; ``ended`` is False if even more."""
 
     most: int
     ended: bool
 
 
-def need(contender: Contender, truth: NDArray[np.float64]) -> Need:
+def simulate_need(contender: Contender, truth: NDArray[np.float64]) -> AnswerNeed:
     """How often one worker would be asked if there were questions and money without end."""
     plan, rng = contender.plan, np.random.default_rng([SEED, 0, 1])
     selector = contender.selector(replace(plan.problem(), budget=None))
     cap = int(min(MOST_NEEDED * plan.workers * plan.questions, ALL_PULLS / plan.workers))
     ended = bool(selector.simulate(truth, cap, False, rng))
-    return Need(int(selector.state.pulls.max()), ended)
+    return AnswerNeed(int(selector.state.pulls.max()), ended)

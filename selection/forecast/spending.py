@@ -7,16 +7,16 @@ from typing import Any
 
 from .bands import MANY
 from .beliefs import Belief
-from .candidates import Contender, suitable
+from .candidates import Contender, suitable_contenders
 from .plan import Plan
-from .simulations import Ending, play, pool
+from .simulations import SimulatedEnding, draw_pool, simulate_run
 
 EPSILONS = (0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01)
 RUNS, KEPT = MANY, 0.8
 
 
 @dataclass(frozen=True)
-class Reach:
+class ReachableEpsilon:
     """epsilon  the least of EPSILONS that questions and budget reach in four runs of five; None:
     not even the first"""
 
@@ -32,7 +32,9 @@ class Reach:
         return asdict(self)
 
 
-def reaches(plan: Plan, belief: Belief, seconds: float) -> Iterator[list[Reach]]:
+def search_reachable(
+    plan: Plan, belief: Belief, seconds: float
+) -> Iterator[list[ReachableEpsilon]]:
     """Tables of ever more algorithms, those of ``suitable``; each has its row once it is searched.
 
     plan     with a budget; its epsilon does not matter
@@ -40,41 +42,44 @@ def reaches(plan: Plan, belief: Belief, seconds: float) -> Iterator[list[Reach]]
 
     Algorithms that know no epsilon, or spend a budget for no promise, have no row.
     """
-    began, found = thread_time(), list[Reach]()
-    for one in suitable(plan.at(EPSILONS[0])):
+    began, found = thread_time(), list[ReachableEpsilon]()
+    for one in suitable_contenders(plan.at(EPSILONS[0])):
         if "epsilon" not in one.selector().needs or one.fixed_budget:
             continue
         if found and thread_time() - began > seconds:
             break
-        found.append(_reach(one, belief))
-        yield _with_best(found)
+        found.append(_search_epsilon(one, belief))
+        yield _mark_recommended(found)
 
 
-def _with_best(found: list[Reach]) -> list[Reach]:
+def _mark_recommended(found: list[ReachableEpsilon]) -> list[ReachableEpsilon]:
     order = sorted(found, key=lambda row: (not row.keeps, row.epsilon or 1.0))
     return [replace(row, recommended=row is order[0]) for row in order]
 
 
-def _reach(one: Contender, belief: Belief) -> Reach:
+def _search_epsilon(one: Contender, belief: Belief) -> ReachableEpsilon:
     """By halving: a smaller epsilon never costs less, apart from luck."""
     low, high = 0, len(EPSILONS)  # the first ``low`` are reached, all from ``high`` on are not
     while low < high:
         middle = (low + high) // 2
-        if _kept(replace(one, plan=one.plan.at(EPSILONS[middle])), belief):
+        if _keeps_guarantee(replace(one, plan=one.plan.at(EPSILONS[middle])), belief):
             low = middle + 1
         else:
             high = middle
     epsilon = EPSILONS[low - 1] if low else None
     promised = one.plan.at(epsilon or EPSILONS[0]).problem()
     sentence = one.promise.sentence(promised) if low else "Nothing."
-    return Reach(one.name, one.title, one.options, sentence, one.fits, epsilon)
+    return ReachableEpsilon(one.name, one.title, one.options, sentence, one.fits, epsilon)
 
 
-def _kept(one: Contender, belief: Belief) -> bool:
+def _keeps_guarantee(one: Contender, belief: Belief) -> bool:
     """Whether enough of the runs keep the promise; as soon as they cannot, no more is played."""
     broken = 0
     for number in range(RUNS):
-        broken += play(one, pool(one, belief, number), number).ending is not Ending.PROMISE
+        broken += (
+            simulate_run(one, draw_pool(one, belief, number), number).ending
+            is not SimulatedEnding.PROMISE
+        )
         if broken > (1 - KEPT) * RUNS:
             return False
     return True

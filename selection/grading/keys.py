@@ -25,13 +25,13 @@ def plain_key(key: str) -> str:
     return key if key.isascii() else unicodedata.normalize("NFC", key.translate(SPACES))
 
 
-def unseen(key: str) -> str:
+def find_invisible(key: str) -> str:
     """The first character in it that nobody sees, as U+200B; empty where there is none."""
     found = _UNSEEN.search(key)
     return f"U+{ord(found[0]):04X}" if found else ""
 
 
-def spellings(keys: Iterable[str]) -> list[str]:
+def stored_spellings(keys: Iterable[str]) -> list[str]:
     """All in which these may be stored."""
     found = dict.fromkeys(keys)
     for key in [key for key in found if not key.isascii()]:
@@ -39,10 +39,10 @@ def spellings(keys: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def as_stored(keys: Iterable[str], there: QuerySet[Any]) -> dict[str, str]:
+def map_to_stored(keys: Iterable[str], there: QuerySet[Any]) -> dict[str, str]:
     """By each of these, what it is called where it is there already, or is to be called."""
     wanted = list(keys)
-    odd = spellings(key for key in wanted if not key.isascii())
+    odd = stored_spellings(key for key in wanted if not key.isascii())
     known: dict[str, str] = {}
     for start in range(0, len(odd), CHUNK):
         found = there.filter(key__in=odd[start : start + CHUNK]).order_by()

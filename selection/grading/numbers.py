@@ -18,13 +18,13 @@ _SIGNS = str.maketrans(
 )
 
 
-def number(text: str) -> Decimal | None:
+def parse_number(text: str) -> Decimal | None:
     """The number that this text is, exactly; None if it is none.
 
     A single comma is a decimal comma; where there are commas and a point, or several of a kind,
     the last kind of sign is the decimal one and the others part thousands.
     """
-    bare = _bare(text)
+    bare = _strip_number(text)
     if bare.rfind(",") > bare.rfind("."):
         bare = bare.replace(".", "")
         bare = bare.replace(",", "." if bare.count(",") == 1 else "")
@@ -36,23 +36,23 @@ def number(text: str) -> Decimal | None:
     return Decimal(bare)
 
 
-def readings(text: str) -> list[Decimal]:
+def possible_readings(text: str) -> list[Decimal]:
     """Every number that this text may be: 1,234 is typed for 1234 here and for 1.234 there."""
-    found = number(text)
+    found = parse_number(text)
     if found is None:
         return []
-    return [found, in_thousands(text)] if unclear(text) else [found]
+    return [found, read_as_thousands(text)] if is_ambiguous(text) else [found]
 
 
-def unclear(text: str) -> bool:
+def is_ambiguous(text: str) -> bool:
     """Whether this may be either of two numbers."""
-    return _EITHER.fullmatch(_bare(text)) is not None
+    return _EITHER.fullmatch(_strip_number(text)) is not None
 
 
-def in_thousands(text: str) -> Decimal:
+def read_as_thousands(text: str) -> Decimal:
     """What an unclear number is if its sign parts thousands."""
-    return Decimal(_bare(text).replace(",", "").replace(".", ""))
+    return Decimal(_strip_number(text).replace(",", "").replace(".", ""))
 
 
-def _bare(text: str) -> str:
+def _strip_number(text: str) -> str:
     return "".join(text.split()).translate(_SIGNS)

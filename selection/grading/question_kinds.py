@@ -23,7 +23,7 @@ CALLED = {
 def grading_of(text: str) -> dict[str, Any]:
     """As models.grading reads it. Raises Refused."""
     try:
-        return rules.read(text)
+        return rules.parse_grading(text)
     except ValueError as error:
         raise Refused(str(error)) from error
 
@@ -49,7 +49,7 @@ def way_of(kind: str, tolerance: str, text: str, choices: Sequence[str]) -> dict
     return grading_of(", ".join([*named, text]))
 
 
-def with_media(prompt: str, cells: Mapping[str, str]) -> str:
+def add_media(prompt: str, cells: Mapping[str, str]) -> str:
     """The prompt with what stands in the columns image, audio and video: addresses, or names of
     files of the set."""
     named = [cells.get(kind, "").strip() for kind in ("image", "audio", "video")]
@@ -60,21 +60,23 @@ def with_media(prompt: str, cells: Mapping[str, str]) -> str:
     return "\n\n".join(filter(None, [prompt, *shown]))
 
 
-def faults(accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]) -> list[str]:
+def find_question_faults(
+    accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]
+) -> list[str]:
     """What is wrong with a gold question, in sentences."""
-    found = [*_of_choices(accepted, choices, way)] if choices else []
+    found = [*_choice_faults(accepted, choices, way)] if choices else []
     if way.get("number"):
-        found += _of_numbers([*accepted, *choices])
+        found += _number_faults([*accepted, *choices])
     if not choices and (way.get("multiple") or way.get("order")):
         found.append("There are no choices to tick or to put in order.")
     return found
 
 
-def _of_choices(
+def _choice_faults(
     accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]
 ) -> list[str]:
     found, apart = [], way.get("multiple") or way.get("order")
-    if all(rules.matches(choices[:1], choice, way) for choice in choices):
+    if all(rules.is_match(choices[:1], choice, way) for choice in choices):
         found.append("There is a single choice, so nobody could be wrong; give two or more.")
     strange = [answer for answer in accepted if answer not in choices]
     if strange:
@@ -83,14 +85,14 @@ def _of_choices(
     if apart and barred:
         found.append(f"There is a | in the choice “{barred[0]}”; that stands between answers.")
     if way.get("order"):
-        found += _of_order(accepted, choices) if not strange else []
-    every = all(rules.matches(accepted, choice, way) for choice in choices)
+        found += _order_faults(accepted, choices) if not strange else []
+    every = all(rules.is_match(accepted, choice, way) for choice in choices)
     if every and not apart and len(choices) > 1:
         found.append("Every choice is accepted, so nobody could be wrong.")
     return found
 
 
-def _of_order(accepted: Sequence[str], choices: Sequence[str]) -> list[str]:
+def _order_faults(accepted: Sequence[str], choices: Sequence[str]) -> list[str]:
     if sorted(accepted) != sorted(choices):
         return ["The answer must have every choice once, in the right order."]
     if list(accepted) == list(choices):
@@ -98,12 +100,12 @@ def _of_order(accepted: Sequence[str], choices: Sequence[str]) -> list[str]:
     return []
 
 
-def _of_numbers(texts: Sequence[str]) -> list[str]:
-    wordy = [text for text in texts if numbers.number(text) is None]
+def _number_faults(texts: Sequence[str]) -> list[str]:
+    wordy = [text for text in texts if numbers.parse_number(text) is None]
     if wordy:
         return [f"“{wordy[0]}” is not a number, and answers are to be compared as numbers."]
-    unclear = [text for text in texts if "," in text and numbers.unclear(text)]
+    unclear = [text for text in texts if "," in text and numbers.is_ambiguous(text)]
     if unclear:
-        either = f"{numbers.in_thousands(unclear[0])} or {numbers.number(unclear[0])}"
+        either = f"{numbers.read_as_thousands(unclear[0])} or {numbers.parse_number(unclear[0])}"
         return [f"“{unclear[0]}” may be {either}; write the number without the comma."]
     return []

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from .numbers import number, readings
+from .numbers import parse_number, possible_readings
 
 Grading = Mapping[str, Any]
 
@@ -50,68 +50,70 @@ def kind_of(choices: Sequence[str], grading: Grading) -> str:
     return "number" if grading.get("number") else "text"
 
 
-def plain(text: str) -> str:
+def normalise_text(text: str) -> str:
     """ä is ä, whether it was typed as one character or as a letter and its dots."""
     return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
 
 
-def matches(accepted: Sequence[str], response: str, grading: Grading | None = None) -> bool:
+def is_match(accepted: Sequence[str], response: str, grading: Grading | None = None) -> bool:
     """Whether the response is one of these; of several ticked or ordered, whether it is these.
 
     It is compared with all of them also once one is found: nobody can tell by the time.
     """
     if not grading:
-        return plain(response) in {plain(answer) for answer in accepted}
+        return normalise_text(response) in {normalise_text(answer) for answer in accepted}
     if grading.get("number"):
-        return _near(accepted, response, grading)
-    wanted = [_folded(answer, grading) for answer in accepted]
+        return _is_near(accepted, response, grading)
+    wanted = [_fold_text(answer, grading) for answer in accepted]
     if grading.get("order"):
-        return wanted == _parts(response, grading)
+        return wanted == _split_graded_parts(response, grading)
     if grading.get("multiple"):
-        return set(wanted) == set(_parts(response, grading))
-    return _folded(response, grading) in wanted
+        return set(wanted) == set(_split_graded_parts(response, grading))
+    return _fold_text(response, grading) in wanted
 
 
-def allowed(choices: Sequence[str], response: str, grading: Grading | None = None) -> bool:
+def is_possible_answer(
+    choices: Sequence[str], response: str, grading: Grading | None = None
+) -> bool:
     """Whether this could be an answer, right or wrong."""
     grading = grading or {}
     if not choices:
-        return not grading.get("number") or number(response) is not None
+        return not grading.get("number") or parse_number(response) is not None
     if not (grading.get("multiple") or grading.get("order")):
-        return matches(choices, response, grading)
-    known = [_folded(choice, grading) for choice in choices]
-    said = _parts(response, grading)
+        return is_match(choices, response, grading)
+    known = [_fold_text(choice, grading) for choice in choices]
+    said = _split_graded_parts(response, grading)
     if grading.get("order"):
         return sorted(said) == sorted(known)
     return bool(said) and set(said) <= set(known)
 
 
-def as_answers(response: str, grading: Grading) -> list[str]:
+def split_into_answers(response: str, grading: Grading) -> list[str]:
     """A response as accepted answers: its parts, where it has some."""
     whole = not (grading.get("multiple") or grading.get("order"))
-    return [response] if whole else parts(response)
+    return [response] if whole else split_parts(response)
 
 
-def parts(response: str) -> list[str]:
+def split_parts(response: str) -> list[str]:
     return [part.strip() for part in response.split(BETWEEN) if part.strip()]
 
 
-def _parts(response: str, grading: Grading) -> list[str]:
-    return [_folded(part, grading) for part in parts(response)]
+def _split_graded_parts(response: str, grading: Grading) -> list[str]:
+    return [_fold_text(part, grading) for part in split_parts(response)]
 
 
-def _near(accepted: Sequence[str], response: str, grading: Grading) -> bool:
+def _is_near(accepted: Sequence[str], response: str, grading: Grading) -> bool:
     tolerance = Decimal(str(grading.get("tolerance", 0)))
     near = 0
-    for known in map(number, accepted):
+    for known in map(parse_number, accepted):
         if known is None:
             continue
         off = tolerance * abs(known) if grading.get("relative") else tolerance
-        near += sum(abs(given - known) <= off for given in readings(response))
+        near += sum(abs(given - known) <= off for given in possible_readings(response))
     return near > 0
 
 
-def _folded(text: str, grading: Grading) -> str:
+def _fold_text(text: str, grading: Grading) -> str:
     text = unicodedata.normalize("NFC", text.strip())
     if grading.get("no_accents"):
         letters = unicodedata.normalize("NFD", text)
@@ -124,7 +126,7 @@ def _folded(text: str, grading: Grading) -> str:
 # -- as people write it
 
 
-def words(grading: Grading) -> str:
+def describe_grading(grading: Grading) -> str:
     """As a questions file has it; empty for the way that is usual."""
     if grading.get("number"):
         off = grading.get("tolerance", 0)
@@ -134,11 +136,11 @@ def words(grading: Grading) -> str:
     return ", ".join(word for name, word in SWITCHES.items() if grading.get(name))
 
 
-def read(text: str) -> dict[str, Any]:
+def parse_grading(text: str) -> dict[str, Any]:
     """The options that these words name. Raises ValueError, with a sentence, for others."""
     found: dict[str, Any] = {}
     # A comma before a digit is a decimal comma.
-    for word in filter(None, (plain(part) for part in re.split(r",(?!\d)", text))):
+    for word in filter(None, (normalise_text(part) for part in re.split(r",(?!\d)", text))):
         if word.startswith("number"):
             found |= _number_option(word.removeprefix("number"))
         elif word == "exact":
@@ -161,7 +163,7 @@ def _number_option(rest: str) -> dict[str, Any]:
     bare = rest.strip().removeprefix("±").removeprefix("+-").strip()
     if not bare:
         return {"number": True}
-    off = number(bare.removesuffix("%"))
+    off = parse_number(bare.removesuffix("%"))
     if off is None or off < 0:
         raise ValueError(f"“{bare}” is no tolerance; write, say, number ±0.01 or number ±5%.")
     if bare.endswith("%"):

@@ -5,7 +5,7 @@ from django.utils import timezone
 from selection.models import Event, Run
 
 
-def write(run: Run, kind: str, what: str, who: str = "", why: str = "") -> Event:
+def write_event(run: Run, kind: str, what: str, who: str = "", why: str = "") -> Event:
     """Put down one thing, in the transaction that does it.
 
     who  a login name, "token NAME", or "" where the run did it by itself

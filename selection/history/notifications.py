@@ -12,7 +12,7 @@ Verdicts = Candidate.Verdicts
 KINDS: dict[int, str] = {Verdicts.ACCEPTED: Kind.ACCEPTED, Verdicts.REJECTED: Kind.REJECTED}
 
 
-def about(run: Run, row: Candidate) -> dict[str, Any]:
+def worker_payload(run: Run, row: Candidate) -> dict[str, Any]:
     """The worker, and in which skill where there are several."""
     return {
         "worker": row.worker.key,
@@ -20,23 +20,23 @@ def about(run: Run, row: Candidate) -> dict[str, Any]:
     }
 
 
-def verdicts(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
+def verdict_messages(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
     """Yield a message for each tested worker whom the algorithm accepts or rejects now."""
     for row in rows:
         if row.verdict in KINDS and row.pulls:
             data = {"by": "algorithm", "why": row.decided_why, "step": row.decided_in}
-            yield Message(KINDS[row.verdict], about(run, row) | data)
+            yield Message(KINDS[row.verdict], worker_payload(run, row) | data)
 
 
-def by_hand(run: Run, row: Candidate) -> None:
+def notify_manual_verdict(run: Run, row: Candidate) -> None:
     """That somebody gave their own verdict; that it was taken back is not told."""
     if row.by_hand is not None:
         kind = KINDS[row.by_hand]
         data = {"by": "hand", "why": row.by_hand_why, "step": run.steps}
-        webhooks.write(run, lambda kinds: [Message(kind, about(run, row) | data)])
+        webhooks.write_messages(run, lambda kinds: [Message(kind, worker_payload(run, row) | data)])
 
 
-def ended(run: Run) -> None:
+def notify_ended(run: Run) -> None:
     """That it has ended, and why. Called before it is saved, in the same transaction."""
     data = {"ending": run.ending, "why": run.why_ended, "promise_kept": run.certified}
-    webhooks.write(run, lambda kinds: [Message(Kind.ENDED, data | {"ended": run.ended})])
+    webhooks.write_messages(run, lambda kinds: [Message(Kind.ENDED, data | {"ended": run.ended})])

@@ -58,7 +58,7 @@ def refuse_swapped_questions(into: QuestionSet, rows: Sequence[QuestionRow]) -> 
     refuse_swapped("question", known, columns, "this set's questions")
 
 
-def asked_already(question: str) -> str:
+def refuse_asked(question: str) -> str:
     """Why a question that was asked is not changed: it was graded by the answers it had."""
     return (
         f"“{question}” has been asked in a run and cannot be changed by a file; its own page can, "
@@ -97,7 +97,7 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
     return len(questions)
 
 
-def asked_of(question_set: QuestionSet) -> set[str]:
+def question_keys_asked(question_set: QuestionSet) -> set[str]:
     """Keys of the questions that were handed out or have an answer waiting.
 
     By way of the candidates: no index leads from a question to its assignments.

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from selection.errors import Refused
-from selection.models import plain
+from selection.models import normalise_text
 
 from . import row_parsers
 from .row_parsers import AnswerRow, BadRow
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedAnswers:
     """answers   one a worker and task, all of them to tasks in ``gold``
     golds     ``gold`` by kind of task, in the order of the gold files
     left_out  how many more the file has, to tasks without a known answer
@@ -33,35 +33,43 @@ class Graded:
         """By worker, whether each of the recorded answers is right, in the order of the file."""
         found: dict[str, list[bool]] = defaultdict(list)
         for row in self.answers:
-            found[row.worker].append(plain(row.response) == plain(self.gold[row.question]))
+            found[row.worker].append(
+                normalise_text(row.response) == normalise_text(self.gold[row.question])
+            )
         return found
 
 
-def read(answers: bytes | str, gold: bytes | str, names: tuple[str, str]) -> Graded:
+def read_past_answers(
+    answers: bytes | str, gold: bytes | str, names: tuple[str, str]
+) -> GradedAnswers:
     """From the two files, whose names are for refusals. Raises Refused, with file and line."""
     return read_kinds(answers, [gold], names)
 
 
-def read_kinds(answers: bytes | str, golds: Sequence[bytes | str], names: Sequence[str]) -> Graded:
+def read_kinds(
+    answers: bytes | str, golds: Sequence[bytes | str], names: Sequence[str]
+) -> GradedAnswers:
     """The same with a gold file for each kind of task, each task in one of them.
 
     names  of the file of answers, then of each gold file
     """
-    rows, problems = row_parsers.answers(answers, names[0])
+    rows, problems = row_parsers.parse_answers(answers, names[0])
     bad = [row for row in problems if not row.repeats]
     if bad:
-        raise Refused(_first(bad, names[0]))
+        raise Refused(_first_refusal(bad, names[0]))
     first = _first_of_each(rows)
     again, rows = len(rows) - len(first), first
-    kinds = [row_parsers.gold(text, name) for text, name in zip(golds, names[1:], strict=True)]
-    known = _together(kinds, names[1:])
+    kinds = [
+        row_parsers.parse_gold(text, name) for text, name in zip(golds, names[1:], strict=True)
+    ]
+    known = _merge_kinds(kinds, names[1:])
     columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
     row_parsers.refuse_swapped("task", set(known), columns, "the tasks of the gold file")
     graded = [row for row in rows if row.question in known]
     _refuse_unanswered(kinds, {row.question for row in graded}, names)
     idle = {row.worker for row in rows} - {row.worker for row in graded}
     repeated = len(problems) - len(bad) + again
-    return Graded(graded, known, len(rows) - len(graded), len(idle), repeated, kinds)
+    return GradedAnswers(graded, known, len(rows) - len(graded), len(idle), repeated, kinds)
 
 
 def _first_of_each(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
@@ -72,7 +80,7 @@ def _first_of_each(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
     return list(found.values())
 
 
-def _together(kinds: Sequence[dict[str, str]], names: Sequence[str]) -> dict[str, str]:
+def _merge_kinds(kinds: Sequence[dict[str, str]], names: Sequence[str]) -> dict[str, str]:
     """Of every kind. Raises Refused for a task of two kinds: its answers would be of either."""
     where: dict[str, str] = {}
     for kind, name in zip(kinds, names, strict=True):
@@ -96,6 +104,6 @@ def _refuse_unanswered(
             )
 
 
-def _first(bad: list[BadRow], name: str) -> str:
+def _first_refusal(bad: list[BadRow], name: str) -> str:
     more = f" ({len(bad) - 1} more lines are bad)" if len(bad) > 1 else ""
     return f"{name}, line {bad[0].line}: {bad[0].why.rstrip('.')}{more}."

@@ -271,7 +271,7 @@ NO_QUESTION = (
 
 
 @dataclass
-class Plan:
+class ColumnPlan:
     """How a table is read.
 
     title       what it looks like, in words; empty where nobody knows
@@ -300,7 +300,7 @@ class Plan:
     skipped: int = 0
     header: int = 0
 
-    def missing(self) -> list[Field]:
+    def missing_fields(self) -> list[Field]:
         needed = [one for one in FIELDS[self.kind] if one.needed]
         if self.questions:
             needed = [one for one in needed if one.name == "worker"]
@@ -310,25 +310,25 @@ class Plan:
         return asdict(self)
 
 
-def plain(column: str) -> str:
+def normalise_column(column: str) -> str:
     """The name as patterns know it."""
     return re.sub(r"[\s_-]", "", column).casefold()
 
 
-def signature(columns: Sequence[str]) -> str:
+def columns_signature(columns: Sequence[str]) -> str:
     """The same for files with the same columns, in whatever order."""
-    return hashlib.sha256("\n".join(sorted(map(plain, columns))).encode()).hexdigest()
+    return hashlib.sha256("\n".join(sorted(map(normalise_column, columns))).encode()).hexdigest()
 
 
-def recognise(kind: str, columns: Sequence[str]) -> Plan:
+def recognise_columns(kind: str, columns: Sequence[str]) -> ColumnPlan:
     """The likeliest plan for these columns; fields that are not found are missing in it."""
     if kind == WORKERS and len(columns) == 1 and _is_id(columns[0]):
-        return Plan(kind, "a list of ids", {"worker": columns[0]}, headed=False)
+        return ColumnPlan(kind, "a list of ids", {"worker": columns[0]}, headed=False)
     for layout in LAYOUTS[kind]:
-        if _fits(layout, columns):
-            return _plan(kind, layout, columns)
+        if _layout_fits(layout, columns):
+            return _build_plan(kind, layout, columns)
     usual = LAYOUTS[kind][-1]
-    found = _plan(kind, usual, columns)
+    found = _build_plan(kind, usual, columns)
     found.title = ""
     return found
 
@@ -338,53 +338,59 @@ def _is_id(cell: str) -> bool:
     return bool(re.search(r"[\d@]", cell)) and not re.fullmatch(_ANYBODY, fold(cell))
 
 
-def _fits(layout: Layout, columns: Sequence[str]) -> bool:
-    return all(_find(columns, [sign]) for sign in layout.signs)
+def _layout_fits(layout: Layout, columns: Sequence[str]) -> bool:
+    return all(_find_column(columns, [sign]) for sign in layout.signs)
 
 
-def _find(columns: Sequence[str], patterns: Sequence[str], taken: Sequence[str] = ()) -> str:
+def _find_column(columns: Sequence[str], patterns: Sequence[str], taken: Sequence[str] = ()) -> str:
     """The first column that the first of these patterns fits; empty where none does."""
     free = [column for column in columns if column and column not in taken]
     hits = (c for pattern in patterns for c in free if re.fullmatch(pattern, fold(c)))
     return next(hits, "")
 
 
-def _plan(kind: str, layout: Layout, columns: Sequence[str]) -> Plan:
+def _build_plan(kind: str, layout: Layout, columns: Sequence[str]) -> ColumnPlan:
     fields: dict[str, str] = {}
     for name, patterns in layout.fields.items():
-        column = _find(columns, patterns, list(fields.values()))
+        column = _find_column(columns, patterns, list(fields.values()))
         if column:
             fields[name] = column
     taken = set(fields.values())
-    return Plan(
+    return ColumnPlan(
         kind,
         layout.title,
         fields,
         attributes=[
             column
             for column in columns
-            if column and column not in taken and re.fullmatch(layout.attributes, plain(column))
+            if column
+            and column not in taken
+            and re.fullmatch(layout.attributes, normalise_column(column))
         ],
-        only=_find(columns, [layout.only]) if layout.only else "",
-        unless=_find(columns, [layout.unless]) if layout.unless else "",
+        only=_find_column(columns, [layout.only]) if layout.only else "",
+        unless=_find_column(columns, [layout.unless]) if layout.unless else "",
         repeats=layout.repeats,
     )
 
 
-def fits(kind: str) -> Callable[[list[str], Sequence[list[str]]], bool]:
+def header_test(kind: str) -> Callable[[list[str], Sequence[list[str]]], bool]:
     """Whether a row names all columns that a file of this kind needs."""
-    return lambda columns, later: not recognise(kind, columns).missing()
+    return lambda columns, later: not recognise_columns(kind, columns).missing_fields()
 
 
-def elsewhere(kind: str, columns: Sequence[str]) -> str:
+def suggest_other_kind(kind: str, columns: Sequence[str]) -> str:
     """Where such a file belongs if it is of another kind, in a sentence; else empty."""
     if kind not in ABOUT:
         return ""
     # A single one that is missing has another name; then a column of workers says nothing.
-    known = ABOUT if len(recognise(kind, columns).missing()) > 1 else (QUESTIONS, ANSWERS)
+    known = (
+        ABOUT
+        if len(recognise_columns(kind, columns).missing_fields()) > 1
+        else (QUESTIONS, ANSWERS)
+    )
     for other in known:
-        fits = any(_fits(layout, columns) for layout in LAYOUTS[other])
-        if other != kind and fits and not recognise(other, columns).missing():
+        fits = any(_layout_fits(layout, columns) for layout in LAYOUTS[other])
+        if other != kind and fits and not recognise_columns(other, columns).missing_fields():
             words, remedy = ABOUT[other]
             if (kind, other) == (ANSWERS, WORKERS) and _is_bare(columns):
                 return NO_QUESTION
@@ -394,11 +400,13 @@ def elsewhere(kind: str, columns: Sequence[str]) -> str:
 
 def _is_bare(columns: Sequence[str]) -> bool:
     """Whether nothing but a column with ids tells of workers."""
-    plan = recognise(WORKERS, columns)
+    plan = recognise_columns(WORKERS, columns)
     return plan.title == LAYOUTS[WORKERS][-1].title and set(plan.fields) == {"worker"}
 
 
-def named(plan: Plan, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Plan:
+def apply_column_choices(
+    plan: ColumnPlan, columns: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> ColumnPlan:
     """This plan with these changes. Raises Refused for a name that is not known.
 
     pairs  (column, field); "attribute" for the field keeps a column, "" leaves it out
@@ -422,12 +430,12 @@ def named(plan: Plan, columns: Sequence[str], pairs: Sequence[tuple[str, str]]) 
     return plan
 
 
-def refuse_missing(plan: Plan, header: Sequence[str], name: str, line: int = 1) -> None:
+def refuse_missing(plan: ColumnPlan, header: Sequence[str], name: str, line: int = 1) -> None:
     """Raises Refused where a column that is needed was not found."""
-    missing = plan.missing()
+    missing = plan.missing_fields()
     if not missing:
         return
-    hint = elsewhere(plan.kind, header)
+    hint = suggest_other_kind(plan.kind, header)
     if hint:
         raise Refused(f"{name}: {hint}")
     wanted = ", ".join(one.name for one in FIELDS[plan.kind] if one.needed)

@@ -10,10 +10,10 @@ from typing import Any
 from selection.errors import Refused
 from selection.grading import question_kinds
 from selection.limits import LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
-from selection.models import Attributes, plain_key, unseen
+from selection.models import Attributes, find_invisible, plain_key
 
 from . import platforms
-from .platforms import Plan
+from .platforms import ColumnPlan
 from .readers import Row, Table, read_table
 
 # What a spreadsheet would compute instead of showing it. An apostrophe before it makes it text.
@@ -66,12 +66,12 @@ Cells = dict[str, str]
 Names = Mapping[str, str]
 
 
-def defused(value: Any) -> Any:
+def defuse_formula(value: Any) -> Any:
     """A cell of a file that goes out: no text in it is a formula. Numbers stay numbers."""
     return f"'{value}" if isinstance(value, str) and _COMPUTED.match(value) else value
 
 
-def as_written(value: str) -> str:
+def restore_defused(value: str) -> str:
     """A cell that comes in, as it was before ``defused``."""
     return value[1:] if _QUOTED.match(value) else value
 
@@ -108,10 +108,10 @@ def read_path(path: Path) -> bytes:
 # -- row by row
 
 
-def rows(table: Table, plan: Plan) -> Iterator[tuple[Row, Made | BadRow | None]]:
+def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | BadRow | None]]:
     """Each row with what it says by this plan; None: it is of no use, and nobody is to be told."""
     if plan.questions:
-        yield from _spread(table, plan)
+        yield from _parse_survey_rows(table, plan)
         return
     make, own = _MAKERS[plan.kind], set(plan.fields.values())
     places = {name: table.header.index(column) for name, column in plan.fields.items()}
@@ -125,8 +125,8 @@ def rows(table: Table, plan: Plan) -> Iterator[tuple[Row, Made | BadRow | None]]
         if useless or (unless is not None and not _is_false(cells[unless])):
             yield row, None
             continue
-        found = {name: as_written(cells[place]) for name, place in places.items()}
-        further = {name: as_written(cells[place]) for name, place in kept if cells[place]}
+        found = {name: restore_defused(cells[place]) for name, place in places.items()}
+        further = {name: restore_defused(cells[place]) for name, place in kept if cells[place]}
         try:
             yield row, make(line, found, plan.fields, further)
         except Refused as refusal:
@@ -137,7 +137,7 @@ def _is_false(cell: str) -> bool:
     return cell.casefold() in ("", "0", "false")
 
 
-def _spread(table: Table, plan: Plan) -> Iterator[tuple[Row, AnswerRow | BadRow]]:
+def _parse_survey_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, AnswerRow | BadRow]]:
     """Of a survey's rows an answer for each question that was answered, a row for each worker.
     Raises Refused where there are more than a file may hold."""
     own = table.header.index(plan.fields["worker"])
@@ -146,11 +146,13 @@ def _spread(table: Table, plan: Plan) -> Iterator[tuple[Row, AnswerRow | BadRow]
     for row in islice(table.rows, plan.skipped, None):
         line, cells = row
         try:
-            worker = key({"worker": as_written(cells[own])}, "worker", plan.fields)
+            worker = parse_key({"worker": restore_defused(cells[own])}, "worker", plan.fields)
         except Refused as refusal:
             yield row, BadRow(line, str(refusal))
             continue
-        given = [(question, as_written(cells[place])) for place, question in places if cells[place]]
+        given = [
+            (question, restore_defused(cells[place])) for place, question in places if cells[place]
+        ]
         count += len(given)
         if count > MOST_ROWS:
             raise Refused(
@@ -161,17 +163,17 @@ def _spread(table: Table, plan: Plan) -> Iterator[tuple[Row, AnswerRow | BadRow]
             yield row, AnswerRow(line, worker, question, response)
 
 
-def _worker(line: int, cells: Cells, names: Names, attributes: Cells) -> WorkerRow:
+def _parse_worker(line: int, cells: Cells, names: Names, attributes: Cells) -> WorkerRow:
     name = cells.get("name", "")
     if len(name) > LONGEST_KEY:
         raise Refused(f"The name is longer than {LONGEST_KEY} characters.")
     _refuse_turning(name, *attributes, *attributes.values())
-    return WorkerRow(line, key(cells, "worker", names), name, {**attributes})
+    return WorkerRow(line, parse_key(cells, "worker", names), name, {**attributes})
 
 
-def _question(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:
-    accepted, choices = _several(cells["answer"]), _several(cells.get("choices", ""))
-    prompt = question_kinds.with_media(cells["prompt"], cells)
+def _parse_question(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:
+    accepted, choices = _split_values(cells["answer"]), _split_values(cells.get("choices", ""))
+    prompt = question_kinds.add_media(cells["prompt"], cells)
     if not prompt:
         raise Refused(f"The column “{names['prompt']}” is empty; it is what the worker reads.")
     if not accepted:
@@ -181,34 +183,34 @@ def _question(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:
     _refuse_turning(prompt, *accepted, *choices)
     kind, off, named = (cells.get(name, "") for name in ("kind", "tolerance", "grading"))
     way = question_kinds.way_of(kind, off, named, choices)
-    for why in question_kinds.faults(accepted, choices, way):
+    for why in question_kinds.find_question_faults(accepted, choices, way):
         raise Refused(why)
-    own = key(cells, "question" if "question" in names else "prompt", names)
+    own = parse_key(cells, "question" if "question" in names else "prompt", names)
     return QuestionRow(line, own, prompt, accepted, choices, way)
 
 
-def _answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
+def _parse_answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
     if not cells["response"]:
         raise Refused(f"The column “{names['response']}” is empty.")
-    worker, question = key(cells, "worker", names), key(cells, "question", names)
+    worker, question = parse_key(cells, "worker", names), parse_key(cells, "question", names)
     return AnswerRow(line, worker, question, cells["response"], cells.get("skill", ""))
 
 
 _MAKERS: dict[str, Callable[[int, Cells, Names, Cells], Made]] = {
-    platforms.WORKERS: _worker,
-    platforms.QUESTIONS: _question,
-    platforms.ANSWERS: _answer,
+    platforms.WORKERS: _parse_worker,
+    platforms.QUESTIONS: _parse_question,
+    platforms.ANSWERS: _parse_answer,
 }
 
 
-def key(cells: Cells, name: str, names: Names) -> str:
+def parse_key(cells: Cells, name: str, names: Names) -> str:
     """What something is called by. Raises Refused for what no name can be."""
     value, column = cells[name], names[name]
     if not value:
         raise Refused(f"The column “{column}” is empty.")
     if len(value) > LONGEST_KEY:
         raise Refused(f"The value of “{column}” is longer than {LONGEST_KEY} characters.")
-    if code := unseen(value):
+    if code := find_invisible(value):
         raise Refused(f"The value of “{column}” has a character that nobody sees ({code}).")
     if _ROUNDED.fullmatch(value):
         raise Refused(
@@ -226,35 +228,35 @@ def _refuse_turning(*texts: str) -> None:
         )
 
 
-def _several(value: str) -> list[str]:
+def _split_values(value: str) -> list[str]:
     return [part.strip() for part in value.split("|") if part.strip()]
 
 
 # -- whole files, for those who read them at once
 
 
-def answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:
+def parse_answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:
     """The answers in a file of any known layout, as crowd-kit's ``worker,task,label``.
 
     Raises Refused where it cannot be read as a whole.
     """
     table = read_table(
-        raw, name, most_rows=MOST_OF_THE_PAST, fits=platforms.fits(platforms.ANSWERS)
+        raw, name, most_rows=MOST_OF_THE_PAST, fits=platforms.header_test(platforms.ANSWERS)
     )
-    plan = platforms.recognise(platforms.ANSWERS, table.header)
+    plan = platforms.recognise_columns(platforms.ANSWERS, table.header)
     platforms.refuse_missing(plan, table.header, name, table.line)
-    return _once(made for _, made in rows(table, plan))
+    return _first_answers(made for _, made in parse_rows(table, plan))
 
 
-def gold(raw: bytes | str, name: str) -> dict[str, str]:
+def parse_gold(raw: bytes | str, name: str) -> dict[str, str]:
     """``task,label``: the known answer of each task. Raises Refused for the first bad line."""
-    table = read_table(raw, name, fits=platforms.fits(platforms.GOLD))
-    plan = platforms.recognise(platforms.GOLD, table.header)
+    table = read_table(raw, name, fits=platforms.header_test(platforms.GOLD))
+    plan = platforms.recognise_columns(platforms.GOLD, table.header)
     platforms.refuse_missing(plan, table.header, name, table.line)
     places = {one: table.header.index(column) for one, column in plan.fields.items()}
     found: dict[str, str] = {}
     for line, cells in table.rows:
-        task, label = (as_written(cells[places[one]]) for one in ("question", "answer"))
+        task, label = (restore_defused(cells[places[one]]) for one in ("question", "answer"))
         task = plain_key(task)
         if not task or not label:
             empty = plan.fields["answer" if task else "question"]
@@ -267,7 +269,7 @@ def gold(raw: bytes | str, name: str) -> dict[str, str]:
     return found
 
 
-def _once(found: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[BadRow]]:
+def _first_answers(found: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[BadRow]]:
     """Of several answers of a worker to a question the first."""
     made: list[AnswerRow] = []
     bad: list[BadRow] = []
@@ -280,9 +282,9 @@ def _once(found: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[
             if line == one.line:
                 made.append(one)
             else:
-                bad.append(again("answer", one.line, line))
+                bad.append(repeated_row("answer", one.line, line))
     return made, bad
 
 
-def again(noun: str, line: int, first: int) -> BadRow:
+def repeated_row(noun: str, line: int, first: int) -> BadRow:
     return BadRow(line, f"This {noun} is there already, in line {first}.", repeats=True)

@@ -16,9 +16,9 @@ from selection.models import (
     Pool,
     QuestionSet,
     Worker,
-    as_stored,
+    find_invisible,
+    map_to_stored,
     read_attributes,
-    unseen,
 )
 from selection.models.gradable import Gradable
 
@@ -32,7 +32,7 @@ Row = TypeVar("Row", WorkerRow, QuestionRow)
 
 
 @dataclass(frozen=True)
-class Fate:
+class RowFate:
     """What became of a row, counted from 1; ``why`` only where it was refused."""
 
     row: int
@@ -41,18 +41,18 @@ class Fate:
 
 
 @transaction.atomic
-def put_workers(pool: Pool, rows: Sequence[WorkerRow]) -> list[Fate]:
+def store_workers(pool: Pool, rows: Sequence[WorkerRow]) -> list[RowFate]:
     """Put these workers into the pool; who is in it already gets the new name and attributes."""
-    called = as_stored([row.worker for row in rows], pool.workers.all())
+    called = map_to_stored([row.worker for row in rows], pool.workers.all())
     rows = [replace(row, worker=called[row.worker]) for row in rows]
     stored = {
         key: (name, attributes)
         for key, name, attributes in pool.workers.values_list("key", "name", "attributes")
     }
-    fates, good = _sorted(
+    fates, good = _sort_rows(
         rows,
         lambda row: row.worker,
-        lambda row: _same(stored, row.worker, (row.name, row.attributes)),
+        lambda row: _is_unchanged(stored, row.worker, (row.name, row.attributes)),
         _refuse_worker,
     )
     catalog.take_workers(pool, good)
@@ -67,14 +67,14 @@ def _refuse_worker(row: WorkerRow) -> None:
 
 
 @transaction.atomic
-def put_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> list[Fate]:
+def store_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> list[RowFate]:
     """Put these questions into the set; one that is in it already is replaced.
 
     One that has been asked stays as it is: setup.regrade corrects it.
     """
-    called = as_stored([row.question for row in rows], question_set.questions.all())
+    called = map_to_stored([row.question for row in rows], question_set.questions.all())
     rows = [replace(row, question=called[row.question]) for row in rows]
-    asked = catalog.asked_of(question_set)
+    asked = catalog.question_keys_asked(question_set)
     fields = ("prompt", "accepted", "choices", "grading")
     stored = {key: rest for key, *rest in question_set.questions.values_list("key", *fields)}
 
@@ -86,10 +86,10 @@ def put_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> lis
                 "answers to it are graded anew."
             )
 
-    fates, good = _sorted(
+    fates, good = _sort_rows(
         rows,
         lambda row: row.question,
-        lambda row: _same(stored, row.question, [getattr(row, field) for field in fields]),
+        lambda row: _is_unchanged(stored, row.question, [getattr(row, field) for field in fields]),
         refuse,
     )
     catalog.take_questions(question_set, good)
@@ -112,7 +112,7 @@ def refuse_gold(row: QuestionRow | Gradable) -> None:
     if not row.accepted or not all(text.strip() for text in (*row.accepted, *row.choices)):
         raise Refused("There is an empty answer or choice, or no accepted answer at all.")
     _refuse_way(row.grading)
-    for why in question_kinds.faults(row.accepted, row.choices, row.grading):
+    for why in question_kinds.find_question_faults(row.accepted, row.choices, row.grading):
         raise Refused(why)
 
 
@@ -131,24 +131,24 @@ def _refuse_key(key: str, what: str) -> None:
         raise Refused(
             f"A {what} has 1 to {LONGEST_KEY} readable characters, and no spaces around them."
         )
-    if code := unseen(key):
+    if code := find_invisible(key):
         raise Refused(f"There is a character in the {what} that nobody sees ({code}).")
 
 
-def _same(stored: dict[str, Any], key: str, values: Any) -> str:
+def _is_unchanged(stored: dict[str, Any], key: str, values: Any) -> str:
     if key not in stored:
         return ADDED
     return UNCHANGED if stored[key] == values else CHANGED
 
 
-def _sorted(
+def _sort_rows(
     rows: Sequence[Row],
     key: Callable[[Row], str],
     result: Callable[[Row], str],
     refuse: Callable[[Row], None],
-) -> tuple[list[Fate], list[Row]]:
+) -> tuple[list[RowFate], list[Row]]:
     """The fate of each row, and those that change something."""
-    fates: list[Fate] = []
+    fates: list[RowFate] = []
     good: list[Row] = []
     first: dict[str, int] = {}
     for row in rows:
@@ -159,21 +159,21 @@ def _sorted(
             if key(row) in first:
                 raise Refused(f"It is there already, in row {first[key(row)]}.")
         except Refused as refusal:
-            fates.append(Fate(row.line, REFUSED, str(refusal)))
+            fates.append(RowFate(row.line, REFUSED, str(refusal)))
             continue
         first[key(row)] = row.line
-        fates.append(Fate(row.line, what))
+        fates.append(RowFate(row.line, what))
         good += [row] if what != UNCHANGED else []
     return fates, good
 
 
-def counted(fates: Sequence[Fate]) -> dict[str, int]:
+def count_fates(fates: Sequence[RowFate]) -> dict[str, int]:
     """How many of each."""
     counts = Counter(fate.result for fate in fates)
     return {result: counts[result] for result in (ADDED, CHANGED, UNCHANGED, REFUSED)}
 
 
-def renamed(worker: Worker, name: str | None, attributes: Attributes | None) -> None:
+def rename_worker(worker: Worker, name: str | None, attributes: Attributes | None) -> None:
     """Give a worker another name or other attributes; None leaves them. Raises Refused."""
     worker.name = worker.name if name is None else name
     worker.attributes = worker.attributes if attributes is None else attributes

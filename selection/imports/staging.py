@@ -17,13 +17,13 @@ from django.utils import timezone
 
 from selection.db import bulk
 from selection.errors import Refused
-from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, as_stored
+from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, map_to_stored
 
 from . import catalog, row_parsers, surveys
-from .platforms import Plan
+from .platforms import ColumnPlan
 from .readers import Table, read_table
 from .row_parsers import AnswerRow, BadRow, QuestionRow, WorkerRow
-from .validate_answers import Sorter
+from .validate_answers import AnswerValidator
 
 PIECE = 1000
 # How many rows are looked at to tell whether columns are swapped.
@@ -39,7 +39,7 @@ TARGETS: dict[str, type[Model]] = {
 
 
 @dataclass(frozen=True)
-class Staged:
+class StagedRow:
     """A row as it is stored; see UploadedRow."""
 
     line: int
@@ -55,29 +55,29 @@ def target_of(upload: Upload) -> Any:
     return TARGETS[upload.kind]._default_manager.filter(pk=upload.target).first()
 
 
-def opened(upload: Upload) -> tuple[Table, Plan]:
+def open_upload(upload: Upload) -> tuple[Table, ColumnPlan]:
     """The file from its beginning, and what its columns mean. Raises Refused."""
-    plan = Plan(**upload.plan)
+    plan = ColumnPlan(**upload.plan)
     raw = bytes(upload.content)
     return read_table(raw, upload.name, upload.encoding, header=plan.header), plan
 
 
-def stage(upload: Upload, until: Callable[[], bool]) -> bool | None:
+def stage_rows(upload: Upload, until: Callable[[], bool]) -> bool | None:
     """Sort its rows until it says so; whether all are sorted. None: somebody else does it, or
     nobody is to do it any more. Raises Refused where the file cannot be read as a whole.
     """
-    table, plan = opened(upload)
-    found = islice(row_parsers.rows(table, plan), upload.position, None)
-    sorting = _sorting(upload)
+    table, plan = open_upload(upload)
+    found = islice(row_parsers.parse_rows(table, plan), upload.position, None)
+    sorting = _build_validation(upload)
     while rows := [made for _, made in islice(found, PIECE)]:
         good = [made for made in rows if made is not None and not isinstance(made, BadRow)]
         if not upload.position:
             sorting.look(good[:LOOKED_AT])
-        bad = [Staged(made.line, why=made.why) for made in rows if isinstance(made, BadRow)]
+        bad = [StagedRow(made.line, why=made.why) for made in rows if isinstance(made, BadRow)]
         piece = _first_of_each(upload, plan, list(sorting.sort(good)))
         piece.rows += bad
         piece.passed += len(rows) - len(good) - len(bad)
-        if not _keep(upload, len(rows), piece):
+        if not _store_piece(upload, len(rows), piece):
             return None
         if until():
             return False
@@ -88,31 +88,31 @@ def stage(upload: Upload, until: Callable[[], bool]) -> bool | None:
 
 
 @dataclass
-class Piece:
-    rows: list[Staged]
+class RowBatch:
+    rows: list[StagedRow]
     passed: int = 0
 
 
-def _first_of_each(upload: Upload, plan: Plan, rows: Sequence[Staged]) -> Piece:
+def _first_of_each(upload: Upload, plan: ColumnPlan, rows: Sequence[StagedRow]) -> RowBatch:
     """Of several rows about the same, here or in an earlier piece, the first counts."""
     keys = [row.key for row in rows if row.key]
     first = dict(upload.rows.filter(key__in=keys).values_list("key", "line"))
-    piece = Piece([])
+    piece = RowBatch([])
     for row in rows:
         if row.key not in first:
             piece.rows.append(row)
         elif plan.repeats:
             piece.passed += 1
         else:
-            again = row_parsers.again(NOUNS[Kind(upload.kind)], row.line, first[row.key])
-            piece.rows.append(Staged(row.line, why=again.why))
+            again = row_parsers.repeated_row(NOUNS[Kind(upload.kind)], row.line, first[row.key])
+            piece.rows.append(StagedRow(row.line, why=again.why))
         if row.key:
             first.setdefault(row.key, row.line)
     return piece
 
 
 @transaction.atomic
-def _keep(upload: Upload, count: int, piece: Piece) -> bool:
+def _store_piece(upload: Upload, count: int, piece: RowBatch) -> bool:
     """Store a piece, if it is the next one of a file that is still being read."""
     held = Upload.objects.select_for_update().filter(
         pk=upload.pk,
@@ -123,7 +123,7 @@ def _keep(upload: Upload, count: int, piece: Piece) -> bool:
     if not held.values_list("pk").first():
         return False
     rows = piece.rows
-    bulk.insert(
+    bulk.insert_rows(
         UploadedRow,
         {
             "line": [row.line for row in rows],
@@ -150,70 +150,72 @@ def _keep(upload: Upload, count: int, piece: Piece) -> bool:
 
 
 @dataclass(frozen=True)
-class Sorting:
+class RowStaging:
     """sort  says of each row what would become of it
     look  raises Refused where the columns of the first rows are swapped
     """
 
-    sort: Callable[[Sequence[Any]], Iterator[Staged]]
+    sort: Callable[[Sequence[Any]], Iterator[StagedRow]]
     look: Callable[[Sequence[Any]], None]
 
 
-def _sorting(upload: Upload) -> Sorting:
+def _build_validation(upload: Upload) -> RowStaging:
     target = target_of(upload)
     if target is None:
         raise Refused(f"What {upload.name} was to go into is not there any more.")
     if upload.kind == Kind.WORKERS:
         look = partial(catalog.refuse_swapped_workers, target)
-        return Sorting(partial(_workers, target), look)
+        return RowStaging(partial(_stage_workers, target), look)
     if upload.kind == Kind.QUESTIONS:
         look = partial(catalog.refuse_swapped_questions, target)
-        return Sorting(partial(_questions, target, catalog.asked_of(target)), look)
-    sorter = Sorter(target, "wrong", upload.created)
-    return Sorting(partial(_answers, sorter), sorter.refuse_swapped)
+        return RowStaging(
+            partial(_stage_questions, target, catalog.question_keys_asked(target)), look
+        )
+    sorter = AnswerValidator(target, "wrong", upload.created)
+    return RowStaging(partial(_stage_answers, sorter), sorter.refuse_swapped)
 
 
-def _workers(pool: Pool, found: Sequence[WorkerRow]) -> Iterator[Staged]:
-    called = as_stored([row.worker for row in found], pool.workers.all())
+def _stage_workers(pool: Pool, found: Sequence[WorkerRow]) -> Iterator[StagedRow]:
+    called = map_to_stored([row.worker for row in found], pool.workers.all())
     there = pool.workers.filter(key__in=list(called.values()))
-    before = _by_key(there.values("key", "name", "attributes"))
+    before = _rows_by_key(there.values("key", "name", "attributes"))
     for row in found:
         key, data = called[row.worker], {"name": row.name, "attributes": row.attributes}
-        yield Staged(row.line, key, data, before=before.get(key))
+        yield StagedRow(row.line, key, data, before=before.get(key))
 
 
-def _by_key(rows: Any) -> dict[str, dict[str, Any]]:
+def _rows_by_key(rows: Any) -> dict[str, dict[str, Any]]:
     return {row.pop("key"): row for row in map(dict, rows)}
 
 
 GOLD = ("prompt", "accepted", "choices", "grading")
 
 
-def _questions(
+def _stage_questions(
     into: QuestionSet, asked: set[str], found: Sequence[QuestionRow]
-) -> Iterator[Staged]:
-    called = as_stored([row.question for row in found], into.questions.all())
+) -> Iterator[StagedRow]:
+    called = map_to_stored([row.question for row in found], into.questions.all())
     there = into.questions.filter(key__in=list(called.values()))
-    before = _by_key(there.values("key", *GOLD))
+    before = _rows_by_key(there.values("key", *GOLD))
     for row in found:
         key = called[row.question]
         if key in asked:
-            yield Staged(row.line, why=catalog.asked_already(key))
+            yield StagedRow(row.line, why=catalog.refuse_asked(key))
         else:
             data = {name: asdict(row)[name] for name in GOLD}
-            yield Staged(row.line, key, data, before=before.get(key))
+            yield StagedRow(row.line, key, data, before=before.get(key))
 
 
-def _answers(sorter: Sorter, found: Sequence[AnswerRow]) -> Iterator[Staged]:
+def _stage_answers(sorter: AnswerValidator, found: Sequence[AnswerRow]) -> Iterator[StagedRow]:
     for row in found:
         try:
             place = sorter.place(row)
         except Refused as refusal:
-            yield Staged(row.line, why=str(refusal))
+            yield StagedRow(row.line, why=str(refusal))
             continue
-        response = surveys.ticked(place.question, row.response)
+        response = surveys.join_ticked(place.question, row.response)
         data = asdict(row) | {"response": response}
         data |= {"candidate": place.candidate, "question_id": place.question.pk}
         outside = not place.question.allows(response)
         why = str(place.strange(response)) if outside else ""
-        yield Staged(row.line, f"{place.candidate}:{place.question.pk}", data, why, outside)
+        yield StagedRow(row.line, f"{place.candidate}:{place.question.pk}", data, why, outside)

@@ -6,7 +6,7 @@ from selection.errors import Refused
 from selection.models import Upload, plain_key
 
 from .readers import Table, read_table
-from .staging import opened
+from .staging import open_upload
 
 # What columns are called by Prolific, by Mechanical Turk, and by people.
 WORKERS = ("participant id", "participant_id", "prolific_pid", "workerid", "worker id", "worker")
@@ -17,10 +17,10 @@ NO_COLUMNS = (
 )
 
 
-def read(raw: bytes | str, name: str) -> dict[str, str]:
+def read_submissions(raw: bytes | str, name: str) -> dict[str, str]:
     """By worker, the last status that the file gives. Raises Refused for another kind of file."""
-    table = read_table(raw, name, fits=lambda cells, below: None not in _places(cells))
-    worker, status = _places(table.header)
+    table = read_table(raw, name, fits=lambda cells, below: None not in _find_columns(cells))
+    worker, status = _find_columns(table.header)
     if worker is None or status is None:
         raise Refused(NO_COLUMNS.format(name=name))
     return _statuses(table, worker, status)
@@ -28,9 +28,9 @@ def read(raw: bytes | str, name: str) -> dict[str, str]:
 
 def statuses_of(upload: Upload) -> dict[str, str]:
     """Return by worker the last status in a file of workers; empty without such a column."""
-    table, plan = opened(upload)
-    _, status = _places(table.header)
-    if upload.kind != Upload.Kind.WORKERS or plan.missing() or status is None:
+    table, plan = open_upload(upload)
+    _, status = _find_columns(table.header)
+    if upload.kind != Upload.Kind.WORKERS or plan.missing_fields() or status is None:
         return {}
     return _statuses(table, table.header.index(plan.fields["worker"]), status)
 
@@ -41,7 +41,7 @@ def _statuses(table: Table, worker: int, status: int) -> dict[str, str]:
     return found
 
 
-def _places(header: Sequence[str]) -> tuple[int | None, int | None]:
+def _find_columns(header: Sequence[str]) -> tuple[int | None, int | None]:
     """Where the worker stands, and where the status."""
     names = [column.casefold() for column in header]
     worker, status = (

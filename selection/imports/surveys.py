@@ -13,7 +13,7 @@ from selection.grading import rules
 from selection.models import Question, Run
 
 from . import platforms
-from .platforms import ANSWERS, Plan
+from .platforms import ANSWERS, ColumnPlan
 
 TITLE = "a survey, with a row for each worker and a column for each question"
 # By what a question may be called in a header, the key that it has.
@@ -42,44 +42,50 @@ def questions_of(run: Run) -> list[tuple[str, str]]:
 
 def names_of(run: Run) -> dict[str, str]:
     """By what the run's questions may be called. What two of them are called says nothing."""
-    return names(questions_of(run))
+    return question_names(questions_of(run))
 
 
-def names(questions: Iterable[tuple[str, str]]) -> dict[str, str]:
+def question_names(questions: Iterable[tuple[str, str]]) -> dict[str, str]:
     """The same of these (key, prompt)."""
     listed = list(questions)
     found: dict[str, str] = {}
     for key, prompt in listed:
-        for name in {_plain(key), _plain(prompt)} - {""}:
+        for name in {_plain_text(key), _plain_text(prompt)} - {""}:
             found[name] = key if found.get(name, key) == key else ""
     return {name: key for name, key in found.items() if key} | {key: key for key, _ in listed}
 
 
-def recognise(columns: Sequence[str], names: Names, first: Sequence[Sequence[str]] = ()) -> Plan:
+def recognise_survey(
+    columns: Sequence[str], names: Names, first: Sequence[Sequence[str]] = ()
+) -> ColumnPlan:
     """The likeliest plan for a file of answers with these columns; else see ``survey``."""
-    usual, found = platforms.recognise(ANSWERS, columns), survey(columns, names, first)
+    usual, found = platforms.recognise_columns(ANSWERS, columns), plan_survey(columns, names, first)
     # One column may be called as a question by chance.
-    fewest = 1 if usual.missing() and not found.missing() else 2
+    fewest = 1 if usual.missing_fields() and not found.missing_fields() else 2
     return found if len(found.questions) >= fewest else usual
 
 
-def survey(columns: Sequence[str], names: Names, first: Sequence[Sequence[str]] = ()) -> Plan:
+def plan_survey(
+    columns: Sequence[str], names: Names, first: Sequence[Sequence[str]] = ()
+) -> ColumnPlan:
     """The plan by which it is a survey; without questions where no column names one.
 
     names  of the questions that it may be about
     first  its first rows: Qualtrics has two further lines of names there
     """
-    skipped = 2 if _of_qualtrics(first) else 0
+    skipped = 2 if _is_qualtrics(first) else 0
     said = list(first[0]) if skipped else [""] * len(columns)
-    worker = platforms.recognise(ANSWERS, columns).fields.get("worker") or _worker(columns, said)
-    found = _matching([column if column != worker else "" for column in columns], names, said)
+    worker = platforms.recognise_columns(ANSWERS, columns).fields.get("worker") or _worker_column(
+        columns, said
+    )
+    found = _match_columns([column if column != worker else "" for column in columns], names, said)
     fields = {"worker": worker} if worker else {}
-    return Plan(ANSWERS, TITLE, fields, questions=found, skipped=skipped)
+    return ColumnPlan(ANSWERS, TITLE, fields, questions=found, skipped=skipped)
 
 
-def assigned(
-    plan: Plan, columns: Sequence[str], pairs: Iterable[tuple[str, str]], names: Names
-) -> Plan:
+def assign_columns(
+    plan: ColumnPlan, columns: Sequence[str], pairs: Iterable[tuple[str, str]], names: Names
+) -> ColumnPlan:
     """This plan of a survey with these columns as the answers to these questions.
 
     pairs  (column, question by its key or its text); "" leaves a column out
@@ -104,59 +110,59 @@ def assigned(
 
 def key_of(name: str, names: Names) -> str:
     """The key of the question that a person calls so. Raises Refused."""
-    key = names.get(name) or names.get(_plain(name), "")
+    key = names.get(name) or names.get(_plain_text(name), "")
     if not key:
         raise Refused(f"There is no question “{name[:80]}” in this run; write its key or its text.")
     return key
 
 
-def _matching(columns: Sequence[str], names: Names, said: Sequence[str]) -> dict[str, str]:
+def _match_columns(columns: Sequence[str], names: Names, said: Sequence[str]) -> dict[str, str]:
     """By column, the key of the question that it names: of several for one question the first.
 
     said  what stands below each, where there is more than a line of names
     """
     found: dict[str, str] = {}
     for place, column in enumerate(columns):
-        called = [*_called(column), *_called(said[place])]
+        called = [*_column_names(column), *_column_names(said[place])]
         key = next((names[name] for name in called if name in names), "")
         if column and key and key not in found.values():
             found[column] = key
     return found
 
 
-def _called(column: str) -> Iterator[str]:
+def _column_names(column: str) -> Iterator[str]:
     yield column
     bare = _BEFORE.sub("", column, count=1) if _BEFORE.match(column) else column
     yield bare
-    yield _plain(bare)
+    yield _plain_text(bare)
     numbered, grid = _NUMBERED.match(bare), _GRID.fullmatch(bare)
     if numbered:
-        yield _plain(bare[numbered.end() :])
+        yield _plain_text(bare[numbered.end() :])
     if grid:
-        yield _plain(grid[1])
+        yield _plain_text(grid[1])
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     shown = _MARKS.sub("", _LINK.sub(r"\1", text))
-    return rules.plain(shown).strip(" .:?*")
+    return rules.normalise_text(shown).strip(" .:?*")
 
 
-def _of_qualtrics(first: Sequence[Sequence[str]]) -> bool:
+def _is_qualtrics(first: Sequence[Sequence[str]]) -> bool:
     return len(first) > 1 and any(cell.startswith(_IMPORT_ID) for cell in first[1])
 
 
-def _worker(columns: Sequence[str], said: Sequence[str]) -> str:
+def _worker_column(columns: Sequence[str], said: Sequence[str]) -> str:
     """The column that a survey has the worker's id in."""
     for pattern in _WORKER:
         for column, text in zip(columns, said, strict=True):
             if column and any(
-                re.fullmatch(pattern, platforms.plain(one)) for one in (column, text)
+                re.fullmatch(pattern, platforms.normalise_column(one)) for one in (column, text)
             ):
                 return column
     return ""
 
 
-def ticked(question: Question, response: str) -> str:
+def join_ticked(question: Question, response: str) -> str:
     """Several ticked choices as everywhere here; forms put commas between them."""
     if question.kind != "multiple" or question.allows(response):
         return response

@@ -23,7 +23,7 @@ from selection.models import ColumnNames, Run, Upload, UploadedRow
 from selection.models.team_paths import team_of
 
 from . import commit, platforms, staging, surveys
-from .platforms import Plan
+from .platforms import ColumnPlan
 from .readers import Row, Table, read_table
 from .validate_answers import refuse_ended
 
@@ -48,7 +48,7 @@ def refuse_large(name: str, size: int) -> None:
         raise Refused(f"{name} is larger than {MOST_FILE >> 20} MB; split it into parts.")
 
 
-def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True) -> Upload:
+def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True) -> Upload:
     """The file, with its first rows sorted, if it is known what its columns are.
 
     at_once  else nothing is sorted yet: whoever sends it will ``finish`` it
@@ -62,11 +62,11 @@ def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True
     names = surveys.names_of(target) if isinstance(target, Run) else {}
 
     def fits(columns: list[str], later: Sequence[list[str]]) -> bool:
-        plan = _likeliest(kind, columns, names, later)
-        return not plan.missing() or _remembered(team, kind, columns, names) is not None
+        plan = _likeliest_plan(kind, columns, names, later)
+        return not plan.missing_fields() or _remembered_plan(team, kind, columns, names) is not None
 
     table = read_table(raw, name, fits=fits)
-    plan = _planned(team, kind, table, names)
+    plan = _plan_for(team, kind, table, names)
     upload = Upload.objects.create(
         team_id=team,
         kind=kind,
@@ -77,7 +77,7 @@ def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True
         header=table.header,
         what=table.what[:200],
         estimate=table.estimate * max(1, len(plan.questions)),
-        state=State.OPEN if plan.missing() else State.READING,
+        state=State.OPEN if plan.missing_fields() else State.READING,
         moved=timezone.now(),
     )
     if at_once:
@@ -85,7 +85,9 @@ def create(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True
     return upload
 
 
-def name_columns(upload: Upload, plan: Plan, encoding: str = "", at_once: bool = True) -> None:
+def name_columns(
+    upload: Upload, plan: ColumnPlan, encoding: str = "", at_once: bool = True
+) -> None:
     """Read it anew by this plan, and the team's next file with such columns likewise.
 
     encoding  of its characters; empty: by what they look like
@@ -93,20 +95,20 @@ def name_columns(upload: Upload, plan: Plan, encoding: str = "", at_once: bool =
     Raises Refused where it cannot be read so.
     """
     table = read_table(bytes(upload.content), upload.name, encoding, header=plan.header)
-    signature = platforms.signature(table.header)
+    signature = platforms.columns_signature(table.header)
     known: dict[str, Any] = {"team_id": upload.team_id, "kind": upload.kind, "signature": signature}
     with transaction.atomic():
         # The row is held before its rows are dropped: whoever sorts it stores nothing meanwhile.
         held = Upload.objects.select_for_update().filter(pk=upload.pk)
         if not held.exclude(state=State.TAKEN).exists():
             raise NotFound("This file has been imported or put aside already.")
-        if not plan.missing() and table.header == upload.header:
+        if not plan.missing_fields() and table.header == upload.header:
             ColumnNames.objects.update_or_create(**known, defaults={"plan": plan.stored()})
         UploadedRow.objects.filter(upload=upload)._raw_delete("default")
         upload.plan, upload.encoding, upload.header = plan.stored(), encoding, table.header
         upload.what, upload.error, upload.version = table.what[:200], "", upload.version + 1
         upload.position = upload.fine = upload.outside = upload.bad = upload.passed = 0
-        upload.state = State.OPEN if plan.missing() else State.READING
+        upload.state = State.OPEN if plan.missing_fields() else State.READING
         upload.save()
     if at_once:
         go_on(upload)
@@ -117,36 +119,38 @@ def begin_at(upload: Upload, line: int, encoding: str = "", at_once: bool = True
     target = staging.target_of(upload)
     names = surveys.names_of(target) if isinstance(target, Run) else {}
     table = read_table(bytes(upload.content), upload.name, encoding, header=line)
-    plan = _planned(upload.team_id, upload.kind, table, names)
+    plan = _plan_for(upload.team_id, upload.kind, table, names)
     name_columns(upload, plan, encoding, at_once)
 
 
-def _planned(team: int, kind: str, table: Table, names: surveys.Names) -> Plan:
+def _plan_for(team: int, kind: str, table: Table, names: surveys.Names) -> ColumnPlan:
     answers = kind == Upload.Kind.ANSWERS  # a survey may have further lines of names
     first = [cells for _, cells in islice(table.rows, 2)] if answers else []
-    known = _remembered(team, kind, table.header, names)
-    plan = known or _likeliest(kind, table.header, names, first)
+    known = _remembered_plan(team, kind, table.header, names)
+    plan = known or _likeliest_plan(kind, table.header, names, first)
     plan.header = table.line if table.titled else 0
     return plan
 
 
-def _likeliest(
+def _likeliest_plan(
     kind: str, columns: Sequence[str], names: surveys.Names, first: Sequence[list[str]]
-) -> Plan:
+) -> ColumnPlan:
     """first  its first rows"""
     if kind == Upload.Kind.ANSWERS:
-        return surveys.recognise(columns, names, first)
-    return platforms.recognise(kind, columns)
+        return surveys.recognise_survey(columns, names, first)
+    return platforms.recognise_columns(kind, columns)
 
 
-def _remembered(team: int, kind: str, header: list[str], names: surveys.Names) -> Plan | None:
+def _remembered_plan(
+    team: int, kind: str, header: list[str], names: surveys.Names
+) -> ColumnPlan | None:
     """How this team had the last such file read."""
     named = ColumnNames.objects.filter(
-        team=team, kind=kind, signature=platforms.signature(header)
+        team=team, kind=kind, signature=platforms.columns_signature(header)
     ).first()
     if named is None:
         return None
-    plan = Plan(**named.plan)
+    plan = ColumnPlan(**named.plan)
     used = {*plan.fields.values(), *plan.attributes, *plan.questions, plan.only, plan.unless} - {""}
     plan.remembered = True
     # Another run may have other questions under the same names.
@@ -159,40 +163,42 @@ def _remembered(team: int, kind: str, header: list[str], names: surveys.Names) -
 
 def go_on(upload: Upload) -> None:
     """Sort for a moment; the rest is handed out."""
-    if upload.state == State.READING and not _sort(upload, AT_ONCE):
+    if upload.state == State.READING and not _sort_for_seconds(upload, AT_ONCE):
         _hand_out(upload)
 
 
-def work(upload_id: Any) -> None:
+def work_on_upload(upload_id: Any) -> None:
     """A turn of sorting. May come twice, late or never."""
     upload = Upload.objects.filter(pk=upload_id, state=State.READING).first()
-    if upload is not None and not _sort(upload, A_TURN):
+    if upload is not None and not _sort_for_seconds(upload, A_TURN):
         _hand_out(upload)
 
 
-def finish(upload: Upload) -> None:
+def finish_upload(upload: Upload) -> None:
     """Sort all of it here and now."""
     if upload.state == State.READING:
-        _sort(upload, float("inf"))
+        _sort_for_seconds(upload, float("inf"))
 
 
-def _sort(upload: Upload, seconds: float) -> bool:
+def _sort_for_seconds(upload: Upload, seconds: float) -> bool:
     """Whether nothing is left to do."""
     end = monotonic() + seconds
     try:
-        done = staging.stage(upload, lambda: monotonic() > end)
+        done = staging.stage_rows(upload, lambda: monotonic() > end)
     except Refused as refusal:
-        return _move(upload, State.FAILED, str(refusal))
+        return _change_state(upload, State.FAILED, str(refusal))
     except Exception:
         logger.exception("File %s could not be sorted.", upload.pk)
-        return _move(upload, State.FAILED, "This file cannot be read; save it as CSV in UTF-8.")
+        return _change_state(
+            upload, State.FAILED, "This file cannot be read; save it as CSV in UTF-8."
+        )
     if done is None:
         upload.refresh_from_db(fields=["state", "error"])
         return True
-    return _move(upload, State.READY) if done else False
+    return _change_state(upload, State.READY) if done else False
 
 
-def _move(upload: Upload, state: State, error: str = "") -> bool:
+def _change_state(upload: Upload, state: State, error: str = "") -> bool:
     upload.state, upload.error = state, error[:500]
     mine = Upload.objects.filter(pk=upload.pk, version=upload.version, state=State.READING)
     mine.update(state=state, error=upload.error)
@@ -201,10 +207,10 @@ def _move(upload: Upload, state: State, error: str = "") -> bool:
 
 def _hand_out(upload: Upload) -> None:
     """Send a message once it is stored; where Redis is away the sweep does it later."""
-    transaction.on_commit(lambda: _send(upload), robust=True)
+    transaction.on_commit(lambda: _send_task(upload), robust=True)
 
 
-def _send(upload: Upload) -> None:
+def _send_task(upload: Upload) -> None:
     try:
         current_app.send_task(
             TASK,
@@ -218,26 +224,26 @@ def _send(upload: Upload) -> None:
         logger.warning("Could not hand out work on a file; the sweep will.")
 
 
-def sweep() -> None:
+def sweep_uploads() -> None:
     """Hand out again what was lost; forget what nobody took, and what can be undone no more."""
     now = timezone.now()
     lost = Q(moved=None) | Q(moved__lt=now - LOST)
     for upload in Upload.objects.filter(lost, state=State.READING).only("pk"):
         _hand_out(upload)
     waiting, taken = Q(created__lt=now - KEPT), Q(created__lt=now - UNDOABLE)
-    commit.forget(Upload.objects.filter(waiting & ~Q(state=State.TAKEN) | taken))
+    commit.forget_uploads(Upload.objects.filter(waiting & ~Q(state=State.TAKEN) | taken))
 
 
-def put_aside(upload: Upload) -> None:
+def discard_upload(upload: Upload) -> None:
     """Stop reading it, and forget it."""
-    commit.forget(Upload.objects.filter(pk=upload.pk).exclude(state=State.TAKEN))
+    commit.forget_uploads(Upload.objects.filter(pk=upload.pk).exclude(state=State.TAKEN))
 
 
 # -- looking
 
 
 @dataclass(frozen=True)
-class Head:
+class FileHead:
     """header  empty names stand for columns without one
     rows    the first ones as they are in the file
     line    that the header stands in
@@ -249,37 +255,39 @@ class Head:
     rows: list[list[str]]
     encoding: str
     line: int = 1
-    survey: Plan | None = None
+    survey: ColumnPlan | None = None
     asked: Sequence[tuple[str, str]] = ()
 
 
-def head(upload: Upload, count: int = 10) -> Head:
+def read_head(upload: Upload, count: int = 10) -> FileHead:
     """How the file begins. Raises Refused."""
-    plan = Plan(**upload.plan)
+    plan = ColumnPlan(**upload.plan)
     raw = bytes(upload.content)
     table = read_table(raw, upload.name, upload.encoding, header=plan.header)
     found: list[Row] = list(islice(table.rows, count))
     rows = [cells for _, cells in found]
-    begun = Head(table.header, rows, table.encoding, table.line)
+    begun = FileHead(table.header, rows, table.encoding, table.line)
     target = staging.target_of(upload) if upload.kind == Upload.Kind.ANSWERS else None
     if target is None:
         return begun
     asked = surveys.questions_of(target)
-    survey = surveys.survey(table.header, surveys.names(asked), rows)
-    likely = survey.questions or plan.questions or plan.missing()
+    survey = surveys.plan_survey(table.header, surveys.question_names(asked), rows)
+    likely = survey.questions or plan.questions or plan.missing_fields()
     return replace(begun, survey=survey if likely else None, asked=asked)
 
 
-def assigned(upload: Upload, plan: Plan, pairs: Sequence[tuple[str, str]]) -> Plan:
+def assign_survey_columns(
+    upload: Upload, plan: ColumnPlan, pairs: Sequence[tuple[str, str]]
+) -> ColumnPlan:
     """This plan as that of a survey, with these (column, question): ``surveys.assigned``."""
     target = staging.target_of(upload)
     if not isinstance(target, Run):
         raise Refused("Only a file of answers has columns with the answers to a question.")
     names = surveys.names_of(target)
     if not plan.questions:
-        found = surveys.survey(upload.header, names, head(upload).rows)
+        found = surveys.plan_survey(upload.header, names, read_head(upload).rows)
         plan = replace(found, fields=found.fields | plan.fields, header=plan.header)
-    return surveys.assigned(plan, upload.header, pairs, names)
+    return surveys.assign_columns(plan, upload.header, pairs, names)
 
 
 def last_taken(kind: str, target: Model) -> Upload | None:

@@ -21,7 +21,7 @@ from .row_parsers import AnswerRow, BadRow, refuse_swapped
 
 
 @dataclass
-class Sorting:
+class ValidationResult:
     """What would become of a file's rows.
 
     answers   to assignments that are out now
@@ -40,7 +40,9 @@ class Sorting:
         return len(self.answers) + len(self.recorded)
 
 
-def sort(run: Run, rows: Sequence[AnswerRow], outside: Outside = "refuse") -> Sorting:
+def validate_answers(
+    run: Run, rows: Sequence[AnswerRow], outside: Outside = "refuse"
+) -> ValidationResult:
     """Say of every row whether it would be taken, and how; changes nothing.
 
     outside  what becomes of an answer that is none of the choices
@@ -49,7 +51,7 @@ def sort(run: Run, rows: Sequence[AnswerRow], outside: Outside = "refuse") -> So
     no answers, Refused when the columns are swapped.
     """
     refuse_ended(run)
-    return Sorter(run, outside).sort(rows)
+    return AnswerValidator(run, outside).sort(rows)
 
 
 def refuse_ended(run: Run) -> None:
@@ -58,7 +60,7 @@ def refuse_ended(run: Run) -> None:
         raise Conflict(f"The run “{run}” is {run.status}; answers can be imported while it runs.")
 
 
-def take(run: Run, sorting: Sorting) -> None:
+def record_valid_answers(run: Run, sorting: ValidationResult) -> None:
     """Record what ``sort`` found good and nobody was quicker with; the sorting says what that is.
 
     All of it or nothing. The run is held: a step that hands out what waits here would do so twice.
@@ -73,10 +75,10 @@ def take(run: Run, sorting: Sorting) -> None:
         if sorting.recorded:
             RecordedAnswer.objects.bulk_create(sorting.recorded, CHUNK, ignore_conflicts=True)
             Run.objects.filter(pk=run.pk).update(has_recorded=True)
-        wakeups.request(run.pk)
+        wakeups.request_step(run.pk)
 
 
-def _look_again(run: Run, sorting: Sorting) -> None:
+def _look_again(run: Run, sorting: ValidationResult) -> None:
     """After a step: what it asked for is answered, what it took back waits, and what has an answer
     by now keeps that."""
     given = {(one.candidate_id, one.question_id): said for one, said in sorting.answers}
@@ -96,7 +98,7 @@ def _look_again(run: Run, sorting: Sorting) -> None:
 
 
 @dataclass(frozen=True)
-class Place:
+class AnswerPlace:
     """What an answer is to; ``assignment`` is None while the algorithm has not asked for it."""
 
     candidate: int
@@ -111,7 +113,7 @@ class Place:
         return outside_choices(self.question.choices, response, self.question.kind)
 
 
-class Sorter:
+class AnswerValidator:
     """The lookups that sorting a file needs, made once.
 
     at  when the file arrived, where that was not with the present request
@@ -149,17 +151,17 @@ class Sorter:
             )
         )
 
-    def sort(self, rows: Sequence[AnswerRow]) -> Sorting:
+    def sort(self, rows: Sequence[AnswerRow]) -> ValidationResult:
         self.refuse_swapped(rows)
-        sorting = Sorting([], [], [])
+        sorting = ValidationResult([], [], [])
         for row in rows:
             try:
-                self._sort(row, sorting)
+                self._validate_row(row, sorting)
             except Refused as refusal:
                 sorting.problems.append(BadRow(row.line, str(refusal)))
         return sorting
 
-    def _sort(self, row: AnswerRow, sorting: Sorting) -> None:
+    def _validate_row(self, row: AnswerRow, sorting: ValidationResult) -> None:
         place = self.place(row)
         if place.pair in self.first:
             raise Refused(
@@ -179,19 +181,19 @@ class Sorter:
                 RecordedAnswer(candidate_id=candidate, question_id=question, response=row.response)
             )
 
-    def place(self, row: AnswerRow) -> Place:
+    def place(self, row: AnswerRow) -> AnswerPlace:
         """What this row answers. Raises Refused where no answer to it is taken any more."""
-        candidate, question = self._find(row)
+        candidate, question = self._find_candidate(row)
         pair = (candidate.pk, question.pk)
         if pair in self.closed or pair in self.waiting:
-            raise Refused(self._why_closed(row, pair, question))
+            raise Refused(self._explain_closed(row, pair, question))
         refuse_response(row.response)
         assignment = self.open.get(pair)
         if assignment is not None and assignment.pk in self.late:
             raise Refused(f"Too late: “{row.worker}” had to answer “{row.question}” before.")
-        return Place(candidate.pk, question, assignment)
+        return AnswerPlace(candidate.pk, question, assignment)
 
-    def _why_closed(self, row: AnswerRow, pair: tuple[int, int], question: Question) -> str:
+    def _explain_closed(self, row: AnswerRow, pair: tuple[int, int], question: Question) -> str:
         if pair in self.unsaid and question.retired:
             return f"Question “{row.question}” was retired before “{row.worker}” answered it."
         if pair in self.unsaid:
@@ -209,14 +211,14 @@ class Sorter:
         columns.pop("worker")
         refuse_swapped("question", set(self.questions), columns, "this run's questions")
 
-    def _find(self, row: AnswerRow) -> tuple[Candidate, Question]:
+    def _find_candidate(self, row: AnswerRow) -> tuple[Candidate, Question]:
         worker = plain_key(row.worker)
         if worker not in self.workers:
             raise Refused(f"There is no worker “{row.worker}” in this run.")
-        skill, question = self._question(row)
+        skill, question = self._find_question(row)
         return self.candidates[worker, skill], question
 
-    def _question(self, row: AnswerRow) -> tuple[int, Question]:
+    def _find_question(self, row: AnswerRow) -> tuple[int, Question]:
         """The question and its skill, which may go unsaid where one question set alone has it."""
         named = row.skill if self.skills else ""
         if named and named not in self.skills:

@@ -28,10 +28,10 @@ def refusals_said() -> Iterator[None]:
 
 
 def run_of(words: str, team: str = "") -> Run:
-    return named(Run.objects.select_related("pool", "question_set", "team"), words, team)
+    return find_by_name(Run.objects.select_related("pool", "question_set", "team"), words, team)
 
 
-def named(rows: QuerySet[Found], words: str, team: str = "") -> Found:
+def find_by_name(rows: QuerySet[Found], words: str, team: str = "") -> Found:
     """What has this name, else this number. Raises NotFound, and Refused for several."""
     rows = rows.filter(team__name=team) if team else rows
     wanted: dict[str, Any] = {"name": words}
@@ -46,7 +46,7 @@ def named(rows: QuerySet[Found], words: str, team: str = "") -> Found:
     return found[0]
 
 
-def pairs(written: Sequence[str]) -> dict[str, str]:
+def parse_pairs(written: Sequence[str]) -> dict[str, str]:
     """NAME=VALUE, each once."""
     parted = [text.partition("=") for text in written]
     for name, sign, _ in parted:

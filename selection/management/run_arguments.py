@@ -14,7 +14,7 @@ from selection.models import Pool, QuestionSet, Run, Skill
 from selection.models.runs import SETTINGS
 from selection.runs import algorithm_choices, changes, drafts, lifecycle, money, quotas
 
-from .lookups import named, pairs, run_of
+from .lookups import find_by_name, parse_pairs, run_of
 
 FIELDS = (
     *(name for name in SETTINGS if name not in ("pool", "question_set", "k")),
@@ -29,10 +29,10 @@ def add_arguments(parser: CommandParser) -> None:
     add("name", metavar="NAME", help="what the run is called")
     add("--pool", required=True, help="the workers: name or number of their pool")
     add("--question-set", required=True, metavar="SET", help="the gold: name or number of its set")
-    add("--k", required=True, help=_help("k"))
+    add("--k", required=True, help=_help_text("k"))
     for name in FIELDS:
-        flag, help = f"--{name.replace('_', '-')}", _help(name)
-        if isinstance(_field(name), BooleanField):
+        flag, help = f"--{name.replace('_', '-')}", _help_text(name)
+        if isinstance(_model_field(name), BooleanField):
             add(flag, action="store_const", const=True, help=help)
         elif name == "algorithm":
             add(flag, choices=list(ALGORITHMS), metavar="NAME", help=help)
@@ -70,64 +70,64 @@ def add_changes(parser: CommandParser) -> None:
     """Settings of a run that has begun."""
     for name in changes.SETTINGS:
         flag = f"--{name.replace('_', '-')}"
-        empty = "; empty for none" if _field(name).null else ""
-        parser.add_argument(flag, metavar="X", help=f"{_said(name)}{empty}")
+        empty = "; empty for none" if _model_field(name).null else ""
+        parser.add_argument(flag, metavar="X", help=f"{_format_default(name)}{empty}")
 
 
-def changed(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+def changed_settings(run: Run, options: dict[str, Any]) -> dict[str, Any]:
     """What of these settings was given. Raises Refused for what cannot be read."""
     given = {name: options[name] for name in changes.SETTINGS if options[name] is not None}
-    return {name: _value(run, name, text or None) for name, text in given.items()}
+    return {name: _parse_value(run, name, text or None) for name, text in given.items()}
 
 
-def _field(name: str) -> "Field[Any, Any]":
+def _model_field(name: str) -> "Field[Any, Any]":
     field = Run._meta.get_field(name)
     assert isinstance(field, Field)
     return field
 
 
-def _help(name: str) -> str:
+def _help_text(name: str) -> str:
     """The form's own words, and the value that its form begins with."""
-    field = _field(name)
+    field = _model_field(name)
     usual = drafts.USUAL.get(name, WORKED_OUT.get(name, field.default))
     switch = isinstance(field, BooleanField)
     shown = "" if switch or usual in (NOT_PROVIDED, None, list) else f" (default: {usual})"
     several = "; several with commas between them" if isinstance(field, JSONField) else ""
-    return f"{_said(name)}{several}{shown}"
+    return f"{_format_default(name)}{several}{shown}"
 
 
-def _said(name: str) -> str:
-    field = _field(name)
+def _format_default(name: str) -> str:
+    field = _model_field(name)
     return str(field.help_text or field.verbose_name).rstrip(".").replace("%", "%%")
 
 
-def create(options: dict[str, Any]) -> Run:
+def create_draft(options: dict[str, Any]) -> Run:
     """The draft that was asked for, stored. Raises Refused for what cannot be."""
     team = options["team"]
-    pool = named(Pool.objects.select_related("team"), options["pool"], team)
-    asked = named(QuestionSet.objects.all(), options["question_set"], team)
+    pool = find_by_name(Pool.objects.select_related("team"), options["pool"], team)
+    asked = find_by_name(QuestionSet.objects.all(), options["question_set"], team)
     like_it = Run(pool=pool, question_set=asked, team=pool.team)
     given = {name: options[name] for name in ("name", "k", *FIELDS) if options[name] is not None}
-    written = _begins_with(pool) | given
-    fields = {name: _value(like_it, name, text) for name, text in written.items()}
-    fields |= {"pool": pool, "question_set": asked, "quotas": _quotas(options)}
-    chosen = algorithm_choices.read_options(fields["algorithm"], pairs(options["option"]))
+    written = _initial_settings(pool) | given
+    fields = {name: _parse_value(like_it, name, text) for name, text in written.items()}
+    fields |= {"pool": pool, "question_set": asked, "quotas": _parse_quotas(options)}
+    chosen = algorithm_choices.read_options(fields["algorithm"], parse_pairs(options["option"]))
     earlier = options["learn_from"] and run_of(options["learn_from"], pool.team.name)
-    run = drafts.build(fields, chosen, earlier)
-    return lifecycle.create(run, [_skill(text, team) for text in options["also"]])
+    run = drafts.build_draft(fields, chosen, earlier)
+    return lifecycle.create_run(run, [_parse_skill(text, team) for text in options["also"]])
 
 
-def _begins_with(pool: Pool) -> dict[str, Any]:
+def _initial_settings(pool: Pool) -> dict[str, Any]:
     """What the form of a new run has in it."""
     currency = money.last_currency(Run.objects.filter(team=pool.team))
     return drafts.USUAL | {"currency": currency, "seed": drafts.new_seed()}
 
 
-def _value(run: Run, name: str, text: Any) -> Any:
-    if isinstance(_field(name), JSONField):
+def _parse_value(run: Run, name: str, text: Any) -> Any:
+    if isinstance(_model_field(name), JSONField):
         return [one.strip() for one in str(text).split(",") if one.strip()]
     try:
-        value = _field(name).clean(text, run)
+        value = _model_field(name).clean(text, run)
     except ValidationError as error:
         flag = "The name" if name == "name" else f"--{name.replace('_', '-')}"
         raise Refused(f"{flag}: {' '.join(error.messages)}") from error
@@ -135,13 +135,13 @@ def _value(run: Run, name: str, text: Any) -> Any:
     return timezone.make_aware(value) if naive else value
 
 
-def _quotas(options: dict[str, Any]) -> dict[str, Any]:
-    attribute, limits = options["quota_attribute"], quotas.parse("\n".join(options["quota"]))
+def _parse_quotas(options: dict[str, Any]) -> dict[str, Any]:
+    attribute, limits = options["quota_attribute"], quotas.parse_quotas("\n".join(options["quota"]))
     return {"attribute": attribute or "", "limits": limits} if attribute or limits else {}
 
 
-def _skill(text: str, team: str) -> Skill:
+def _parse_skill(text: str, team: str) -> Skill:
     name, _, k = text.rpartition("=")
     if not name or not k.strip().isdecimal():
         raise Refused(f"“{text}” cannot be read; write --also 'SET=2'.")
-    return Skill(question_set=named(QuestionSet.objects.all(), name.strip(), team), k=int(k))
+    return Skill(question_set=find_by_name(QuestionSet.objects.all(), name.strip(), team), k=int(k))

@@ -19,6 +19,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='run',
             name='algorithm',
-            field=models.CharField(choices=selection.algorithms.choices, default='adaptive-top-k', max_length=50),
+            field=models.CharField(choices=selection.algorithms.algorithm_choices, default='adaptive-top-k', max_length=50),
         ),
     ]

@@ -1,8 +1,8 @@
 """The tables. Each query set method names a read that more than one module needs."""
 
 from selection.db import lookups as lookups  # registers the lookup
-from selection.grading.keys import as_stored, plain_key, spellings, unseen
-from selection.grading.rules import plain
+from selection.grading.keys import find_invisible, map_to_stored, plain_key, stored_spellings
+from selection.grading.rules import normalise_text
 
 from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
@@ -60,14 +60,14 @@ __all__ = [
     "UploadedRow",
     "Webhook",
     "Worker",
-    "as_stored",
+    "map_to_stored",
     "default_team",
     "exposure",
-    "plain",
+    "normalise_text",
     "plain_key",
     "read_attributes",
-    "spellings",
+    "stored_spellings",
     "status_counts",
     "status_of",
-    "unseen",
+    "find_invisible",
 ]

@@ -141,7 +141,7 @@ class Assignment(models.Model):
         return f"{self.candidate}: {self.question}"
 
 
-def given(answer: str = "") -> Q:
+def is_given(answer: str = "") -> Q:
     """That somebody gave it in time, right or not, also to a question that was retired since: this
     is the work that is paid. What closed a question that was out when it was retired is none.
 
@@ -233,5 +233,5 @@ def has_waiting_answers(run: Run) -> Q:
     It was given here or imported, and is not applied yet: the worker is present in all skills.
     """
     recorded = RecordedAnswer.objects.filter(candidate__run=run).values("candidate__worker")
-    unapplied = Answer.objects.filter(given(), run=run, applied_in=None)
+    unapplied = Answer.objects.filter(is_given(), run=run, applied_in=None)
     return Q(worker__in=recorded) | Q(worker__in=unapplied.values("assignment__candidate__worker"))

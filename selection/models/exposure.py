@@ -16,7 +16,7 @@ from .runs import Run
 from .skills import Skill
 
 
-def met(sets: Collection[int], for_good: bool = False) -> dict[int, int]:
+def count_met(sets: Collection[int], for_good: bool = False) -> dict[int, int]:
     """By question of these sets, to how many workers it was given; none where to nobody.
 
     for_good  leaves out those who were not shown it yet: from them it may go back
@@ -39,7 +39,7 @@ def used_up(sets: Collection[int]) -> set[int]:
     of_set = dict(
         Question.objects.filter(question_set__in=limits).values_list("pk", "question_set")
     )
-    return {pk for pk, workers in met(limits).items() if workers >= limits[of_set[pk]]}
+    return {pk for pk, workers in count_met(limits).items() if workers >= limits[of_set[pk]]}
 
 
 def limits_of(sets: QuerySet[QuestionSet]) -> dict[int, int]:
@@ -48,26 +48,26 @@ def limits_of(sets: QuerySet[QuestionSet]) -> dict[int, int]:
     return {pk: most for pk, most in rows if most is not None}
 
 
-def askable(question_set: QuestionSet) -> int:
+def count_askable(question_set: QuestionSet) -> int:
     """How many of its questions are neither retired nor used up."""
     rows = question_set.questions.filter(retired=None)
     gone = used_up([question_set.pk])
     return sum(pk not in gone for pk in rows.values_list("pk", flat=True)) if gone else rows.count()
 
 
-def numbers(question_set: QuestionSet) -> set[int]:
+def askable_numbers(question_set: QuestionSet) -> set[int]:
     """The numbers of those."""
     gone = used_up([question_set.pk])
     rows = question_set.questions.filter(retired=None).values_list("pk", "number")
     return {number for pk, number in rows if pk not in gone}
 
 
-def left(question_set: QuestionSet, workers: int) -> int | None:
+def answers_left(question_set: QuestionSet, workers: int) -> int | None:
     """How many answers so many workers can still give in all; None where nothing limits it."""
     most = question_set.most_workers
     if most is None:
         return None
-    so_far = met([question_set.pk])
+    so_far = count_met([question_set.pk])
     ids = question_set.questions.filter(retired=None).values_list("pk", flat=True)
     return sum(min(workers, max(0, most - so_far.get(pk, 0))) for pk in ids)
 
@@ -102,5 +102,5 @@ def closed_for_good(own: Candidate, skill: Skill) -> int:
     mine = Assignment.objects.filter(candidate=own).values("question")
     others = Question.objects.filter(question_set__in=limits, number__lt=skill.deck_size)
     others = others.exclude(number__in=own.met).exclude(pk__in=mine)
-    so_far, most = met(limits, for_good=True), limits[skill.question_set_id]
+    so_far, most = count_met(limits, for_good=True), limits[skill.question_set_id]
     return sum(so_far.get(pk, 0) >= most for pk in others.values_list("pk", flat=True))

@@ -19,11 +19,11 @@ class Gradable(models.Model):
 
     def grade(self, response: str) -> bool:
         """Whether this is an accepted answer, by the question's own way of comparing."""
-        return gradings.matches(self.accepted, response, self.grading)
+        return gradings.is_match(self.accepted, response, self.grading)
 
     def allows(self, response: str) -> bool:
         """Whether this could be an answer: with choices, whether it is of them."""
-        return gradings.allowed(self.choices, response, self.grading)
+        return gradings.is_possible_answer(self.choices, response, self.grading)
 
     @property
     def kind(self) -> str:

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 from django.db import models
 
-from selection.grading.keys import as_stored
+from selection.grading.keys import map_to_stored
 
 from .attributes import AttributesField
-from .teams import NamedInTeam, Team, default_team, named_once
+from .teams import NamedInTeam, Team, default_team, unique_name
 
 
 class Pool(NamedInTeam):
@@ -21,7 +21,7 @@ class Pool(NamedInTeam):
 
     class Meta:
         ordering = ["name"]
-        constraints = [named_once("pool")]
+        constraints = [unique_name("pool")]
 
     def __str__(self) -> str:
         return self.name
@@ -60,4 +60,4 @@ class Worker(models.Model):
         """Somebody whose id looks the same is the same, and there already."""
         super().clean()
         others = Worker.objects.filter(pool=self.pool_id).exclude(pk=self.pk)
-        self.key = as_stored([self.key], others)[self.key]
+        self.key = map_to_stored([self.key], others)[self.key]

@@ -3,10 +3,10 @@
 from django.core.validators import MinValueValidator
 from django.db import models
 
-from selection.grading.keys import as_stored
+from selection.grading.keys import map_to_stored
 
 from .gradable import Gradable
-from .teams import NamedInTeam, Team, default_team, named_once
+from .teams import NamedInTeam, Team, default_team, unique_name
 
 
 class QuestionSet(NamedInTeam):
@@ -46,7 +46,7 @@ class QuestionSet(NamedInTeam):
 
     class Meta:
         ordering = ["name"]
-        constraints = [named_once("question_set")]
+        constraints = [unique_name("question_set")]
 
     def __str__(self) -> str:
         return self.name
@@ -77,4 +77,4 @@ class Question(Gradable):
     def clean(self) -> None:
         super().clean()
         others = Question.objects.filter(question_set=self.question_set_id).exclude(pk=self.pk)
-        self.key = as_stored([self.key], others)[self.key]
+        self.key = map_to_stored([self.key], others)[self.key]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topk import Memory, Selector, State, build, expand
-from topk.roster import among, enough, here, plan_options, share_left
+from topk import Memory, Selector, State, build_selector, expand_memory
+from topk.roster import active_arms, has_enough, plan_options, restrict_quotas, share_left
 
 from .runs import Run
 
@@ -37,13 +37,13 @@ class Roster:
     @classmethod
     def of(cls, run: Run, skill: Counts, gone: NDArray[np.bool_], pulls: Counts) -> "Roster":
         """skill, gone, pulls are (n,), by arm."""
-        arms = here(skill, gone, run.seed, bool(run.joined))
-        return cls(arms, gone.size, share_left(gone, pulls), _people(run, gone.size)[arms])
+        arms = active_arms(skill, gone, run.seed, bool(run.joined))
+        return cls(arms, gone.size, share_left(gone, pulls), _worker_of_arms(run, gone.size)[arms])
 
     def enough(self, run: Run) -> bool:
         """Whether there are more to choose from than are wanted, in every skill."""
         ks = [skill.k for skill in run.skills]
-        return enough(self.arms.size // len(ks), ks, run.one_kind_each)
+        return has_enough(self.arms.size // len(ks), ks, run.one_kind_each)
 
     def ready(self, run: Run) -> bool:
         """Whether the algorithm can work on them by now.
@@ -58,10 +58,10 @@ class Roster:
         workers = self.arms.size // len(run.skills)
         options = run.all_options()
         if "quotas" in options:
-            options["quotas"] = among(options["quotas"], self.arms, run.k)
+            options["quotas"] = restrict_quotas(options["quotas"], self.arms, run.k)
         options |= run.of_each_kind(np.unique(self.people, return_inverse=True)[1])
         options |= plan_options(run.selector_class, self.n, self.arms.size)
-        return build(run.algorithm, run.problem(workers, self.share), state, **options)
+        return build_selector(run.algorithm, run.problem(workers, self.share), state, **options)
 
     def state(
         self, pulls: Counts, rewards: Any, verdict: Any, memory: Memory, out: Any = None
@@ -75,7 +75,7 @@ class Roster:
             pulls[self.arms].astype(np.int64),
             np.asarray(rewards[self.arms], float),
             verdict[self.arms].astype(np.int8),
-            expand(memory),
+            expand_memory(memory),
             nothing if out is None else np.asarray(out[self.arms], np.int64),
         )
 
@@ -90,7 +90,7 @@ class Roster:
         return self.spread(np.arange(self.arms.size), -1)[arms]
 
 
-def _people(run: Run, n: int) -> Counts:
+def _worker_of_arms(run: Run, n: int) -> Counts:
     """(n,) the worker of each arm: read only where it matters that one has several arms."""
     if not (run.several and run.one_kind_each):
         return np.zeros(n, np.int64)

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
-from topk import THIS_SET, Goal, Problem, Selector, build, roster
+from topk import THIS_SET, Goal, Problem, Selector, build_selector, roster
 
 from .pools import Pool
 from .questions import QuestionSet
 from .skills import Skill
 from .status import status_counts
-from .teams import NamedInTeam, Team, named_once
+from .teams import NamedInTeam, Team, unique_name
 
 SAMPLE_RUN = "Sample: best 6 of 24"  # its crowd is simulated
 
@@ -105,7 +105,7 @@ class Run(NamedInTeam):
     question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="runs")
     k = models.PositiveIntegerField("K", help_text="How many workers to select.")
     algorithm = models.CharField(
-        max_length=50, choices=algorithms.choices, default="adaptive-top-k"
+        max_length=50, choices=algorithms.algorithm_choices, default="adaptive-top-k"
     )
     options = models.JSONField(default=dict, blank=True, editable=False)
     quotas = models.JSONField(default=dict, blank=True, editable=False)
@@ -238,7 +238,7 @@ class Run(NamedInTeam):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            named_once("run"),
+            unique_name("run"),
             models.CheckConstraint(
                 condition=Q(epsilon__gte=0, epsilon__lt=1), name="run_epsilon_in_range"
             ),
@@ -279,7 +279,7 @@ class Run(NamedInTeam):
         Its end said what held by the answers of then; only where bounds hold at all times may one
         go on looking.
         """
-        return self._lost and self.affords_more
+        return self._has_lost_guarantee and self.affords_more
 
     @property
     def may_be_raised(self) -> bool:
@@ -287,10 +287,10 @@ class Run(NamedInTeam):
         if self.budget is None or self.fixed_budget or self.status != Run.Status.ENDED:
             return False
         spent = self.ending == Run.Ending.BUDGET and self.regraded is None
-        return spent or self._lost
+        return spent or self._has_lost_guarantee
 
     @property
-    def _lost(self) -> bool:
+    def _has_lost_guarantee(self) -> bool:
         lost = self.regraded is not None and not self.kept and self.ending != Run.Ending.ROSTER
         return lost and self.status == Run.Status.ENDED and self.selector_class.open_roster
 
@@ -359,13 +359,13 @@ class Run(NamedInTeam):
         if not self.kept or self.guarantee_lost:
             return False
         options = self.hand_set | self._set_size()
-        smallest = build(self.algorithm, Problem(2, 1, 0.5), **options)
+        smallest = build_selector(self.algorithm, Problem(2, 1, 0.5), **options)
         return smallest.promise.goal is not Goal.NONE
 
     @property
     def hand_set(self) -> dict[str, Any]:
         """The options that a person set by hand."""
-        known = {option.name for option in algorithms.settings(self.algorithm)}
+        known = {option.name for option in algorithms.algorithm_options(self.algorithm)}
         return {name: value for name, value in self.options.items() if name in known}
 
     @property
@@ -416,13 +416,13 @@ class Run(NamedInTeam):
         """
         ks, multi = [skill.k for skill in self.skills], self.selector_class.several_skills
         delta = self.delta * share
-        return roster.problem(ks, workers, multi, self.epsilon, delta, self.budget)
+        return roster.build_problem(ks, workers, multi, self.epsilon, delta, self.budget)
 
     def selector(self, workers: int) -> Selector:
         """The algorithm before it asks so many workers. Raises ProblemError if it cannot be run."""
         everybody = np.tile(np.arange(workers), len(self.skills))
         options = self.all_options() | self.of_each_kind(everybody)
-        return build(self.algorithm, self.problem(workers), **options)
+        return build_selector(self.algorithm, self.problem(workers), **options)
 
     def all_options(self) -> dict[str, Any]:
         """What was set, and the size of the question set where the promise is about that set."""
@@ -434,7 +434,7 @@ class Run(NamedInTeam):
         workers  (n,) who each arm is, numbered from 0; arms are numbered skill by skill
         """
         ks, multi = [skill.k for skill in self.skills], self.selector_class.several_skills
-        return roster.of_each_kind(ks, workers, multi, self.one_kind_each)
+        return roster.quotas_per_kind(ks, workers, multi, self.one_kind_each)
 
     def _set_size(self) -> dict[str, Any]:
         """One question stands for a set that is empty, or not chosen yet: any may be tried on."""

@@ -106,7 +106,7 @@ class NamedInTeam(models.Model):
             raise ValidationError(found) from error
 
 
-def named_once(model: str) -> models.UniqueConstraint:
+def unique_name(model: str) -> models.UniqueConstraint:
     """The constraint that goes with it."""
     return models.UniqueConstraint(
         fields=["team", "name"],

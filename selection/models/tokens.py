@@ -8,7 +8,7 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
-from .teams import NamedInTeam, Team, default_team, named_once
+from .teams import NamedInTeam, Team, default_team, unique_name
 
 SHOWN = 9  # characters of a secret that are kept to be told by: "cs_" and six of 43
 
@@ -42,7 +42,7 @@ class ApiToken(NamedInTeam):
     class Meta:
         ordering = ["name"]
         verbose_name = "API token"
-        constraints = [named_once("token")]
+        constraints = [unique_name("token")]
 
     def __str__(self) -> str:
         return self.name

@@ -27,13 +27,13 @@ from selection.models import (
 )
 from selection.runs import roster
 
-from .identity import entries_of, events_of, listing_runs, mentions, runs_of
+from .identity import entries_of, events_of, listing_runs, mention_pattern, runs_of
 
 Replace = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Erased:
+class ErasureResult:
     """pseudonym  what they are called from now on, in all pools
     runs       in which they are named so
     withdrawn  runs that went on, which they are out of
@@ -47,7 +47,7 @@ class Erased:
 
 
 @transaction.atomic
-def erase(rows: list[Worker], who: str, why: str = "") -> Erased:
+def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
     """rows  of ``people``: at least one, all of one id in one team
 
     Their id, names and attributes go, wherever they stand; their links open nothing any more; from
@@ -55,7 +55,7 @@ def erase(rows: list[Worker], who: str, why: str = "") -> Erased:
     counts them any more, so that nobody is asked under the pseudonym.
     """
     pseudonym = f"erased-{secrets.token_hex(6)}"
-    found = mentions({row.key for row in rows} | {row.name for row in rows})
+    found = mention_pattern({row.key for row in rows} | {row.name for row in rows})
 
     def replace(text: str) -> str:
         return found.sub(pseudonym, text)
@@ -68,12 +68,12 @@ def erase(rows: list[Worker], who: str, why: str = "") -> Erased:
     _forget_lists(rows, pseudonym)
     _forget_messages(rows, replace)
     changed = _forget_entries(entries, rows, pseudonym, replace)
-    withdrawn = [str(run) for run in runs if _withdraw(run, pseudonym, who, why)]
+    withdrawn = [str(run) for run in runs if _withdraw_erased(run, pseudonym, who, why)]
     for row in rows:
         row.refresh_from_db()
         after = {"withdrawn from": withdrawn} if withdrawn else {}
-        audit.note("erased", row, who=who, after=after, why=why)
-    return Erased(pseudonym, [str(run) for run in runs], withdrawn, changed)
+        audit.record_entry("erased", row, who=who, after=after, why=why)
+    return ErasureResult(pseudonym, [str(run) for run in runs], withdrawn, changed)
 
 
 def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
@@ -103,8 +103,8 @@ def _forget_uploads(rows: list[Worker]) -> None:
     for row in rows:
         files = Upload.objects.filter(team=row.pool.team_id)
         named = UploadedRow.objects.filter(Q(key=row.key) | Q(data__worker=row.key))
-        commit.forget(files.exclude(state=Upload.State.TAKEN))
-        commit.forget(files.filter(pk__in=list(named.values_list("upload", flat=True))))
+        commit.forget_uploads(files.exclude(state=Upload.State.TAKEN))
+        commit.forget_uploads(files.filter(pk__in=list(named.values_list("upload", flat=True))))
 
 
 def _forget_lists(rows: list[Worker], pseudonym: str) -> None:
@@ -124,14 +124,14 @@ def _forget_messages(rows: list[Worker], replace: Replace) -> None:
     receivers answered goes, which may name who they were about."""
     named = Q()
     for text in {row.key for row in rows} | {row.name for row in rows if row.name}:
-        for form in _forms(text):
+        for form in _json_forms(text):
             named |= Q(body__contains=form) | Q(said__contains=form)
     for delivery in Delivery.objects.filter(named, webhook__team=rows[0].pool.team_id):
-        body = _replaced(json.loads(delivery.body), replace)
+        body = _replace_in_value(json.loads(delivery.body), replace)
         delivery.keep(body=json.dumps(body, ensure_ascii=False), said="")
 
 
-def _forms(text: str) -> set[str]:
+def _json_forms(text: str) -> set[str]:
     """As it stands in JSON, which has ü as it is or escaped."""
     return {text, *(json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False))}
 
@@ -140,14 +140,14 @@ def _forget_entries(
     entries: list[AuditEntry], rows: list[Worker], pseudonym: str, replace: Replace
 ) -> int:
     """Take them out of the audit log; return how many entries named them."""
-    changes = {entry.pk: _without(entry, rows, pseudonym, replace) for entry in entries}
+    changes = {entry.pk: _remove_names(entry, rows, pseudonym, replace) for entry in entries}
     changes = {pk: values for pk, values in changes.items() if values}
     for pk, values in changes.items():
         AuditEntry.objects.filter(pk=pk).forget(**values)
     return len(changes)
 
 
-def _without(
+def _remove_names(
     entry: AuditEntry, rows: list[Worker], pseudonym: str, replace: Replace
 ) -> dict[str, Any]:
     """An entry's fields without them; empty where they are not in it."""
@@ -160,24 +160,27 @@ def _without(
         new = {"name": pseudonym, "why": replace(entry.why)[:300], **sides}
     else:
         sides = {
-            side: {name: _replaced(value, replace) for name, value in getattr(entry, side).items()}
+            side: {
+                name: _replace_in_value(value, replace)
+                for name, value in getattr(entry, side).items()
+            }
             for side in ("before", "after")
         }
         new = {"why": replace(entry.why)[:300], **sides}
     return {name: value for name, value in new.items() if getattr(entry, name) != value} and new
 
 
-def _replaced(value: Any, replace: Replace) -> Any:
+def _replace_in_value(value: Any, replace: Replace) -> Any:
     if isinstance(value, list):
-        return [_replaced(one, replace) for one in value]
+        return [_replace_in_value(one, replace) for one in value]
     if isinstance(value, dict):
-        return {replace(name): _replaced(one, replace) for name, one in value.items()}
+        return {replace(name): _replace_in_value(one, replace) for name, one in value.items()}
     return replace(value) if isinstance(value, str) else value
 
 
-def _withdraw(run: Run, pseudonym: str, who: str, why: str) -> bool:
+def _withdraw_erased(run: Run, pseudonym: str, who: str, why: str) -> bool:
     """Whether they were in it still; one who is out already, or of a run that is over, stays."""
     with suppress(Refused), transaction.atomic():
-        roster.withdraw(run, [pseudonym], who, why)
+        roster.withdraw_workers(run, [pseudonym], who, why)
         return True
     return False

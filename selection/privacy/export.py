@@ -6,20 +6,20 @@ from django.utils import timezone
 
 from selection.models import Answer, Assignment, Candidate, Complaint, Worker
 
-from .identity import entries_of, events_of, mentions
+from .identity import entries_of, events_of, mention_pattern
 
 
-def export(rows: list[Worker]) -> dict[str, Any]:
+def export_worker(rows: list[Worker]) -> dict[str, Any]:
     """rows  of ``people``: at least one
 
     With what was asked and answered, and how it was graded; never the accepted answers.
     """
-    found = mentions({row.key for row in rows} | {row.name for row in rows})
+    found = mention_pattern({row.key for row in rows} | {row.name for row in rows})
     return {
         "worker": rows[0].key,
         "exported": timezone.now().isoformat(),
-        "pools": [_pool(row) for row in rows],
-        "runs": [_run(one) for one in _candidates(rows)],
+        "pools": [_pool_data(row) for row in rows],
+        "runs": [_run_data(one) for one in _candidates_of(rows)],
         "history": [
             {
                 "run": str(event.run),
@@ -39,23 +39,23 @@ def export(rows: list[Worker]) -> dict[str, Any]:
     }
 
 
-def _pool(row: Worker) -> dict[str, Any]:
+def _pool_data(row: Worker) -> dict[str, Any]:
     return {"pool": str(row.pool), "name": row.name, "attributes": row.attributes}
 
 
-def _candidates(rows: list[Worker]) -> list[Candidate]:
+def _candidates_of(rows: list[Worker]) -> list[Candidate]:
     found = Candidate.objects.filter(worker__in=rows).select_related("run", "run__question_set")
     return list(found.order_by("run_id", "skill"))
 
 
-def _run(row: Candidate) -> dict[str, Any]:
+def _run_data(row: Candidate) -> dict[str, Any]:
     return {
         "run": str(row.run),
         "question_set": str(row.run.skills[row.skill])
         if row.run.several
         else str(row.run.question_set),
         "status": row.run.status,
-        "last_seen": _at(row.seen),
+        "last_seen": _format_moment(row.seen),
         "came_from": row.get_platform_display(),
         "task_there": row.task,
         "gone": row.get_gone_display() if row.gone else "",
@@ -65,10 +65,10 @@ def _run(row: Candidate) -> dict[str, Any]:
         "by_hand_because": row.by_hand_why,
         "practice": [
             {"prompt": one.practice.prompt, "response": one.response, "right": one.right}
-            | {"wrong_tries": one.tries, "at": _at(one.at)}
+            | {"wrong_tries": one.tries, "at": _format_moment(one.at)}
             for one in row.practised.select_related("practice").order_by("pk")
         ],
-        "answers": [_answer(one) for one in _asked(row)],
+        "answers": [_answer_data(one) for one in _assignments_of(row)],
         "answers_not_asked_for_yet": [
             {"question": one.question.key, "response": one.response}
             for one in row.recorded.select_related("question")
@@ -76,21 +76,21 @@ def _run(row: Candidate) -> dict[str, Any]:
     }
 
 
-def _asked(row: Candidate) -> list[Assignment]:
+def _assignments_of(row: Candidate) -> list[Assignment]:
     return list(
         row.assignments.select_related("question", "answer", "complaint").order_by("position")
     )
 
 
-def _answer(row: Assignment) -> dict[str, Any]:
+def _answer_data(row: Assignment) -> dict[str, Any]:
     answer: Answer | None = getattr(row, "answer", None)
     complaint: Complaint | None = getattr(row, "complaint", None)
     return {
         "question": row.question.key,
         "prompt": row.question.prompt,
-        "shown": _at(row.shown),
-        "due": _at(row.due),
-        "answered": _at(answer.at) if answer else None,
+        "shown": _format_moment(row.shown),
+        "due": _format_moment(row.due),
+        "answered": _format_moment(answer.at) if answer else None,
         "response": answer.response if answer else None,
         "right": answer.right if answer else None,
         "not_in_time": answer.expired if answer else None,
@@ -99,5 +99,5 @@ def _answer(row: Assignment) -> dict[str, Any]:
     }
 
 
-def _at(moment: Any) -> str | None:
+def _format_moment(moment: Any) -> str | None:
     return moment.isoformat() if moment else None

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 
 from django.db.models import Q, QuerySet
 
-from selection.models import AuditEntry, Event, Run, Team, Worker, plain_key, spellings
+from selection.models import AuditEntry, Event, Run, Team, Worker, plain_key, stored_spellings
 
 # Events whose words name workers; in those of other kinds a short id would be found by chance.
 NAMING = (
@@ -24,15 +24,15 @@ NAMING = (
 WRITTEN = ("added", "changed", "deleted")  # entries that hold a run's settings
 
 
-def people(key: str, team: Team | int) -> list[Worker]:
+def same_person(key: str, team: Team | int) -> list[Worker]:
     """All rows of this id in the team's pools; empty where there is none."""
-    rows = Worker.objects.filter(key__in=spellings([key]), pool__team=team)
+    rows = Worker.objects.filter(key__in=stored_spellings([key]), pool__team=team)
     return list(rows.select_related("pool").order_by("pk"))
 
 
-def everybody(known: Collection[tuple[str, int]]) -> list[list[Worker]]:
+def same_people(known: Collection[tuple[str, int]]) -> list[list[Worker]]:
     """The same of many, by their plain ids and teams, but of whoever is not there."""
-    keys, teams = spellings(key for key, _ in known), {team for _, team in known}
+    keys, teams = stored_spellings(key for key, _ in known), {team for _, team in known}
     rows = Worker.objects.filter(key__in=keys, pool__team__in=teams)
     found: dict[tuple[str, int | None], list[Worker]] = {}
     for row in rows.select_related("pool").order_by("pk"):
@@ -44,9 +44,9 @@ def runs_of(rows: Iterable[Worker]) -> QuerySet[Run]:
     return Run.objects.filter(candidates__worker__in=list(rows)).distinct().order_by("pk")
 
 
-def mentions(names: Iterable[str]) -> re.Pattern[str]:
+def mention_pattern(names: Iterable[str]) -> re.Pattern[str]:
     """Finds these names as whole words."""
-    known = sorted(spellings(filter(None, names)), key=len, reverse=True)
+    known = sorted(stored_spellings(filter(None, names)), key=len, reverse=True)
     return re.compile(rf"(?<![\w@/-])(?:{'|'.join(map(re.escape, known))})(?![\w@/-])")
 
 

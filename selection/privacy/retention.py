@@ -21,20 +21,20 @@ from selection.models import (
     Run,
     Worker,
     plain_key,
-    spellings,
+    stored_spellings,
 )
 from selection.models.audit import AuditQuerySet
 from selection.runs.eligibility import ODD
 
-from .erasure import erase
-from .identity import everybody
+from .erasure import erase_worker
+from .identity import same_people
 
 PART = "retention"
 AT_ONCE = 500  # workers: the rest is for the next time
 
 
 @dataclass(frozen=True)
-class Due:
+class RetentionCounts:
     """Rows whose time is over.
 
     workers    who were in runs, all of which ended that long ago
@@ -48,27 +48,27 @@ class Due:
     responses: int
 
 
-def due(now: datetime | None = None) -> Due:
+def count_due(now: datetime | None = None) -> RetentionCounts:
     """Changes nothing."""
     now = now or timezone.now()
-    runs = _runs(now)
-    return Due(
-        workers=_workers(now).count(),
-        addresses=_entries(now).count(),
+    runs = _due_runs(now)
+    return RetentionCounts(
+        workers=_due_workers(now).count(),
+        addresses=_due_entries(now).count(),
         runs=runs.count(),
-        responses=_responses(runs).count(),
+        responses=_due_responses(runs).count(),
     )
 
 
-def retain(now: datetime | None = None) -> Due:
+def apply_retention(now: datetime | None = None) -> RetentionCounts:
     """Take away what is due, as much as one turn takes; returns what was due before."""
     now = now or timezone.now()
-    found = due(now)
-    with actor.by_part(PART):
-        for rows in _people(now):
-            erase(rows, PART, f"their runs ended {settings.PERSONAL_DATA_DAYS} days ago")
-        _entries(now).forget(address="")
-        for run in list(_runs(now)):
+    found = count_due(now)
+    with actor.acting_as_part(PART):
+        for rows in _due_people(now):
+            erase_worker(rows, PART, f"their runs ended {settings.PERSONAL_DATA_DAYS} days ago")
+        _due_entries(now).forget(address="")
+        for run in list(_due_runs(now)):
             _forget_responses(run)
     return found
 
@@ -76,7 +76,7 @@ def retain(now: datetime | None = None) -> Due:
 # -- workers
 
 
-def _workers(now: datetime) -> QuerySet[Worker]:
+def _due_workers(now: datetime) -> QuerySet[Worker]:
     """All rows of an id in a team, or none: they are one person."""
     if settings.PERSONAL_DATA_DAYS <= 0:
         return Worker.objects.none()
@@ -85,15 +85,15 @@ def _workers(now: datetime) -> QuerySet[Worker]:
     mine = Candidate.objects.filter(worker__key=OuterRef("key"), worker__pool__team=team)
     still = mine.exclude(run__status=Run.Status.ENDED, run__ended__lt=since)
     rows = Worker.objects.filter(Exists(mine)).exclude(Exists(still))
-    return rows.exclude(pk__in=_held_by_another_spelling(rows, since))
+    return rows.exclude(pk__in=_is_used_elsewhere(rows, since))
 
 
-def _held_by_another_spelling(rows: QuerySet[Worker], since: datetime) -> list[int]:
+def _is_used_elsewhere(rows: QuerySet[Worker], since: datetime) -> list[int]:
     """Of these, those whose id is in use where its accents or spaces are written otherwise."""
     odd = list(rows.filter(key__regex=ODD).values_list("pk", "key", "pool__team"))
     held: set[tuple[str, int]] = set()
     for start in range(0, len(odd), AT_ONCE):
-        keys = spellings(key for _, key, _ in odd[start : start + AT_ONCE])
+        keys = stored_spellings(key for _, key, _ in odd[start : start + AT_ONCE])
         using = Candidate.objects.filter(worker__key__in=keys).exclude(
             run__status=Run.Status.ENDED, run__ended__lt=since
         )
@@ -102,17 +102,17 @@ def _held_by_another_spelling(rows: QuerySet[Worker], since: datetime) -> list[i
     return [pk for pk, key, team in odd if (plain_key(key), team) in held]
 
 
-def _people(now: datetime) -> list[list[Worker]]:
+def _due_people(now: datetime) -> list[list[Worker]]:
     """All rows of one id in one team together, so that they get one pseudonym."""
-    rows = _workers(now).order_by("pool__team", "key", "pk").values_list("key", "pool__team")
+    rows = _due_workers(now).order_by("pool__team", "key", "pk").values_list("key", "pool__team")
     known = dict.fromkeys((plain_key(key), team) for key, team in rows[:AT_ONCE])
-    return everybody(known)
+    return same_people(known)
 
 
 # -- addresses
 
 
-def _entries(now: datetime) -> AuditQuerySet:
+def _due_entries(now: datetime) -> AuditQuerySet:
     if settings.AUDIT_ADDRESS_DAYS <= 0:
         return AuditEntry.objects.none()
     since = now - timedelta(days=settings.AUDIT_ADDRESS_DAYS)
@@ -122,7 +122,7 @@ def _entries(now: datetime) -> AuditQuerySet:
 # -- responses
 
 
-def _runs(now: datetime) -> QuerySet[Run]:
+def _due_runs(now: datetime) -> QuerySet[Run]:
     if settings.RESPONSES_DAYS <= 0:
         return Run.objects.none()
     since = now - timedelta(days=settings.RESPONSES_DAYS)
@@ -136,7 +136,7 @@ def _runs(now: datetime) -> QuerySet[Run]:
     return ended.filter(words).order_by("pk")
 
 
-def _responses(runs: QuerySet[Run]) -> QuerySet[Answer]:
+def _due_responses(runs: QuerySet[Run]) -> QuerySet[Answer]:
     return Answer.objects.filter(run__in=runs).said()
 
 
@@ -152,4 +152,4 @@ def _forget_responses(run: Run) -> None:
     PracticeAnswer.objects.filter(candidate__run=locked).update(response="")
     Complaint.objects.filter(assignment__candidate__run=locked).delete()
     after = f"{settings.RESPONSES_DAYS} days after the end"
-    events.write(locked, PART, f"{count} responses were deleted, {after}. Grades stay.")
+    events.write_event(locked, PART, f"{count} responses were deleted, {after}. Grades stay.")

@@ -16,7 +16,7 @@ from selection import wakeups
 from selection.engine import late_regrades, rejudge
 from selection.engine.rejudge import Tally
 from selection.errors import Conflict, Refused
-from selection.grading.rules import matches, words
+from selection.grading.rules import describe_grading, is_match
 from selection.history import events
 from selection.models import DELETED, Answer, Assignment, Question, RecordedAnswer, Run
 
@@ -41,7 +41,7 @@ class Gold:
 
 
 @dataclass(frozen=True)
-class Touched:
+class CorrectionEffect:
     """What a change does in one run.
 
     answers  that were given to the question
@@ -56,7 +56,7 @@ class Touched:
 # -- before it is done
 
 
-def asked(question: Question) -> bool:
+def is_asked(question: Question) -> bool:
     """Whether it was handed out, or has an answer waiting."""
     mine = {"candidate__run__in": runs_of(question), "question": question}
     return (
@@ -72,111 +72,119 @@ def runs_of(question: Question) -> QuerySet[Run]:
     return begun.filter(pk__in=Run.objects.filter(own).values("pk")).order_by("pk")
 
 
-def touched(question: Question, gold: Gold | None = None) -> list[Touched]:
+def preview_correction(question: Question, gold: Gold | None = None) -> list[CorrectionEffect]:
     """What correcting the question so would do; without ``gold``, what retiring it would."""
-    return [found for run in runs_of(question) if (found := _touched(run, question, gold)).answers]
+    return [
+        found
+        for run in runs_of(question)
+        if (found := _preview_in_run(run, question, gold)).answers
+    ]
 
 
-def _touched(run: Run, question: Question, gold: Gold | None) -> Touched:
-    rows = list(_given(run, question).values_list("response", "right", "expired"))
+def _preview_in_run(run: Run, question: Question, gold: Gold | None) -> CorrectionEffect:
+    rows = list(_list_given_answers(run, question).values_list("response", "right", "expired"))
     if gold is None:
-        return Touched(run, len(rows), len(rows))
-    other = sum(_right(gold, said, late) != right for said, right, late in rows)
-    return Touched(run, len(rows), other)
+        return CorrectionEffect(run, len(rows), len(rows))
+    other = sum(_is_right(gold, said, late) != right for said, right, late in rows)
+    return CorrectionEffect(run, len(rows), other)
 
 
-def _answers(run: Run, question: Question) -> QuerySet[Answer]:
+def _list_counted_answers(run: Run, question: Question) -> QuerySet[Answer]:
     return Answer.objects.filter(
         assignment__candidate__run=run, assignment__question=question
     ).order_by()
 
 
-def _given(run: Run, question: Question) -> QuerySet[Answer]:
-    return _answers(run, question).exclude(NEVER_GIVEN)
+def _list_given_answers(run: Run, question: Question) -> QuerySet[Answer]:
+    return _list_counted_answers(run, question).exclude(NEVER_GIVEN)
 
 
-def _right(gold: Gold, response: str, expired: bool) -> bool:
-    return not expired and matches(gold.accepted, response, gold.grading)
+def _is_right(gold: Gold, response: str, expired: bool) -> bool:
+    return not expired and is_match(gold.accepted, response, gold.grading)
 
 
 # -- doing it
 
 
 @transaction.atomic
-def correct(question: Question, gold: Gold, who: str = "", why: str = "") -> list[Run]:
+def correct_question(question: Question, gold: Gold, who: str = "", why: str = "") -> list[Run]:
     """Give the question another key, and grade all answers to it by that; the runs touched.
 
     Raises Refused without a reason where the question was asked, or where nothing would change.
     """
-    locked = _locked(question)
+    locked = _lock_question(question)
     before = Gold.of(locked)
     if gold == before:
         raise Refused("Nothing would change: the question is like this already.")
     locked.prompt, locked.accepted = gold.prompt, gold.accepted
     locked.choices, locked.grading = gold.choices, gold.grading
     locked.save(update_fields=["prompt", "accepted", "choices", "grading"])
-    return _everywhere(locked, _changes(before, gold), who, why)
+    return _apply_everywhere(locked, _describe_changes(before, gold), who, why)
 
 
 @transaction.atomic
-def retire(question: Question, who: str = "", why: str = "") -> list[Run]:
+def retire_question(question: Question, who: str = "", why: str = "") -> list[Run]:
     """Ask nobody the question any more, and let no answer to it count; the runs touched.
 
     Raises Conflict for one that is retired, Refused without a reason.
     """
-    locked = _locked(question)
+    locked = _lock_question(question)
     if locked.retired:
         raise Conflict(f"“{locked}” is retired already.")
     locked.retired, locked.retired_why = timezone.now(), why[:300]
     locked.save(update_fields=["retired", "retired_why"])
-    return _everywhere(locked, "retired: no answer to it counts", who, why)
+    return _apply_everywhere(locked, "retired: no answer to it counts", who, why)
 
 
 @transaction.atomic
-def restore(question: Question, who: str = "", why: str = "") -> list[Run]:
+def restore_question(question: Question, who: str = "", why: str = "") -> list[Run]:
     """Let a retired question be asked, and its answers count, as before; the runs touched.
 
     Whoever was to be asked while it was retired is not asked again. Raises Conflict for a question
     that is not retired, Refused without a reason.
     """
-    locked = _locked(question)
+    locked = _lock_question(question)
     if not locked.retired:
         raise Conflict(f"“{locked}” is not retired.")
     locked.retired, locked.retired_why = None, ""
     locked.save(update_fields=["retired", "retired_why"])
-    return _everywhere(locked, "restored: the answers to it count again", who, why)
+    return _apply_everywhere(locked, "restored: the answers to it count again", who, why)
 
 
-def _locked(question: Question) -> Question:
+def _lock_question(question: Question) -> Question:
     # Not its key: a step deals the question while it holds the run that this waits for.
     return Question.objects.select_for_update(no_key=True).get(pk=question.pk)
 
 
-def differences(before: Gold, after: Gold) -> list[tuple[str, str, str]]:
+def list_differences(before: Gold, after: Gold) -> list[tuple[str, str, str]]:
     """(what, as it was, as it is to be) of all that differs, in words."""
     usual = "as text, capitals and spacing aside"
     rows = [
         ("accepted", " | ".join(before.accepted), " | ".join(after.accepted)),
         ("choices", " | ".join(before.choices) or "none", " | ".join(after.choices) or "none"),
-        ("compared", words(before.grading) or usual, words(after.grading) or usual),
+        (
+            "compared",
+            describe_grading(before.grading) or usual,
+            describe_grading(after.grading) or usual,
+        ),
         ("prompt", before.prompt, after.prompt),
     ]
     return [row for row in rows if row[1] != row[2]]
 
 
-def _changes(before: Gold, after: Gold) -> str:
-    found = differences(before, after)
+def _describe_changes(before: Gold, after: Gold) -> str:
+    found = list_differences(before, after)
     said = [f"{what} “{old}”, now “{new}”" for what, old, new in found if what != "prompt"]
     if found and found[-1][0] == "prompt":
         said.append("the wording changed; who answered had read the old one")
     return "; ".join(said)
 
 
-def _everywhere(question: Question, what: str, who: str, why: str) -> list[Run]:
+def _apply_everywhere(question: Question, what: str, who: str, why: str) -> list[Run]:
     """Regrade every run that asked it, in order, so that two of these never wait for each other."""
-    if not why.strip() and asked(question):
+    if not why.strip() and is_asked(question):
         raise Refused("Give a reason: it is written to the history of the runs.")
-    found = [_in_run(run.pk, question, what, who, why) for run in runs_of(question)]
+    found = [_apply_in_run(run.pk, question, what, who, why) for run in runs_of(question)]
     done = [run for run in found if run is not None]
     transaction.on_commit(lambda: _look_again(done), robust=True)
     return done
@@ -185,34 +193,34 @@ def _everywhere(question: Question, what: str, who: str, why: str) -> list[Run]:
 def _look_again(runs: Sequence[Run]) -> None:
     """For what was graded by the old key after the others were graded anew, and before this."""
     for run in runs:
-        late_regrades.mend(run.pk, run.steps)
+        late_regrades.regrade_late_answers(run.pk, run.steps)
 
 
-def _in_run(pk: int, question: Question, what: str, who: str, why: str) -> Run | None:
+def _apply_in_run(pk: int, question: Question, what: str, who: str, why: str) -> Run | None:
     run = Run.objects.locked(pk)
-    if run is None or not Assignment.objects.filter(**_dealt(run, question)).exists():
+    if run is None or not Assignment.objects.filter(**_void_deal(run, question)).exists():
         return None
     mine = list(run.candidates.filter(assignments__question=question).select_related("worker"))
-    before = rejudge.tallies(mine)
+    before = rejudge.read_tallies(mine)
     if question.retired:
-        _close(run, question)
-    regraded = _grade(run, question)
+        _close_open_assignments(run, question)
+    regraded = _regrade_answers(run, question)
     verdict = rejudge.rejudge(run)
     mine = list(run.candidates.filter(assignments__question=question).select_related("worker"))
-    changes = _who_changed(before, rejudge.tallies(mine))
+    changes = _describe_changed_tallies(before, rejudge.read_tallies(mine))
     said = f"Question “{question}” {what}. {regraded} graded anew. {changes} {verdict}"
-    events.write(run, "regrade", said, who, why)
-    wakeups.request(run.pk)
+    events.write_event(run, "regrade", said, who, why)
+    wakeups.request_step(run.pk)
     return run
 
 
-def _dealt(run: Run, question: Question) -> dict[str, Any]:
+def _void_deal(run: Run, question: Question) -> dict[str, Any]:
     return {"candidate__run": run, "question": question}
 
 
-def _close(run: Run, question: Question) -> None:
+def _close_open_assignments(run: Run, question: Question) -> None:
     """What is out of a retired question closes with a void answer: its position counts nothing."""
-    out = Assignment.objects.open().filter(**_dealt(run, question))
+    out = Assignment.objects.open().filter(**_void_deal(run, question))
     now = timezone.now()
     # Who is being shown it now has it before this, and it costs, or never: see presence.show.
     Assignment.objects.filter(pk__in=out.filter(due=None).values("pk")).update(due=now)
@@ -226,28 +234,30 @@ def _close(run: Run, question: Question) -> None:
     )
 
 
-def _grade(run: Run, question: Question) -> str:
+def _regrade_answers(run: Run, question: Question) -> str:
     """Set ``right`` and ``void`` of every answer to it; how many those are, in words.
 
     One that came in while this waited for its lock is among them. Void answers are graded too, for
     the day on which the question is restored.
     """
     gold, void = Gold.of(question), question.retired is not None
-    rows = list(_given(run, question).values_list("pk", "response", "expired", "right", "void"))
-    right = {pk: _right(gold, said, late) for pk, said, late, _, _ in rows}
+    rows = list(
+        _list_given_answers(run, question).values_list("pk", "response", "expired", "right", "void")
+    )
+    right = {pk: _is_right(gold, said, late) for pk, said, late, _, _ in rows}
     flips = [pk for pk, _, _, was, _ in rows if was != right[pk]]
     for value in (True, False):
-        _update([pk for pk in flips if right[pk] == value], right=value)
-    _update([row[0] for row in rows if row[4] != void], void=void)
+        _update_answers([pk for pk in flips if right[pk] == value], right=value)
+    _update_answers([row[0] for row in rows if row[4] != void], void=void)
     return f"{len(rows)} answer{'' if len(rows) == 1 else 's'}"
 
 
-def _update(answers: Sequence[int], **values: bool) -> None:
+def _update_answers(answers: Sequence[int], **values: bool) -> None:
     for start in range(0, len(answers), CHUNK):
         Answer.objects.filter(pk__in=answers[start : start + CHUNK]).update(**values)
 
 
-def _who_changed(before: dict[int, Tally], after: dict[int, Tally]) -> str:
+def _describe_changed_tallies(before: dict[int, Tally], after: dict[int, Tally]) -> str:
     changed = [(was, after[pk]) for pk, was in before.items() if was != after[pk]]
     if not changed:
         return "Nobody's count of right answers changed."

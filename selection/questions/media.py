@@ -38,12 +38,12 @@ def type_of(data: bytes) -> str:
     return next((kind for known, kind in _KNOWN if known.match(data)), "")
 
 
-def take(question_set: QuestionSet, name: str, data: bytes) -> MediaFile:
+def store_media(question_set: QuestionSet, name: str, data: bytes) -> MediaFile:
     """Keep a file for the texts of this set; one of the same name is replaced, with its address.
 
     Raises Refused for what is no picture, sound or film, and for what is too large.
     """
-    name, kind = as_name(name), type_of(data)
+    name, kind = media_name(name), type_of(data)
     if not kind:
         raise Refused(
             f"{name} is no picture, sound or film that is taken: PNG, JPEG, GIF, WebP, AVIF, MP3, "
@@ -61,7 +61,7 @@ def take(question_set: QuestionSet, name: str, data: bytes) -> MediaFile:
     )
 
 
-def as_name(name: str) -> str:
+def media_name(name: str) -> str:
     """What texts call the file: no folders, no spaces."""
     path = PurePath(name.replace("\\", "/"))
     stem = _ODD.sub("-", path.stem).strip("-") or "file"

@@ -12,7 +12,7 @@ from selection.models import Candidate, Practice, PracticeAnswer, QuestionSet, R
 
 
 @dataclass(frozen=True)
-class Lesson:
+class PracticeResult:
     """What came of an answer to a practice question.
 
     done    whether the worker may go on from it
@@ -30,7 +30,7 @@ class Lesson:
         return self.left == 0
 
 
-def pending(question_set: QuestionSet, run: Run, worker: int) -> Practice | None:
+def pending_practice(question_set: QuestionSet, run: Run, worker: int) -> Practice | None:
     """The next practice question of this set for this worker in this run; None if all are done."""
     done = PracticeAnswer.objects.filter(
         candidate__run=run, candidate__worker=worker, done=True
@@ -38,7 +38,7 @@ def pending(question_set: QuestionSet, run: Run, worker: int) -> Practice | None
     return Practice.objects.filter(question_set=question_set).exclude(pk__in=done).first()
 
 
-def keep(practice: Practice) -> None:
+def store_practice(practice: Practice) -> None:
     """Store a practice question. Raises Refused for what cannot be one."""
     refuse_gold(practice)
     if NO_TEXT.search(practice.explanation):
@@ -47,7 +47,7 @@ def keep(practice: Practice) -> None:
 
 
 @transaction.atomic
-def answer(candidate_id: int, practice_id: int, response: str) -> Lesson:
+def answer_practice(candidate_id: int, practice_id: int, response: str) -> PracticeResult:
     """Take an answer to a practice question; one that is done already stays as it is.
 
     Raises NotFound for a question that this worker is not given, Refused and OutsideChoices as for
@@ -57,27 +57,27 @@ def answer(candidate_id: int, practice_id: int, response: str) -> Lesson:
     held = Candidate.objects.select_for_update(no_key=True, of=("self",)).select_related("run")
     own = held.filter(pk=candidate_id).first()
     practice = Practice.objects.select_related("question_set").filter(pk=practice_id).first()
-    if own is None or practice is None or not _asks(own.run, practice):
+    if own is None or practice is None or not _is_asked(own.run, practice):
         raise NotFound("There is no such practice question.")
     if own.run.status == Run.Status.ENDED or own.gone:
         raise Conflict("This run asks you no more questions.")
     refuse_response(response)
     if not practice.allows(response):
         raise outside_choices(practice.choices, response, practice.kind)
-    row = _row(own, practice)
+    row = _practice_row(own, practice)
     if not row.done:
         row.response, row.right = response, practice.grade(response)
         row.done, row.tries = row.right or not practice.must, row.tries + (not row.right)
         row.at = timezone.now()
         row.save()
-    return Lesson(practice, row.right, row.done, _left(practice, row))
+    return PracticeResult(practice, row.right, row.done, _tries_left(practice, row))
 
 
-def _asks(run: Run, practice: Practice) -> bool:
+def _is_asked(run: Run, practice: Practice) -> bool:
     return any(skill.question_set_id == practice.question_set_id for skill in run.skills)
 
 
-def _row(own: Candidate, practice: Practice) -> PracticeAnswer:
+def _practice_row(own: Candidate, practice: Practice) -> PracticeAnswer:
     """The worker's, whichever skill's link they came by; a new one is not stored yet."""
     mine = PracticeAnswer.objects.filter(
         practice=practice, candidate__run=own.run_id, candidate__worker=own.worker_id
@@ -86,7 +86,7 @@ def _row(own: Candidate, practice: Practice) -> PracticeAnswer:
     return mine.first() or new
 
 
-def _left(practice: Practice, row: PracticeAnswer) -> int | None:
+def _tries_left(practice: Practice, row: PracticeAnswer) -> int | None:
     """Whoever was let in again has as many tries again."""
     most = practice.question_set.tries
     if row.done or most is None:

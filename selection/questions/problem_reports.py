@@ -9,7 +9,7 @@ from selection.limits import LONGEST_COMPLAINT
 from selection.models import Assignment, Candidate, Complaint, Question, Run
 
 
-def complain(assignment_id: int, candidate_id: int, text: str) -> None:
+def report_problem(assignment_id: int, candidate_id: int, text: str) -> None:
     """The worker of this candidate says that the question is broken; what they said before goes.
 
     Raises NotFound for a question that was not theirs, Refused without words.
@@ -28,14 +28,14 @@ def complain(assignment_id: int, candidate_id: int, text: str) -> None:
     Complaint.objects.update_or_create(assignment_id=assignment_id, defaults=said)
 
 
-def unheard(run: Run) -> QuerySet[Complaint]:
+def open_reports(run: Run) -> QuerySet[Complaint]:
     """About questions that are still asked."""
     return Complaint.objects.filter(
         assignment__candidate__run=run, assignment__question__retired=None, heard=None
     )
 
 
-def about(question: Question) -> QuerySet[Complaint]:
+def reports_about(question: Question) -> QuerySet[Complaint]:
     """All, the newest first.
 
     By way of the candidates: no index leads from a question to its assignments.
@@ -44,7 +44,7 @@ def about(question: Question) -> QuerySet[Complaint]:
     return rows.select_related("assignment__candidate__worker", "assignment__candidate__run")
 
 
-def hear(question: Question) -> int:
+def acknowledge_reports(question: Question) -> int:
     """The requester has seen to what was said of this question; how much that was."""
     rows = Complaint.objects.filter(assignment__question=question, heard=None)
     return rows.update(heard=timezone.now())

@@ -2,45 +2,57 @@
 
 from topk import DOUBT, PopulationSummary, rounded_up
 
-from .alerts import Need, needs
+from .alerts import Alert, list_alerts
 from .answers import (
     answer_columns,
     answer_rows,
     answers_of,
+    describe_outcome,
     open_assignments,
     open_columns,
     open_table,
-    outcome,
 )
-from .collusion import Sign, Signs, signs
-from .comparison import Comparison, compare
-from .dump import Verification, dump, told, verify
+from .collusion import CollusionSign, CollusionSigns, find_signs
+from .comparison import Comparison, compare_runs
+from .dump import Verification, describe_verification, dump_run, verify_dump
 from .dump_text import DumpText, dump_text
-from .durations import duration
-from .explain import Explanation, explain
-from .exports import COLUMNS, columns, export, export_table, facts, selected
-from .exposure import Exposure, exposed
-from .forecast_running import Ahead, Everybody, ahead, in_short
+from .durations import format_duration
+from .explain import Explanation, explain_candidate
+from .exports import COLUMNS, export_columns, export_run, export_table, run_facts, selected_rows
+from .exposure import Exposure, count_exposure
+from .forecast_running import (
+    FullTestForecast,
+    RunningForecast,
+    forecast_remaining,
+    summarise_forecast,
+)
 from .gold_health import COLUMNS as GOLD_COLUMNS
-from .gold_health import DISAGREE, GoldLine, gold, gold_rows
-from .guarantee_status import WEAKENED, PromiseStatus, Proof, interval, promise_status, proof
-from .model_fit import Fit, fit, order_doubt
-from .progress import Progress, count_given, history, progress, with_counts
+from .gold_health import DISAGREE, GoldLine, gold_health, gold_rows
+from .guarantee_status import (
+    WEAKENED,
+    CurrentGuarantee,
+    GuaranteeStatus,
+    current_guarantee,
+    interval_meaning,
+    promise_status,
+)
+from .model_fit import ModelFit, model_fit, order_doubt
+from .progress import Progress, count_given, read_history, read_progress, with_counts
 from .selection import ended_early
 from .standings import (
-    Line,
-    Look,
-    Quota,
-    SkillLine,
-    look,
-    presence,
+    QuotaStanding,
+    RunStandings,
+    SkillStanding,
+    WorkerStanding,
+    presence_of,
     quota_lines,
+    run_standings,
     skill_lines,
-    standings,
+    worker_standings,
 )
-from .system import Load, Part, celery_workers, load, parts
-from .throughput import Pace, pace
-from .worker_card import Card, Point, card
+from .system import SystemLoad, SystemPart, celery_workers, system_load, system_parts
+from .throughput import Throughput, pool_throughput
+from .worker_card import Point, WorkerCard, worker_card
 
 __all__ = [
     "COLUMNS",
@@ -48,76 +60,76 @@ __all__ = [
     "DOUBT",
     "GOLD_COLUMNS",
     "WEAKENED",
-    "Ahead",
-    "Card",
+    "RunningForecast",
+    "WorkerCard",
     "Comparison",
     "DumpText",
-    "Everybody",
+    "FullTestForecast",
     "Explanation",
     "Exposure",
-    "Fit",
+    "ModelFit",
     "GoldLine",
-    "Line",
-    "Load",
-    "Look",
-    "Need",
-    "Pace",
-    "Part",
+    "WorkerStanding",
+    "SystemLoad",
+    "RunStandings",
+    "Alert",
+    "Throughput",
+    "SystemPart",
     "Point",
     "PopulationSummary",
     "Progress",
-    "PromiseStatus",
-    "Proof",
-    "Quota",
-    "Sign",
-    "Signs",
-    "SkillLine",
+    "GuaranteeStatus",
+    "CurrentGuarantee",
+    "QuotaStanding",
+    "CollusionSign",
+    "CollusionSigns",
+    "SkillStanding",
     "Verification",
-    "ahead",
+    "forecast_remaining",
     "answer_columns",
     "answer_rows",
     "answers_of",
-    "card",
+    "worker_card",
     "celery_workers",
-    "columns",
-    "compare",
+    "export_columns",
+    "compare_runs",
     "count_given",
-    "dump",
+    "dump_run",
     "dump_text",
-    "duration",
+    "format_duration",
     "ended_early",
-    "explain",
-    "export",
+    "explain_candidate",
+    "export_run",
     "export_table",
-    "exposed",
-    "facts",
-    "fit",
-    "gold",
+    "count_exposure",
+    "run_facts",
+    "model_fit",
+    "gold_health",
     "gold_rows",
-    "history",
-    "in_short",
-    "interval",
-    "load",
-    "look",
-    "needs",
+    "read_history",
+    "summarise_forecast",
+    "interval_meaning",
+    "system_load",
+    "run_standings",
+    "list_alerts",
     "open_assignments",
     "open_columns",
     "open_table",
     "order_doubt",
-    "outcome",
-    "pace",
-    "parts",
-    "presence",
-    "progress",
+    "describe_outcome",
+    "pool_throughput",
+    "system_parts",
+    "presence_of",
+    "read_progress",
     "promise_status",
-    "proof",
+    "current_guarantee",
     "quota_lines",
     "rounded_up",
-    "selected",
-    "signs",
+    "selected_rows",
+    "find_signs",
     "skill_lines",
-    "standings",
-    "told",
-    "verify",
+    "worker_standings",
+    "describe_verification",
+    "verify_dump",
     "with_counts",
 ]

@@ -7,7 +7,7 @@ from django.db.models import F, QuerySet
 
 from selection.errors import NotFound
 from selection.grading.rules import kind_of
-from selection.models import Answer, Assignment, Candidate, Run, spellings
+from selection.models import Answer, Assignment, Candidate, Run, stored_spellings
 
 ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
 
@@ -42,7 +42,7 @@ def answer_rows(run: Run) -> Iterator[list[Any]]:
     names = [[str(skill)] if run.several else [] for skill in run.skills]
     for row in rows.iterator(5000):
         worker, question, position, response, right, expired, at, step, skill, void = row
-        words = outcome({"expired": expired, "right": right, "void": void})
+        words = describe_outcome({"expired": expired, "right": right, "void": void})
         when = at.isoformat(" ", "seconds")
         yield [worker, question, position, response, words, when, step, *names[skill]]
 
@@ -59,9 +59,9 @@ def answers_of(
         expired, right = next(key for key, words in OUTCOMES.items() if words == kind)
         wanted |= {"expired": expired} | ({} if expired else {"right": right})
     if worker:
-        wanted["assignment__candidate__worker__key__in"] = spellings([worker])
+        wanted["assignment__candidate__worker__key__in"] = stored_spellings([worker])
     if question:
-        wanted["assignment__question__key__in"] = spellings([question])
+        wanted["assignment__question__key__in"] = stored_spellings([question])
     return Answer.objects.filter(run=run, **wanted).values(
         "assignment_id",
         "response",
@@ -77,7 +77,7 @@ def answers_of(
     )
 
 
-def outcome(row: Mapping[str, Any]) -> str:
+def describe_outcome(row: Mapping[str, Any]) -> str:
     """What came of an answer, in words."""
     return RETIRED if row["void"] else OUTCOMES[row["expired"], row["right"]]
 
@@ -164,7 +164,7 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
 
 def _candidates_of(run: Run, worker: str) -> list[Candidate]:
     """The candidate of this worker key in each skill. Raises NotFound."""
-    found = list(run.candidates.filter(worker__key__in=spellings([worker])))
+    found = list(run.candidates.filter(worker__key__in=stored_spellings([worker])))
     if not found:
         raise NotFound(f"There is no worker “{worker}” in this run.")
     return found

@@ -15,10 +15,19 @@ from typing import Any
 import numpy as np
 from django.db.models import QuerySet, Sum
 
-from selection.models import DELETED, Answer, Run, plain
-from topk.collusion import Jump, Pair, Quick, compare, copying_power, jumps, leaked_power, too_quick
+from selection.models import DELETED, Answer, Run, normalise_text
+from topk.collusion import (
+    Jump,
+    Pair,
+    QuickWorker,
+    compare,
+    copying_power,
+    find_jumps,
+    leaked_power,
+    too_quick,
+)
 
-from .durations import many
+from .durations import count_noun
 from .model_fit import GROWN, KEPT
 
 FALSE_ALARMS = 0.01  # of one look at one run, all kinds together
@@ -29,7 +38,7 @@ COLUMNS = ("candidate", "candidate__worker", "candidate__worker__key", "question
 
 
 @dataclass(frozen=True)
-class Sign:
+class CollusionSign:
     """kind    identical, jump or speed
     workers  whom it is about: one, or two
     candidates  the same, as rows of the run
@@ -70,7 +79,7 @@ class Power:
     def words(self) -> str:
         """Return the sentences for people, with what a low power means."""
         return (
-            f"With {many(round(self.answers), 'answer')} per worker (median), a worker who copies "
+            f"With {count_noun(round(self.answers), 'answer')} per worker (median), a worker who copies "
             "all answers of another would be noticed in "
             f"{_percent(self.copying)} of cases, and a worker who gets the correct answers on the "
             f"way in {_percent(self.leaked)}. Workers who have them from the start leave no sign "
@@ -84,14 +93,14 @@ class Power:
 
 
 @dataclass(frozen=True)
-class Signs:
+class CollusionSigns:
     """found    the most striking first
     answers  how many were looked at; more at most than were counted
     rate     probability at most that anything is found where nobody shares, in one look
     power    how often sharing would be found; None before any answer
     """
 
-    found: tuple[Sign, ...] = ()
+    found: tuple[CollusionSign, ...] = ()
     answers: int = 0
     rate: float = FALSE_ALARMS
     power: Power | None = None
@@ -101,49 +110,53 @@ class Signs:
         return self.answers >= MOST
 
 
-def signs(run: Run) -> Signs:
+def find_signs(run: Run) -> CollusionSigns:
     """Looked at anew when there are a tenth more answers, and at the end: it reads them all."""
     sums = run.candidates.order_by().aggregate(answers=Sum("pulls"), right=Sum("rewards"))
     answers = sums["answers"] or 0
     if not answers:
-        return Signs()
+        return CollusionSigns()
     going = run.status in {Run.Status.RUNNING, Run.Status.PAUSED}
     exactly = (answers, sums["right"], run.ended)
-    return _signs(run.pk, run.created, int(log(answers, GROWN)) if going else exactly)
+    return _compute_signs(run.pk, run.created, int(log(answers, GROWN)) if going else exactly)
 
 
 @lru_cache(KEPT)
-def _signs(run_id: int, created: datetime, far: Hashable) -> Signs:
+def _compute_signs(run_id: int, created: datetime, far: Hashable) -> CollusionSigns:
     """created, far  which run of this id, and how far it is: they tell what is kept from another"""
     run = Run.objects.get(pk=run_id)
-    rows = list(_counted(run).values_list(*_prefixed(COLUMNS), "right", "at", named=True)[:MOST])
+    rows = list(
+        _list_counted_answers(run).values_list(
+            *_prefixed_columns(COLUMNS), "right", "at", named=True
+        )[:MOST]
+    )
     rate = FALSE_ALARMS / len(KINDS)
-    table = _Table(rows)
-    pairs, copying = table.pairs(_wrong(run), rate)
+    table = _AnswerTable(rows)
+    pairs, copying = table.pairs(_wrong_answers(run), rate)
     jumped, leaked = table.jumps(run, rate)
     found = sorted([*pairs, *jumped, *table.quick(rate)], key=lambda sign: sign.chance)
     power = Power(table.answers_per_worker, copying, leaked) if rows else None
-    return Signs(tuple(found), len(rows), power=power)
+    return CollusionSigns(tuple(found), len(rows), power=power)
 
 
-def _prefixed(columns: Iterable[str]) -> list[str]:
+def _prefixed_columns(columns: Iterable[str]) -> list[str]:
     return [f"assignment__{column}" for column in columns]
 
 
-def _counted(run: Run) -> QuerySet[Answer]:
+def _list_counted_answers(run: Run) -> QuerySet[Answer]:
     """Those that were given and counted, in the order handed out."""
     own = Answer.objects.filter(assignment__candidate__run=run, applied_in__isnull=False)
     return own.filter(void=False, expired=False).order_by("pk")
 
 
-def _wrong(run: Run) -> list[tuple[int, int, str]]:
+def _wrong_answers(run: Run) -> list[tuple[int, int, str]]:
     """(worker, question, response)"""
-    columns = (*_prefixed(("candidate__worker", "question")), "response")
-    said = _counted(run).filter(right=False).exclude(response=DELETED)
+    columns = (*_prefixed_columns(("candidate__worker", "question")), "response")
+    said = _list_counted_answers(run).filter(right=False).exclude(response=DELETED)
     return list(said.values_list(*columns)[:MOST])
 
 
-class _Table:
+class _AnswerTable:
     """The counted answers of a run as arrays (a,), and who is behind their numbers."""
 
     def __init__(self, rows: list[Any]) -> None:
@@ -151,9 +164,11 @@ class _Table:
         self.candidate_of = {row.assignment__candidate__worker: row for row in reversed(rows)}
         self.row_of = {row.assignment__candidate: row for row in rows}
 
-    def _sign(self, kind: str, rows: list[Any], words: str, chance: float) -> Sign:
+    def _build_sign(self, kind: str, rows: list[Any], words: str, chance: float) -> CollusionSign:
         workers = tuple(row.assignment__candidate__worker__key for row in rows)
-        return Sign(kind, workers, tuple(row.assignment__candidate for row in rows), words, chance)
+        return CollusionSign(
+            kind, workers, tuple(row.assignment__candidate for row in rows), words, chance
+        )
 
     @property
     def answers_per_worker(self) -> float:
@@ -162,18 +177,24 @@ class _Table:
             np.median(list(Counter(row.assignment__candidate for row in self.rows).values()))
         )
 
-    def pairs(self, wrong: list[tuple[int, int, str]], rate: float) -> tuple[list[Sign], float]:
+    def pairs(
+        self, wrong: list[tuple[int, int, str]], rate: float
+    ) -> tuple[list[CollusionSign], float]:
         """Return signs of two workers, in all their skills together, and the power to find them."""
         if not wrong:
             return [], 0.0
         workers, questions, responses = zip(*wrong, strict=True)
-        number_of = {response: number for number, response in enumerate(map(plain, responses))}
-        answers = [number_of[plain(response)] for response in responses]
+        number_of = {
+            response: number for number, response in enumerate(map(normalise_text, responses))
+        }
+        answers = [number_of[normalise_text(response)] for response in responses]
         known, numbers = np.unique(workers, return_inverse=True)
         found, able = compare(numbers, questions, answers, rate)
         signs = [
-            self._sign("identical", [self.candidate_of[int(known[i])] for i in who], words, chance)
-            for who, words, chance in map(_of_pair, found)
+            self._build_sign(
+                "identical", [self.candidate_of[int(known[i])] for i in who], words, chance
+            )
+            for who, words, chance in map(_describe_pair, found)
         ]
         right = [row for row in self.rows if row.right]
         power = copying_power(
@@ -185,7 +206,7 @@ class _Table:
         )
         return signs, power
 
-    def jumps(self, run: Run, rate: float) -> tuple[list[Sign], float]:
+    def jumps(self, run: Run, rate: float) -> tuple[list[CollusionSign], float]:
         """Return signs of a worker in a skill, and the power to find them."""
         ids = np.array([row.assignment__candidate for row in self.rows], np.int64)
         known, numbers = np.unique(ids, return_inverse=True)
@@ -193,12 +214,14 @@ class _Table:
         longest = max(skill.deck_size for skill in run.skills)
         counted = (numbers, right, run.candidates.count(), longest, rate)
         signs = [
-            self._sign("jump", [self.row_of[int(known[jump.worker])]], _of_jump(jump), jump.chance)
-            for jump in jumps(*counted)
+            self._build_sign(
+                "jump", [self.row_of[int(known[jump.worker])]], _describe_jump(jump), jump.chance
+            )
+            for jump in find_jumps(*counted)
         ]
         return signs, leaked_power(*counted)
 
-    def quick(self, rate: float) -> list[Sign]:
+    def quick(self, rate: float) -> list[CollusionSign]:
         """Only of answers that were shown here: others have no time."""
         timed = [row for row in self.rows if row.assignment__shown]
         workers = np.array([row.assignment__candidate__worker for row in timed], np.int64)
@@ -207,8 +230,11 @@ class _Table:
         took = [(row.at - row.assignment__shown).total_seconds() for row in timed]
         found = too_quick(numbers, np.unique(asked, return_inverse=True)[1], took, rate)
         return [
-            self._sign(
-                "speed", [self.candidate_of[int(known[one.worker])]], _of_quick(one), one.chance
+            self._build_sign(
+                "speed",
+                [self.candidate_of[int(known[one.worker])]],
+                _describe_quick(one),
+                one.chance,
             )
             for one in found
         ]
@@ -220,24 +246,24 @@ def _percent(share: float) -> str:
     return "more than 99 %" if share > 0.99 else f"about {100 * share:.0f} %"
 
 
-def _of_pair(pair: Pair) -> tuple[tuple[int, int], str, float]:
+def _describe_pair(pair: Pair) -> tuple[tuple[int, int], str, float]:
     words = (
-        f"Wrong in the same way on {pair.same} of {many(pair.both, 'question')} that both got "
+        f"Wrong in the same way on {pair.same} of {count_noun(pair.both, 'question')} that both got "
         f"wrong; about {pair.expected:.1f} are to be expected."
     )
     return (pair.one, pair.other), words, pair.chance
 
 
-def _of_jump(jump: Jump) -> str:
+def _describe_jump(jump: Jump) -> str:
     rest = jump.answers - jump.split
     return (
-        f"Right in {jump.before} of the first {many(jump.split, 'answer')}, then in {jump.after} "
+        f"Right in {jump.before} of the first {count_noun(jump.split, 'answer')}, then in {jump.after} "
         f"of the next {rest}."
     )
 
 
-def _of_quick(quick: Quick) -> str:
+def _describe_quick(quick: QuickWorker) -> str:
     return (
         f"Takes about {100 * quick.pace:.0f} % of the time that others take for the same "
-        f"questions, over {many(quick.answers, 'answer')}."
+        f"questions, over {count_noun(quick.answers, 'answer')}."
     )

@@ -9,14 +9,14 @@ from selection.models.runs import SETTINGS
 from selection.runs import algorithm_choices
 
 from .guarantee_status import promise_status
-from .progress import progress
-from .standings import Line, standings
+from .progress import read_progress
+from .standings import WorkerStanding, worker_standings
 
 COMPARED = (*SETTINGS, "seed")
 
 
 @dataclass(frozen=True)
-class Pair:
+class ComparedPair:
     """What one thing is in each of the two; both as words."""
 
     what: str
@@ -33,27 +33,27 @@ class Comparison:
     shared      workers who are in both
     """
 
-    settings: list[Pair]
-    figures: list[Pair]
+    settings: list[ComparedPair]
+    figures: list[ComparedPair]
     both: list[str]
     only_one: list[str]
     only_other: list[str]
-    verdicts: list[Pair]
+    verdicts: list[ComparedPair]
     shared: int
 
 
-def compare(one: Run, other: Run) -> Comparison:
-    lines = _by_worker(one), _by_worker(other)
+def compare_runs(one: Run, other: Run) -> Comparison:
+    lines = _lines_by_worker(one), _lines_by_worker(other)
     chosen = [{key for key, line in each.items() if line.selected} for each in lines]
     shared = [key for key in lines[0] if key in lines[1]]
     return Comparison(
-        settings=[pair for pair in _settings(one, other) if pair.one != pair.other],
-        figures=_figures(one, other),
+        settings=[pair for pair in _setting_pairs(one, other) if pair.one != pair.other],
+        figures=_figure_pairs(one, other),
         both=sorted(chosen[0] & chosen[1]),
         only_one=sorted(chosen[0] - chosen[1]),
         only_other=sorted(chosen[1] - chosen[0]),
         verdicts=[
-            Pair(key, lines[0][key].verdict, lines[1][key].verdict)
+            ComparedPair(key, lines[0][key].verdict, lines[1][key].verdict)
             for key in sorted(shared)
             if lines[0][key].verdict != lines[1][key].verdict
         ],
@@ -61,31 +61,35 @@ def compare(one: Run, other: Run) -> Comparison:
     )
 
 
-def _by_worker(run: Run) -> dict[str, Line]:
+def _lines_by_worker(run: Run) -> dict[str, WorkerStanding]:
     """By worker, and where a run has several skills, by worker and skill."""
     return {
         f"{line.worker} ({line.skill})" if line.skill else line.worker: line
-        for line in standings(run)
+        for line in worker_standings(run)
     }
 
 
-def _settings(one: Run, other: Run) -> list[Pair]:
+def _setting_pairs(one: Run, other: Run) -> list[ComparedPair]:
     names = [
-        (_label(name), _said(getattr(one, name)), _said(getattr(other, name))) for name in COMPARED
+        (_setting_label(name), _value_text(getattr(one, name)), _value_text(getattr(other, name)))
+        for name in COMPARED
     ]
-    pairs = [Pair(*each) for each in names]
-    extras = dict(algorithm_choices.words(one)), dict(algorithm_choices.words(other))
+    pairs = [ComparedPair(*each) for each in names]
+    extras = (
+        dict(algorithm_choices.describe_options(one)),
+        dict(algorithm_choices.describe_options(other)),
+    )
     labels = [*extras[0], *(label for label in extras[1] if label not in extras[0])]
-    pairs += [Pair(label, *(each.get(label, "–") for each in extras)) for label in labels]
+    pairs += [ComparedPair(label, *(each.get(label, "–") for each in extras)) for label in labels]
     return pairs
 
 
-def _label(name: str) -> str:
+def _setting_label(name: str) -> str:
     words = str(getattr(Run._meta.get_field(name), "verbose_name", name))
     return words[:1].upper() + words[1:] if words.isascii() else words
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -95,9 +99,9 @@ def _said(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _figures(one: Run, other: Run) -> list[Pair]:
+def _figure_pairs(one: Run, other: Run) -> list[ComparedPair]:
     return [
-        Pair(*each)
+        ComparedPair(*each)
         for each in zip(
             (
                 "State",
@@ -116,6 +120,6 @@ def _figures(one: Run, other: Run) -> list[Pair]:
 
 
 def _figures_of(run: Run) -> list[str]:
-    far, epsilon = progress(run), promise_status(run).epsilon
+    far, epsilon = read_progress(run), promise_status(run).epsilon
     workers = (str(count) for count in (far.accepted, far.rejected, far.not_tested))
-    return [run.state, run.why_ended or "–", f"{far.counted:,}", _said(epsilon), *workers]
+    return [run.state, run.why_ended or "–", f"{far.counted:,}", _value_text(epsilon), *workers]

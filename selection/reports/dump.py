@@ -21,12 +21,12 @@ from selection.models import (
     Worker,
 )
 from selection.runs import algorithm_choices
-from topk import __version__, expand, pack
-from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of, told
-from topk.verify import verify as recompute
+from topk import __version__, expand_memory, pack_memory
+from topk.verify import FORMAT, VERSION, DumpError, Verification, describe_verification, digest_of
+from topk.verify import verify_dump as recompute
 
 from .guarantee_status import promise_status
-from .selection import named
+from .selection import selection_of_run
 
 # Nothing here tells what somebody is, or was asked and said.
 RUN = (
@@ -64,42 +64,44 @@ ANSWER_COLUMNS = list(ANSWERS)
 AT_ONCE = 1000  # candidates
 
 
-def dump(run: Run, anonymous: bool = False, media: bool = False) -> dict[str, Any]:
+def dump_run(run: Run, anonymous: bool = False, media: bool = False) -> dict[str, Any]:
     """The document, ready for JSON. Raises Refused for a draft: there is nothing in it yet.
 
     anonymous  leave out who the workers are, what they wrote, and the words of the questions
     media      with the bytes of the files that questions show, not their names alone
     """
-    document = frame(run, anonymous, media) | {"candidates": list(candidates(run, anonymous))}
+    document = dump_frame(run, anonymous, media) | {
+        "candidates": list(dump_candidates(run, anonymous))
+    }
     return document | {"digest": digest_of(document)}
 
 
-def frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
+def dump_frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
     """The document without its candidates and its digest: not much, however many answer."""
     if run.status == Run.Status.DRAFT:
         raise Refused(f"The run “{run}” has not begun; there is nothing to dump yet.")
     workers = Worker.with_erased.filter(pk__in=run.candidates.values("worker")).order_by("pk")
-    life = {} if anonymous else _columns(run, LIFE)
+    life = {} if anonymous else _column_values(run, LIFE)
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "software": __version__,
         "anonymous": anonymous,
-        "run": _columns(run, RUN) | _settings(run) | life,
-        "kinds": [_kind(skill, anonymous, media) for skill in run.skills],
-        "workers": [_worker(one, anonymous) for one in workers.iterator(AT_ONCE)],
+        "run": _column_values(run, RUN) | _settings_data(run) | life,
+        "kinds": [_skill_data(skill, anonymous, media) for skill in run.skills],
+        "workers": [_worker_data(one, anonymous) for one in workers.iterator(AT_ONCE)],
         "answer_columns": [name for name in ANSWER_COLUMNS if not anonymous or name != "response"],
         "candidates": [],
-        "steps": [_columns(step, STEP) for step in run.history.order_by("number")],
-        "events": [_event(one, anonymous) for one in run.events.order_by("id")],
-        "memory": pack(expand(run.memory)),
+        "steps": [_column_values(step, STEP) for step in run.history.order_by("number")],
+        "events": [_event_data(one, anonymous) for one in run.events.order_by("id")],
+        "memory": pack_memory(expand_memory(run.memory)),
         "proof": run.proof,
-        "result": _result(run),
+        "result": _result_data(run),
     }
-    return document | ({} if anonymous else _besides(run))
+    return document | ({} if anonymous else _activity_besides_gold(run))
 
 
-def candidates(run: Run, anonymous: bool) -> Iterator[dict[str, Any]]:
+def dump_candidates(run: Run, anonymous: bool) -> Iterator[dict[str, Any]]:
     """With their answers, so many at a time: a large run's do not fit into memory together."""
     rows = run.candidates.order_by("worker_id", "skill")
     ids = list(rows.values_list("pk", "worker_id"))
@@ -107,13 +109,13 @@ def candidates(run: Run, anonymous: bool) -> Iterator[dict[str, Any]]:
     people = rows.prefetch_related("recorded__question")
     for start in range(0, len(ids), AT_ONCE):
         part = [pk for pk, _ in ids[start : start + AT_ONCE]]
-        answers = _answers(part, anonymous)
+        answers = _answers_data(part, anonymous)
         for row in people.filter(pk__in=part):
             own = answers.get(row.pk, [])
-            yield _candidate(row, numbers[row.worker_id], own, anonymous)
+            yield _candidate_data(row, numbers[row.worker_id], own, anonymous)
 
 
-def verify(document: Any) -> Verification:
+def verify_dump(document: Any) -> Verification:
     """Every claim of such a document, made again. Raises Refused for what is none."""
     try:
         return recompute(document)
@@ -121,18 +123,18 @@ def verify(document: Any) -> Verification:
         raise Refused(str(error)) from error
 
 
-def _columns(item: Model, names: Iterable[str]) -> dict[str, Any]:
-    return {name: _ready(getattr(item, name)) for name in names}
+def _column_values(item: Model, names: Iterable[str]) -> dict[str, Any]:
+    return {name: _json_ready(getattr(item, name)) for name in names}
 
 
-def _ready(value: Any) -> Any:
+def _json_ready(value: Any) -> Any:
     """For JSON; an amount as text, because it is exact."""
     if hasattr(value, "isoformat"):
         return value.isoformat()
     return str(value) if isinstance(value, Decimal) else value
 
 
-def _settings(run: Run) -> dict[str, Any]:
+def _settings_data(run: Run) -> dict[str, Any]:
     """The options as the algorithm gets them, and whether the order of questions is not the seed's
     alone: where answers were made elsewhere, or the question set limits how many meet a question.
     """
@@ -140,7 +142,7 @@ def _settings(run: Run) -> dict[str, Any]:
     return {"options": run.all_options(), "recorded": recorded, "pool": run.pool.name}
 
 
-def _kind(skill: Skill, anonymous: bool, media: bool) -> dict[str, Any]:
+def _skill_data(skill: Skill, anonymous: bool, media: bool) -> dict[str, Any]:
     made = {"question_set": str(skill.question_set), "k": skill.k, "deck": skill.deck_size}
     return made if anonymous else made | question_set(skill.question_set, media)
 
@@ -152,32 +154,38 @@ def question_set(item: QuestionSet, media: bool) -> dict[str, Any]:
         | ({"data": b64encode(one.data).decode()} if media else {})
         for one in (item.media.all() if media else item.media.defer("data"))
     ]
-    return _columns(item, QUESTION_SET) | {
-        "questions": [_columns(one, QUESTION) for one in item.questions.order_by("number")],
-        "practice": [_columns(one, PRACTICE) for one in item.practice.order_by("number", "id")],
+    return _column_values(item, QUESTION_SET) | {
+        "questions": [_column_values(one, QUESTION) for one in item.questions.order_by("number")],
+        "practice": [
+            _column_values(one, PRACTICE) for one in item.practice.order_by("number", "id")
+        ],
         "media": files,
     }
 
 
-def _worker(worker: Any, anonymous: bool) -> dict[str, Any]:
+def _worker_data(worker: Any, anonymous: bool) -> dict[str, Any]:
     if anonymous:
         return {}
     known = {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
-    return known | {"erased": _ready(worker.erased)}
+    return known | {"erased": _json_ready(worker.erased)}
 
 
-def _candidate(
+def _candidate_data(
     row: Candidate, worker: int, answers: list[list[Any]], anonymous: bool
 ) -> dict[str, Any]:
-    made = _columns(row, CANDIDATE) | {"worker": worker, "kind": row.skill, "answers": answers}
+    made = _column_values(row, CANDIDATE) | {
+        "worker": worker,
+        "kind": row.skill,
+        "answers": answers,
+    }
     if anonymous:
         return made
     waiting = [[one.question.number, one.response] for one in row.recorded.all()]
-    came = _columns(row, ("platform", "task"))
+    came = _column_values(row, ("platform", "task"))
     return made | came | {"by_hand_why": row.by_hand_why, "waiting": waiting}
 
 
-def _besides(run: Run) -> dict[str, list[list[Any]]]:
+def _activity_besides_gold(run: Run) -> dict[str, list[list[Any]]]:
     """What workers did besides answering gold, by arm: none of it counts."""
     of_sets = [skill.question_set.practice.order_by("number", "id") for skill in run.skills]
     places = {one.pk: place for place, one in enumerate(chain.from_iterable(of_sets))}
@@ -186,19 +194,19 @@ def _besides(run: Run) -> dict[str, list[list[Any]]]:
     at = ("assignment__candidate__arm", "assignment__position")
     return {
         "practised": [
-            [arm, places[practice], *map(_ready, rest)]
+            [arm, places[practice], *map(_json_ready, rest)]
             for arm, practice, *rest in practised.order_by(
                 "candidate__arm", "practice__number", "practice"
             ).values_list("candidate__arm", "practice", *PRACTISED)
         ],
         "complaints": [
-            [_ready(value) for value in row]
+            [_json_ready(value) for value in row]
             for row in complaints.order_by(*at).values_list(*at, *COMPLAINT)
         ],
     }
 
 
-def _answers(candidates: list[int], anonymous: bool) -> dict[int, list[list[Any]]]:
+def _answers_data(candidates: list[int], anonymous: bool) -> dict[int, list[list[Any]]]:
     """By candidate, all that was handed out, in order; what has no answer yet has None."""
     names = [ANSWERS[name] for name in ANSWER_COLUMNS if not anonymous or name != "response"]
     rows = (
@@ -207,25 +215,25 @@ def _answers(candidates: list[int], anonymous: bool) -> dict[int, list[list[Any]
         .values_list("candidate_id", *names)
     )
     found = groupby(rows, key=lambda row: row[0])
-    return {pk: [[_ready(value) for value in row[1:]] for row in own] for pk, own in found}
+    return {pk: [[_json_ready(value) for value in row[1:]] for row in own] for pk, own in found}
 
 
-def _event(event: Event, anonymous: bool) -> dict[str, Any]:
+def _event_data(event: Event, anonymous: bool) -> dict[str, Any]:
     names = ("at", "kind", "step") if anonymous else ("at", "kind", "step", "who", "what", "why")
-    return _columns(event, names)
+    return _column_values(event, names)
 
 
-def _result(run: Run) -> dict[str, Any]:
+def _result_data(run: Run) -> dict[str, Any]:
     """What the run's page says."""
-    who = named(run)
+    who = selection_of_run(run)
     said = promise_status(run, who)
     return {
         "selection": sorted(who.arms.tolist()),
         "by": who.by,
         "epsilon": said.epsilon,
         "promise": said.sentence,
-        "among": algorithm_choices.within(run) if run.several else "",
+        "among": algorithm_choices.describe_allowed_selections(run) if run.several else "",
     }
 
 
-__all__ = ["Verification", "dump", "told", "verify"]
+__all__ = ["Verification", "dump_run", "describe_verification", "verify_dump"]

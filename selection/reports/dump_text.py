@@ -10,9 +10,9 @@ from typing import IO, Any
 from django.db import transaction
 
 from selection.models import Run
-from topk.verify import canonical
+from topk.verify import canonical_json
 
-from .dump import candidates, frame
+from .dump import dump_candidates, dump_frame
 
 CHARACTERS = 65_536
 
@@ -31,35 +31,35 @@ def dump_text(run: Run, anonymous: bool = False, media: bool = False) -> DumpTex
     file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed when it is read)
     with transaction.atomic():
         held = Run.objects.locked(run.pk) or run  # of one moment: steps wait, answers do not
-        document = frame(held, anonymous, media)
-        digest = _digest(document, candidates(held, anonymous), file)
+        document = dump_frame(held, anonymous, media)
+        digest = _write_digest(document, dump_candidates(held, anonymous), file)
     file.seek(0)
-    return DumpText(run.name, digest, _pieces(document | {"digest": digest}, file))
+    return DumpText(run.name, digest, _json_pieces(document | {"digest": digest}, file))
 
 
-def _digest(document: dict[str, Any], people: Iterator[Any], file: IO[str]) -> str:
+def _write_digest(document: dict[str, Any], people: Iterator[Any], file: IO[str]) -> str:
     """As ``topk.verify.digest_of`` makes it, names in order. Candidates go to the file besides."""
     seen = sha256()
     for number, name in enumerate(sorted(document)):
-        seen.update(f"{',' if number else '{'}{canonical(name)}:".encode())
+        seen.update(f"{',' if number else '{'}{canonical_json(name)}:".encode())
         if name != "candidates":
-            seen.update(canonical(document[name]).encode())
+            seen.update(canonical_json(document[name]).encode())
             continue
         seen.update(b"[")
         for place, each in enumerate(people):
-            seen.update(f"{',' if place else ''}{canonical(each)}".encode())
-            file.write(f"{', ' if place else ''}{_text(each)}")
+            seen.update(f"{',' if place else ''}{canonical_json(each)}".encode())
+            file.write(f"{', ' if place else ''}{_to_json(each)}")
         seen.update(b"]")
     seen.update(b"}")
     return seen.hexdigest()
 
 
-def _pieces(document: dict[str, Any], file: IO[str]) -> Iterator[str]:
+def _json_pieces(document: dict[str, Any], file: IO[str]) -> Iterator[str]:
     with file:
         for number, (name, value) in enumerate(document.items()):
-            yield f"{', ' if number else '{'}{_text(name)}: "
+            yield f"{', ' if number else '{'}{_to_json(name)}: "
             if name != "candidates":
-                yield _text(value)
+                yield _to_json(value)
                 continue
             yield "["
             while piece := file.read(CHARACTERS):
@@ -68,5 +68,5 @@ def _pieces(document: dict[str, Any], file: IO[str]) -> Iterator[str]:
     yield "}"
 
 
-def _text(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from selection.models import Answer, Candidate, Run
 from topk import Standing, Verdict, rounded_up
-from topk.verify import Record, Replayed, read, replay
-from topk.verify.what_if import named, turned
+from topk.verify import DumpRecord, ReplayedRun, read_record, replay_run
+from topk.verify.what_if import flips_needed, selected_numbers
 
-from .dump import dump
+from .dump import dump_run
 
 # The algorithm is played again some ten times to see what would have changed it.
 MOST_ANSWERS = 200_000
@@ -43,25 +43,25 @@ class Explanation:
         ]
 
 
-def explain(candidate: Candidate) -> Explanation:
+def explain_candidate(candidate: Candidate) -> Explanation:
     """The candidate's run has begun: a draft has none."""
     run = candidate.run
-    record = read(dump(run, anonymous=True))
+    record = read_record(dump_run(run, anonymous=True))
     upto = candidate.decided_in
-    found = replay(record, upto)
+    found = replay_run(record, upto)
     return Explanation(
         worker=str(candidate.worker),
-        answers=_answers(candidate),
-        how=[_how(run)],
-        settled=_settled(candidate, record, found),
-        otherwise=_otherwise(candidate, record, upto),
+        answers=_answer_sentences(candidate),
+        how=[_describe_asking(run)],
+        settled=_settled_sentences(candidate, record, found),
+        otherwise=_counterfactuals(candidate, record, upto),
     )
 
 
 # -- the answers
 
 
-def _answers(candidate: Candidate) -> list[str]:
+def _answer_sentences(candidate: Candidate) -> list[str]:
     counted = Q(applied_in__isnull=False)
     sums = Answer.objects.filter(assignment__candidate=candidate).aggregate(
         won=Count("pk", filter=counted & Q(void=False, right=True)),
@@ -73,41 +73,47 @@ def _answers(candidate: Candidate) -> list[str]:
     )
     pulls, asked = candidate.pulls, candidate.asked
     if not pulls:
-        said = [f"No answer of this worker counts yet; {_many(asked, 'question')} handed out."]
+        said = [
+            f"No answer of this worker counts yet; {_count_noun(asked, 'question')} handed out."
+        ]
     else:
         wrong = pulls - sums["won"] - sums["late"]
         late = (
             f", {sums['late']} not given in time, which counts as not right" if sums["late"] else ""
         )
         said = [
-            f"{_many(pulls, 'answer')} of this worker count{'s' if pulls == 1 else ''}, "
-            f"{_between(sums['first'], sums['last'])}: {sums['won']} right, "
+            f"{_count_noun(pulls, 'answer')} of this worker count{'s' if pulls == 1 else ''}, "
+            f"{_date_range(sums['first'], sums['last'])}: {sums['won']} right, "
             f"{wrong} wrong{late}. That is a share of {sums['won'] / pulls:.3f}."
         ]
     if sums["waiting"]:
-        said.append(f"{_many(sums['waiting'], 'answer')} more came in and wait to be counted.")
+        said.append(
+            f"{_count_noun(sums['waiting'], 'answer')} more came in and wait to be counted."
+        )
     if sums["retired"]:
-        said.append(f"{_many(sums['retired'], 'answer')} to retired questions count for nothing.")
+        said.append(
+            f"{_count_noun(sums['retired'], 'answer')} to retired questions count for nothing."
+        )
     return said
 
 
-def _many(count: int, noun: str) -> str:
+def _count_noun(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _between(first: datetime, last: datetime) -> str:
-    one, other = _when(first), _when(last)
+def _date_range(first: datetime, last: datetime) -> str:
+    one, other = _format_date(first), _format_date(last)
     return f"all of {one}" if one == other else f"from {one} to {other}"
 
 
-def _when(at: datetime | None) -> str:
+def _format_date(at: datetime | None) -> str:
     return timezone.localtime(at).strftime("%Y-%m-%d %H:%M %Z") if at else "–"
 
 
 # -- how it is decided
 
 
-def _how(run: Run) -> str:
+def _describe_asking(run: Run) -> str:
     kind = run.selector_class
     budget, title = kind.promise.fixed == "budget", kind.title
     if kind.in_rounds and budget:
@@ -140,7 +146,7 @@ def _how(run: Run) -> str:
 # -- what settled it
 
 
-def _settled(candidate: Candidate, record: Record, found: Replayed) -> list[str]:
+def _settled_sentences(candidate: Candidate, record: DumpRecord, found: ReplayedRun) -> list[str]:
     verdict, said = Candidate.Verdicts(candidate.verdict), []
     if candidate.by_hand is not None:
         word = candidate.get_by_hand_display()
@@ -154,33 +160,35 @@ def _settled(candidate: Candidate, record: Record, found: Replayed) -> list[str]
     if verdict != Candidate.Verdicts.UNDECIDED:
         why = candidate.decided_why.rstrip(".")
         at = candidate.run.history.filter(number=candidate.decided_in or 0).first()
-        when = f" in step {at.number}, {_when(at.at)}" if at else ""
+        when = f" in step {at.number}, {_format_date(at.at)}" if at else ""
         said.append(f"{verdict.label.capitalize()}{when}{': ' if why else ''}{why}.")
     elif candidate.gone:
         return [*said, "So nothing was decided: neither accepted nor rejected."]
-    return said + _numbers(candidate, record, found)
+    return said + _number_sentences(candidate, record, found)
 
 
-def _numbers(candidate: Candidate, record: Record, found: Replayed) -> list[str]:
+def _number_sentences(candidate: Candidate, record: DumpRecord, found: ReplayedRun) -> list[str]:
     """How the worker stood, by the algorithm, when that was decided; or stands now."""
     places = np.flatnonzero(found.arms == candidate.arm)
     if found.selector is None or not places.size:
         return ["There was nothing to choose: no more were left than are wanted."]
     place, standing = int(places[0]), found.selector.standing()
-    chosen = np.isin(found.arms, list(named(record, found)))
+    chosen = np.isin(found.arms, list(selected_numbers(record, found)))
     past = candidate.decided_in is not None
-    said = [f"{'At that step' if past else 'Now'} {_stood(standing, place, candidate.run)}"]
-    said += _border(standing, chosen, place)
+    said = [
+        f"{'At that step' if past else 'Now'} {_describe_standing(standing, place, candidate.run)}"
+    ]
+    said += _nearest_rivals(standing, chosen, place)
     wanted = standing.wanted
     if found.selector.promise.fixed == "confidence":
         gap = f"{'was' if past else 'is'} {rounded_up(standing.gap):.3f}"
         said.append(f"The gap {gap}, and {wanted:g} is wanted.")
     if not past:
-        said.append(_why_open(candidate.run, bool(chosen[place]), int(standing.settled[place])))
+        said.append(_explain_open(candidate.run, bool(chosen[place]), int(standing.settled[place])))
     return said
 
 
-def _stood(standing: Standing, place: int, run: Run) -> str:
+def _describe_standing(standing: Standing, place: int, run: Run) -> str:
     mean, lower, upper = (
         float(numbers[place]) for numbers in (standing.mean, standing.lower, standing.upper)
     )
@@ -193,7 +201,7 @@ def _stood(standing: Standing, place: int, run: Run) -> str:
     return f"{known}, between {lower:.3f} and {upper:.3f} ({kind})."
 
 
-def _border(standing: Standing, chosen: np.ndarray, place: int) -> list[str]:
+def _nearest_rivals(standing: Standing, chosen: np.ndarray, place: int) -> list[str]:
     """The nearest on the other side, by their means."""
     means = np.nan_to_num(standing.mean, nan=0.5)
     others = means[~chosen] if chosen[place] else means[chosen]
@@ -204,7 +212,7 @@ def _border(standing: Standing, chosen: np.ndarray, place: int) -> list[str]:
     return [f"The last of those who are selected stood at {others.min():.3f}."]
 
 
-def _why_open(run: Run, inside: bool, settled: int) -> str:
+def _explain_open(run: Run, inside: bool, settled: int) -> str:
     side = "among those whom it would select" if inside else "not among those whom it would select"
     if run.status == Run.Status.ENDED:
         return f"The run ended before it was decided; by all answers the worker is {side}."
@@ -217,13 +225,13 @@ def _why_open(run: Run, inside: bool, settled: int) -> str:
 # -- what would have changed it
 
 
-def _otherwise(candidate: Candidate, record: Record, upto: int | None) -> list[str]:
+def _counterfactuals(candidate: Candidate, record: DumpRecord, upto: int | None) -> list[str]:
     if candidate.gone or record.run["ending"] == Run.Ending.ROSTER or not candidate.pulls:
         return ["Nothing that this worker answered: it did not come to that."]
     if record.asked.arm.size > MOST_ANSWERS:
         return [f"With more than {MOST_ANSWERS:,} questions handed out this is not worked out."]
-    inside = candidate.arm in named(record, replay(record, upto))
-    count = turned(record, candidate.arm, upto)
+    inside = candidate.arm in selected_numbers(record, replay_run(record, upto))
+    count = flips_needed(record, candidate.arm, upto)
     was, other = ("right", "wrong") if inside else ("wrong", "right")
     side = "not be selected" if inside else "be selected"
     same = "everything else being the same"

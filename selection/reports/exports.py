@@ -14,9 +14,9 @@ from django.db.models import Sum
 from selection.models import Run
 from selection.runs import priors
 
-from .guarantee_status import KEPT, ON_AVERAGE, WEAKENED, interval, promise_status
+from .guarantee_status import KEPT, ON_AVERAGE, WEAKENED, interval_meaning, promise_status
 from .selection import ended_early
-from .standings import Line, Look, look, quota_lines, skill_lines
+from .standings import RunStandings, WorkerStanding, quota_lines, run_standings, skill_lines
 
 COLUMNS = [
     "rank",
@@ -34,16 +34,18 @@ COLUMNS = [
 LIFE = ["lapsed", "presence", "by_hand", "by_hand_why", "selected_by"]
 
 
-def export(run: Run) -> dict[str, Any]:
+def export_run(run: Run) -> dict[str, Any]:
     """The selection, with all that is needed to understand and repeat it."""
-    seen = look(run)
-    return facts(run, seen) | {
-        "workers": selected(run, seen),
-        "taken_out_by_hand": [_row(run, None, line) for line in seen.lines if _taken_out(line)],
+    seen = run_standings(run)
+    return run_facts(run, seen) | {
+        "workers": selected_rows(run, seen),
+        "taken_out_by_hand": [
+            _selected_row(run, None, line) for line in seen.lines if _is_overruled(line)
+        ],
     }
 
 
-def facts(run: Run, seen: Look) -> dict[str, Any]:
+def run_facts(run: Run, seen: RunStandings) -> dict[str, Any]:
     """What is true of the run as a whole: its settings, what it promises, what it took."""
     lines, fit, promised = seen.lines, seen.fit, promise_status(run, seen.named, seen.fit)
     return {
@@ -52,7 +54,7 @@ def facts(run: Run, seen: Look) -> dict[str, Any]:
         "question_set": run.question_set.name,
         "status": run.status,
         "ending": run.why_ended,
-        "regraded": _moment(run.regraded),
+        "regraded": _format_moment(run.regraded),
         "certified": run.certified and promised.verdict == KEPT,
         "verdict": promised.verdict,
         "promise": promised.sentence,
@@ -66,7 +68,7 @@ def facts(run: Run, seen: Look) -> dict[str, Any]:
         "assumptions": promised.assumes,
         "algorithm": run.algorithm,
         "options": run.hand_set | _prior_of(run),
-        "learned_from": priors.as_numbers(run),
+        "learned_from": priors.prior_numbers(run),
         "quotas": _quotas_of(run, lines),
         "k": run.total,
         "skills": _skills_of(run, lines),
@@ -79,23 +81,23 @@ def facts(run: Run, seen: Look) -> dict[str, Any]:
         "seed": run.seed,
         "answers_used": run.candidates.aggregate(total=Sum("pulls", default=0))["total"],
         "assignments": run.count_spent(),
-        "started": _moment(run.started),
-        "ended": _moment(run.ended),
-        "interval": interval(run),
+        "started": _format_moment(run.started),
+        "ended": _format_moment(run.ended),
+        "interval": interval_meaning(run),
     }
 
 
-def selected(run: Run, seen: Look) -> list[dict[str, Any]]:
+def selected_rows(run: Run, seen: RunStandings) -> list[dict[str, Any]]:
     """A row for each worker selected, of ``columns``: by skill, the best first."""
     chosen = [line for line in seen.lines if line.selected]
-    return [_row(run, rank, line) for rank, line in _ranked(chosen)]
+    return [_selected_row(run, rank, line) for rank, line in _ranked_lines(chosen)]
 
 
-def _moment(at: datetime | None) -> str | None:
+def _format_moment(at: datetime | None) -> str | None:
     return at.isoformat(" ", "seconds") if at else None
 
 
-def _taken_out(line: Line) -> bool:
+def _is_overruled(line: WorkerStanding) -> bool:
     """Selected by the algorithm, and rejected by the requester."""
     return line.by_algorithm and not line.selected
 
@@ -114,7 +116,7 @@ def _prior_of(run: Run) -> dict[str, Any]:
     return {"prior": run.options["prior"]} if "prior" in run.options else {}
 
 
-def _ranked(chosen: list[Line]) -> Iterator[tuple[int, Line]]:
+def _ranked_lines(chosen: list[WorkerStanding]) -> Iterator[tuple[int, WorkerStanding]]:
     """Each line with its place in its own skill."""
     places: Counter[int] = Counter()
     for line in chosen:
@@ -122,7 +124,7 @@ def _ranked(chosen: list[Line]) -> Iterator[tuple[int, Line]]:
         yield places[line.number], line
 
 
-def _skills_of(run: Run, lines: list[Line]) -> list[dict[str, Any]] | None:
+def _skills_of(run: Run, lines: list[WorkerStanding]) -> list[dict[str, Any]] | None:
     if not run.several:
         return None
     return [
@@ -131,31 +133,31 @@ def _skills_of(run: Run, lines: list[Line]) -> list[dict[str, Any]] | None:
     ]
 
 
-def _quotas_of(run: Run, lines: list[Line]) -> dict[str, Any] | None:
+def _quotas_of(run: Run, lines: list[WorkerStanding]) -> dict[str, Any] | None:
     if not run.quotas:
         return None
     groups = [asdict(quota) for quota in quota_lines(run, lines)]
     return {"attribute": run.quotas["attribute"], "groups": groups}
 
 
-def columns(run: Run) -> list[str]:
+def export_columns(run: Run) -> list[str]:
     """What there is to say of each worker of this run."""
     skill, group = (["skill"] if run.several else []), (["group"] if run.quotas else [])
     expected = ["expected"] if ended_early(run) else []
     return [*COLUMNS, *group, *skill, *LIFE, *expected]
 
 
-def _row(run: Run, rank: int | None, line: Line) -> dict[str, Any]:
+def _selected_row(run: Run, rank: int | None, line: WorkerStanding) -> dict[str, Any]:
     by = "algorithm" if line.by_algorithm else "hand"
     row = asdict(line) | {"rank": rank, "right": round(line.right), "selected_by": by}
     for column in ("mean", "lower", "upper", "expected"):
         row[column] = None if row[column] is None else round(row[column], 4)
-    return {column: row[column] for column in columns(run)}
+    return {column: row[column] for column in export_columns(run)}
 
 
 def export_table(run: Run) -> list[dict[str, Any]]:
     """The same as flat rows for a spreadsheet: each worker's line ends with the run's own facts."""
-    document = export(run)
+    document = export_run(run)
     said = (
         {
             "certified": _certified_word(document),

@@ -8,7 +8,7 @@ NEAR = 0.9  # of its limit
 
 
 @dataclass(frozen=True)
-class Met:
+class QuestionExposure:
     """workers  to how many it was given; most: to how many it may be, None: to any number"""
 
     question: Question
@@ -29,7 +29,7 @@ class Exposure:
     """lines  of all questions that are not retired, those met most first"""
 
     most: int | None
-    lines: list[Met]
+    lines: list[QuestionExposure]
 
     @property
     def used_up(self) -> int:
@@ -45,8 +45,8 @@ class Exposure:
         return sum(line.workers > 0 for line in self.lines)
 
 
-def exposed(question_set: QuestionSet) -> Exposure:
-    so_far, most = exposure.met([question_set.pk]), question_set.most_workers
+def count_exposure(question_set: QuestionSet) -> Exposure:
+    so_far, most = exposure.count_met([question_set.pk]), question_set.most_workers
     questions = question_set.questions.filter(retired=None)
-    lines = [Met(question, so_far.get(question.pk, 0), most) for question in questions]
+    lines = [QuestionExposure(question, so_far.get(question.pk, 0), most) for question in questions]
     return Exposure(most, sorted(lines, key=lambda line: -line.workers))

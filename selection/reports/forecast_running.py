@@ -9,8 +9,8 @@ from django.utils import timezone
 from selection.models import Outlook, Run
 from selection.runs import money
 
-from .durations import many
-from .progress import Progress, count_given, progress
+from .durations import count_noun
+from .progress import Progress, count_given, read_progress
 
 ENOUGH = 20  # answers, to speak of a speed
 SHORTLY, LATELY = timedelta(hours=1), timedelta(days=1)  # the speed is that of the last hour or day
@@ -30,7 +30,7 @@ SPANS = [
 
 
 @dataclass(frozen=True)
-class Everybody:
+class FullTestForecast:
     """A test of everybody with as many questions as the worker asked most will have had.
 
     answers  it costs
@@ -44,7 +44,7 @@ class Everybody:
 
 
 @dataclass(frozen=True)
-class Ahead:
+class RunningForecast:
     """What is still to come. Answers and money are (low, median, high): in four cases of five it
     is between low and high. They are None where too few runs were simulated for that.
 
@@ -78,36 +78,40 @@ class Ahead:
     epsilon: float | None = None
     time: str = ""
     hours: float | None = None
-    everybody: Everybody | None = None
+    everybody: FullTestForecast | None = None
     at: datetime | None = None
 
 
-def ahead(run: Run, now: Progress | None = None, at: datetime | None = None) -> Ahead | None:
+def forecast_remaining(
+    run: Run, now: Progress | None = None, at: datetime | None = None
+) -> RunningForecast | None:
     """None for a run that has not begun, or has ended."""
     if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
         return None
-    now = now or progress(run)
+    now = now or read_progress(run)
     paid = count_given(run)
     spent = {
         "paid": paid,
         "committed": now.out,
-        "paid_cost": _cost(run, paid),
-        "committed_cost": _cost(run, now.out),
+        "paid_cost": _cost_of(run, paid),
+        "committed_cost": _cost_of(run, now.out),
     }
     made = Outlook.objects.filter(run=run).first()
     if made is None or made.why:
         current = made is not None and made.step == run.steps
-        return Ahead(why=made.why if made and current else UNSEEN, **spent)  # type: ignore[arg-type]
-    left = to_go(made, now.spent - now.out)
+        return RunningForecast(why=made.why if made and current else UNSEEN, **spent)  # type: ignore[arg-type]
+    left = remaining_band(made, now.spent - now.out)
     low, median, high = left
     banded = made.has_band
-    hours, time = _time(run, high if banded else None, at or timezone.now())
-    return Ahead(
+    hours, time = _remaining_time(run, high if banded else None, at or timezone.now())
+    return RunningForecast(
         why="",
         **spent,  # type: ignore[arg-type]
         answers=left if banded else None,
         median=median,
-        cost=tuple(_cost(run, one) for one in left) if banded and run.price is not None else None,  # type: ignore[arg-type]
+        cost=tuple(_cost_of(run, one) for one in left)
+        if banded and run.price is not None
+        else None,  # type: ignore[arg-type]
         total=(low + paid, median + paid, high + paid) if banded else None,
         kept=made.kept,
         finished=round(made.kept * made.runs),
@@ -115,33 +119,35 @@ def ahead(run: Run, now: Progress | None = None, at: datetime | None = None) -> 
         epsilon=made.epsilon,
         time=time,
         hours=hours,
-        everybody=_everybody(run, made),
+        everybody=_full_test_forecast(run, made),
         at=made.at,
     )
 
 
-def to_go(made: Outlook, closed: int) -> tuple[int, int, int]:
+def remaining_band(made: Outlook, closed: int) -> tuple[int, int, int]:
     """Answers still to come when so many of those asked for came or lapsed: what was forecast, less
     these."""
     low, median, high = (max(0, total - closed) for total in (made.low, made.median, made.high))
     return low, median, high
 
 
-def _cost(run: Run, answers: int) -> float | None:
-    return None if run.price is None else float(money.cost(answers, run.price, run.currency))
+def _cost_of(run: Run, answers: int) -> float | None:
+    return (
+        None if run.price is None else float(money.compute_cost(answers, run.price, run.currency))
+    )
 
 
-def _everybody(run: Run, made: Outlook) -> Everybody | None:
+def _full_test_forecast(run: Run, made: Outlook) -> FullTestForecast | None:
     if made.uniform is None:
         return None
     answers = made.most * run.candidates.filter(gone="").count()
-    return Everybody(made.most, answers, _cost(run, answers), round(made.uniform, 4))
+    return FullTestForecast(made.most, answers, _cost_of(run, answers), round(made.uniform, 4))
 
 
 # -- time
 
 
-def _time(run: Run, left: int | None, now: datetime) -> tuple[float | None, str]:
+def _remaining_time(run: Run, left: int | None, now: datetime) -> tuple[float | None, str]:
     """Hours that so many answers take at most, and that in words; None: it is not known."""
     if run.status == Run.Status.PAUSED:
         return None, "It is paused: nothing moves until it goes on."
@@ -151,10 +157,10 @@ def _time(run: Run, left: int | None, now: datetime) -> tuple[float | None, str]
     if speed is None or left is None:
         return None, "How long it takes is too early to say."
     hours = left / speed
-    return round(hours, 2), said(timedelta(hours=min(hours, 10_000)))
+    return round(hours, 2), describe_bound(timedelta(hours=min(hours, 10_000)))
 
 
-def said(span: timedelta) -> str:
+def describe_bound(span: timedelta) -> str:
     """An honest bound: never less than it takes if the crowd goes on as it does."""
     for most, words in SPANS:
         if span <= most:
@@ -178,13 +184,13 @@ def _an_hour(run: Run, now: datetime) -> float | None:
 # -- in words
 
 
-def in_short(run: Run, made: Outlook | None, closed: int) -> str:
+def summarise_forecast(run: Run, made: Outlook | None, closed: int) -> str:
     """For a line of a list: "80 – 190 answers, 4.00 – 9.50 € (40 simulations)"."""
     if made is None or made.why:
         return "too early to say"
-    low, _, high = to_go(made, closed)
-    answers = many(high, "answer") if low == high else f"{low:,} – {high:,} answers"
-    cost = "" if run.price is None else f", {money.between(run, low, high)}"
+    low, _, high = remaining_band(made, closed)
+    answers = count_noun(high, "answer") if low == high else f"{low:,} – {high:,} answers"
+    cost = "" if run.price is None else f", {money.format_cost_range(run, low, high)}"
     about = "" if made.has_band else "about "
-    basis = f" ({many(made.runs, 'simulation')})" if made.runs else ""
+    basis = f" ({count_noun(made.runs, 'simulation')})" if made.runs else ""
     return f"{about}{answers}{cost}{basis}"

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from scipy.special import bdtr, betaincinv
 
-from selection.grading.rules import matches
+from selection.grading.rules import is_match
 from selection.models import (
     DELETED,
     Answer,
@@ -21,10 +21,10 @@ from selection.models import (
     QuestionSet,
     RecordedAnswer,
     Run,
-    plain,
+    normalise_text,
 )
 
-from .model_fit import restored
+from .model_fit import restore_selector
 from .selection import name_tested
 
 Z = 1.959964  # of the normal law, for 95 %
@@ -62,7 +62,7 @@ COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Share:
+class RightShare:
     """So many right of so many answers."""
 
     right: int
@@ -96,7 +96,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Difference:
+class ShareDifference:
     """Share right of the likely best less that of the rest, with an interval of 95 %.
 
     The hybrid of two Wilson intervals: Newcombe, Statistics in Medicine 17 (1998), method 10.
@@ -107,7 +107,7 @@ class Difference:
     upper: float
 
     @classmethod
-    def of(cls, best: Share, rest: Share) -> "Difference | None":
+    def of(cls, best: RightShare, rest: RightShare) -> "ShareDifference | None":
         if not best.answers or not rest.answers:
             return None
         one, other = best.right / best.answers, rest.right / rest.answers
@@ -135,10 +135,10 @@ class GoldLine:
 
     question: Question
     asked: int
-    every: Share
-    best: Share
-    rest: Share
-    difference: Difference | None
+    every: RightShare
+    best: RightShare
+    rest: RightShare
+    difference: ShareDifference | None
     flags: tuple[str, ...]
     other: str
     given: int
@@ -165,7 +165,7 @@ class GoldLine:
         if question.kind in {"multiple", "order"}:
             return False  # what is accepted there is one answer
         wider = [*question.accepted, self.other]
-        rest = [one for one in question.choices if not matches(wider, one, question.grading)]
+        rest = [one for one in question.choices if not is_match(wider, one, question.grading)]
         return self.possible and (not question.choices or bool(rest))
 
     @property
@@ -177,7 +177,7 @@ class GoldLine:
         return self.question.retired is not None, quiet, self.chance, -wrong, number
 
 
-def gold(question_set: QuestionSet, run: Run | None = None) -> list[GoldLine]:
+def gold_health(question_set: QuestionSet, run: Run | None = None) -> list[GoldLine]:
     """A line for each question that was asked, what matters most first.
 
     run  only what was asked in this one
@@ -199,12 +199,12 @@ def gold(question_set: QuestionSet, run: Run | None = None) -> list[GoldLine]:
         [given.filter(assignment__candidate__in=part) for part in parts],
         [waiting.filter(candidate__in=part) for part in parts],
     )
-    total = Share(
+    total = RightShare(
         sum(tally.share.right for tally in every.values()),
         sum(tally.share.answers for tally in every.values()),
     )
     lines = [
-        _line(question, asked.get(pk, 0), every[pk], of_best[pk], total)
+        _question_line(question, asked.get(pk, 0), every[pk], of_best[pk], total)
         for pk, question in questions.items()
         if pk in asked or every[pk].share.answers
     ]
@@ -216,21 +216,23 @@ def _likely_best(run: Run) -> list[int]:
     rows = list(run.candidates.order_by("arm"))
     if not rows:
         return []
-    return [rows[arm].pk for arm in name_tested(run, rows, *restored(run, rows)).arms.tolist()]
+    return [
+        rows[arm].pk for arm in name_tested(run, rows, *restore_selector(run, rows)).arms.tolist()
+    ]
 
 
 @dataclass
 class _Tally:
     """The answers to one question: how many are right, and how often each other one was given."""
 
-    share: Share
+    share: RightShare
     wrong: dict[str, int]
     written: dict[str, str]
 
     def add(self, response: str, right: int, answers: int) -> None:
-        self.share = Share(self.share.right + right, self.share.answers + answers)
+        self.share = RightShare(self.share.right + right, self.share.answers + answers)
         if answers > right and response != DELETED:
-            key = plain(response)
+            key = normalise_text(response)
             self.written.setdefault(key, response)
             self.wrong[key] += answers - right
 
@@ -241,7 +243,7 @@ def _tally(
     waiting: Iterable[QuerySet[RecordedAnswer]],
 ) -> dict[int, _Tally]:
     """Return a tally of each question, by its id, of all the parts together."""
-    tallies = {pk: _Tally(Share(0, 0), defaultdict(int), {}) for pk in questions}
+    tallies = {pk: _Tally(RightShare(0, 0), defaultdict(int), {}) for pk in questions}
     for part in given:
         rows = part.order_by().values_list("assignment__question", "response")
         counts = rows.annotate(won=Count("pk", filter=Q(right=True)), n=Count("pk"))
@@ -256,13 +258,15 @@ def _tally(
     return tallies
 
 
-def _line(question: Question, asked: int, every: _Tally, best: _Tally, total: Share) -> GoldLine:
+def _question_line(
+    question: Question, asked: int, every: _Tally, best: _Tally, total: RightShare
+) -> GoldLine:
     right, n = every.share.right, every.share.answers
-    rest = Share(right - best.share.right, n - best.share.answers)
+    rest = RightShare(right - best.share.right, n - best.share.answers)
     # With one right and one wrong answer more, so that it is never 0 or 1.
     elsewhere = (total.right - right + 1) / (total.answers - n + 2)
     chance = float(bdtr(right, n, elsewhere)) if n else 1.0
-    difference = Difference.of(best.share, rest)
+    difference = ShareDifference.of(best.share, rest)
     commonest = max(every.wrong, key=lambda key: (every.wrong[key], key), default="")
     return GoldLine(
         question,
@@ -271,7 +275,7 @@ def _line(question: Question, asked: int, every: _Tally, best: _Tally, total: Sh
         best.share,
         rest,
         difference,
-        _flags(every.share, best.share, difference, chance),
+        _suspicions(every.share, best.share, difference, chance),
         every.written.get(commonest, ""),
         best.wrong.get(commonest, 0),
         every.wrong.get(commonest, 0),
@@ -281,11 +285,11 @@ def _line(question: Question, asked: int, every: _Tally, best: _Tally, total: Sh
 
 def _outnumbers(other: int, accepted: int) -> bool:
     """Return whether the share of the other answer is above one half, with its whole interval."""
-    return other > 0 and Share(other, other + accepted).exact()[0] > 0.5
+    return other > 0 and RightShare(other, other + accepted).exact()[0] > 0.5
 
 
-def _flags(
-    every: Share, best: Share, difference: Difference | None, chance: float = 1.0
+def _suspicions(
+    every: RightShare, best: RightShare, difference: ShareDifference | None, chance: float = 1.0
 ) -> tuple[str, ...]:
     flags = []
     if chance < UNLIKELY and 2 * every.right < every.answers:
@@ -309,21 +313,21 @@ def gold_rows(lines: Sequence[GoldLine]) -> Iterable[list[Any]]:
             " | ".join(question.accepted),
             line.asked,
             line.every.answers,
-            _rounded(line.every.value),
-            _rounded(line.best.value),
+            _round_share(line.every.value),
+            _round_share(line.best.value),
             line.best.answers,
-            _rounded(line.rest.value),
+            _round_share(line.rest.value),
             line.rest.answers,
-            *map(_rounded, bounds),
+            *map(_round_share, bounds),
             "; ".join(line.flags),
             line.other,
             line.given or "",
             question.retired.isoformat(" ", "seconds") if question.retired else "",
             question.kind,
-            *(map(_rounded, line.every.exact()) if line.every.answers else ("", "")),
+            *(map(_round_share, line.every.exact()) if line.every.answers else ("", "")),
             line.given_by_all or "",
         ]
 
 
-def _rounded(value: float | None) -> float | str:
+def _round_share(value: float | None) -> float | str:
     return "" if value is None else round(value, 4)

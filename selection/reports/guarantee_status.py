@@ -9,15 +9,15 @@ from django.utils import timezone
 from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, priors, roster_opening, validation
 from selection.runs import manual_verdicts as by_hand
-from topk import ASSUMPTIONS, Goal, Promise, build, rounded_up
+from topk import ASSUMPTIONS, Goal, Promise, build_selector, rounded_up
 from topk.promise import GUARANTEE_LOST
-from topk.roster import among
-from topk.selected_arms import BY_PROOF, Named
+from topk.roster import restrict_quotas
+from topk.selected_arms import BY_PROOF, SelectedArms
 
-from .collusion import signs
-from .model_fit import Fit, fit
-from .selection import MOST_NAMED, ended_early, named
-from .standings import Line
+from .collusion import find_signs
+from .model_fit import ModelFit, model_fit
+from .selection import MOST_NAMED, ended_early, selection_of_run
+from .standings import WorkerStanding
 from .weakenings import list_weakenings
 
 GONE = {"absent": "never came", "left": "left", "withdrawn": "were withdrawn"}
@@ -32,7 +32,7 @@ EVERY_POOL, ON_AVERAGE = "for every pool", "on average over pools like this one"
 
 
 @dataclass(frozen=True)
-class PromiseStatus:
+class GuaranteeStatus:
     """What a run promises, and how that stands.
 
     sentence  in full while it may still be kept and where it was, else what can be said instead
@@ -58,7 +58,9 @@ class PromiseStatus:
     verdict: str = ""
 
 
-def promise_status(run: Run, who: Named | None = None, doubts: Fit | None = None) -> PromiseStatus:
+def promise_status(
+    run: Run, who: SelectedArms | None = None, doubts: ModelFit | None = None
+) -> GuaranteeStatus:
     """Return the one verdict on a run's guarantee, which every surface shows.
 
     who     whom the run names, and
@@ -69,45 +71,52 @@ def promise_status(run: Run, who: Named | None = None, doubts: Fit | None = None
         return status
     if status.epsilon is None:
         return replace(status, verdict=NOTHING)
-    reasons = list_weakenings(run, doubts or fit(run), signs(run), status.by_hand)
+    reasons = list_weakenings(run, doubts or model_fit(run), find_signs(run), status.by_hand)
     if not reasons:
         return replace(status, verdict=EARLY if ended_early(run) else KEPT)
     sentence = f"The guarantee is weakened. {' '.join(reasons)} But for this: {status.sentence}"
     return replace(status, sentence=sentence, verdict=WEAKENED)
 
 
-def _status(run: Run, who: Named | None) -> PromiseStatus:
+def _status(run: Run, who: SelectedArms | None) -> GuaranteeStatus:
     draft = run.status == Run.Status.DRAFT
     counts = Counter(run.candidates.filter(skill=0).values_list("gone", flat=True))
-    n = validation.expected(run, eligibility.count(run)) if draft else counts[""]
-    if draft and (refused := validation.of(run, n)):
-        return PromiseStatus(" ".join(refused.values()))
-    over = _over(run, counts)
+    n = validation.expected_workers(run, eligibility.count_eligible(run)) if draft else counts[""]
+    if draft and (refused := validation.validate_run(run, n)):
+        return GuaranteeStatus(" ".join(refused.values()))
+    over = _roster_clause(run, counts)
     if run.status == Run.Status.ENDED and not run.candidates.filter(pulls__gt=0).exists():
-        return PromiseStatus(NOBODY_TESTED, over=over)
-    if n <= max(skill.k for skill in run.skills) or n < _places(run):
-        return PromiseStatus(_too_few(run, n), over=over)
+        return GuaranteeStatus(NOBODY_TESTED, over=over)
+    if n <= max(skill.k for skill in run.skills) or n < _places_needed(run):
+        return GuaranteeStatus(_too_few(run, n), over=over)
     if run.enrolling and not draft and (why := roster_opening.too_few(run)):
-        return PromiseStatus(why, over=over)
-    promise = _promise(run, n)
-    assumes = promise.assumes + priors.assumption(run)
+        return GuaranteeStatus(why, over=over)
+    promise = _run_guarantee(run, n)
+    assumes = promise.assumes + priors.prior_assumption(run)
     if draft:
-        return PromiseStatus(algorithm_choices.sentence(run, promise, n), assumes=assumes)
+        return GuaranteeStatus(
+            algorithm_choices.guarantee_sentence(run, promise, n), assumes=assumes
+        )
     if run.guarantee_lost:
-        return PromiseStatus(_lost(run, who), assumes=assumes, over=over, by_hand=_by_hand(run))
+        return GuaranteeStatus(
+            _lost(run, who), assumes=assumes, over=over, by_hand=_manual_clause(run)
+        )
     if ended_early(run):
-        who = who or named(run)
+        who = who or selection_of_run(run)
         promise = who.promise or promise
-        epsilon, sentence = who.shown, _early(run, promise, n, who)
+        epsilon, sentence = who.shown, _early_sentence(run, promise, n, who)
     else:
-        epsilon, sentence = _epsilon(run, promise), algorithm_choices.sentence(run, promise, n)
+        epsilon, sentence = (
+            _stated_epsilon(run, promise),
+            algorithm_choices.guarantee_sentence(run, promise, n),
+        )
     ended = run.status == Run.Status.ENDED
     known = epsilon is not None and not ended
-    return PromiseStatus(
-        by_hand=_by_hand(run),
-        sentence=sentence + _empty_places(run, who) + _regraded(run),
-        so_far="" if ended else _so_far(promise, epsilon),
-        meaning=algorithm_choices.sentence(run, promise, n, epsilon) if known else "",
+    return GuaranteeStatus(
+        by_hand=_manual_clause(run),
+        sentence=sentence + _empty_places(run, who) + _regraded_clause(run),
+        so_far="" if ended else _sentence_with_epsilon(promise, epsilon),
+        meaning=algorithm_choices.guarantee_sentence(run, promise, n, epsilon) if known else "",
         epsilon=epsilon,
         holds="" if epsilon is None else ON_AVERAGE if promise.average else EVERY_POOL,
         assumes=assumes + (STAYING if counts.total() > n else ""),
@@ -115,17 +124,17 @@ def _status(run: Run, who: Named | None) -> PromiseStatus:
     )
 
 
-def _promise(run: Run, n: int) -> Promise:
+def _run_guarantee(run: Run, n: int) -> Promise:
     """What the algorithm promises over so many workers: those who are left, once it has begun."""
     options = run.all_options()
     if "quotas" in options and n != len(options["quotas"]["groups"]):
         here = run.candidates.filter(gone="", skill=0).order_by("arm")
         arms = list(here.values_list("arm", flat=True))
-        options["quotas"] = among(options["quotas"], arms, run.k)
-    return build(run.algorithm, run.problem(n), **options).promise
+        options["quotas"] = restrict_quotas(options["quotas"], arms, run.k)
+    return build_selector(run.algorithm, run.problem(n), **options).promise
 
 
-def _over(run: Run, counts: Counter[str]) -> str:
+def _roster_clause(run: Run, counts: Counter[str]) -> str:
     """Whom the promise is about, where some are gone or may still come."""
     said = [
         f"{counts[why]} {words if counts[why] > 1 else words.replace('were', 'was')}"
@@ -147,7 +156,7 @@ def _over(run: Run, counts: Counter[str]) -> str:
     return " ".join(parts)
 
 
-def _by_hand(run: Run) -> str:
+def _manual_clause(run: Run) -> str:
     """That the promise is not about what the requester put in or took out herself."""
     given = Counter(run.candidates.exclude(by_hand=None).values_list("by_hand", flat=True))
     words = [f"{given[v]} {word} by hand" for v, word in by_hand.WORDS.items() if given[v]]
@@ -159,11 +168,11 @@ def _by_hand(run: Run) -> str:
     )
 
 
-def _empty_places(run: Run, who: Named | None) -> str:
+def _empty_places(run: Run, who: SelectedArms | None) -> str:
     """Say at a run's end that some of those whom its algorithm names are not tested."""
     if run.status != Run.Status.ENDED:
         return ""
-    empty = (who or named(run)).untested
+    empty = (who or selection_of_run(run)).untested
     if not empty:
         return ""
     return (
@@ -172,14 +181,14 @@ def _empty_places(run: Run, who: Named | None) -> str:
     )
 
 
-def _places(run: Run) -> int:
+def _places_needed(run: Run) -> int:
     """How many workers a selection needs at least, whoever they are."""
     return run.total if run.several and run.one_kind_each else 1
 
 
 def _too_few(run: Run, n: int) -> str:
     if run.enrolling:
-        more = max(_places(run) - 1, *(skill.k for skill in run.skills))
+        more = max(_places_needed(run) - 1, *(skill.k for skill in run.skills))
         return f"More than {more} workers must join before there is anything to choose."
     if run.ending == Run.Ending.ROSTER and run.several:
         return (
@@ -196,15 +205,15 @@ def _too_few(run: Run, n: int) -> str:
     return f"Only {n} workers are left; more than {run.k} are needed for a promise."
 
 
-def _lost(run: Run, who: Named | None) -> str:
+def _lost(run: Run, who: SelectedArms | None) -> str:
     if run.status != Run.Status.ENDED:
         return GUARANTEE_LOST
     if ended_early(run):
-        return f"{GUARANTEE_LOST} {_by_what(run, who or named(run))}"
+        return f"{GUARANTEE_LOST} {_naming_clause(run, who or selection_of_run(run))}"
     return f"{GUARANTEE_LOST} Selected are those whom its rule names."
 
 
-def _early(run: Run, promise: Promise, n: int, who: Named) -> str:
+def _early_sentence(run: Run, promise: Promise, n: int, who: SelectedArms) -> str:
     """What a run that ended before its time can say for itself, and whom it names by what."""
     if run.fixed_budget:
         if who.shown is None:
@@ -212,14 +221,16 @@ def _early(run: Run, promise: Promise, n: int, who: Named) -> str:
             return f"The {run.total} workers {words}; no promise."
         short = "It ended before its plan was carried out"
     else:
-        short = _short(run, promise, who)
+        short = _shortfall_sentence(run, promise, who)
     holds = (
-        "" if who.shown is None else f" {algorithm_choices.sentence(run, promise, n, who.shown)}"
+        ""
+        if who.shown is None
+        else f" {algorithm_choices.guarantee_sentence(run, promise, n, who.shown)}"
     )
-    return f"{short}.{holds} {_by_what(run, who)}"
+    return f"{short}.{holds} {_naming_clause(run, who)}"
 
 
-def _short(run: Run, promise: Promise, who: Named) -> str:
+def _shortfall_sentence(run: Run, promise: Promise, who: SelectedArms) -> str:
     """What was not reached; and where nothing was, why."""
     exact = run.selector_class.promise.goal is Goal.EXACT
     short = f"ε = {run.epsilon:g} was not reached" if promise.average else "Not certified"
@@ -230,17 +241,17 @@ def _short(run: Run, promise: Promise, who: Named) -> str:
     return f"{short} as the best {run.total}" if exact else f"{short} for ε = {run.epsilon:g}"
 
 
-def _by_what(run: Run, who: Named) -> str:
+def _naming_clause(run: Run, who: SelectedArms) -> str:
     if who.by != BY_PROOF:
         return "Selected are those whom all answers favour."
     step = run.proof["step"]
     return (
         f"Selected are those for whom this was proved, in step {step}. All answers, with those "
-        f"since then, favour {_others(run, who)}; what is proved of these is weaker."
+        f"since then, favour {_favoured_clause(run, who)}; what is proved of these is weaker."
     )
 
 
-def _others(run: Run, who: Named) -> str:
+def _favoured_clause(run: Run, who: SelectedArms) -> str:
     """Whom all answers favour, and instead of whom, by the workers' ids."""
     kept, favoured = (
         set(who.arms.tolist()),
@@ -254,35 +265,35 @@ def _others(run: Run, who: Named) -> str:
     return " instead of ".join(words)
 
 
-def _regraded(run: Run) -> str:
+def _regraded_clause(run: Run) -> str:
     if not run.regraded:
         return ""
     when = timezone.localtime(run.regraded).strftime("%Y-%m-%d %H:%M %Z")
     return f" Gold answers were corrected after its end ({when}); this is by the corrected ones."
 
 
-def _so_far(promise: Promise, epsilon: float | None) -> str:
-    if not _bounds(promise):
+def _sentence_with_epsilon(promise: Promise, epsilon: float | None) -> str:
+    if not _has_running_bound(promise):
         return ""
     words = "Reached so far, on average" if promise.average else "Certified so far"
     reached = "nothing yet, there are too few answers" if epsilon is None else f"ε = {epsilon:g}"
     return f"{words}: {reached}."
 
 
-def _epsilon(run: Run, promise: Promise) -> float | None:
+def _stated_epsilon(run: Run, promise: Promise) -> float | None:
     """While it goes on, and where it went to its end."""
     if run.certified:
         return 0.0 if promise.goal is Goal.EXACT else run.epsilon
-    return _gap(run) if _bounds(promise) else None
+    return _gap_to_show(run) if _has_running_bound(promise) else None
 
 
-def _bounds(promise: Promise) -> bool:
+def _has_running_bound(promise: Promise) -> bool:
     """Whether its gap bounds anything before it has stopped by itself."""
     goal = promise.early if promise.goal is Goal.EXACT else promise.goal
     return promise.fixed == "confidence" and goal is not Goal.NONE
 
 
-def _gap(run: Run) -> float | None:
+def _gap_to_show(run: Run) -> float | None:
     """The gap as it is shown, the least that was ever proved; None while it says nothing."""
     if run.proof:
         return rounded_up(run.proof["epsilon"])
@@ -291,7 +302,7 @@ def _gap(run: Run) -> float | None:
 
 
 @dataclass(frozen=True)
-class Proof:
+class CurrentGuarantee:
     """The least ε that was proved so far, when, and for how many who are not selected by now."""
 
     epsilon: float
@@ -299,7 +310,7 @@ class Proof:
     others: int
 
 
-def proof(run: Run, lines: Sequence[Line]) -> Proof | None:
+def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> CurrentGuarantee | None:
     """None before anything is proved, and once the run has ended: then its promise says it all.
 
     lines  of all workers, with whom it would select by now
@@ -308,10 +319,10 @@ def proof(run: Run, lines: Sequence[Line]) -> Proof | None:
         return None
     arms = run.candidates.filter(arm__in=run.proof["arms"]).values_list("pk", flat=True)
     others = {line.candidate for line in lines if line.selected}.symmetric_difference(arms)
-    return Proof(rounded_up(run.proof["epsilon"]), run.proof["step"], len(others) // 2)
+    return CurrentGuarantee(rounded_up(run.proof["epsilon"]), run.proof["step"], len(others) // 2)
 
 
-def interval(run: Run) -> str:
+def interval_meaning(run: Run) -> str:
     """What a worker's lower and upper are, in words."""
     if run.fixed_budget:
         return "bounds that the algorithm works with, if it has any: nothing is promised of them"

@@ -28,7 +28,7 @@ SAME_QUESTIONS = (
 
 
 @dataclass(frozen=True)
-class Fit:
+class ModelFit:
     """warnings    sentences on what makes the promise doubtful for this pool; mostly none
     population  as it was fitted; None for algorithms that fit none, and before any answer
     """
@@ -37,9 +37,9 @@ class Fit:
     population: PopulationSummary | None = None
 
     @classmethod
-    def of(cls, run: Run, selector: Selector) -> "Fit":
-        doubts = (SAME_QUESTIONS,) if dependent(run, selector) else ()
-        return cls((*selector.warnings(), *_of_order(run), *doubts), selector.fitted())
+    def of(cls, run: Run, selector: Selector) -> "ModelFit":
+        doubts = (SAME_QUESTIONS,) if is_dependent(run, selector) else ()
+        return cls((*selector.warnings(), *_order_warnings(run), *doubts), selector.fitted())
 
     def numbers(self) -> dict[str, Any] | None:
         """The population for a file."""
@@ -50,14 +50,14 @@ class Fit:
         return {name: round(getattr(found, name), 4) for name in names}
 
 
-def fit(run: Run) -> Fit:
+def model_fit(run: Run) -> ModelFit:
     """Without the bounds of each worker, which may take longer than all the rest."""
     rows = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
-    _, selector = restored(run, rows)
-    return Fit.of(run, selector) if selector else Fit()
+    _, selector = restore_selector(run, rows)
+    return ModelFit.of(run, selector) if selector else ModelFit()
 
 
-def _of_order(run: Run) -> tuple[str, ...]:
+def _order_warnings(run: Run) -> tuple[str, ...]:
     """Accuracy on this question set rests on random order, which recorded answers may not have.
 
     Where everybody answered everything there is nothing to choose.
@@ -80,7 +80,7 @@ def order_doubt(questions: int) -> str:
     )
 
 
-def dependent(run: Run, selector: Selector) -> bool:
+def is_dependent(run: Run, selector: Selector) -> bool:
     """Whether the answers counted show workers to be so, where the promise rests on that.
 
     Looked at anew when there are a tenth more of them, and at the end: it reads them all.
@@ -90,11 +90,11 @@ def dependent(run: Run, selector: Selector) -> bool:
         return False
     going = run.status == Run.Status.RUNNING
     exactly = (answers, float(selector.state.rewards.sum()), run.ended)
-    return _dependent(run.pk, run.created, int(log(answers, GROWN)) if going else exactly)
+    return _is_dependent_cached(run.pk, run.created, int(log(answers, GROWN)) if going else exactly)
 
 
 @lru_cache(KEPT)
-def _dependent(run_id: int, created: datetime, far: Hashable) -> bool:
+def _is_dependent_cached(run_id: int, created: datetime, far: Hashable) -> bool:
     """created, far  which run of this id, and how far it is: they tell what is kept from another"""
     counted = Answer.objects.filter(run=run_id, applied_in__isnull=False, void=False)
     columns = ("assignment__candidate__arm", "assignment__question", "right")
@@ -108,7 +108,7 @@ def _dependent(run_id: int, created: datetime, far: Hashable) -> bool:
     return same_questions(arms, np.unique(questions, return_inverse=True)[1], right)
 
 
-def restored(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None]:
+def restore_selector(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None]:
     """Who is chosen from, and the algorithm as it stands; none with too few to choose from.
 
     rows  the candidates in order of their arms, with their TALLIES

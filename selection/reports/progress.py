@@ -7,7 +7,7 @@ from django.db.models import Count, F, QuerySet, Sum
 from django.utils import timezone
 
 from selection.models import Assignment, Run, Step, status_counts
-from selection.models.answers import given
+from selection.models.answers import is_given
 from topk import rounded_up
 
 
@@ -44,37 +44,37 @@ class Progress:
         return f"{rounded_up(self.gap):.3f}"
 
 
-def progress(run: Run) -> Progress:
+def read_progress(run: Run) -> Progress:
     last = run.history.order_by("-number").first()
     tally = run.tally()
     spent = tally["spent"]
     known = {name: tally[name] for name in ("accepted", "rejected", "not_tested")}
-    gap, wanted = (last.gap, last.wanted) if last else (1.0, _wanted(run))
+    gap, wanted = (last.gap, last.wanted) if last else (1.0, _target_gap(run))
     unanswered = Assignment.objects.filter(candidate__run=run).open().count()
     return Progress(
         **known,
         undecided=tally["arms"] - sum(known.values()),
         gap=gap,
         wanted=wanted,
-        closed=_closed(run, last),
+        closed=_share_closed(run, last),
         spent=spent,
         left=None if run.budget is None else max(0, run.budget - spent),
         counted=tally["counted"],
         out=0 if run.status == Run.Status.ENDED else unanswered,
-        rate=_rate(run),
+        rate=_answers_per_hour(run),
     )
 
 
 def count_given(run: Run) -> int:
     """Answers that are to be paid: wrong ones, too, and those of questions retired since."""
-    return run.answers.filter(given()).count()
+    return run.answers.filter(is_given()).count()
 
 
-def _wanted(run: Run) -> float:
+def _target_gap(run: Run) -> float:
     return run.epsilon if "epsilon" in run.selector_class.needs else 0.0
 
 
-def _closed(run: Run, last: Step | None) -> float:
+def _share_closed(run: Run, last: Step | None) -> float:
     """With a fixed budget the gap is the share of it that is left."""
     if run.finished:
         return 1.0
@@ -83,14 +83,14 @@ def _closed(run: Run, last: Step | None) -> float:
     return 1 - last.gap if run.fixed_budget else last.closed
 
 
-def _rate(run: Run, minutes: float = 2) -> float:
+def _answers_per_hour(run: Run, minutes: float = 2) -> float:
     since = timezone.now() - timedelta(minutes=minutes)
     steps = run.history.filter(at__gte=since).order_by("number")
     counted: int = steps.aggregate(total=Sum("applied", default=0))["total"]
     return counted / minutes
 
 
-def history(run: Run, most: int = 200) -> list[Step]:
+def read_history(run: Run, most: int = 200) -> list[Step]:
     """The run's steps, thinned evenly to at most ``most``, the last one included."""
     every = max(1, -(-run.steps // most))
     thinned = run.history.alias(phase=(F("number") - run.steps) % every).filter(phase=0)

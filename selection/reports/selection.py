@@ -7,9 +7,9 @@ import numpy as np
 from selection.models import Run
 from selection.models.roster import Roster
 from topk import Selector, selected_arms
-from topk.selected_arms import Named
+from topk.selected_arms import SelectedArms
 
-from .model_fit import TALLIES, restored
+from .model_fit import TALLIES, restore_selector
 
 MOST_NAMED = 3
 
@@ -18,32 +18,34 @@ def ended_early(run: Run) -> bool:
     return run.status == Run.Status.ENDED and not run.finished
 
 
-def named(run: Run) -> Named:
+def selection_of_run(run: Run) -> SelectedArms:
     """Return whom the run names, without workers who are not tested."""
     rows: list[Any] = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
-    return name_tested(run, rows, *restored(run, rows))
+    return name_tested(run, rows, *restore_selector(run, rows))
 
 
-def name_tested(run: Run, rows: list[Any], roster: Roster, selector: Selector | None) -> Named:
+def name_tested(
+    run: Run, rows: list[Any], roster: Roster, selector: Selector | None
+) -> SelectedArms:
     """Return the same of these rows of all candidates, in order of their arms."""
     pulls = np.array([row.pulls for row in rows], np.int64)
-    return selected_arms.only_tested(name(run, roster, selector), pulls)
+    return selected_arms.only_tested(selected_by(run, roster, selector), pulls)
 
 
-def name(run: Run, roster: Roster, selector: Selector | None) -> Named:
+def selected_by(run: Run, roster: Roster, selector: Selector | None) -> SelectedArms:
     """selector  the algorithm as it stands; None with too few to choose from"""
     if selector is None:
-        return _those_left(run, roster)
+        return _remaining_arms(run, roster)
     early = ended_early(run)
     lost = early and run.guarantee_lost
-    return selected_arms.name(selector, roster.arms, early, run.proof, lost)
+    return selected_arms.select_arms(selector, roster.arms, early, run.proof, lost)
 
 
-def _those_left(run: Run, roster: Roster) -> Named:
+def _remaining_arms(run: Run, roster: Roster) -> SelectedArms:
     if run.ending != Run.Ending.ROSTER or not roster.arms.size:
-        return Named(roster.arms[:0])
+        return SelectedArms(roster.arms[:0])
     rows = run.candidates.order_by("arm").values_list("rewards", "pulls")
     right, pulls = np.array(list(rows)).T[:, roster.arms]
     people = roster.people if run.several and run.one_kind_each else None
     ks = [skill.k for skill in run.skills]
-    return selected_arms.everybody(roster.arms, right, pulls, ks, people)
+    return selected_arms.select_everybody(roster.arms, right, pulls, ks, people)

@@ -14,9 +14,9 @@ from selection.models.roster import Roster
 from selection.models.status import WORDS
 from selection.runs import quotas
 from topk import Selector, Standing, Verdict
-from topk.selected_arms import Named
+from topk.selected_arms import SelectedArms
 
-from .model_fit import Fit, restored
+from .model_fit import ModelFit, restore_selector
 from .selection import name_tested
 
 GONE = {value: str(words) for value, words in Candidate.Gone.choices}
@@ -27,7 +27,7 @@ COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Line:
+class WorkerStanding:
     """One worker in a run. Means and bounds are in [0, 1]; mean is None without an answer.
 
     verdict  accepted, rejected, undecided, not tested, or settled in / settled out by the present
@@ -81,15 +81,15 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Look:
+class RunStandings:
     """A run as its algorithm sees it: every worker's line, how well it fits, and whom it names."""
 
-    lines: list[Line]
-    fit: Fit
-    named: Named | None = None
+    lines: list[WorkerStanding]
+    fit: ModelFit
+    named: SelectedArms | None = None
 
 
-def look(run: Run) -> Look:
+def run_standings(run: Run) -> RunStandings:
     """Lines come skill by skill: the selected, the others, the not tested; best mean first.
 
     A draft has none.
@@ -97,31 +97,31 @@ def look(run: Run) -> Look:
     # Named tuples, because objects of ten thousand candidates and workers take a second to make.
     rows = list(run.candidates.order_by("arm").values_list(*COLUMNS, named=True))
     if not rows:
-        return Look([], Fit())
-    roster, selector = restored(run, rows)
+        return RunStandings([], ModelFit())
+    roster, selector = restore_selector(run, rows)
     who = name_tested(run, rows, roster, selector)
-    lines = _lines(run, rows, roster, selector, who)
-    return Look(lines, Fit.of(run, selector) if selector else Fit(), who)
+    lines = _build_lines(run, rows, roster, selector, who)
+    return RunStandings(lines, ModelFit.of(run, selector) if selector else ModelFit(), who)
 
 
-def standings(run: Run) -> list[Line]:
+def worker_standings(run: Run) -> list[WorkerStanding]:
     """Every worker's line alone."""
-    return look(run).lines
+    return run_standings(run).lines
 
 
-def _lines(
-    run: Run, rows: list[Any], roster: Roster, selector: Selector | None, who: Named
-) -> list[Line]:
+def _build_lines(
+    run: Run, rows: list[Any], roster: Roster, selector: Selector | None, who: SelectedArms
+) -> list[WorkerStanding]:
     standing = selector.standing() if selector else _nothing_known(roster)
     lower = roster.spread(standing.lower, 0.0).tolist()
     upper = roster.spread(standing.upper, 1.0).tolist()
     settled = roster.spread(standing.settled, 0).tolist()
     chosen, expected = set(who.arms.tolist()), who.expected or {}
-    group, lapsed = _groups(run), _lapsed(run)
+    group, lapsed = _group_names(run), _count_lapsed(run)
     waiting = set(run.candidates.filter(has_waiting_answers(run)).values_list("id", flat=True))
     names = [str(skill) for skill in run.skills] if run.several else [""]
     lines = [
-        Line(
+        WorkerStanding(
             candidate=row.id,
             worker=row.worker__key,
             name=row.worker__name,
@@ -136,7 +136,7 @@ def _lines(
             by_algorithm=row.arm in chosen,
             decided_in=row.decided_in if row.pulls else None,
             why=row.decided_why if row.pulls else "",
-            presence=presence(row, row.id in waiting),
+            presence=presence_of(row, row.id in waiting),
             lapsed=lapsed.get(row.id, 0),
             by_hand="" if row.by_hand is None else WORDS[Verdict(row.by_hand)],
             by_hand_why=row.by_hand_why,
@@ -147,10 +147,10 @@ def _lines(
         )
         for row in rows
     ]
-    return sorted(_with_places(run, lines), key=_merit)
+    return sorted(_add_places(run, lines), key=_merit_key)
 
 
-def _with_places(run: Run, lines: list[Line]) -> list[Line]:
+def _add_places(run: Run, lines: list[WorkerStanding]) -> list[WorkerStanding]:
     """Where each worker is selected for one kind of task: for which, on their other lines."""
     if not (run.several and run.one_kind_each):
         return lines
@@ -175,14 +175,14 @@ def _nothing_known(roster: Roster) -> Standing:
     )
 
 
-def _lapsed(run: Run) -> dict[int, int]:
+def _count_lapsed(run: Run) -> dict[int, int]:
     """By candidate, the answers that were not given in time."""
     rows = run.answers.filter(expired=True, void=False).order_by()
     found = rows.values_list("assignment__candidate").annotate(count=Count("pk"))
     return dict(found)
 
 
-def presence(row: Any, waiting: bool = False) -> str:
+def presence_of(row: Any, waiting: bool = False) -> str:
     """Return the presence of a candidate, or of a row of COLUMNS.
 
     waiting  whether an answer of the worker waits: it was given, so the worker is active
@@ -192,7 +192,7 @@ def presence(row: Any, waiting: bool = False) -> str:
     return "active" if row.seen or row.pulls or waiting else "invited"
 
 
-def _merit(line: Line) -> tuple[int, bool, bool, bool, float, int]:
+def _merit_key(line: WorkerStanding) -> tuple[int, bool, bool, bool, float, int]:
     return (
         line.number,
         not line.selected,
@@ -203,7 +203,7 @@ def _merit(line: Line) -> tuple[int, bool, bool, bool, float, int]:
     )
 
 
-def _groups(run: Run) -> Callable[[int], str]:
+def _group_names(run: Run) -> Callable[[int], str]:
     """The name of an arm's group; empty without quotas."""
     option = run.options.get("quotas")
     if not option:
@@ -215,7 +215,7 @@ def _groups(run: Run) -> Callable[[int], str]:
 
 
 @dataclass(frozen=True)
-class Quota:
+class QuotaStanding:
     """How one group stands: workers selected of those wanted, and how many there are."""
 
     group: str
@@ -224,7 +224,7 @@ class Quota:
     workers: int
 
 
-def quota_lines(run: Run, lines: list[Line]) -> list[Quota]:
+def quota_lines(run: Run, lines: list[WorkerStanding]) -> list[QuotaStanding]:
     """A line for each group of a run with quotas, those with limits first."""
     if not run.quotas:
         return []
@@ -233,16 +233,17 @@ def quota_lines(run: Run, lines: list[Line]) -> list[Quota]:
     limits = run.quotas["limits"]
     names = [*sorted(limits), *sorted(set(sizes) - set(limits))]
     return [
-        Quota(name, selected[name], _wanted_of(limits.get(name)), sizes[name]) for name in names
+        QuotaStanding(name, selected[name], _limit_text(limits.get(name)), sizes[name])
+        for name in names
     ]
 
 
-def _wanted_of(limit: list[int | None] | None) -> str:
-    return quotas.words(limit) if limit else "any number"
+def _limit_text(limit: list[int | None] | None) -> str:
+    return quotas.describe_limit(limit) if limit else "any number"
 
 
 @dataclass(frozen=True)
-class SkillLine:
+class SkillStanding:
     """How one skill of several stands."""
 
     name: str
@@ -255,17 +256,17 @@ class SkillLine:
     answers: int
 
 
-def skill_lines(run: Run, lines: list[Line]) -> list[SkillLine]:
+def skill_lines(run: Run, lines: list[WorkerStanding]) -> list[SkillStanding]:
     """A line for each skill of a run of several."""
     return [_skill_line(run, skill, lines) for skill in run.skills] if run.several else []
 
 
-def _skill_line(run: Run, skill: Skill, lines: list[Line]) -> SkillLine:
+def _skill_line(run: Run, skill: Skill, lines: list[WorkerStanding]) -> SkillStanding:
     own = [line for line in lines if line.number == skill.number]
     verdicts = Counter(line.verdict for line in own)
     accepted, rejected = verdicts["accepted"], verdicts["rejected"]
     not_tested = verdicts[NOT_TESTED]
-    return SkillLine(
+    return SkillStanding(
         name=str(skill),
         number=skill.number,
         k=skill.k,

@@ -14,7 +14,7 @@ from redis import Redis, RedisError
 from selection import db_clock
 from selection.models import Answer, Pulse, Run
 
-from .durations import duration
+from .durations import format_duration
 
 # No sweep for so long, or three times as long as there should be one.
 UNSWEPT = timedelta(minutes=2)
@@ -26,7 +26,7 @@ READ_ONLY = "It answers, but takes no changes: nothing that is sent can be kept.
 
 
 @dataclass(frozen=True)
-class Part:
+class SystemPart:
     """well  whether it is at work
     words  how it is, and what to do where it is not
     """
@@ -37,7 +37,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Load:
+class SystemLoad:
     """running  runs that go on
     stuck    those of them in which an answer has waited for an hour
     answers  taken in all
@@ -56,19 +56,19 @@ class Load:
     queued: dict[str, int]
 
 
-def parts(now: datetime | None = None) -> list[Part]:
+def system_parts(now: datetime | None = None) -> list[SystemPart]:
     """The database first: without it nothing else is known."""
     try:
-        now = now or db_clock.now()
+        now = now or db_clock.database_now()
         beats = dict(Pulse.objects.values_list("name", "at"))
         writable = _is_writable()
     except DatabaseError as error:
-        return [Part("Database", False, f"It does not answer: {error}".strip())]
+        return [SystemPart("Database", False, f"It does not answer: {error}".strip())]
     return [
-        Part("Database", writable, "It answers." if writable else READ_ONLY),
-        _web(beats.get(Pulse.WEB), now),
-        _redis(),
-        _background(beats.get(Pulse.SWEEP), now),
+        SystemPart("Database", writable, "It answers." if writable else READ_ONLY),
+        _web_part(beats.get(Pulse.WEB), now),
+        _redis_part(),
+        _background_part(beats.get(Pulse.SWEEP), now),
     ]
 
 
@@ -81,24 +81,24 @@ def _is_writable() -> bool:
         return bool(cursor.fetchone()[0] == "off")
 
 
-def load(now: datetime | None = None) -> Load:
-    now = now or db_clock.now()
+def system_load(now: datetime | None = None) -> SystemLoad:
+    now = now or db_clock.database_now()
     going = Run.objects.running()
     waiting = Answer.objects.filter(applied_in=None, run__in=going)
     seen = waiting.aggregate(count=Count("pk"), first=Min("at"))
     lag = (now - seen["first"]).total_seconds() if seen["first"] else 0.0
-    return Load(
+    return SystemLoad(
         running=going.count(),
         stuck=waiting.filter(at__lt=now - STUCK).values("run").distinct().count(),
         answers=Answer.objects.count(),
         steps=Run.objects.aggregate(steps=Sum("steps"))["steps"] or 0,
         waiting=seen["count"],
         lag=max(0.0, lag),
-        queued=_queued(),
+        queued=_queue_lengths(),
     )
 
 
-def unswept(last: datetime | None, now: datetime) -> timedelta | None:
+def background_delay(last: datetime | None, now: datetime) -> timedelta | None:
     """For how long nothing has worked in the background, where that is too long."""
     most = max(UNSWEPT, 3 * timedelta(seconds=settings.SWEEP_SECONDS))
     return None if last is not None and now - last < most else now - (last or now)
@@ -112,29 +112,35 @@ def redis_answers() -> bool:
     return True
 
 
-def _web(last: datetime | None, now: datetime) -> Part:
+def _web_part(last: datetime | None, now: datetime) -> SystemPart:
     if last is None:
-        return Part("Web", True, "It has not said anything yet; this page shows that it is there.")
+        return SystemPart(
+            "Web", True, "It has not said anything yet; this page shows that it is there."
+        )
     if now - last > SILENT:
-        words = f"It last took answers {duration(now - last)} ago; that time will be given back."
-        return Part("Web", False, words)
-    return Part("Web", True, "It takes answers.")
+        words = (
+            f"It last took answers {format_duration(now - last)} ago; that time will be given back."
+        )
+        return SystemPart("Web", False, words)
+    return SystemPart("Web", True, "It takes answers.")
 
 
-def _redis() -> Part:
+def _redis_part() -> SystemPart:
     if redis_answers():
-        return Part("Redis", True, "It answers.")
-    return Part("Redis", False, "It does not answer: start it, or see REDIS_URL.")
+        return SystemPart("Redis", True, "It answers.")
+    return SystemPart("Redis", False, "It does not answer: start it, or see REDIS_URL.")
 
 
-def _background(last: datetime | None, now: datetime) -> Part:
+def _background_part(last: datetime | None, now: datetime) -> SystemPart:
     name = "Background"
-    span = unswept(last, now)
+    span = background_delay(last, now)
     if span is None:
-        words = f"It last swept {duration(now - last)} ago." if last else ""
-        return Part(name, True, words)
-    ago = f"Nothing has worked for {duration(span)}" if last else "Nothing has worked yet"
-    return Part(name, False, f"{ago}: see whether a Celery worker and Celery's beat are running.")
+        words = f"It last swept {format_duration(now - last)} ago." if last else ""
+        return SystemPart(name, True, words)
+    ago = f"Nothing has worked for {format_duration(span)}" if last else "Nothing has worked yet"
+    return SystemPart(
+        name, False, f"{ago}: see whether a Celery worker and Celery's beat are running."
+    )
 
 
 def celery_workers() -> list[str]:
@@ -147,7 +153,7 @@ def celery_workers() -> list[str]:
         return []
 
 
-def _queued() -> dict[str, int]:
+def _queue_lengths() -> dict[str, int]:
     """Celery keeps a list in Redis for each queue."""
     if not redis_answers():
         return {}

@@ -12,14 +12,14 @@ FASTEST = 1800  # answers an hour of one worker: more come from a simulated crow
 
 
 @dataclass(frozen=True)
-class Pace:
+class Throughput:
     """Answers an hour, from the first answer of this run to the last."""
 
     run: Run
     an_hour: float
 
 
-def pace(pool: Pool) -> Pace | None:
+def pool_throughput(pool: Pool) -> Throughput | None:
     """That of the latest run of this pool in which enough was answered; None if there is none.
 
     The sample run, and answers that came faster than people give them, say nothing of people.
@@ -39,5 +39,5 @@ def pace(pool: Pool) -> Pace | None:
         hours = (seen["last"] - seen["first"]).total_seconds() / 3600
         an_hour = (seen["count"] - 1) / hours
         if an_hour <= FASTEST * seen["workers"]:
-            return Pace(run, an_hour)
+            return Throughput(run, an_hour)
     return None

@@ -5,19 +5,21 @@ from django.db.models import Q
 from selection.models import Run
 from selection.runs import priors
 
-from .collusion import Signs
-from .durations import many
-from .model_fit import Fit
+from .collusion import CollusionSigns
+from .durations import count_noun
+from .model_fit import ModelFit
 
 
-def list_weakenings(run: Run, fit: Fit, signs: Signs, by_hand: str) -> tuple[str, ...]:
+def list_weakenings(
+    run: Run, fit: ModelFit, signs: CollusionSigns, by_hand: str
+) -> tuple[str, ...]:
     """Return a sentence for each reason not to rely on the guarantee as it stands; mostly none.
 
     fit      doubts of the algorithm and of the tests of its assumptions
     signs    signs that workers share answers
     by_hand  what verdicts by hand do to the guarantee; empty without any
     """
-    reasons = (*fit.warnings, _leavers(run), _sharing(signs), priors.doubt(run), by_hand)
+    reasons = (*fit.warnings, _leavers(run), _sharing(signs), priors.prior_doubt(run), by_hand)
     return tuple(reason for reason in reasons if reason)
 
 
@@ -29,16 +31,16 @@ def _leavers(run: Run) -> str:
         return ""
     were = "was" if count == 1 else "were"
     return (
-        f"{many(count, 'worker')} left or {were} withdrawn after answers had counted; the "
+        f"{count_noun(count, 'worker')} left or {were} withdrawn after answers had counted; the "
         "guarantee assumes that the reason had nothing to do with the answers."
     )
 
 
-def _sharing(signs: Signs) -> str:
+def _sharing(signs: CollusionSigns) -> str:
     count = len(signs.found)
     if not count:
         return ""
     return (
-        f"There {'is' if count == 1 else 'are'} {many(count, 'sign')} that workers share answers, "
+        f"There {'is' if count == 1 else 'are'} {count_noun(count, 'sign')} that workers share answers, "
         "and the guarantee assumes that they do not."
     )

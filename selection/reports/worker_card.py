@@ -6,13 +6,13 @@ from math import sqrt
 
 from selection.models import Answer, Assignment, Candidate, Run, Step
 
-from .standings import Line, look
+from .standings import WorkerStanding, run_standings
 
 Z = 1.96  # a normal distribution's, for 95 %
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenAnswer:
     """One question to the worker, and what came back. Times are None for what did not happen.
 
     asked    when it was handed out, in which step
@@ -47,7 +47,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierRun:
     """The same worker in another run."""
 
     run: Run
@@ -58,35 +58,35 @@ class Earlier:
 
 
 @dataclass(frozen=True)
-class Card:
-    line: Line
-    given: list[Given]
+class WorkerCard:
+    line: WorkerStanding
+    given: list[GivenAnswer]
     points: list[Point]
     decided: Step | None
-    others: list[Earlier]
+    others: list[EarlierRun]
 
 
-def card(candidate: Candidate) -> Card:
+def worker_card(candidate: Candidate) -> WorkerCard:
     run = candidate.run
-    line = next(line for line in look(run).lines if line.candidate == candidate.pk)
-    given = _given(candidate)
+    line = next(line for line in run_standings(run).lines if line.candidate == candidate.pk)
+    given = _list_given_answers(candidate)
     decided = run.history.filter(number=candidate.decided_in or 0).first()
-    return Card(line, given, _points(given), decided, _others(candidate))
+    return WorkerCard(line, given, _accuracy_points(given), decided, _earlier_runs(candidate))
 
 
-def _given(candidate: Candidate) -> list[Given]:
+def _list_given_answers(candidate: Candidate) -> list[GivenAnswer]:
     """In the order asked."""
     rows = list(candidate.assignments.select_related("question", "answer").order_by("position"))
     steps = candidate.run.history.filter(number__in={row.step for row in rows})
     times = dict(steps.values_list("number", "at"))
-    return [_one(row, times.get(row.step)) for row in rows]
+    return [_card_row(row, times.get(row.step)) for row in rows]
 
 
-def _one(row: Assignment, asked: datetime | None) -> Given:
+def _card_row(row: Assignment, asked: datetime | None) -> GivenAnswer:
     answer: Answer | None = getattr(row, "answer", None)
     replied = answer is not None and not answer.expired
     answered = answer.at if answer is not None and replied else None
-    return Given(
+    return GivenAnswer(
         number=row.position + 1,
         question=row.question.key,
         prompt=row.question.prompt,
@@ -97,12 +97,12 @@ def _one(row: Assignment, asked: datetime | None) -> Given:
         answered=answered,
         took=answered - row.shown if answered and row.shown else None,
         response=answer.response if answer else "",
-        outcome=_outcome(row, answer),
+        outcome=_describe_outcome(row, answer),
         counted=answer.applied_in if answer else None,
     )
 
 
-def _outcome(row: Assignment, answer: Answer | None) -> str:
+def _describe_outcome(row: Assignment, answer: Answer | None) -> str:
     if answer is None:
         return "shown" if row.shown else "out"
     if answer.void:
@@ -112,17 +112,17 @@ def _outcome(row: Assignment, answer: Answer | None) -> str:
     return "right" if answer.right else "wrong"
 
 
-def _points(given: list[Given]) -> list[Point]:
+def _accuracy_points(given: list[GivenAnswer]) -> list[Point]:
     """After each answer that was counted, in the order asked."""
     right, points = 0, []
     counted = [one for one in given if one.counted and one.outcome != "question retired"]
     for answers, one in enumerate(counted, 1):
         right += one.outcome == "right"
-        points.append(wilson(right, answers))
+        points.append(wilson_interval(right, answers))
     return points
 
 
-def wilson(right: int, answers: int) -> Point:
+def wilson_interval(right: int, answers: int) -> Point:
     """Wilson's interval for a share (1927): it stays within [0, 1], also after one answer."""
     share, z2 = right / answers, Z * Z / answers
     middle = (share + z2 / 2) / (1 + z2)
@@ -130,12 +130,12 @@ def wilson(right: int, answers: int) -> Point:
     return Point(answers, share, max(0.0, middle - half), min(1.0, middle + half))
 
 
-def _others(candidate: Candidate) -> list[Earlier]:
+def _earlier_runs(candidate: Candidate) -> list[EarlierRun]:
     """The newest run first; in a run of several skills, one of each."""
     own = Candidate.objects.filter(worker=candidate.worker_id).exclude(pk=candidate.pk)
     rows = own.select_related("run", "run__question_set").order_by("-run_id", "skill")[:50]
     return [
-        Earlier(
+        EarlierRun(
             run=row.run,
             answers=row.pulls,
             right=round(row.rewards),

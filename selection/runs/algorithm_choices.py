@@ -14,7 +14,7 @@ from . import eligibility, priors, quotas, validation
 
 
 @dataclass(frozen=True)
-class Choice:
+class AlgorithmChoice:
     """An algorithm to choose, and what it would promise."""
 
     name: str
@@ -37,85 +37,92 @@ class Setting:
         return [ALGORITHMS[name].title for name in self.algorithms]
 
 
-def own(run: Run, workers: int) -> Choice | None:
+def choice_of_run(run: Run, workers: int) -> AlgorithmChoice | None:
     """This run's own algorithm, with its options; None if it is refused."""
-    if validation.of(run, workers):
+    if validation.validate_run(run, workers):
         return None
-    workers = validation.expected(run, workers)
-    promise = _as_if_started(run, workers).selector(workers=workers).promise
-    return _choice(run.algorithm, sentence(run, promise, workers))
+    workers = validation.expected_workers(run, workers)
+    promise = _fill_quotas(run, workers).selector(workers=workers).promise
+    return _build_choice(run.algorithm, guarantee_sentence(run, promise, workers))
 
 
-def _as_if_started(run: Run, workers: int) -> Run:
+def _fill_quotas(run: Run, workers: int) -> Run:
     """The run with its quotas filled in, where they can be: they are part of the promise."""
-    if not run.quotas or validation.of_quotas(run, run.pool):
+    if not run.quotas or validation.validate_quotas(run, run.pool):
         return run
-    started = validation.copy(run)
-    filled = quotas.option(run.quotas, quotas.values(eligibility.of(run), run.quotas["attribute"]))
+    started = validation.copy_unsaved(run)
+    filled = quotas.build_quota_option(
+        run.quotas,
+        quotas.attribute_values(eligibility.eligible_workers(run), run.quotas["attribute"]),
+    )
     if run.enrolling:  # nobody knows yet who will have joined
         filled = {"groups": [0] * workers, "at_least": [0], "at_most": [workers], "names": [""]}
     started.options = run.options | {"quotas": filled}
     return started
 
 
-def every(run: Run, workers: int) -> list[Choice]:
+def list_choices(run: Run, workers: int) -> list[AlgorithmChoice]:
     """Every algorithm by group, with what it would promise for this run over so many workers.
 
     Empty when none could be run on it: ``refusals`` says why.
     """
-    workers = validation.expected(run, workers)
-    if validation.out_of_range(run, workers):
+    workers = validation.expected_workers(run, workers)
+    if validation.find_out_of_range(run, workers):
         return []
     several = run.several or run.selector_class.several_skills
     found = [
-        _choice(name, sentence(run, kind.promise, workers))
+        _build_choice(name, guarantee_sentence(run, kind.promise, workers))
         for name, kind in ALGORITHMS.items()
         if (kind.takes_skills if several else not kind.several_skills)
     ]
     return sorted(found, key=lambda choice: algorithms.GROUPS.index(choice.group))
 
 
-def sentence(run: Run, promise: Promise, workers: int, reached: float | None = None) -> str:
+def guarantee_sentence(
+    run: Run, promise: Promise, workers: int, reached: float | None = None
+) -> str:
     """What is promised for this run, or with the ε that was ``reached`` by now."""
     if promise.fixed == "budget" and (run.several or run.selector_class.several_skills):
         return "The workers that look best in each skill when the budget is spent; no promise."
     if run.several:
-        promise = replace(promise, within=within(run))
+        promise = replace(promise, within=describe_allowed_selections(run))
     return promise.sentence(run.problem(workers), reached)
 
 
-def within(run: Run) -> str:
+def describe_allowed_selections(run: Run) -> str:
     """Which selections are allowed, where there are several kinds of task."""
     each = [f"{skill.k} for “{skill}”" for skill in run.skills]
     nobody = ", nobody for two of them" if run.one_kind_each else ""
     return f", among all selections of {', '.join(each[:-1])} and {each[-1]}{nobody}"
 
 
-def _choice(name: str, promise: str) -> Choice:
+def _build_choice(name: str, promise: str) -> AlgorithmChoice:
     kind = ALGORITHMS[name]
-    return Choice(name, kind.title, algorithms.group_of(name), promise, kind.promise.citation)
+    return AlgorithmChoice(
+        name, kind.title, algorithms.group_of(name), promise, kind.promise.citation
+    )
 
 
-def settings() -> list[Setting]:
+def list_settings() -> list[Setting]:
     """Every setting that any algorithm has, once."""
     users: dict[str, list[str]] = {}
     found: dict[str, Option] = {}
     for name in ALGORITHMS:
-        for option in algorithms.settings(name):
+        for option in algorithms.algorithm_options(name):
             users.setdefault(option.name, []).append(name)
             found.setdefault(option.name, option)
     return [
-        Setting(option, algorithms.label(name), tuple(users[name]))
+        Setting(option, algorithms.option_label(name), tuple(users[name]))
         for name, option in found.items()
     ]
 
 
-def needs() -> dict[str, list[str]]:
+def fields_read_by_algorithm() -> dict[str, list[str]]:
     """By algorithm, the fields of a run's form that it reads besides those that all do."""
     return {
         name: [
             *kind.needs,
-            *(f"option_{option.name}" for option in algorithms.settings(name)),
+            *(f"option_{option.name}" for option in algorithms.algorithm_options(name)),
             *(["quota_attribute", "quota_lines"] if kind.keeps_quotas else []),
             *(["learn_from"] if kind.learns else []),
             *(["skills"] if kind.takes_skills else []),
@@ -125,22 +132,22 @@ def needs() -> dict[str, list[str]]:
     }
 
 
-def words(run: Run) -> list[tuple[str, str]]:
+def describe_options(run: Run) -> list[tuple[str, str]]:
     """What was set besides the usual numbers, for people: (label, value)."""
     chosen = run.hand_set
     if run.selector_class.says_accuracy:
         chosen = {"accuracy": LIKE_THESE} | chosen
-    said = [(algorithms.label(name), _said(value)) for name, value in chosen.items()]
-    if learned := priors.learned(run):
+    said = [(algorithms.option_label(name), _format_value(value)) for name, value in chosen.items()]
+    if learned := priors.learned_prior(run):
         said.append(("Learns from", learned.source))
     if run.quotas:
         limits = sorted(run.quotas["limits"].items())
-        each = ", ".join(f"{value} {quotas.words(limit)}" for value, limit in limits)
+        each = ", ".join(f"{value} {quotas.describe_limit(limit)}" for value, limit in limits)
         said.append((f"Quotas by {run.quotas['attribute']}", each))
     return said
 
 
-def accuracy(run: Run) -> str:
+def describe_accuracy(run: Run) -> str:
     """What accuracy means in this run's promise, where that could be chosen."""
     if not run.selector_class.says_accuracy:
         return ""
@@ -148,16 +155,16 @@ def accuracy(run: Run) -> str:
     return f"Accuracy {chosen} is {algorithms.MEANINGS[chosen]}."
 
 
-def _said(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def chosen(algorithm: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def drop_default_options(algorithm: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Of these options those that are not the usual: a better one of a later version is not kept
     out. Raises Refused for a name that the algorithm does not know."""
-    known = _known(algorithm, given)
+    known = _check_option_names(algorithm, given)
     return {
         name: value
         for name, value in given.items()
@@ -165,9 +172,9 @@ def chosen(algorithm: str, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _known(algorithm: str, names: Iterable[str]) -> dict[str, Option]:
+def _check_option_names(algorithm: str, names: Iterable[str]) -> dict[str, Option]:
     """The algorithm's options. Raises Refused where one of these names is none of theirs."""
-    known = {option.name: option for option in algorithms.settings(algorithm)}
+    known = {option.name: option for option in algorithms.algorithm_options(algorithm)}
     for name in names:
         if name not in known:
             there = f"it has {', '.join(known)}" if known else "it has none"
@@ -177,11 +184,11 @@ def _known(algorithm: str, names: Iterable[str]) -> dict[str, Option]:
 
 def read_options(algorithm: str, written: dict[str, str]) -> dict[str, Any]:
     """Options given as text on a command line. Raises Refused for what cannot be."""
-    known = _known(algorithm, written)
-    return {name: _read(known[name], text) for name, text in written.items()}
+    known = _check_option_names(algorithm, written)
+    return {name: _parse_option(known[name], text) for name, text in written.items()}
 
 
-def _read(option: Option, text: str) -> Any:
+def _parse_option(option: Option, text: str) -> Any:
     readers: dict[str, Callable[[str], Any]] = {
         "flag": {"yes": True, "no": False}.__getitem__,
         "integer": int,

@@ -29,7 +29,7 @@ AT_ANY_TIME = {"price", "currency"}
 STAYS = "The promise stays as it is: its bounds hold however many answers there are."
 
 
-def preview(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
+def preview_changes(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
     """What these settings would do, a sentence for each that would change, by name.
 
     wanted  new values by name, of ``SETTINGS``
@@ -46,29 +46,33 @@ def preview(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
             continue
         free = name in AT_ANY_TIME | {"name", "budget"}
         if run.status not in GOING and not free:
-            raise Conflict(f"The run “{run}” has ended; its {label(name)} cannot change any more.")
-        _check(run, name, value)
+            raise Conflict(
+                f"The run “{run}” has ended; its {setting_label(name)} cannot change any more."
+            )
+        _check_value(run, name, value)
         said[name] = SETTINGS[name](run, value)
     return said
 
 
 @transaction.atomic
-def apply(run: Run, wanted: Mapping[str, Any], who: str = "", why: str = "") -> dict[str, str]:
+def apply_changes(
+    run: Run, wanted: Mapping[str, Any], who: str = "", why: str = ""
+) -> dict[str, str]:
     """Change these settings; returns what was said of each, and raises, as ``preview`` does."""
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")
-    said = preview(locked, wanted)
+    said = preview_changes(locked, wanted)
     if not said:
         return said
     _keep_weights(locked, said)
     for name, sentence in said.items():
         setattr(locked, name, wanted[name])
-        events.write(locked, name, sentence, who, why)
+        events.write_event(locked, name, sentence, who, why)
     locked.save(update_fields=[*said, "options"])
     if "budget" in said and locked.status == Run.Status.ENDED:
-        lifecycle.reopen(locked, who, why)
-    wakeups.request(locked.pk)
+        lifecycle.reopen_run(locked, who, why)
+    wakeups.request_step(locked.pk)
     return said
 
 
@@ -79,40 +83,42 @@ def _keep_weights(run: Run, said: Mapping[str, str]) -> None:
         run.options.setdefault("tuned_for", run.epsilon)
 
 
-def label(name: str) -> str:
-    return str(_field(name).verbose_name)
+def setting_label(name: str) -> str:
+    return str(_model_field(name).verbose_name)
 
 
-def _field(name: str) -> "Field[Any, Any]":
+def _model_field(name: str) -> "Field[Any, Any]":
     field = Run._meta.get_field(name)
     assert isinstance(field, Field)
     return field
 
 
-def _check(run: Run, name: str, value: Any) -> None:
+def _check_value(run: Run, name: str, value: Any) -> None:
     """Raise Refused for a value that this setting cannot have in any run."""
     if name in validation.HARMLESS and value is not None:
         probe = Run(k=1)
         setattr(probe, name, value)
-        for refusal in validation.out_of_range(probe, 2).values():
+        for refusal in validation.find_out_of_range(probe, 2).values():
             raise Refused(refusal)
     try:
-        _field(name).clean(value, run)
+        _model_field(name).clean(value, run)
     except ValidationError as error:
-        raise Refused(f"{label(name).capitalize()}: {' '.join(error.messages)}") from error
+        raise Refused(f"{setting_label(name).capitalize()}: {' '.join(error.messages)}") from error
     if name == "name":
-        for refusal in validation.of_name(Run(pk=run.pk, team_id=run.team_id, name=value)).values():
+        for refusal in validation.validate_name(
+            Run(pk=run.pk, team_id=run.team_id, name=value)
+        ).values():
             raise Refused(refusal)
 
 
 # -- what each does
 
 
-def _name(run: Run, value: str) -> str:
+def _describe_name(run: Run, value: str) -> str:
     return f"The run “{run.name}” is called “{value}” from now on. Nothing else changes."
 
 
-def _budget(run: Run, value: int | None) -> str:
+def _describe_budget(run: Run, value: int | None) -> str:
     title = run.selector_class.title
     if run.fixed_budget:
         raise Refused(
@@ -125,9 +131,9 @@ def _budget(run: Run, value: int | None) -> str:
     if value is not None and value < used:
         raise Refused(f"{used:,} assignments are handed out already; it cannot be less than that.")
     if value is None:
-        now = f"There is no limit any more, after {_amount(run.budget)}."
+        now = f"There is no limit any more, after {_format_budget(run.budget)}."
     else:
-        now = f"The budget is {value:,} instead of {_amount(run.budget)}: {value - used:,} more "
+        now = f"The budget is {value:,} instead of {_format_budget(run.budget)}: {value - used:,} more "
         now += "assignments may be handed out."
     lowered = value is not None and (run.budget is None or value < run.budget)
     early = " If it is spent first, the run ends with what it can promise by then."
@@ -135,36 +141,42 @@ def _budget(run: Run, value: int | None) -> str:
     return f"{now}{goes_on} {STAYS}{early if lowered else ''}"
 
 
-def _amount(budget: int | None) -> str:
+def _format_budget(budget: int | None) -> str:
     return "no limit" if budget is None else f"{budget:,}"
 
 
-def _price(run: Run, value: Decimal | None) -> str:
+def _describe_price(run: Run, value: Decimal | None) -> str:
     if value is None:
         return "What an answer costs is not known any more. Nothing else changes."
-    now = money.words(value, run.currency)
-    before = "" if run.price is None else f" instead of {money.words(run.price, run.currency)}"
+    now = money.format_amount(value, run.currency)
+    before = (
+        "" if run.price is None else f" instead of {money.format_amount(run.price, run.currency)}"
+    )
     return f"An answer costs {now}{before}. Nothing else changes: the budget counts answers."
 
 
-def _currency(run: Run, value: str) -> str:
+def _describe_currency(run: Run, value: str) -> str:
     return f"Amounts are told in {value or 'no currency'}. No number changes."
 
 
-def _slots(run: Run, value: int) -> str:
-    return _out(f"At most {value:,} assignments are out at once, instead of {run.slots:,}.")
+def _describe_slots(run: Run, value: int) -> str:
+    return _describe_open_assignments(
+        f"At most {value:,} assignments are out at once, instead of {run.slots:,}."
+    )
 
 
 def _slots_per_worker(run: Run, value: int) -> str:
     before = run.slots_per_worker
-    return _out(f"A worker holds at most {value:,} at once, instead of {before:,}.")
+    return _describe_open_assignments(
+        f"A worker holds at most {value:,} at once, instead of {before:,}."
+    )
 
 
-def _out(now: str) -> str:
+def _describe_open_assignments(now: str) -> str:
     return f"{now} What is out stays out. The promise stays as it is: it does not depend on this."
 
 
-def _minutes(run: Run, value: int) -> str:
+def _describe_minutes(run: Run, value: int) -> str:
     return (
         f"Who is shown a question from now on has {value:,} minutes, instead of {run.minutes:,}; "
         "who has one before them keeps the time that they were told. What is measured is to be "
@@ -191,7 +203,7 @@ def _hours_to_come(run: Run, value: float | None) -> str:
     return said
 
 
-def _epsilon(run: Run, value: float) -> str:
+def _describe_epsilon(run: Run, value: float) -> str:
     kind = run.selector_class
     if "epsilon" not in kind.needs:
         raise Refused(f"{kind.title} does not use ε: there is nothing to change.")
@@ -205,38 +217,38 @@ def _epsilon(run: Run, value: float) -> str:
     less = value > run.epsilon
     costs = "fewer answers, for a weaker promise" if less else "more answers, for a stronger one"
     return (
-        f"ε is {value:g} instead of {run.epsilon:g}: {costs}.{_reached(run, value)} Choosing it "
+        f"ε is {value:g} instead of {run.epsilon:g}: {costs}.{_describe_epsilon_reached(run, value)} Choosing it "
         "after having seen answers costs nothing, since what is proved of them holds for every ε "
-        f"at once. The promise is then: {_promise(run, value)}"
+        f"at once. The promise is then: {_describe_guarantee(run, value)}"
     )
 
 
 def _zero_fits(run: Run) -> bool:
-    probe = validation.copy(run)
+    probe = validation.copy_unsaved(run)
     probe.epsilon = 0.0
-    return not validation.of(probe, max(run.candidates.count(), run.k + 1))
+    return not validation.validate_run(probe, max(run.candidates.count(), run.k + 1))
 
 
-def _reached(run: Run, value: float) -> str:
+def _describe_epsilon_reached(run: Run, value: float) -> str:
     last = run.history.order_by("-number").first()
     gap = min(run.proof.get("epsilon", 1.0), 1.0 if last is None else last.gap)
     reached = gap <= value and not run.enrolling
     return " So much is reached already, so the run ends at its next step." if reached else ""
 
 
-def _promise(run: Run, value: float) -> str:
+def _describe_guarantee(run: Run, value: float) -> str:
     workers = max(run.candidates.filter(gone="", skill=0).count(), run.k + 1)
-    probe = validation.copy(run)
+    probe = validation.copy_unsaved(run)
     probe.options = {name: value for name, value in run.options.items() if name != "quotas"}
     probe.epsilon = value
-    return algorithm_choices.sentence(probe, probe.selector(workers).promise, workers)
+    return algorithm_choices.guarantee_sentence(probe, probe.selector(workers).promise, workers)
 
 
 def _enrol_until(run: Run, value: datetime | None) -> str:
     _refuse_unless_open(run)
     if value is None:
         return "The roster does not close by the clock any more. The promise stays as it is."
-    for refusal in validation.of_closing(run, value).values():
+    for refusal in validation.validate_closing_time(run, value).values():
         raise Refused(refusal)
     at = f"{timezone.localtime(value):%d %b %Y, %H:%M %Z}"
     return (
@@ -262,15 +274,15 @@ def _refuse_unless_open(run: Run) -> None:
 
 
 SETTINGS: dict[str, Callable[[Run, Any], str]] = {
-    "name": _name,
-    "budget": _budget,
-    "price": _price,
-    "currency": _currency,
-    "slots": _slots,
+    "name": _describe_name,
+    "budget": _describe_budget,
+    "price": _describe_price,
+    "currency": _describe_currency,
+    "slots": _describe_slots,
     "slots_per_worker": _slots_per_worker,
-    "minutes": _minutes,
+    "minutes": _describe_minutes,
     "hours_to_come": _hours_to_come,
-    "epsilon": _epsilon,
+    "epsilon": _describe_epsilon,
     "enrol_until": _enrol_until,
     "enrol_most": _enrol_most,
 }

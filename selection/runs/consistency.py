@@ -20,7 +20,7 @@ VOID = Q(assignments__answer__void=True)
 
 
 @dataclass(frozen=True)
-class Fault:
+class ConsistencyFault:
     """law    what does not hold, for programs
     words  where, for people
     mends  whether counting anew mends it
@@ -31,7 +31,7 @@ class Fault:
     mends: bool = False
 
 
-def faults(run: Run) -> list[Fault]:
+def find_faults(run: Run) -> list[ConsistencyFault]:
     """All that does not hold of a run, from its assignments and answers; empty for every sound run.
 
     Whoever looks at a run that goes on holds it (``look``), or a step comes in between. Raises
@@ -39,36 +39,42 @@ def faults(run: Run) -> list[Fault]:
     """
     if run.status == Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has not begun: there is nothing to count.")
-    rows = _rows(run)
-    handed_out = [*_order(rows), *_questions(run)]
-    return [*_tallies(rows), *handed_out, *_answers(run), *_steps(run, rows), *_end(run)]
+    rows = _read_rows(run)
+    handed_out = [*_check_order(rows), *_check_questions(run)]
+    return [
+        *_check_tallies(rows),
+        *handed_out,
+        *_check_answers(run),
+        *_check_steps(run, rows),
+        *_check_end(run),
+    ]
 
 
 @transaction.atomic
-def look(run: Run) -> list[Fault]:
+def check_run(run: Run) -> list[ConsistencyFault]:
     """``faults`` of a run that others may be at work on: steps wait meanwhile, answers do not."""
-    return faults(Run.objects.locked(run.pk) or run)
+    return find_faults(Run.objects.locked(run.pk) or run)
 
 
 @transaction.atomic
-def repair(run: Run, who: str = "", why: str = "") -> list[Fault]:
+def repair_run(run: Run, who: str = "", why: str = "") -> list[ConsistencyFault]:
     """Count what is counted of a run from its answers, and judge by that; returns what is left."""
     locked = Run.objects.locked(run.pk) or run
-    wrong = [fault.words for fault in faults(locked) if fault.mends]
+    wrong = [fault.words for fault in find_faults(locked) if fault.mends]
     if wrong:
-        _in_vain(locked).delete()
-        for row in _rows(locked):
+        _blocked_records(locked).delete()
+        for row in _read_rows(locked):
             if row.asked != row.dealt:
                 Candidate.objects.filter(pk=row.pk).update(asked=row.dealt)
         if locked.budget is not None and locked.count_spent() > locked.budget:
             locked.budget = locked.count_spent()
             locked.save(update_fields=["budget"])
-        late_regrades.grade(locked)
+        late_regrades.grade_answers(locked)
         verdict = rejudge(locked)
         said = f"Counted anew from the answers. {' '.join(wrong)} {verdict}"
-        events.write(locked, "recount", said, who, why)
-        wakeups.request(locked.pk)
-    return faults(Run.objects.get(pk=run.pk))
+        events.write_event(locked, "recount", said, who, why)
+        wakeups.request_step(locked.pk)
+    return find_faults(Run.objects.get(pk=run.pk))
 
 
 class _Row(NamedTuple):
@@ -88,7 +94,7 @@ class _Row(NamedTuple):
     reached: int | None
 
 
-def _rows(run: Run) -> list[_Row]:
+def _read_rows(run: Run) -> list[_Row]:
     right = Q(assignments__answer__right=True)
     found = run.candidates.order_by("arm").annotate(
         dealt=Count("assignments"),
@@ -102,7 +108,7 @@ def _rows(run: Run) -> list[_Row]:
     return [_Row(*row) for row in found.values_list(*columns)]
 
 
-def _tallies(rows: list[_Row]) -> Iterator[Fault]:
+def _check_tallies(rows: list[_Row]) -> Iterator[ConsistencyFault]:
     pairs = {
         "asked": ("dealt", "questions asked"),
         "pulls": ("told", "answers counted"),
@@ -116,73 +122,83 @@ def _tallies(rows: list[_Row]) -> Iterator[Fault]:
             if getattr(row, column) != getattr(row, found)
         ]
         if wrong:
-            yield Fault(column, f"{words.capitalize()} are not those stored: {_some(wrong)}.", True)
+            yield ConsistencyFault(
+                column, f"{words.capitalize()} are not those stored: {_shorten_names(wrong)}.", True
+            )
 
 
-def _order(rows: list[_Row]) -> Iterator[Fault]:
+def _check_order(rows: list[_Row]) -> Iterator[ConsistencyFault]:
     """Positions without a gap, and counted from the first one on (law 2)."""
     gaps = [row.worker for row in rows if row.last is not None and row.last + 1 != row.dealt]
     if gaps:
-        yield Fault("gaps", f"Positions are missing of {_some(gaps)}.")
+        yield ConsistencyFault("gaps", f"Positions are missing of {_shorten_names(gaps)}.")
     ahead = [
         row.worker
         for row in rows
         if row.reached is not None and row.reached + 1 != row.told + row.silent
     ]
     if ahead:
-        yield Fault("order", f"An answer was counted before an earlier one of {_some(ahead)}.")
+        yield ConsistencyFault(
+            "order", f"An answer was counted before an earlier one of {_shorten_names(ahead)}."
+        )
 
 
-def _questions(run: Run) -> Iterator[Fault]:
+def _check_questions(run: Run) -> Iterator[ConsistencyFault]:
     """Nobody is given a question twice (law 6), nor judged by one that was never shown (law 2)."""
     handed_out = Assignment.objects.filter(candidate__run=run).order_by()
     pairs = handed_out.values("candidate__worker", "question").annotate(times=Count("pk"))
     again = pairs.filter(times__gt=1).values_list("candidate__worker__key", flat=True)
     if names := sorted(set(again)):
-        yield Fault("twice", f"A question was handed out twice to {_some(names)}.")
+        yield ConsistencyFault(
+            "twice", f"A question was handed out twice to {_shorten_names(names)}."
+        )
     unseen = handed_out.filter(answer__expired=True, shown=None)
     if names := sorted(set(unseen.values_list("candidate__worker__key", flat=True))):
-        yield Fault("unseen", f"Time was up for what was never shown to {_some(names)}.")
+        yield ConsistencyFault(
+            "unseen", f"Time was up for what was never shown to {_shorten_names(names)}."
+        )
 
 
-def _answers(run: Run) -> Iterator[Fault]:
+def _check_answers(run: Run) -> Iterator[ConsistencyFault]:
     of_run = Answer.objects.filter(assignment__candidate__run=run)
     strays = (
         of_run.exclude(run=run).count()
         + run.answers.exclude(assignment__candidate__run=run).count()
     )
     if strays:
-        yield Fault(
+        yield ConsistencyFault(
             "strays", f"{strays} answers are noted for another run than they were given in."
         )
-    if again := _in_vain(run).count():
+    if again := _blocked_records(run).count():
         words = f"{again} answers wait for questions that were asked already: no step can be taken."
-        yield Fault("waiting", words, True)
+        yield ConsistencyFault("waiting", words, True)
     late = of_run.filter(applied_in__gt=run.steps).count()
     if late:
-        yield Fault("future", f"{late} answers are counted in steps that were not taken.")
-    wrong = [str(question) for question in late_regrades.questions(run.pk)]
+        yield ConsistencyFault(
+            "future", f"{late} answers are counted in steps that were not taken."
+        )
+    wrong = [str(question) for question in late_regrades.misgraded_questions(run.pk)]
     if wrong:
-        words = f"Answers to {_some(wrong)} are not graded as the question says."
-        yield Fault("grades", words, True)
+        words = f"Answers to {_shorten_names(wrong)} are not graded as the question says."
+        yield ConsistencyFault("grades", words, True)
 
 
-def _in_vain(run: Run) -> QuerySet[RecordedAnswer]:
+def _blocked_records(run: Run) -> QuerySet[RecordedAnswer]:
     """Recorded answers that wait for what was asked already, and so cannot be asked for."""
     mine = {"candidate": OuterRef("candidate"), "question": OuterRef("question")}
     waiting = RecordedAnswer.objects.filter(candidate__run=run).order_by()
     return waiting.filter(Exists(Assignment.objects.filter(**mine)))
 
 
-def _steps(run: Run, rows: list[_Row]) -> Iterator[Fault]:
+def _check_steps(run: Run, rows: list[_Row]) -> Iterator[ConsistencyFault]:
     taken = run.history.aggregate(count=Count("pk"), last=Max("number"))
     if (taken["count"], taken["last"] or 0) != (run.steps, run.steps):
         words = f"{run.steps} steps are counted and {taken['count']} are there."
-        yield Fault("steps", words)
+        yield ConsistencyFault("steps", words)
     spent = sum(row.dealt for row in rows) - run.answers.passed_over().count()
     if run.budget is not None and spent > run.budget:
         words = f"{spent:,} questions were handed out of a budget of {run.budget:,}."
-        yield Fault("budget", words, _was_free(run, spent))
+        yield ConsistencyFault("budget", words, _was_free(run, spent))
 
 
 def _was_free(run: Run, spent: int) -> bool:
@@ -192,7 +208,7 @@ def _was_free(run: Run, spent: int) -> bool:
     return not run.fixed_budget and run.answers.wasted().count() >= excess
 
 
-def _end(run: Run) -> Iterator[Fault]:
+def _check_end(run: Run) -> Iterator[ConsistencyFault]:
     """As many are selected as were wanted, where the promise was kept."""
     if not run.kept or run.regraded:
         return
@@ -201,10 +217,12 @@ def _end(run: Run) -> Iterator[Fault]:
             skill=skill.number, verdict=Candidate.Verdicts.ACCEPTED, gone=""
         ).count()
         if chosen != skill.k:
-            yield Fault("selection", f"{chosen} are selected where {skill.k} were wanted.")
+            yield ConsistencyFault(
+                "selection", f"{chosen} are selected where {skill.k} were wanted."
+            )
 
 
-def _some(names: list[str]) -> str:
+def _shorten_names(names: list[str]) -> str:
     """The first few, and how many more."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more

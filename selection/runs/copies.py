@@ -17,7 +17,7 @@ MADE = ("quotas", "tuned_for")
 
 
 @transaction.atomic
-def copy(run: Run, name: str, same_seed: bool = False, who: str = "", why: str = "") -> Run:
+def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: str = "") -> Run:
     """A new draft of the same settings, under this name; a platform's codes are of one run only.
 
     same_seed  deal the same questions in the same order; else it gets a seed of its own
@@ -34,9 +34,9 @@ def copy(run: Run, name: str, same_seed: bool = False, who: str = "", why: str =
     made.enrolling = run.enrolling or run.joined > 0
     made.enrol_most = run.enrol_most
     further = [Skill(question_set=each.question_set, k=each.k) for each in run.skills[1:]]
-    copied = lifecycle.create(made, further)
+    copied = lifecycle.create_run(made, further)
     seed = "the same seed" if same_seed else "a seed of its own"
-    events.write(copied, "copy", f"Copied from the run “{run}”, with {seed}.", who, why)
+    events.write_event(copied, "copy", f"Copied from the run “{run}”, with {seed}.", who, why)
     return copied
 
 

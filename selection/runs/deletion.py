@@ -12,7 +12,7 @@ from . import exposure_limits
 MOST_NAMED = 3
 
 
-def store(item: Model) -> None:
+def store_item(item: Model) -> None:
     """Raises Refused for what is wrong with the first of its fields."""
     if not str(item).strip():
         raise Refused("The name is empty.")
@@ -20,21 +20,23 @@ def store(item: Model) -> None:
         item.full_clean()
     except ValidationError as error:
         field, words = next(iter(error.message_dict.items()))
-        label = "" if field == "__all__" else f"{_label(item, field)}: "
+        label = "" if field == "__all__" else f"{_field_label(item, field)}: "
         raise Refused(f"{label}{words[0]}") from error
-    if isinstance(item, QuestionSet) and (why := exposure_limits.of_limit(item, item.most_workers)):
+    if isinstance(item, QuestionSet) and (
+        why := exposure_limits.refuse_limit(item, item.most_workers)
+    ):
         raise Conflict(why)
     item.save()
 
 
-def _label(item: Model, field: str) -> str:
+def _field_label(item: Model, field: str) -> str:
     return str(getattr(item._meta.get_field(field), "verbose_name", field)).capitalize()
 
 
 @transaction.atomic
-def delete(item: Pool | QuestionSet | Worker) -> None:
+def delete_item(item: Pool | QuestionSet | Worker) -> None:
     """With all that is in it. Raises Conflict where a run needs it, with the run's name."""
-    named = users(item).order_by("pk").values_list("name", flat=True)[: MOST_NAMED + 1]
+    named = runs_using(item).order_by("pk").values_list("name", flat=True)[: MOST_NAMED + 1]
     runs = [f"“{name}”" for name in named]
     if runs:
         words = "run" if len(runs) == 1 else "runs"
@@ -47,7 +49,7 @@ def delete(item: Pool | QuestionSet | Worker) -> None:
         raise Conflict(f"“{item}” is needed by a run since this moment, and stays.") from error
 
 
-def users(item: Pool | QuestionSet | Worker) -> QuerySet[Run]:
+def runs_using(item: Pool | QuestionSet | Worker) -> QuerySet[Run]:
     """The runs that need this pool, question set or worker."""
     if isinstance(item, Pool):
         return Run.objects.filter(pool=item)

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from selection.algorithms import ALGORITHMS, VARIED, of_variant
+from selection.algorithms import ALGORITHMS, VARIED, options_of_variant
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Run
@@ -29,7 +29,7 @@ def new_seed() -> int:
 ELSEWHERE = (*validation.HARMLESS, "pool", "question_set", "team", "options", "quotas", "belief")
 
 
-def build(
+def build_draft(
     fields: Mapping[str, Any], options: Mapping[str, Any], learn_from: Run | None = None
 ) -> Run:
     """A run of these settings that is not stored yet.
@@ -45,9 +45,9 @@ def build(
     run = Run(**{"seed": new_seed(), **fields})
     if run.algorithm not in ALGORITHMS:
         raise Refused(f"There is no algorithm “{run.algorithm}”; docs/algorithms.md has them all.")
-    run.options = algorithm_choices.chosen(run.algorithm, options)
+    run.options = algorithm_choices.drop_default_options(run.algorithm, options)
     if learn_from is not None:
-        run.options["prior"] = _prior(run, learn_from)
+        run.options["prior"] = _prior_option(run, learn_from)
     try:
         run.clean_fields(exclude=ELSEWHERE)
     except ValidationError as error:
@@ -57,15 +57,15 @@ def build(
     return run
 
 
-def _prior(run: Run, earlier: Run) -> dict[str, Any]:
+def _prior_option(run: Run, earlier: Run) -> dict[str, Any]:
     if not run.selector_class.learns:
         raise Refused(f"{run.selector_class.title} does not learn from an earlier run.")
-    if not priors.teaches(earlier):
+    if not priors.is_source(earlier):
         raise Refused(
             f"Nothing can be learned from the run “{earlier}”: it must have ended, with answers to "
             "one question set."
         )
-    return priors.copy(earlier.pk)
+    return priors.copy_prior(earlier.pk)
 
 
 def free_name(wanted: str, team: int | None) -> str:
@@ -78,7 +78,7 @@ def free_name(wanted: str, team: int | None) -> str:
 
 
 @transaction.atomic
-def change(run: Run, wanted: dict[str, Any], meant: str | None = None, who: str = "") -> Run:
+def change_draft(run: Run, wanted: dict[str, Any], meant: str | None = None, who: str = "") -> Run:
     """Give a draft another algorithm, ε or budget (of ``CHANGEABLE``), or variant of its promise.
 
     meant  which variant, in the words of ``algorithms.variant``; "" the usual one
@@ -97,17 +97,17 @@ def change(run: Run, wanted: dict[str, Any], meant: str | None = None, who: str 
     for name in CHANGEABLE:
         if name in wanted:
             setattr(locked, name, wanted[name])
-    _mean(locked, meant)
-    for why in validation.of_stored(locked, eligibility.count(locked)).values():
+    _set_variant(locked, meant)
+    for why in validation.validate_stored_run(locked, eligibility.count_eligible(locked)).values():
         raise Refused(why)
     locked.save(update_fields=[*CHANGEABLE, "options"])
     said = [f"{name} {getattr(locked, name) or 'without limit'}" for name in wanted]
     said += [f"promise {meant}"] if meant else []
-    events.write(locked, "draft", f"Changed before the start: {', '.join(said)}.", who)
+    events.write_event(locked, "draft", f"Changed before the start: {', '.join(said)}.", who)
     return locked
 
 
-def _mean(run: Run, meant: str | None) -> None:
+def _set_variant(run: Run, meant: str | None) -> None:
     if meant is not None:
         usual = {name: value for name, value in run.options.items() if name not in VARIED}
-        run.options = usual | of_variant(meant)
+        run.options = usual | options_of_variant(meant)

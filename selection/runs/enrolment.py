@@ -9,7 +9,15 @@ from django.db import transaction
 
 from selection.errors import Conflict, NotFound, Refused
 from selection.limits import LONGEST_KEY
-from selection.models import Candidate, Run, Worker, as_stored, read_attributes, spellings, unseen
+from selection.models import (
+    Candidate,
+    Run,
+    Worker,
+    find_invisible,
+    map_to_stored,
+    read_attributes,
+    stored_spellings,
+)
 
 from . import roster_opening
 
@@ -25,7 +33,7 @@ _UNREADABLE = re.compile("[\0\ufffd]")  # ids that were not sent in UTF-8 would 
 
 
 @dataclass(frozen=True)
-class From:
+class EnrolmentSource:
     """Where a worker comes from: a Candidate.Platform, and what they do there; see Candidate."""
 
     platform: str = ""
@@ -38,16 +46,16 @@ class From:
             candidate.save(update_fields=["platform", "task"])
 
 
-NOWHERE = From()
+NOWHERE = EnrolmentSource()
 
 
 @transaction.atomic
-def arrive(
+def enrol_worker(
     run: Run,
     key: str,
     name: str = "",
     attributes: dict[str, Any] | None = None,
-    source: From = NOWHERE,
+    source: EnrolmentSource = NOWHERE,
 ) -> tuple[Candidate, bool]:
     """The candidate of the worker of this id, and whether they have joined by this call.
 
@@ -62,18 +70,18 @@ def arrive(
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")
-    there = locked.candidates.filter(worker__key__in=spellings([key]), skill=0).first()
+    there = locked.candidates.filter(worker__key__in=stored_spellings([key]), skill=0).first()
     if there is not None:
         source.note(there)
         return there, False
     refuse_closed(locked)
     known = {"name": name, "attributes": read_attributes(attributes or {})}
     mine = {"pool_id": locked.pool_id}
-    own = as_stored([key], Worker.objects.filter(**mine))[key]
-    if (code := unseen(own)) and not Worker.objects.filter(**mine, key=own).exists():
+    own = map_to_stored([key], Worker.objects.filter(**mine))[key]
+    if (code := find_invisible(own)) and not Worker.objects.filter(**mine, key=own).exists():
         raise Refused(f"There is a character in the worker's id that nobody sees ({code}).")
     worker, _ = Worker.objects.get_or_create(**mine, key=own, defaults=known)
-    candidate = roster_opening.join(locked, worker)
+    candidate = roster_opening.join_roster(locked, worker)
     source.note(candidate)
     return candidate, True
 

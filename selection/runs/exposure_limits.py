@@ -6,7 +6,7 @@ from selection.models import QuestionSet, Run, exposure
 from topk import THIS_SET
 
 
-def of_run(run: Run) -> dict[str, str]:
+def validate_exposure(run: Run) -> dict[str, str]:
     """What a limited question set means for a run that is to begin, by field."""
     for skill in run.skills:
         most = skill.question_set.most_workers
@@ -18,7 +18,7 @@ def of_run(run: Run) -> dict[str, str]:
                 f"asks none of more than {most:,} workers: take that limit away, or choose another "
                 "accuracy."
             }
-        if not run.recorded_only and not exposure.askable(skill.question_set):
+        if not run.recorded_only and not exposure.count_askable(skill.question_set):
             return {
                 "question_set": f"Every question of “{skill}” was met by {most:,} workers, and no "
                 "more may: import further questions, or raise that limit."
@@ -26,7 +26,7 @@ def of_run(run: Run) -> dict[str, str]:
     return {}
 
 
-def of_limit(question_set: QuestionSet, most: int | None) -> str:
+def refuse_limit(question_set: QuestionSet, most: int | None) -> str:
     """Why this limit cannot be; empty if it can."""
     if most is None or not question_set.pk:
         return ""

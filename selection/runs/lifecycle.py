@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from selection import db_clock, wakeups
 from selection.answers.outages import give_back
-from selection.engine.precompile import warm
+from selection.engine.ending import end_run
+from selection.engine.precompile import precompile_run
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Candidate, Run, Skill
@@ -26,45 +27,45 @@ BESIDES = ("name", "options", "quotas", "seed", "enrolling", "enrol_until", "enr
 
 
 @transaction.atomic
-def create(run: Run, further: Sequence[Skill] = ()) -> Run:
+def create_run(run: Run, further: Sequence[Skill] = ()) -> Run:
     """Store a new run, as a draft. The only way in which a run comes to be.
 
     further  the skills it tests besides its own question set, in order
 
     Raises Refused for a run that no algorithm could be run on as it is.
     """
-    _refuse(run, further)
+    _validate_new_run(run, further)
     run.save(force_insert=True)
     _store_skills(run, further)
     return run
 
 
 @transaction.atomic
-def replace(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str = "") -> Run:
+def replace_draft(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str = "") -> Run:
     """Give a draft all the settings of a run that is not stored; the draft as it is then.
 
     Raises Conflict once it has begun, Refused as ``create`` does.
     """
-    draft = _move(run, Status.DRAFT, {Status.DRAFT})
+    draft = _change_status(run, Status.DRAFT, {Status.DRAFT})
     for name in (*SETTINGS, *BESIDES):
         setattr(draft, name, getattr(wanted, name))
-    _refuse(draft, further)
+    _validate_new_run(draft, further)
     draft.save(update_fields=[*SETTINGS, *BESIDES])
     draft.further.all().delete()
     _store_skills(draft, further)
-    events.write(draft, "draft", "All settings were given anew before the start.", who)
+    events.write_event(draft, "draft", "All settings were given anew before the start.", who)
     return draft
 
 
-def _refuse(run: Run, further: Sequence[Skill]) -> None:
+def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
     """Raise Refused for a run that no algorithm could be run on."""
     own = Skill(question_set=run.question_set, k=run.k)
     run.skills = [own, *further]
-    workers = eligibility.count(run)
-    found = validation.of(run, workers) | validation.of_quotas(run, run.pool)
-    found |= validation.of_skills(run, len(further))
-    found |= validation.of_team(run, further) | validation.of_name(run)
-    found |= validation.of_closing(run, run.enrol_until)
+    workers = eligibility.count_eligible(run)
+    found = validation.validate_run(run, workers) | validation.validate_quotas(run, run.pool)
+    found |= validation.validate_skills(run, len(further))
+    found |= validation.validate_team(run, further) | validation.validate_name(run)
+    found |= validation.validate_closing_time(run, run.enrol_until)
     for why in found.values():
         raise Refused(why)
 
@@ -77,7 +78,7 @@ def _store_skills(run: Run, further: Sequence[Skill]) -> None:
 
 
 @transaction.atomic
-def delete(run: Run) -> None:
+def delete_run(run: Run) -> None:
     """With its answers and verdicts. Raises Conflict while it goes on."""
     locked = Run.objects.locked(run.pk)
     if locked is None:
@@ -87,25 +88,25 @@ def delete(run: Run) -> None:
     locked.delete()
 
 
-def start(run: Run, who: str = "", why: str = "") -> None:
+def start_run(run: Run, who: str = "", why: str = "") -> None:
     """Fix the roster and the deck, and let the run begin; with an open roster others may join.
 
     Raises Conflict if it has begun, Refused if it cannot be run as it is.
     """
-    for refusal in validation.of_stored(run, eligibility.count(run)).values():
+    for refusal in validation.validate_stored_run(run, eligibility.count_eligible(run)).values():
         raise Refused(refusal)
-    warm(run)
-    _start(run, who, why)
+    precompile_run(run)
+    _start_locked(run, who, why)
 
 
 @transaction.atomic
-def _start(run: Run, who: str, why: str) -> None:
-    run = _move(run, Status.RUNNING, {Status.DRAFT})
-    workers = list(eligibility.of(run))
+def _start_locked(run: Run, who: str, why: str) -> None:
+    run = _change_status(run, Status.RUNNING, {Status.DRAFT})
+    workers = list(eligibility.eligible_workers(run))
     run.options.pop("quotas", None)
-    for refusal in validation.of_stored(run, len(workers)).values():
+    for refusal in validation.validate_stored_run(run, len(workers)).values():
         raise Refused(refusal)
-    rng, run.started = np.random.default_rng(run.seed), db_clock.now()
+    rng, run.started = np.random.default_rng(run.seed), db_clock.database_now()
     run.called = run.started
     _fix_decks(run)
     arms = [rng.permutation(len(workers)) for _ in run.skills]
@@ -121,8 +122,8 @@ def _start(run: Run, who: str, why: str) -> None:
         eligibility.pass_over(run, rows)
         Candidate.objects.bulk_create(rows)
     roster = ", with an open roster" if run.enrolling else ""
-    events.write(run, "start", f"Started with {len(workers)} workers{roster}.", who, why)
-    wakeups.request(run.pk)
+    events.write_event(run, "start", f"Started with {len(workers)} workers{roster}.", who, why)
+    wakeups.request_step(run.pk)
 
 
 def _fix_decks(run: Run) -> None:
@@ -136,50 +137,50 @@ def _fix_decks(run: Run) -> None:
 
 def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
     """The groups as they are now: later changes of a worker's attributes do not matter."""
-    of_workers = quotas.values(eligibility.of(run), run.quotas["attribute"])
-    return quotas.option(run.quotas, [of_workers[i] for i in np.argsort(arms)])
+    of_workers = quotas.attribute_values(eligibility.eligible_workers(run), run.quotas["attribute"])
+    return quotas.build_quota_option(run.quotas, [of_workers[i] for i in np.argsort(arms)])
 
 
 @transaction.atomic
-def forget(run: Run, who: str = "", why: str = "") -> None:
+def forget_prior(run: Run, who: str = "", why: str = "") -> None:
     """Let a run that has not begun take nothing over from an earlier one."""
-    run = _move(run, Status.DRAFT, {Status.DRAFT})
+    run = _change_status(run, Status.DRAFT, {Status.DRAFT})
     run.options.pop("prior", None)
     run.save(update_fields=["options"])
-    events.write(run, "forget", "Nothing is taken over from an earlier run.", who, why)
+    events.write_event(run, "forget", "Nothing is taken over from an earlier run.", who, why)
 
 
 @transaction.atomic
-def pause(run: Run, who: str = "", why: str = "") -> None:
+def pause_run(run: Run, who: str = "", why: str = "") -> None:
     """Hand nothing out and count nothing until it is resumed. Answers are still taken."""
-    run = _move(run, Status.PAUSED, {Status.RUNNING})
-    run.paused = db_clock.now()
+    run = _change_status(run, Status.PAUSED, {Status.RUNNING})
+    run.paused = db_clock.database_now()
     run.save()
-    events.write(run, "pause", "Paused.", who, why)
+    events.write_event(run, "pause", "Paused.", who, why)
 
 
 @transaction.atomic
-def resume(run: Run, who: str = "", why: str = "") -> None:
+def resume_run(run: Run, who: str = "", why: str = "") -> None:
     """Go on. Whoever holds an assignment gets the time of the pause back."""
-    run = _move(run, Status.RUNNING, {Status.PAUSED})
-    give_back(run, run.paused or db_clock.now())
+    run = _change_status(run, Status.RUNNING, {Status.PAUSED})
+    give_back(run, run.paused or db_clock.database_now())
     run.paused = None
     run.save()
-    events.write(run, "resume", "Resumed.", who, why)
-    wakeups.request(run.pk)
+    events.write_event(run, "resume", "Resumed.", who, why)
+    wakeups.request_step(run.pk)
 
 
 @transaction.atomic
-def stop(run: Run, who: str = "", why: str = "") -> None:
+def stop_run(run: Run, who: str = "", why: str = "") -> None:
     """End it by hand, with what it can promise by now."""
-    run = _move(run, Status.ENDED, {Status.RUNNING, Status.PAUSED})
-    end(run, Run.Ending.STOPPED)
+    run = _change_status(run, Status.ENDED, {Status.RUNNING, Status.PAUSED})
+    end_run(run, Run.Ending.STOPPED)
     run.save()
-    events.write(run, "stop", "Stopped by hand.", who, why)
+    events.write_event(run, "stop", "Stopped by hand.", who, why)
 
 
 @transaction.atomic
-def reopen(run: Run, who: str = "", why: str = "") -> None:
+def reopen_run(run: Run, who: str = "", why: str = "") -> None:
     """Let a run that has ended go on: its budget was raised, or a corrected gold answer took its
     promise away.
 
@@ -187,7 +188,7 @@ def reopen(run: Run, who: str = "", why: str = "") -> None:
     more: only algorithms whose bounds hold at all times may go on looking. Raises Conflict for any
     other run.
     """
-    locked = _move(run, Status.ENDED, {Status.ENDED})
+    locked = _change_status(run, Status.ENDED, {Status.ENDED})
     if refusal := _stays_ended(locked):
         raise Conflict(refusal)
     locked.status = Status.RUNNING
@@ -195,11 +196,11 @@ def reopen(run: Run, who: str = "", why: str = "") -> None:
         locked.candidates.filter(gone="").update(
             verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
         )
-    give_back(locked, locked.ended or db_clock.now())
+    give_back(locked, locked.ended or db_clock.database_now())
     locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
     locked.save()
-    events.write(locked, "reopen", "The run goes on after its end.", who, why)
-    wakeups.request(locked.pk)
+    events.write_event(locked, "reopen", "The run goes on after its end.", who, why)
+    wakeups.request_step(locked.pk)
 
 
 def _stays_ended(run: Run) -> str:
@@ -218,28 +219,28 @@ def _stays_ended(run: Run) -> str:
 
 
 @transaction.atomic
-def conclude(run: Run, who: str = "", why: str = "") -> None:
+def conclude_run(run: Run, who: str = "", why: str = "") -> None:
     """Put a run that has ended aside: nothing about it is left to be decided."""
-    run = _move(run, Status.ENDED, {Status.ENDED})
+    run = _change_status(run, Status.ENDED, {Status.ENDED})
     if run.concluded:
         raise Conflict(f"The run “{run}” is concluded already.")
-    run.concluded = db_clock.now()
+    run.concluded = db_clock.database_now()
     run.save(update_fields=["concluded"])
-    events.write(run, "conclude", "Put aside as concluded.", who, why)
+    events.write_event(run, "conclude", "Put aside as concluded.", who, why)
 
 
 @transaction.atomic
 def take_up(run: Run, who: str = "", why: str = "") -> None:
     """Undo ``conclude``."""
-    run = _move(run, Status.ENDED, {Status.ENDED})
+    run = _change_status(run, Status.ENDED, {Status.ENDED})
     if not run.concluded:
         raise Conflict(f"The run “{run}” is not concluded.")
     run.concluded = None
     run.save(update_fields=["concluded"])
-    events.write(run, "take up", "Taken up again, for review.", who, why)
+    events.write_event(run, "take up", "Taken up again, for review.", who, why)
 
 
-def _move(run: Run, to: Status, allowed: set[Status]) -> Run:
+def _change_status(run: Run, to: Status, allowed: set[Status]) -> Run:
     """The run, locked and fresh, with its new status set but not saved."""
     locked = Run.objects.locked(run.pk)
     if locked is None:

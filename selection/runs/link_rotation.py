@@ -8,7 +8,7 @@ from selection.history import events
 from selection.models import Candidate, Run, Worker
 
 
-def preview(run: Run, worker: Worker | None = None) -> str:
+def preview_rotation(run: Run, worker: Worker | None = None) -> str:
     """What it does, for one worker or for all. Raises Conflict for a run that has ended."""
     if run.status == Run.Status.ENDED:
         raise Conflict(f"The run “{run}” has ended: its links lead to no questions any more.")
@@ -24,31 +24,33 @@ def preview(run: Run, worker: Worker | None = None) -> str:
 
 
 @transaction.atomic
-def one(candidate: Candidate, who: str = "", why: str = "") -> None:
+def rotate_worker_link(candidate: Candidate, who: str = "", why: str = "") -> None:
     """This worker's link in this run, in all skills."""
-    run = _locked(candidate.run_id)
-    _replace(run.candidates.filter(worker=candidate.worker_id))
-    events.write(run, "link", f"The link of {candidate.worker} was replaced.", who, why)
+    run = _lock_run(candidate.run_id)
+    _replace_links(run.candidates.filter(worker=candidate.worker_id))
+    events.write_event(run, "link", f"The link of {candidate.worker} was replaced.", who, why)
     candidate.refresh_from_db(fields=["links"])
 
 
 @transaction.atomic
-def everyone(run: Run, who: str = "", why: str = "") -> None:
+def rotate_all_links(run: Run, who: str = "", why: str = "") -> None:
     """The links of all workers of this run, and its join link."""
-    locked = _locked(run.pk)
-    _replace(locked.candidates.all())
+    locked = _lock_run(run.pk)
+    _replace_links(locked.candidates.all())
     Run.objects.filter(pk=run.pk).update(links=F("links") + 1)
-    events.write(locked, "link", "All links were replaced, also the one to join by.", who, why)
+    events.write_event(
+        locked, "link", "All links were replaced, also the one to join by.", who, why
+    )
     run.refresh_from_db(fields=["links"])
 
 
-def _replace(rows: QuerySet[Candidate]) -> None:
+def _replace_links(rows: QuerySet[Candidate]) -> None:
     rows.update(links=F("links") + 1)
 
 
-def _locked(pk: int) -> Run:
+def _lock_run(pk: int) -> Run:
     run = Run.objects.locked(pk)
     if run is None:
         raise NotFound("This run does not exist any more.")
-    preview(run)
+    preview_rotation(run)
     return run

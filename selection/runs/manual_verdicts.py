@@ -10,7 +10,7 @@ Verdicts = Candidate.Verdicts
 WORDS: dict[int, str] = {Verdicts.ACCEPTED: "accepted", Verdicts.REJECTED: "rejected"}
 
 
-def preview(candidate: Candidate, verdict: int | None) -> str:
+def preview_verdict(candidate: Candidate, verdict: int | None) -> str:
     """What this verdict by hand, or taking one back (None), does. Raises Conflict or Refused."""
     run = candidate.run
     if run.status == Run.Status.DRAFT:
@@ -34,7 +34,9 @@ def preview(candidate: Candidate, verdict: int | None) -> str:
 
 
 @transaction.atomic
-def override(candidate: Candidate, verdict: int | None, who: str = "", why: str = "") -> str:
+def override_verdict(
+    candidate: Candidate, verdict: int | None, who: str = "", why: str = ""
+) -> str:
     """Give one's own verdict, or take it back (None); returns and raises what ``preview`` does.
 
     Raises Refused for a verdict without a reason.
@@ -45,9 +47,9 @@ def override(candidate: Candidate, verdict: int | None, who: str = "", why: str 
     if verdict is not None and not why.strip():
         raise Refused("Give the reason: it stands beside the verdict in every export.")
     candidate.refresh_from_db()
-    said = preview(candidate, verdict)
+    said = preview_verdict(candidate, verdict)
     candidate.by_hand, candidate.by_hand_why = verdict, why[:300] if verdict is not None else ""
     candidate.save(update_fields=["by_hand", "by_hand_why"])
-    events.write(run, "by hand", said, who, why)
-    notifications.by_hand(run, candidate)
+    events.write_event(run, "by hand", said, who, why)
+    notifications.notify_manual_verdict(run, candidate)
     return said

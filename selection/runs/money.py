@@ -17,48 +17,52 @@ OTHERS = {
 PLACES = {name: places for places, names in OTHERS.items() for name in names.split()}
 
 
-def places(currency: str) -> int:
+def decimal_places(currency: str) -> int:
     """Decimal places of what is paid in it; two where it is not known."""
     return PLACES.get(currency.strip(" .").upper(), 2)
 
 
-def payable(amount: Decimal, currency: str) -> Decimal:
+def round_up_to_payable(amount: Decimal, currency: str) -> Decimal:
     """The least that can be paid and is not less: nobody gets less than they were told."""
-    return amount.quantize(Decimal(1).scaleb(-places(currency)), ROUND_CEILING)
+    return amount.quantize(Decimal(1).scaleb(-decimal_places(currency)), ROUND_CEILING)
 
 
-def cost(answers: int, price: Decimal, currency: str) -> Decimal:
-    return payable(price * answers, currency)
+def compute_cost(answers: int, price: Decimal, currency: str) -> Decimal:
+    return round_up_to_payable(price * answers, currency)
 
 
-def number(amount: Decimal | float, currency: str) -> str:
+def format_number(amount: Decimal | float, currency: str) -> str:
     """The amount without its currency, with more places than can be paid only where it has more, as
     the price of a single answer may: 12.50, 1,200.00, 0.0125; of yen 38, 12.5."""
     exact = Decimal(str(amount)).quantize(Decimal("0.0001"))
-    digits = max(places(currency), -int(exact.normalize().as_tuple().exponent))
+    digits = max(decimal_places(currency), -int(exact.normalize().as_tuple().exponent))
     return f"{exact:,.{digits}f}"
 
 
-def words(amount: Decimal | float, currency: str) -> str:
+def format_amount(amount: Decimal | float, currency: str) -> str:
     """The amount with its currency: 12.50 €, 1,200.00 USD, 0.0125 €, 38 JPY."""
-    return f"{number(amount, currency)} {currency}".strip()
+    return f"{format_number(amount, currency)} {currency}".strip()
 
 
-def price(run: Run) -> str:
+def format_price(run: Run) -> str:
     """Of an answer; empty where it is not known."""
-    return "" if run.price is None else words(run.price, run.currency)
+    return "" if run.price is None else format_amount(run.price, run.currency)
 
 
-def of(run: Run, answers: int) -> str:
+def format_cost(run: Run, answers: int) -> str:
     """What so many answers of this run cost; empty where no price is known."""
-    return "" if run.price is None else words(cost(answers, run.price, run.currency), run.currency)
+    return (
+        ""
+        if run.price is None
+        else format_amount(compute_cost(answers, run.price, run.currency), run.currency)
+    )
 
 
-def between(run: Run, low: int, high: int) -> str:
+def format_cost_range(run: Run, low: int, high: int) -> str:
     """What as many answers cost at least and at most: 4.00 – 9.50 €."""
     if run.price is None:
         return ""
-    return f"{number(cost(low, run.price, run.currency), run.currency)} – {of(run, high)}"
+    return f"{format_number(compute_cost(low, run.price, run.currency), run.currency)} – {format_cost(run, high)}"
 
 
 def last_currency(runs: QuerySet[Run]) -> str:

@@ -7,9 +7,9 @@ from django.db import transaction
 
 from selection.errors import Refused
 from selection.history import events
-from selection.models import Candidate, Run, plain_key, spellings
+from selection.models import Candidate, Run, plain_key, stored_spellings
 
-from .roster import drop, going, refuse_over
+from .roster import drop_workers, lock_active_run, refuse_over
 
 # What platforms call it, in capitals and with spaces for dashes: Prolific, and MTurk's notices.
 LEFT = {
@@ -22,7 +22,7 @@ LEFT = {
 
 
 @dataclass(frozen=True)
-class Freed:
+class FreedAssignments:
     """freed    workers who are waited for no more by this
     unknown  of those who left, who is not in this run
     others   how many had another status, had left before, or are judged already
@@ -48,12 +48,14 @@ class Preview:
     total: int
 
 
-def left(status: str) -> bool:
+def has_left(status: str) -> bool:
     return status.strip().upper().replace("-", " ").replace("_", " ") in LEFT
 
 
 @transaction.atomic
-def report(run: Run, statuses: Mapping[str, str], who: str = "", why: str = "") -> Freed:
+def report_submissions(
+    run: Run, statuses: Mapping[str, str], who: str = "", why: str = ""
+) -> FreedAssignments:
     """Take those who returned their place, or let its time run out, as having left.
 
     statuses  by worker's key, as the platform says it
@@ -61,12 +63,14 @@ def report(run: Run, statuses: Mapping[str, str], who: str = "", why: str = "") 
     What they were never shown goes back; answers that they gave stay. To say it twice changes
     nothing. Raises Conflict for a run that is not going on, Refused for nobody at all.
     """
-    locked = going(run)
+    locked = lock_active_run(run)
     found, there = _sort(locked, statuses)
     if found.freed:
-        drop(locked, sorted(there), Candidate.Gone.LEFT)
+        drop_workers(locked, sorted(there), Candidate.Gone.LEFT)
         named = ", ".join(found.freed)
-        events.write(locked, "leave", f"Returned or timed out on the platform: {named}.", who, why)
+        events.write_event(
+            locked, "leave", f"Returned or timed out on the platform: {named}.", who, why
+        )
     return found
 
 
@@ -74,21 +78,21 @@ def preview(run: Run, statuses: Mapping[str, str]) -> Preview:
     """Say what ``report`` would do, and raise as it does; changes nothing."""
     refuse_over(run)
     found, _ = _sort(run, statuses)
-    named = run.candidates.filter(worker__key__in=spellings(statuses), skill=0)
+    named = run.candidates.filter(worker__key__in=stored_spellings(statuses), skill=0)
     keys = {plain_key(key) for key in statuses}
     matched = keys & {plain_key(key) for key in named.values_list("worker__key", flat=True)}
     return Preview(found.freed, found.unknown, found.others, len(matched), len(keys))
 
 
-def _sort(run: Run, statuses: Mapping[str, str]) -> tuple[Freed, set[int]]:
+def _sort(run: Run, statuses: Mapping[str, str]) -> tuple[FreedAssignments, set[int]]:
     """Return what would become of the workers, and the ids of those who would be dropped."""
     if not statuses:
         raise Refused("Nobody is named: give workers with what became of their submissions.")
-    gave_up = [plain_key(key) for key, status in statuses.items() if left(status)]
-    rows = run.candidates.filter(worker__key__in=spellings(gave_up), skill=0)
+    gave_up = [plain_key(key) for key, status in statuses.items() if has_left(status)]
+    rows = run.candidates.filter(worker__key__in=stored_spellings(gave_up), skill=0)
     known = {plain_key(key): pk for key, pk in rows.values_list("worker__key", "worker_id")}
     open_to = run.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
     there = set(open_to.filter(worker__in=known.values()).values_list("worker_id", flat=True))
     freed = [key for key in gave_up if known.get(key) in there]
     unknown = [key for key in gave_up if key not in known]
-    return Freed(freed, unknown, len(statuses) - len(freed) - len(unknown)), there
+    return FreedAssignments(freed, unknown, len(statuses) - len(freed) - len(unknown)), there

@@ -16,12 +16,12 @@ RETURNS = " The guarantee returns once everybody whose answers counted takes par
 ANEW = " What was proved so far was about those who were in it before, and is proved anew."
 
 
-def withdraw(run: Run, workers: Sequence[str]) -> str:
-    rows = roster.to_withdraw(run, workers)
+def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
+    rows = roster.find_withdrawable(run, workers)
     out = {row.worker_id for row in rows}
     answered = {row.worker_id for row in rows if row.pulls}
-    left = _here(run) - len(out)
-    who = _named(workers)
+    left = _count_present(run) - len(out)
+    who = _join_names(workers)
     said = f"{who} get{'s' if len(workers) == 1 else ''} no more questions, and "
     said += f"{'is' if len(workers) == 1 else 'are'} neither accepted nor rejected."
     if left <= run.k and not run.enrolling:
@@ -42,11 +42,11 @@ def withdraw(run: Run, workers: Sequence[str]) -> str:
 
 
 def take_back(run: Run, workers: Sequence[str]) -> str:
-    rows = roster.to_take_back(run, workers)
+    rows = roster.find_restorable(run, workers)
     back = {row.worker_id for row in rows}
-    here = _here(run) + len(back)
+    here = _count_present(run) + len(back)
     said = (
-        f"{_named(workers)} take{'s' if len(workers) == 1 else ''} part again, and the answers "
+        f"{_join_names(workers)} take{'s' if len(workers) == 1 else ''} part again, and the answers "
         "given before count as they did."
     )
     out = run.candidates.exclude(gone="").exclude(worker__in=back).filter(pulls__gt=0)
@@ -58,7 +58,7 @@ def take_back(run: Run, workers: Sequence[str]) -> str:
 def open_roster(run: Run) -> str:
     roster_opening.refuse_opening(run)
     said = (
-        f"Workers may join the {_here(run)} who are in the run, with its join link or by the API. "
+        f"Workers may join the {_count_present(run)} who are in the run, with its join link or by the API. "
         "Until the roster is closed nobody is accepted or rejected; "
     )
     if _loses_by_joining(run):
@@ -73,13 +73,13 @@ def close_roster(run: Run) -> str:
         raise Refused(refusal)
     begins = "" if run.selector_class.open_roster else " The first questions go out then."
     return (
-        f"Nobody joins after the {_here(run)} who are on the roster: they are whom the promise is "
+        f"Nobody joins after the {_count_present(run)} who are on the roster: they are whom the promise is "
         f"about. The run may accept, reject and end from then on.{begins}"
     )
 
 
 def join_others(run: Run) -> str:
-    others = roster_opening.others_of(run).count()
+    others = roster_opening.workers_not_in_run(run).count()
     if not others:
         raise Refused(f"All workers of the pool “{run.pool}” are in this run already.")
     if not run.enrolling:
@@ -87,11 +87,11 @@ def join_others(run: Run) -> str:
     workers = "1 worker joins" if others == 1 else f"{others} workers join"
     again = "" if run.enrolling else " The roster is opened for that and closed again."
     if not run.enrolling and _loses_by_joining(run):
-        said = f"{workers} the {_here(run)} who are in the run.{again}"
+        said = f"{workers} the {_count_present(run)} who are in the run.{again}"
         return f"{said} It then has no guarantee, {SEEN}"
     return (
-        f"{workers} the {_here(run)} who are in the run, so that the promise is about "
-        f"{_here(run) + others}.{again}{ANEW}"
+        f"{workers} the {_count_present(run)} who are in the run, so that the promise is about "
+        f"{_count_present(run) + others}.{again}{ANEW}"
     )
 
 
@@ -99,9 +99,9 @@ def _loses_by_joining(run: Run) -> bool:
     return run.selector_class.roster_fixed and run.steps > 0
 
 
-def _here(run: Run) -> int:
+def _count_present(run: Run) -> int:
     return Candidate.objects.filter(run=run, skill=0, gone="").count()
 
 
-def _named(workers: Sequence[str]) -> str:
+def _join_names(workers: Sequence[str]) -> str:
     return ", ".join(f"“{key}”" for key in workers)

@@ -12,14 +12,14 @@ from django.db.models import Count, QuerySet, Sum
 
 from selection.errors import Refused
 from selection.models import Run
-from topk import summary
+from topk import prior_from_tallies
 
 WORTH = 20
 LATEST = 200
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedPrior:
     """What a run took over from an earlier one; names are empty where they are not known.
 
     counts_as  how many workers all that is taken over weighs as much as
@@ -45,7 +45,7 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Source:
+class PriorSource:
     """A run that can be learned from, with the workers who answered in it."""
 
     pk: int
@@ -59,10 +59,10 @@ class Source:
         return f"{self.name}: {self.workers} workers of {self.pool}, {self.answers} answers"
 
 
-def sources(runs: QuerySet[Run]) -> list[Source]:
+def list_sources(runs: QuerySet[Run]) -> list[PriorSource]:
     """Of these runs those that have ended, of one skill, with answers; the latest first."""
     rows = (
-        _teaching(runs)
+        _source_runs(runs)
         .order_by("-id")
         .values_list(
             "pk",
@@ -73,36 +73,36 @@ def sources(runs: QuerySet[Run]) -> list[Source]:
             Sum("candidates__pulls"),
         )
     )
-    return [Source(*row) for row in rows[:LATEST]]
+    return [PriorSource(*row) for row in rows[:LATEST]]
 
 
-def teaches(run: Run) -> bool:
+def is_source(run: Run) -> bool:
     """Whether it can be learned from."""
-    return _teaching(Run.objects.filter(pk=run.pk)).exists()
+    return _source_runs(Run.objects.filter(pk=run.pk)).exists()
 
 
-def _teaching(runs: QuerySet[Run]) -> QuerySet[Run]:
+def _source_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
     return runs.filter(status=Run.Status.ENDED, further=None, candidates__pulls__gt=0)
 
 
-def copy(pk: int) -> dict[str, Any]:
+def copy_prior(pk: int) -> dict[str, Any]:
     """The option ``prior`` made of an earlier run. Raises Refused if it is not there."""
     source = Run.objects.filter(pk=pk).select_related("pool", "question_set").first()
     if source is None:
         raise Refused("The run to learn from does not exist any more; choose another or none.")
     rows = np.array(list(source.candidates.values_list("rewards", "pulls")), float).reshape(-1, 2)
     names = {"run": source.name, "pool": str(source.pool), "question_set": str(source.question_set)}
-    return summary(rows[:, 0], rows[:, 1].astype(np.int64), WORTH) | {"source": names}
+    return prior_from_tallies(rows[:, 0], rows[:, 1].astype(np.int64), WORTH) | {"source": names}
 
 
-def learned(run: Run) -> Learned | None:
+def learned_prior(run: Run) -> LearnedPrior | None:
     """What this run took over; None if nothing."""
     prior = run.options.get("prior")
     if not prior:
         return None
     names = prior.get("source", {})
     _, answers, workers = np.array(prior["tallies"], float).reshape(-1, 3).T
-    return Learned(
+    return LearnedPrior(
         run=names.get("run", ""),
         pool=names.get("pool", ""),
         question_set=names.get("question_set", ""),
@@ -112,23 +112,23 @@ def learned(run: Run) -> Learned | None:
     )
 
 
-def as_numbers(run: Run) -> dict[str, Any] | None:
+def prior_numbers(run: Run) -> dict[str, Any] | None:
     """The same for a file: never the tallies themselves."""
-    found = learned(run)
+    found = learned_prior(run)
     return None if found is None else asdict(found)
 
 
-def assumption(run: Run) -> str:
+def prior_assumption(run: Run) -> str:
     """What a run that learned rests on besides."""
-    found = learned(run)
+    found = learned_prior(run)
     if found is None:
         return ""
     return f" It also takes these workers to be, on the whole, like those of {found.source}."
 
 
-def doubt(run: Run) -> str:
+def prior_doubt(run: Run) -> str:
     """Why what was taken over may not fit this run; empty if nothing speaks against it."""
-    found = learned(run)
+    found = learned_prior(run)
     if found is None or found.question_set in ("", str(run.question_set)):
         return ""
     return (

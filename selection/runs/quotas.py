@@ -30,13 +30,13 @@ def value_of(attributes: dict[str, Any], attribute: str) -> str:
     return str(attributes.get(attribute, "")).strip() or NOT_GIVEN
 
 
-def values(workers: QuerySet[Worker], attribute: str) -> list[str]:
+def attribute_values(workers: QuerySet[Worker], attribute: str) -> list[str]:
     """The value of each of these workers, in order of id."""
     rows = workers.order_by("id").values_list("attributes", flat=True)
     return [value_of(attributes, attribute) for attributes in rows]
 
 
-def attributes(pool: Pool) -> dict[str, dict[str, int]]:
+def count_attribute_values(pool: Pool) -> dict[str, dict[str, int]]:
     """How many workers have each value of each attribute, where quotas could be set on it."""
     found: dict[str, Counter[str]] = {}
     for row in pool.workers.values_list("attributes", flat=True).iterator(5000):
@@ -48,7 +48,7 @@ def attributes(pool: Pool) -> dict[str, dict[str, int]]:
 # -- as people write them
 
 
-def parse(text: str) -> Limits:
+def parse_quotas(text: str) -> Limits:
     """``English: 2-4`` on a line of its own; ``2`` is exactly, ``2-`` at least, ``-4`` at most.
 
     Raises Refused for the first line that cannot be read.
@@ -58,7 +58,7 @@ def parse(text: str) -> Limits:
         found = LINE.fullmatch(line)
         if found is None or not (found["least"] or found["most"]):
             raise Refused(f"“{line}” cannot be read; write it like “English: 2-4”.")
-        value, limit = found["value"], _limit(found)
+        value, limit = found["value"], _parse_limit(found)
         if value in limits:
             raise Refused(f"“{value}” is there twice.")
         if limit[1] is not None and limit[0] > limit[1]:
@@ -67,24 +67,24 @@ def parse(text: str) -> Limits:
     return limits
 
 
-def _limit(found: re.Match[str]) -> list[Any]:
+def _parse_limit(found: re.Match[str]) -> list[Any]:
     least, most = (int(found[name]) if found[name] else None for name in ("least", "most"))
     return [least or 0, most if found["dash"] else least]
 
 
 def text_of(limits: Limits) -> str:
     """In order of value: PostgreSQL does not keep another."""
-    return "\n".join(f"{value}: {numbers(limit)}" for value, limit in sorted(limits.items()))
+    return "\n".join(f"{value}: {format_limit(limit)}" for value, limit in sorted(limits.items()))
 
 
-def numbers(limit: Sequence[int | None]) -> str:
+def format_limit(limit: Sequence[int | None]) -> str:
     least, most = limit
     if least == most:
         return str(least)
     return f"{least or ''}-{'' if most is None else most}"
 
 
-def words(limit: Sequence[int | None]) -> str:
+def describe_limit(limit: Sequence[int | None]) -> str:
     """The same for those who read: "2 to 4", "at least 2", "at most 4"."""
     least, most = limit
     if most is None:
@@ -97,7 +97,7 @@ def words(limit: Sequence[int | None]) -> str:
 # -- against a pool
 
 
-def check(asked: dict[str, Any], of_workers: Sequence[str], k: int) -> None:
+def check_quotas(asked: dict[str, Any], of_workers: Sequence[str], k: int) -> None:
     """Raise Refused for quotas that this pool cannot keep with k selected."""
     sizes = Counter(of_workers)
     attribute, limits = asked["attribute"], asked["limits"]
@@ -109,19 +109,19 @@ def check(asked: dict[str, Any], of_workers: Sequence[str], k: int) -> None:
             raise Refused(f"No worker has “{value}” as {attribute}; there are {known}.")
         if least > sizes[value]:
             raise Refused(f"{least} are wanted of {value}, but the pool has only {sizes[value]}.")
-    least, most = _totals(limits, sizes)
+    least, most = _total_limits(limits, sizes)
     if least > k:
         raise Refused(f"Together the quotas want at least {least} workers, but K is {k}.")
     if most < k:
         raise Refused(f"Together the quotas allow at most {most} workers, but K is {k}.")
 
 
-def _totals(limits: Limits, sizes: Counter[str]) -> tuple[int, int]:
-    _, at_least, at_most = _arrays(limits, sizes)
+def _total_limits(limits: Limits, sizes: Counter[str]) -> tuple[int, int]:
+    _, at_least, at_most = _limit_arrays(limits, sizes)
     return sum(at_least), sum(at_most)
 
 
-def _arrays(limits: Limits, sizes: Counter[str]) -> tuple[list[str], list[int], list[int]]:
+def _limit_arrays(limits: Limits, sizes: Counter[str]) -> tuple[list[str], list[int], list[int]]:
     names = sorted(sizes)
     bounds = [limits.get(name, [0, None]) for name in names]
     at_most = [
@@ -131,9 +131,9 @@ def _arrays(limits: Limits, sizes: Counter[str]) -> tuple[list[str], list[int], 
     return names, [least or 0 for least, _ in bounds], at_most
 
 
-def option(asked: dict[str, Any], of_arms: Sequence[str]) -> dict[str, Any]:
+def build_quota_option(asked: dict[str, Any], of_arms: Sequence[str]) -> dict[str, Any]:
     """What a selector takes, and the names of the groups for people; values are by arm."""
-    names, at_least, at_most = _arrays(asked["limits"], Counter(of_arms))
+    names, at_least, at_most = _limit_arrays(asked["limits"], Counter(of_arms))
     number = {name: i for i, name in enumerate(names)}
     groups = [number[value] for value in of_arms]
     return {"groups": groups, "at_least": at_least, "at_most": at_most, "names": names}

@@ -7,7 +7,7 @@ from selection.errors import Conflict
 from selection.history import events
 from selection.models import Run
 
-from .roster import going
+from .roster import lock_active_run
 
 SWITCHED = (
     "Only answers made elsewhere from now on: nobody is asked through pages. Questions that "
@@ -27,12 +27,12 @@ def use_recorded_only(run: Run, who: str = "", why: str = "") -> None:
 
     Raises Conflict for a run that has ended or whose roster is open.
     """
-    locked = going(run)
+    locked = lock_active_run(run)
     if locked.recorded_only:
         return
     if locked.enrolling:
         raise Conflict(f"The roster of the run “{run}” is open: close it first.")
     locked.recorded_only = run.recorded_only = True
     locked.save(update_fields=["recorded_only"])
-    events.write(locked, "recorded only", SWITCHED, who, why)
-    wakeups.request(locked.pk)
+    events.write_event(locked, "recorded only", SWITCHED, who, why)
+    wakeups.request_step(locked.pk)

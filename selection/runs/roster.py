@@ -13,7 +13,7 @@ from selection import db_clock, wakeups
 from selection.engine.rejudge import rejudge
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
-from selection.models import Candidate, Pulse, Run, Worker, plain_key, spellings
+from selection.models import Candidate, Pulse, Run, Worker, plain_key, stored_spellings
 from selection.models.answers import has_waiting_answers
 
 Gone = Candidate.Gone
@@ -23,23 +23,23 @@ Gone = Candidate.Gone
 
 
 @transaction.atomic
-def withdraw(run: Run, workers: Sequence[str], who: str = "", why: str = "") -> int:
+def withdraw_workers(run: Run, workers: Sequence[str], who: str = "", why: str = "") -> int:
     """Take these workers, by their keys, out of a run; returns how many.
 
     The run then chooses among the others. Raises Conflict for a run that is over, Refused for a
     worker who is not in it, is out already, or was accepted by an algorithm that works in rounds.
     """
-    locked = going(run)
-    ids = {row.worker_id for row in to_withdraw(locked, workers)}
-    drop(locked, sorted(ids), Gone.WITHDRAWN)
-    events.write(locked, "withdraw", f"Withdrawn: {', '.join(workers)}.", who, why)
+    locked = lock_active_run(run)
+    ids = {row.worker_id for row in find_withdrawable(locked, workers)}
+    drop_workers(locked, sorted(ids), Gone.WITHDRAWN)
+    events.write_event(locked, "withdraw", f"Withdrawn: {', '.join(workers)}.", who, why)
     return len(ids)
 
 
-def to_withdraw(run: Run, workers: Sequence[str]) -> list[Candidate]:
+def find_withdrawable(run: Run, workers: Sequence[str]) -> list[Candidate]:
     """The candidates that these workers are; raises as ``withdraw`` does."""
     refuse_over(run)
-    rows = _of_keys(run, workers)
+    rows = _candidates_of_keys(run, workers)
     for row in rows:
         if row.gone:
             raise Refused(f"“{row.worker}” is out of this run already: {row.get_gone_display()}.")
@@ -52,24 +52,24 @@ def to_withdraw(run: Run, workers: Sequence[str]) -> list[Candidate]:
 
 
 @transaction.atomic
-def leave(run: Run, worker: int) -> None:
+def record_leaving(run: Run, worker: int) -> None:
     """The worker, by id, wants no more questions. Raises Conflict for a run that is over."""
-    locked = going(run)
+    locked = lock_active_run(run)
     own = locked.candidates.filter(worker=worker, gone="")
     if own.exists():
-        drop(locked, [worker], Gone.LEFT)
+        drop_workers(locked, [worker], Gone.LEFT)
         key = Worker.objects.get(pk=worker).key
-        events.write(locked, "leave", f"“{key}” left.")
+        events.write_event(locked, "leave", f"“{key}” left.")
 
 
 @transaction.atomic
-def screen(run: Run, worker: int) -> None:
+def record_failed_screening(run: Run, worker: int) -> None:
     """The worker, by id, did not pass the practice. Raises Conflict for a run that is over."""
-    locked = going(run)
+    locked = lock_active_run(run)
     if locked.candidates.filter(worker=worker, gone="").exists():
-        drop(locked, [worker], Gone.SCREENED)
+        drop_workers(locked, [worker], Gone.SCREENED)
         key = Worker.objects.get(pk=worker).key
-        events.write(locked, "screened", f"“{key}” did not pass the practice.")
+        events.write_event(locked, "screened", f"“{key}” did not pass the practice.")
 
 
 @transaction.atomic
@@ -79,27 +79,27 @@ def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") ->
     Raises Conflict for a run that is over or whose algorithm works in rounds, Refused for a worker
     who is not in it or not gone.
     """
-    locked = going(run)
-    ids = {row.worker_id for row in to_take_back(locked, workers)}
-    now = db_clock.now()
+    locked = lock_active_run(run)
+    ids = {row.worker_id for row in find_restorable(locked, workers)}
+    now = db_clock.database_now()
     locked.candidates.filter(worker__in=ids).update(gone="", gone_at=None, seen=now)
-    changed(locked)
-    events.write(locked, "take back", f"Taken back: {', '.join(workers)}.", who, why)
+    mark_roster_changed(locked)
+    events.write_event(locked, "take back", f"Taken back: {', '.join(workers)}.", who, why)
     return len(ids)
 
 
-def to_take_back(run: Run, workers: Sequence[str]) -> list[Candidate]:
+def find_restorable(run: Run, workers: Sequence[str]) -> list[Candidate]:
     """The candidates that these workers are; raises as ``take_back`` does."""
     refuse_over(run)
     refuse_rounds(run, "come back to")
-    rows = _of_keys(run, workers)
+    rows = _candidates_of_keys(run, workers)
     for row in rows:
         if not row.gone:
             raise Refused(f"“{row.worker}” takes part in this run.")
     return rows
 
 
-def sweep(now: datetime | None = None) -> list[int]:
+def sweep_absent(now: datetime | None = None) -> list[int]:
     """Take those who did not come in time as gone; returns the runs changed."""
     waiting = Run.objects.running().filter(enrolling=False, recorded_only=False)
     absent = [_sweep_absent(run.pk, now) for run in waiting.exclude(hours_to_come=None)]
@@ -111,7 +111,7 @@ def _sweep_absent(pk: int, now: datetime | None) -> int | None:
     run = Run.objects.locked(pk, wait=False)
     if run is None or run.status != Run.Status.RUNNING or run.hours_to_come is None:
         return None
-    now = Pulse.objects.time_taken(now or db_clock.now())
+    now = Pulse.objects.time_taken(now or db_clock.database_now())
     since = now - timedelta(hours=run.hours_to_come)
     silent = run.candidates.filter(
         Q(seen__lt=since) | Q(seen=None, run__called__lt=since),
@@ -131,31 +131,33 @@ def _sweep_absent(pk: int, now: datetime | None) -> int | None:
     for why, came in ((Gone.ABSENT, False), (Gone.LEFT, True)):
         own = {worker: key for worker, seen, key in rows if (seen is not None) == came}
         if own:
-            drop(run, sorted(own), why)
-            events.write(run, "absent", f"{why.label.capitalize()}: {', '.join(own.values())}.")
+            drop_workers(run, sorted(own), why)
+            events.write_event(
+                run, "absent", f"{why.label.capitalize()}: {', '.join(own.values())}."
+            )
     return pk if rows else None
 
 
-def drop(run: Run, workers: Sequence[int], why: Gone) -> None:
+def drop_workers(run: Run, workers: Sequence[int], why: Gone) -> None:
     """Take these workers out of a locked run.
 
     Rounds are played again: they have the length that so many workers need, and whoever was
     rejected because better ones were there may be among the best now (docs/absence.md).
     """
     own = run.candidates.filter(worker__in=workers)
-    own.update(gone=why, gone_at=db_clock.now())
+    own.update(gone=why, gone_at=db_clock.database_now())
     if run.selector_class.open_roster:
-        changed(run)
+        mark_roster_changed(run)
     else:
         rejudge(run)
-        wakeups.request(run.pk)
+        wakeups.request_step(run.pk)
 
 
-def changed(run: Run) -> None:
+def mark_roster_changed(run: Run) -> None:
     """The roster is another: what was proved was about the old one."""
     run.memory, run.proof = {}, {}
     run.save(update_fields=["memory", "proof"])
-    wakeups.request(run.pk)
+    wakeups.request_step(run.pk)
 
 
 def refuse_rounds(run: Run, verb: str) -> None:
@@ -169,7 +171,7 @@ def refuse_rounds(run: Run, verb: str) -> None:
 # -- what all of it needs
 
 
-def going(run: Run) -> Run:
+def lock_active_run(run: Run) -> Run:
     """The run, locked and fresh, while it goes on or is paused."""
     locked = Run.objects.locked(run.pk)
     if locked is None:
@@ -183,8 +185,8 @@ def refuse_over(run: Run) -> None:
         raise Conflict(f"The run “{run}” is {run.status}; its roster cannot change now.")
 
 
-def _of_keys(run: Run, workers: Sequence[str]) -> list[Candidate]:
-    found = run.candidates.filter(worker__key__in=spellings(workers))
+def _candidates_of_keys(run: Run, workers: Sequence[str]) -> list[Candidate]:
+    found = run.candidates.filter(worker__key__in=stored_spellings(workers))
     rows = list(found.select_related("worker"))
     known = {plain_key(row.worker.key) for row in rows}
     for key in workers:

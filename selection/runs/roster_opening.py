@@ -15,20 +15,20 @@ from selection.models import Candidate, Run, Worker
 from topk.roster import OPENED
 
 from . import eligibility, quotas
-from .roster import changed, going, refuse_over, refuse_rounds
+from .roster import lock_active_run, mark_roster_changed, refuse_over, refuse_rounds
 
 
 @transaction.atomic
-def join(run: Run, worker: Worker) -> Candidate:
+def join_roster(run: Run, worker: Worker) -> Candidate:
     """Put a worker of the run's pool on its open roster; the candidate in the first skill.
 
     One who is on it already is left as they are. Raises Conflict when the roster is closed.
     """
-    locked = going(run)
+    locked = lock_active_run(run)
     there = locked.candidates.filter(worker=worker, skill=0).first()
     if there is not None:
         return there
-    _add(locked, [worker])
+    _add_workers(locked, [worker])
     return locked.candidates.get(worker=worker, skill=0)
 
 
@@ -39,35 +39,35 @@ def join_others(run: Run, who: str = "", why: str = "") -> int:
     A roster that is closed is opened for them and closed again. Raises Conflict or Refused where
     nobody can join.
     """
-    locked = going(run)
-    others = list(others_of(locked))
+    locked = lock_active_run(run)
+    others = list(workers_not_in_run(locked))
     if not others:
         raise Refused(f"All workers of the pool “{locked.pool}” are in this run already.")
     closed = not locked.enrolling
     if closed:
         open_roster(locked, who, why)
-        locked = going(run)
-    _add(locked, others)
-    events.write(locked, "join", f"Joined from the pool: {len(others)} workers.", who, why)
+        locked = lock_active_run(run)
+    _add_workers(locked, others)
+    events.write_event(locked, "join", f"Joined from the pool: {len(others)} workers.", who, why)
     locked.refresh_from_db()
     if closed and locked.enrolling:
         close_roster(locked, who, why)
     return len(others)
 
 
-def others_of(run: Run) -> QuerySet[Worker]:
+def workers_not_in_run(run: Run) -> QuerySet[Worker]:
     """The workers of the run's pool who are not in it."""
-    return eligibility.of(run).exclude(candidates__run=run)
+    return eligibility.eligible_workers(run).exclude(candidates__run=run)
 
 
-def _add(run: Run, workers: Sequence[Worker]) -> None:
+def _add_workers(run: Run, workers: Sequence[Worker]) -> None:
     """Put workers on the roster of a locked run, which closes if it is full by that."""
     if not run.enrolling:
         raise Conflict(f"The roster of the run “{run}” is closed; nobody can join it now.")
     for worker in workers:
         if worker.pool_id != run.pool_id:
             raise Refused(f"“{worker}” is not in the pool “{run.pool}” of this run.")
-        if why := eligibility.why_not(run, worker):
+        if why := eligibility.explain_ineligible(run, worker):
             raise Conflict(why)
     last = run.candidates.aggregate(last=Max("arm"))["last"]
     arms = count(0 if last is None else last + 1)
@@ -81,8 +81,8 @@ def _add(run: Run, workers: Sequence[Worker]) -> None:
     if run.quotas:
         run.options["quotas"] = _quotas_with(run, workers)
     Run.objects.filter(pk=run.pk).update(joined=F("joined") + len(workers), options=run.options)
-    changed(run)
-    if run.enrol_most and _size(run) >= run.enrol_most and not too_few(run):
+    mark_roster_changed(run)
+    if run.enrol_most and _roster_size(run) >= run.enrol_most and not too_few(run):
         close_roster(run)
 
 
@@ -92,7 +92,7 @@ def _quotas_with(run: Run, workers: Sequence[Worker]) -> dict[str, object]:
     values = [option["names"][group] for group in option["groups"]]
     attribute = run.quotas["attribute"]
     values += [quotas.value_of(worker.attributes, attribute) for worker in workers]
-    return quotas.option(run.quotas, values)
+    return quotas.build_quota_option(run.quotas, values)
 
 
 @transaction.atomic
@@ -101,23 +101,23 @@ def close_roster(run: Run, who: str = "", why: str = "") -> int:
 
     Raises Conflict where it is not open, Refused while too few have joined to choose from.
     """
-    locked = going(run)
+    locked = lock_active_run(run)
     if not locked.enrolling:
         raise Conflict(f"The roster of the run “{locked}” is closed already.")
     if refusal := too_few(locked):
         raise Refused(refusal)
-    locked.enrolling, locked.called = False, db_clock.now()
+    locked.enrolling, locked.called = False, db_clock.database_now()
     locked.save(update_fields=["enrolling", "called"])
-    events.write(
-        locked, "close roster", f"The roster closed with {_size(locked)} workers.", who, why
+    events.write_event(
+        locked, "close roster", f"The roster closed with {_roster_size(locked)} workers.", who, why
     )
-    wakeups.request(locked.pk)
+    wakeups.request_step(locked.pk)
     return int(locked.pk)
 
 
 def too_few(run: Run) -> str:
     """Why the roster cannot be closed yet, in a sentence; empty if it can."""
-    size, wanted = _size(run), max(skill.k for skill in run.skills)
+    size, wanted = _roster_size(run), max(skill.k for skill in run.skills)
     if run.several and run.one_kind_each:
         wanted = max(wanted, run.total - 1)
     if size <= wanted:
@@ -130,13 +130,13 @@ def too_few(run: Run) -> str:
         rows = run.candidates.filter(gone="").values_list("worker__attributes", flat=True)
         values = [quotas.value_of(row, run.quotas["attribute"]) for row in rows]
         try:
-            quotas.check(run.quotas, values, run.k)
+            quotas.check_quotas(run.quotas, values, run.k)
         except Refused as refusal:
             return f"{refusal} The roster stays open until the quotas can be kept."
     return ""
 
 
-def _size(run: Run) -> int:
+def _roster_size(run: Run) -> int:
     return run.candidates.filter(skill=0, gone="").count()
 
 
@@ -146,11 +146,11 @@ def open_roster(run: Run, who: str = "", why: str = "") -> None:
 
     Raises Conflict where it is open, or where the algorithm works in rounds.
     """
-    locked = going(run)
+    locked = lock_active_run(run)
     refuse_opening(locked)
     locked.enrolling, locked.enrol_until, locked.enrol_most = True, None, None
     locked.save(update_fields=["enrolling", "enrol_until", "enrol_most"])
-    events.write(locked, OPENED, "The roster was opened.", who, why)
+    events.write_event(locked, OPENED, "The roster was opened.", who, why)
 
 
 def refuse_opening(run: Run) -> None:
@@ -165,7 +165,9 @@ def refuse_opening(run: Run) -> None:
 
 def close_due(now: datetime | None = None) -> list[int]:
     """Close the rosters whose time has come and that have enough; returns the runs."""
-    due = Run.objects.running().filter(enrolling=True, enrol_until__lte=now or db_clock.now())
+    due = Run.objects.running().filter(
+        enrolling=True, enrol_until__lte=now or db_clock.database_now()
+    )
     closed = []
     for run in due:
         with suppress(Refused):  # too few have come, or somebody has closed it in this moment

@@ -18,23 +18,23 @@ from . import eligibility, exposure_limits, quotas
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
 
 
-def of(run: Run, workers: int) -> dict[str, str]:
+def validate_run(run: Run, workers: int) -> dict[str, str]:
     """One sentence for each setting that cannot be, by field; a pool too small by "pool".
 
     With an open roster a pool may be too small, or empty: that is looked at when it closes.
     """
-    workers = expected(run, workers)
+    workers = expected_workers(run, workers)
     return (
         _bad_enrolment(run)
-        or out_of_range(run, workers)
+        or find_out_of_range(run, workers)
         or _bad_skills(run, workers)
         or _bad_options(run)
         or _bad_set(run)
-        or _refused(run, workers)
+        or _algorithm_refusals(run, workers)
     )
 
 
-def expected(run: Run, workers: int) -> int:
+def expected_workers(run: Run, workers: int) -> int:
     """How many workers to reckon with: those there are, or as many as must join at least."""
     if not run.enrolling:
         return workers
@@ -51,17 +51,17 @@ def _bad_enrolment(run: Run) -> dict[str, str]:
     return {}
 
 
-def of_closing(run: Run, at: datetime | None) -> dict[str, str]:
+def validate_closing_time(run: Run, at: datetime | None) -> dict[str, str]:
     """Of a roster that is to close at this time: a year that was mistyped closes it at once."""
     if at is not None and timezone.is_naive(at):  # whose ten o'clock it is would be guessed
         return {"enrol_until": "Say the time with its zone, as in 2030-12-31T18:00:00Z."}
-    if not run.enrolling or at is None or at > db_clock.now():
+    if not run.enrolling or at is None or at > db_clock.database_now():
         return {}
     said = f"{timezone.localtime(at):%d %b %Y, %H:%M %Z}"
     return {"enrol_until": f"The roster cannot close at {said}: that is over already."}
 
 
-def out_of_range(run: Run, workers: int) -> dict[str, str]:
+def find_out_of_range(run: Run, workers: int) -> dict[str, str]:
     found = {"pool": _problem_refusal(Run(k=1), workers)}
     for field in HARMLESS:
         probe = Run(k=1)  # all else harmless, so that the sentence is about this field
@@ -93,11 +93,11 @@ def _problem_refusal(run: Run, workers: int) -> str:
 
 def _bad_options(run: Run) -> dict[str, str]:
     found = {}
-    for option in algorithms.settings(run.algorithm):
+    for option in algorithms.algorithm_options(run.algorithm):
         try:
             option.check(run.options.get(option.name, option.default))
         except ProblemError:
-            words = f"{algorithms.label(option.name)} must be {option.wanted}."
+            words = f"{algorithms.option_label(option.name)} must be {option.wanted}."
             found[f"option_{option.name}"] = words
     return found
 
@@ -115,20 +115,20 @@ def _bad_set(run: Run) -> dict[str, str]:
     return {"option_accuracy": why}
 
 
-def _refused(run: Run, workers: int) -> dict[str, str]:
+def _algorithm_refusals(run: Run, workers: int) -> dict[str, str]:
     """What the algorithm itself says, at the field that would have to change."""
-    why = _refusal(run, workers)
+    why = _algorithm_refusal(run, workers)
     if not why:
         return {}
     for field, value in HARMLESS.items():
-        probe = copy(run)
+        probe = copy_unsaved(run)
         setattr(probe, field, value)
-        if not _refusal(probe, workers):
+        if not _algorithm_refusal(probe, workers):
             return {field: why}
     return {"algorithm": why}
 
 
-def _refusal(run: Run, workers: int) -> str:
+def _algorithm_refusal(run: Run, workers: int) -> str:
     try:
         run.selector(workers=workers)
     except ProblemError as error:
@@ -136,34 +136,42 @@ def _refusal(run: Run, workers: int) -> str:
     return ""
 
 
-def of_stored(run: Run, workers: int) -> dict[str, str]:
+def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
     """All that stands in the way of a stored run."""
-    found = of(run, workers) | of_quotas(run, run.pool) | of_closing(run, run.enrol_until)
-    found |= of_skills(run, run.further.count()) | eligibility.of_run(run)
+    found = (
+        validate_run(run, workers)
+        | validate_quotas(run, run.pool)
+        | validate_closing_time(run, run.enrol_until)
+    )
+    found |= validate_skills(run, run.further.count()) | eligibility.validate_eligibility(run)
     for skill in run.skills:
         if not skill.question_set.questions.exists():
             why = f"The question set “{skill}” is empty: import gold questions first."
             found["question_set"] = why
-    return found | exposure_limits.of_run(run)
+    return found | exposure_limits.validate_exposure(run)
 
 
-def of_skills(run: Run, further: int) -> dict[str, str]:
+def validate_skills(run: Run, further: int) -> dict[str, str]:
     """Whether the algorithm fits the number of further skills, by field."""
     kind = run.selector_class
     if kind.several_skills and not further:
         more = "add at least one more question set."
         return {"algorithm": f"{kind.title} is for several skills: {more}"}
     if further and not kind.takes_skills:
-        return {"algorithm": f"{kind.title} tests one skill; {_titles('takes_skills')} several."}
+        return {
+            "algorithm": f"{kind.title} tests one skill; {_algorithm_titles('takes_skills')} several."
+        }
     if further and run.one_kind_each and not kind.matches:
         why = f"{kind.title} may select a worker for several kinds of task; "
-        return {"one_kind_each": f"{why}{_titles('matches')} select each for at most one."}
+        return {
+            "one_kind_each": f"{why}{_algorithm_titles('matches')} select each for at most one."
+        }
     if run.quotas and further:
         return {"quota_lines": "Quotas cannot be kept with several question sets; take out either."}
     return {}
 
 
-def of_team(run: Run, further: Iterable[Skill] = ()) -> dict[str, str]:
+def validate_team(run: Run, further: Iterable[Skill] = ()) -> dict[str, str]:
     """What is used together belongs to one team."""
     team = run.pool.team_id
     sets = [run.question_set, *(skill.question_set for skill in further)]
@@ -173,7 +181,7 @@ def of_team(run: Run, further: Iterable[Skill] = ()) -> dict[str, str]:
     return {"question_set": f"The question set “{strange[0]}” is another team's than the pool."}
 
 
-def of_name(run: Run) -> dict[str, str]:
+def validate_name(run: Run) -> dict[str, str]:
     """In a team a name stands for one run. A new run is of its pool's team."""
     team = run.pool.team_id if run.pk is None else run.team_id
     if Run.objects.filter(team=team, name=run.name).exclude(pk=run.pk).exists():
@@ -181,20 +189,22 @@ def of_name(run: Run) -> dict[str, str]:
     return {}
 
 
-def _titles(ability: str) -> str:
+def _algorithm_titles(ability: str) -> str:
     """The algorithms that have it, in words."""
     able = [kind.title for kind in ALGORITHMS.values() if getattr(kind, ability)]
     return f"{', '.join(able[:-1])} and {able[-1]}"
 
 
-def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
+def validate_quotas(run: Run, pool: Pool) -> dict[str, str]:
     """What is wrong with this run's quotas on this pool, by field."""
     asked = run.quotas
     if not asked:
         return {}
     if not run.selector_class.keeps_quotas:
         title = run.selector_class.title
-        return {"algorithm": f"{title} cannot keep quotas; {_titles('keeps_quotas')} can."}
+        return {
+            "algorithm": f"{title} cannot keep quotas; {_algorithm_titles('keeps_quotas')} can."
+        }
     if not asked["attribute"]:
         return {"quota_attribute": "Say which attribute the quotas are about."}
     if not asked["limits"]:
@@ -203,15 +213,15 @@ def of_quotas(run: Run, pool: Pool) -> dict[str, str]:
         least = sum(limit[0] or 0 for limit in asked["limits"].values())
         want = f"Together the quotas want at least {least} workers, but K is {run.k}."
         return {"quota_lines": want} if least > run.k else {}
-    workers = eligibility.of(run) if run.pool_id else pool.workers.all()
+    workers = eligibility.eligible_workers(run) if run.pool_id else pool.workers.all()
     try:
-        quotas.check(asked, quotas.values(workers, asked["attribute"]), run.k)
+        quotas.check_quotas(asked, quotas.attribute_values(workers, asked["attribute"]), run.k)
     except Refused as refusal:
         return {"quota_lines": str(refusal)}
     return {}
 
 
-def copy(run: Run) -> Run:
+def copy_unsaved(run: Run) -> Run:
     """A run of the same settings that is not stored, to try others on."""
     fields = (*HARMLESS, "algorithm", "options", "one_kind_each")
     copy = Run(**{field: getattr(run, field) for field in fields})

@@ -14,7 +14,7 @@ GOING = {Run.Status.RUNNING, Run.Status.PAUSED}
 
 
 @dataclass(frozen=True)
-class Wasted:
+class VoidBudget:
     """answers  of the budget that count for nothing, since it was last changed
     budget   that lets as many others be asked; None where it cannot be raised
     words    what that does, for people
@@ -25,9 +25,9 @@ class Wasted:
     words: str
 
 
-def of(run: Run) -> Wasted | None:
+def void_budget_of(run: Run) -> VoidBudget | None:
     """What a run whose budget matters still lacks; None for nearly all."""
-    if run.budget is None or not _lacks(run) or not (answers := _since_changed(run)):
+    if run.budget is None or not _lacks_budget(run) or not (answers := _since_changed(run)):
         return None
     said = (
         f"{answers:,} answers of the budget are to questions that were retired since: they are "
@@ -40,20 +40,22 @@ def of(run: Run) -> Wasted | None:
         )
     if run.fixed_budget:
         plan = f"Of the {run.budget:,} answers that {run.selector_class.title} planned with, at "
-        return Wasted(answers, None, f"{said} {plan}most {run.budget - answers:,} can count.")
+        return VoidBudget(answers, None, f"{said} {plan}most {run.budget - answers:,} can count.")
     budget = run.budget + answers
-    return Wasted(answers, budget, f"{said} A budget of {budget:,} lets as many others be asked.")
+    return VoidBudget(
+        answers, budget, f"{said} A budget of {budget:,} lets as many others be asked."
+    )
 
 
 def make_up(run: Run, who: str = "", why: str = "") -> dict[str, str]:
     """Raise the budget by them, as ``changes.apply`` does. Raises Conflict where it lacks none."""
-    found = of(run)
+    found = void_budget_of(run)
     if found is None or found.budget is None:
         raise Conflict("No answer of the budget became void since it was last changed.")
-    return changes.apply(run, {"budget": found.budget}, who, why)
+    return changes.apply_changes(run, {"budget": found.budget}, who, why)
 
 
-def _lacks(run: Run) -> bool:
+def _lacks_budget(run: Run) -> bool:
     """Whether the run goes on, or ended for want of its budget."""
     if run.status in GOING:
         return True

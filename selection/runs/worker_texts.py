@@ -47,27 +47,27 @@ class PageFacts:
         return {name: value for name, value in (asdict(self) | {"pay": pay}).items() if value}
 
 
-def code(run: Run, outcome: Outcome) -> str:
+def completion_code(run: Run, outcome: Outcome) -> str:
     """What the worker hands in on the platform; the same for everybody of this outcome."""
     given: str = run.page.get("codes", {}).get(outcome, "")
-    return given or made_up(run, outcome)
+    return given or generated_code(run, outcome)
 
 
-def made_up(run: Run, outcome: Outcome) -> str:
+def generated_code(run: Run, outcome: Outcome) -> str:
     """Eight characters that nobody guesses and that are the same every time."""
     digest = salted_hmac("selection.code", f"{run.pk} {outcome}").hexdigest()
     return digest[:8].upper()
 
 
 @transaction.atomic
-def change(run: Run, facts: PageFacts, who: str = "", why: str = "") -> None:
+def change_facts(run: Run, facts: PageFacts, who: str = "", why: str = "") -> None:
     """At any time: the platform's codes are often known only once the run is going.
 
     Raises Refused for two outcomes with one code, a code that is too long, and more than four
     decimal places of pay.
     """
-    facts = _tidy(run, facts)
-    _refuse(run, facts)
+    facts = _tidy_codes(run, facts)
+    _validate_facts(run, facts)
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")
@@ -75,20 +75,20 @@ def change(run: Run, facts: PageFacts, who: str = "", why: str = "") -> None:
         return
     locked.page = facts.stored()
     locked.save(update_fields=["page"])
-    events.write(locked, "worker page", "What workers are told was changed.", who, why)
+    events.write_event(locked, "worker page", "What workers are told was changed.", who, why)
 
 
-def _tidy(run: Run, facts: PageFacts) -> PageFacts:
+def _tidy_codes(run: Run, facts: PageFacts) -> PageFacts:
     """Without codes that are empty, or would be made up anyway."""
     given = {outcome: facts.codes.get(outcome, "").strip() for outcome in OUTCOMES}
     own: dict[str, str] = {
-        name: one for name, one in given.items() if one and one != made_up(run, name)
+        name: one for name, one in given.items() if one and one != generated_code(run, name)
     }
     return replace(facts, codes=own)
 
 
-def _refuse(run: Run, facts: PageFacts) -> None:
-    codes = [facts.codes.get(outcome) or made_up(run, outcome) for outcome in OUTCOMES]
+def _validate_facts(run: Run, facts: PageFacts) -> None:
+    codes = [facts.codes.get(outcome) or generated_code(run, outcome) for outcome in OUTCOMES]
     if len(set(codes)) < len(codes):
         raise Refused("Two outcomes have the same code; give each its own, or leave them empty.")
     if any(len(one) > LONGEST_CODE for one in codes):

@@ -10,16 +10,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from selection.engine.best_guarantee import remember
-from selection.models import Run, plain
+from selection.engine.best_guarantee import remember_guarantee
+from selection.models import Run, normalise_text
 from selection.models.roster import Roster
 from selection.reports import order_doubt
-from selection.reports.selection import name
+from selection.reports.selection import selected_by
 from topk import BUDGET_SPENT, THIS_SET, Goal, Selector, question_order
-from topk.selected_arms import Named
+from topk.selected_arms import SelectedArms
 
 from .crowd import RecordedCrowd, number_of
-from .replay import Regrets, Wanted, most_draws, regrets, settings, slots_of
+from .replay import Regrets, ReplaySettings, compute_regrets, most_draws, run_settings, slots_of
 
 Counts = NDArray[np.int64]
 UNLIMITED = int(np.iinfo(np.int64).max)
@@ -27,7 +27,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedRun:
     """answers  counted in all
     ending   promise, budget or questions; empty where it waits for what never comes
     epsilon  that its promise holds for at the end; None: it promises nothing
@@ -46,7 +46,7 @@ class Played:
 
 
 @dataclass(frozen=True)
-class Record:
+class RecordedAnswers:
     """A crowd's answers as arrays: (a,) worker, question and whether it was right, in file order.
 
     Workers are numbered as the file names them, questions as the gold file does.
@@ -55,12 +55,16 @@ class Record:
     crowd: RecordedCrowd
 
     @cached_property
-    def _rows(self) -> tuple[Counts, Counts, NDArray[np.bool_]]:
+    def _arm_rows(self) -> tuple[Counts, Counts, NDArray[np.bool_]]:
         worker = {key: i for i, key in enumerate(self.crowd.workers)}
         number = {key: i for i, key in enumerate(self.crowd.gold)}
-        known = {key: plain(label) for key, label in self.crowd.gold.items()}
+        known = {key: normalise_text(label) for key, label in self.crowd.gold.items()}
         rows = [
-            (worker[row.worker], number[row.question], plain(row.response) == known[row.question])
+            (
+                worker[row.worker],
+                number[row.question],
+                normalise_text(row.response) == known[row.question],
+            )
             for row in self.crowd.answers
         ]
         workers, questions, right = np.array(rows, np.int64).T
@@ -71,28 +75,28 @@ class Record:
         """(n,) the number that each worker's draws depend on."""
         return np.array([number_of(key) for key in self.crowd.workers], np.uint64)
 
-    def once(self, seed: int, place: Counts) -> "Hand":
+    def once(self, seed: int, place: Counts) -> "DrawnAnswers":
         """Each recorded answer once, in the order in which a run of this seed asks for it.
 
         place  (n,) the arm of each worker
         """
-        workers, questions, right = self._rows
+        workers, questions, right = self._arm_rows
         arms = place[workers]
-        order = np.lexsort((question_order.ranks(seed, arms, questions), arms))
-        return Hand(right[order], np.bincount(arms, minlength=place.size))
+        order = np.lexsort((question_order.shuffle_ranks(seed, arms, questions), arms))
+        return DrawnAnswers(right[order], np.bincount(arms, minlength=place.size))
 
-    def redrawn(self, seed: int, place: Counts, most: int) -> "Hand":
+    def draw_with_replacement(self, seed: int, place: Counts, most: int) -> "DrawnAnswers":
         """Draws from each worker's recorded answers, at most so many, as ``replay`` draws them."""
-        workers, _, right = self._rows
+        workers, _, right = self._arm_rows
         arms = place[workers]
         order = np.argsort(arms, kind="stable")
         sizes, numbers = np.bincount(arms, minlength=place.size), np.empty_like(self.numbers)
         numbers[place] = self.numbers
-        return Redrawn(right[order], sizes, seed, numbers, most)
+        return RedrawnAnswers(right[order], sizes, seed, numbers, most)
 
 
 @dataclass
-class Hand:
+class DrawnAnswers:
     """What the arms answer: ``right`` is (a,), arm by arm; ``sizes`` (n,) how many are an arm's."""
 
     right: NDArray[np.bool_]
@@ -112,7 +116,7 @@ class Hand:
 
 
 @dataclass
-class Redrawn(Hand):
+class RedrawnAnswers(DrawnAnswers):
     seed: int
     numbers: NDArray[np.uint64]
     most: int
@@ -122,35 +126,38 @@ class Redrawn(Hand):
         return np.full_like(self.sizes, self.most)
 
     def grade(self, arms: Counts, positions: Counts) -> NDArray[np.bool_]:
-        keys = question_order.ranks(self.seed, self.numbers[arms], positions)
+        keys = question_order.shuffle_ranks(self.seed, self.numbers[arms], positions)
         drawn: Counts = (keys % self.sizes[arms].astype(np.uint64)).astype(np.int64)
         return super().grade(arms, drawn)
 
 
-def play(record: Record, wanted: Wanted) -> Played:
+def play_record(record: RecordedAnswers, wanted: ReplaySettings) -> PlayedRun:
     """These settings on this crowd to the end; ``replay.check`` says whether they can be."""
     crowd, n = record.crowd, len(record.crowd.workers)
-    run = Run(**settings(wanted), deck_size=len(crowd.gold), slots=slots_of(crowd, wanted))
+    run = Run(**run_settings(wanted), deck_size=len(crowd.gold), slots=slots_of(crowd, wanted))
     place = np.random.default_rng(wanted.seed).permutation(n)
     hand = (
-        record.redrawn(wanted.seed, place, most_draws(wanted, n))
+        record.draw_with_replacement(wanted.seed, place, most_draws(wanted, n))
         if wanted.redraw
         else record.once(wanted.seed, place)
     )
-    playing = Playing(run, run.selector(n), hand)
+    playing = SimulatedRun(run, run.selector(n), hand)
     playing.to_the_end()
-    who = name(run, playing.roster, playing.selector)
+    who = selected_by(run, playing.roster, playing.selector)
     chosen = [crowd.workers[i] for i in np.argsort(place)[who.arms].tolist()]
-    lost, (epsilon, goal) = regrets(crowd.accuracy, chosen), _promised(run, playing.selector, who)
+    lost, (epsilon, goal) = (
+        compute_regrets(crowd.accuracy, chosen),
+        _final_guarantee(run, playing.selector, who),
+    )
     off = lost.explore_k if goal is Goal.EXPLORE_K else lost.aggregate
     true = None if epsilon is None else off <= epsilon + ROUNDING
     doubts = playing.selector.warnings()
     if run.options.get("accuracy") == THIS_SET and (hand.sizes < len(crowd.gold)).any():
         doubts = (*doubts, order_doubt(len(crowd.gold)))
-    return Played(run.seed, int(playing.told.sum()), run.ending, epsilon, lost, true, doubts)
+    return PlayedRun(run.seed, int(playing.told.sum()), run.ending, epsilon, lost, true, doubts)
 
 
-def _promised(run: Run, selector: Selector, who: Named) -> tuple[float | None, Goal]:
+def _final_guarantee(run: Run, selector: Selector, who: SelectedArms) -> tuple[float | None, Goal]:
     """The epsilon that its promise holds for at the end, as a run states it, and which regret."""
     if run.status == Run.Status.ENDED and not run.finished:
         return who.shown, (who.promise or selector.promise).goal
@@ -161,7 +168,7 @@ def _promised(run: Run, selector: Selector, who: Named) -> tuple[float | None, G
 
 
 @dataclass
-class Playing:
+class SimulatedRun:
     """A run that is not stored: its columns are set as the engine sets them.
 
     asked, told  (n,) by arm, answers asked for and counted
@@ -169,7 +176,7 @@ class Playing:
 
     run: Run
     selector: Selector
-    hand: Hand
+    hand: DrawnAnswers
 
     def __post_init__(self) -> None:
         n = self.selector.problem.n
@@ -180,19 +187,19 @@ class Playing:
         """Each turn is a step of the engine, which counts before it asks."""
         run = self.run
         while run.status != Run.Status.ENDED:
-            counted = self._tell()
+            counted = self._tell_ready()
             reasons = self.selector.stop()
             counts = np.zeros_like(self.asked) if reasons else self._ask()
-            ending = "".join(reasons[-1:]) if reasons or counts.any() else self._stuck()
+            ending = "".join(reasons[-1:]) if reasons or counts.any() else self._reason_stuck()
             if not (counted or counts.any() or ending):
                 return  # it waits for what never comes
             run.steps += 1
-            remember(run, self.selector, self.selector.standing(), self.roster)
+            remember_guarantee(run, self.selector, self.selector.standing(), self.roster)
             self.asked = self.asked + counts
             if ending:
                 run.ending, run.status = ending, Run.Status.ENDED
 
-    def _tell(self) -> bool:
+    def _tell_ready(self) -> bool:
         """Count what is in, as far as the algorithm takes it; whether that was anything."""
         counted = False
         while (given := np.minimum(self.asked - self.told, self.selector.takes())).any():
@@ -212,7 +219,7 @@ class Playing:
             rng=self.run.step_rng(),
         )
 
-    def _stuck(self) -> str:
+    def _reason_stuck(self) -> str:
         if (self.asked > self.told).any():
             return ""
         if self._budget_left() <= 0:

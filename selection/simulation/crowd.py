@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from selection.imports import past_answers, row_parsers
-from selection.models import plain
+from selection.models import normalise_text
 
 
 class Crowd(Protocol):
@@ -22,7 +22,7 @@ class Crowd(Protocol):
 # -- past answers
 
 
-class RecordedCrowd(past_answers.Graded):
+class RecordedCrowd(past_answers.GradedAnswers):
     """Answers that a crowd once gave to tasks whose known answers we have."""
 
     @cached_property
@@ -50,14 +50,14 @@ class RecordedCrowd(past_answers.Graded):
         ]
 
     @cached_property
-    def _responses(self) -> dict[tuple[str, str], str]:
+    def _responses_by_pair(self) -> dict[tuple[str, str], str]:
         return {(row.worker, row.question): row.response for row in self.answers}
 
     def respond(self, worker: str, question: str, choices: Sequence[str]) -> str | None:
-        return self._responses.get((worker, question))
+        return self._responses_by_pair.get((worker, question))
 
 
-def read(answers: Path, *golds: Path) -> RecordedCrowd:
+def read_crowd(answers: Path, *golds: Path) -> RecordedCrowd:
     """The crowd that these files tell of, with a gold file for each kind of task.
 
     Raises Refused, with file and line.
@@ -87,22 +87,26 @@ class SyntheticCrowd:
     seed: int = 0
 
     @cached_property
-    def _labels(self) -> list[str]:
+    def _answer_labels(self) -> list[str]:
         """What to say to a question without choices when the right answer is not known."""
         return [label for label, _ in Counter(self.gold.values()).most_common(1000)]
 
     def respond(self, worker: str, question: str, choices: Sequence[str]) -> str | None:
         if worker not in self.accuracy or question not in self.gold:
             return None
-        rng = _rng(self.seed, worker, question)
+        rng = _seeded_rng(self.seed, worker, question)
         known = self.gold[question]
         if rng.random() < self.accuracy[worker]:
             return known
-        wrong = [other for other in choices or self._labels if plain(other) != plain(known)]
+        wrong = [
+            other
+            for other in choices or self._answer_labels
+            if normalise_text(other) != normalise_text(known)
+        ]
         return wrong[rng.integers(len(wrong))] if wrong else "no idea"
 
 
-def accuracies(count: int, seed: int) -> dict[str, float]:
+def draw_accuracies(count: int, seed: int) -> dict[str, float]:
     """A quarter of the workers good, some two fifths like a coin, the others worse than that."""
     rng = np.random.default_rng([seed, count])
     good, fair = count // 4, round(count * 5 / 12)
@@ -111,7 +115,7 @@ def accuracies(count: int, seed: int) -> dict[str, float]:
     return {f"w{1 + i}": values[j] for i, j in enumerate(rng.permutation(count))}
 
 
-def _rng(seed: int, worker: str, question: str) -> np.random.Generator:
+def _seeded_rng(seed: int, worker: str, question: str) -> np.random.Generator:
     return np.random.default_rng([seed, number_of(worker), number_of(question)])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from selection.errors import Refused
 
 from .crowd import Crowd, number_of
-from .server import Server
+from .server import ServerConnection
 
 POLL_SECONDS = 0.2
 LOOK_SECONDS = 1.0
@@ -19,7 +19,7 @@ CATCH_UP_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
-class Pace:
+class CrowdPace:
     """rate     answers a second of the whole crowd; 0 for as many as will go
     think    seconds that a worker thinks about a question, in the mean
     clients  how many answer at once
@@ -30,10 +30,10 @@ class Pace:
     clients: int
 
 
-def play(
-    connect: Callable[[Event], Server],
+def play_crowd(
+    connect: Callable[[Event], ServerConnection],
     crowd: Crowd,
-    pace: Pace,
+    pace: CrowdPace,
     seed: int,
     told: Callable[[dict[str, Any], int], object],
 ) -> int:
@@ -64,7 +64,7 @@ def play(
 
 
 def _deal_until_end(
-    server: Server,
+    server: ServerConnection,
     crowd: Crowd,
     players: list["Player"],
     told: Callable[[dict[str, Any], int], object],
@@ -80,10 +80,10 @@ def _deal_until_end(
             look = time.monotonic() + LOOK_SECONDS
         for assignment in server.open_assignments(newest):
             newest = assignment["id"]
-            _hand(assignment, crowd, players)
+            _queue_assignment(assignment, crowd, players)
 
 
-def _hand(assignment: dict[str, Any], crowd: Crowd, players: list["Player"]) -> None:
+def _queue_assignment(assignment: dict[str, Any], crowd: Crowd, players: list["Player"]) -> None:
     worker = assignment["worker"]
     response = crowd.respond(worker, assignment["question"], assignment["choices"])
     if response is not None:
@@ -94,7 +94,12 @@ class Player(Thread):
     """A client that answers for some of the workers, each question after some thought."""
 
     def __init__(
-        self, server: Server, pacer: "Pacer", rng: random.Random, think: float, stop: Event
+        self,
+        server: ServerConnection,
+        pacer: "Pacer",
+        rng: random.Random,
+        think: float,
+        stop: Event,
     ) -> None:
         super().__init__(daemon=True)
         self.server, self.pacer, self.rng, self.think, self.stop = server, pacer, rng, think, stop

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .what_if import Row
+from .what_if import WhatIfRow
 
 ENDINGS = (".svg", ".png")
 KEPT, EARLY, UNTRUE = "#2a6f97", "#9a9a9a", "#c1121f"
@@ -16,14 +16,14 @@ BAR = {"lw": 9, "color": "#dfe7ec", "solid_capstyle": "butt"}
 DOTS, HEIGHT, SPREAD = 120, 0.55, 0.32
 
 
-def save(rows: Sequence[Row], epsilon: float, path: Path) -> None:
+def save_plot(rows: Sequence[WhatIfRow], epsilon: float, path: Path) -> None:
     """SVG or PNG by the ending of its name; the same file for the same rows."""
     dated = {"Date": None} if path.suffix.lower() == ".svg" else {}
     with mpl.rc_context({"svg.hashsalt": "what-if", "svg.fonttype": "none"}):
-        draw(rows, epsilon).savefig(path, dpi=DOTS, bbox_inches="tight", metadata=dated)
+        draw_plot(rows, epsilon).savefig(path, dpi=DOTS, bbox_inches="tight", metadata=dated)
 
 
-def draw(rows: Sequence[Row], epsilon: float) -> Figure:
+def draw_plot(rows: Sequence[WhatIfRow], epsilon: float) -> Figure:
     """Answers at the left, true losses at the right, an algorithm a line."""
     figure = Figure(figsize=(9.5, 1.8 + HEIGHT * len(rows)), layout="constrained")
     answers, losses = figure.subplots(1, 2, sharey=True)
@@ -37,8 +37,8 @@ def draw(rows: Sequence[Row], epsilon: float) -> Figure:
             solid_capstyle="butt",
         )
         answers.plot([row.answers] * 2, [place - 0.3, place + 0.3], color="black", lw=1, zorder=3)
-        _dots(answers, place, row, [one.answers for one in row.plays])
-        _dots(losses, place, row, [one.regrets.aggregate for one in row.plays])
+        _draw_dots(answers, place, row, [one.answers for one in row.plays])
+        _draw_dots(losses, place, row, [one.regrets.aggregate for one in row.plays])
     losses.axvline(epsilon, color="black", ls=":", lw=1)
     losses.text(epsilon, -0.62, f" ε = {epsilon:g}", va="bottom", fontsize=8)
     answers.set_yticks(range(len(rows)), [f"{row.algorithm}\n{row.promises}" for row in rows])
@@ -51,25 +51,27 @@ def draw(rows: Sequence[Row], epsilon: float) -> Figure:
         answers.set_xlim(left=0)
     answers.xaxis.set_major_formatter("{x:,.0f}")
     losses.set_xlim(left=min(-0.001, -epsilon / 20))
-    _legend(figure, answers)
+    _draw_legend(figure, answers)
     return figure
 
 
-def _dots(axes: Axes, place: int, row: Row, values: Sequence[float]) -> None:
+def _draw_dots(axes: Axes, place: int, row: WhatIfRow, values: Sequence[float]) -> None:
     """Spread within the line, so that equal ones are seen apart."""
     beside = place + SPREAD * (np.arange(len(values)) / max(1, len(values) - 1) - 0.5)
-    axes.scatter(values, beside, s=12, c=[_colour(one.ending, one.true) for one in row.plays])
+    axes.scatter(
+        values, beside, s=12, c=[_ending_colour(one.ending, one.true) for one in row.plays]
+    )
     axes.grid(axis="x", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _colour(ending: str, true: bool | None) -> str:
+def _ending_colour(ending: str, true: bool | None) -> str:
     if true is False:
         return UNTRUE
     return KEPT if ending == "promise" and true else EARLY
 
 
-def _legend(figure: Figure, axes: Axes) -> None:
+def _draw_legend(figure: Figure, axes: Axes) -> None:
     meanings = {
         KEPT: "ended with its promise",
         EARLY: "ended before, or promises nothing",

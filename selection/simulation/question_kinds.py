@@ -11,7 +11,7 @@ from .crowd import RecordedCrowd
 
 
 @dataclass(frozen=True)
-class Losses:
+class SelectionLosses:
     """Mean accuracy of the best selection that the run allows, less that of the chosen.
 
     overall    over all places
@@ -25,7 +25,9 @@ class Losses:
     unknown: list[int]
 
 
-def losses(run: Run, crowd: RecordedCrowd, chosen: Sequence[Sequence[str]]) -> Losses:
+def compute_losses(
+    run: Run, crowd: RecordedCrowd, chosen: Sequence[Sequence[str]]
+) -> SelectionLosses:
     """chosen  workers by kind. Who has no recorded answer of a kind counts as never right there."""
     known = [[kind.accuracy.get(worker, 0.0) for worker in crowd.workers] for kind in crowd.kinds]
     values = np.array(known)
@@ -33,7 +35,7 @@ def losses(run: Run, crowd: RecordedCrowd, chosen: Sequence[Sequence[str]]) -> L
     best[run.selector(len(crowd.workers)).best(values.ravel())] = True
     taken = np.array([[worker in own for worker in crowd.workers] for own in chosen])
     lost = (values * best.reshape(values.shape) - values * taken).sum(1)
-    return Losses(
+    return SelectionLosses(
         overall=float(max(0.0, lost.sum() / taken.sum())),
         each=((lost / taken.sum(1)).round(9) + 0.0).tolist(),  # without a zero below zero
         unknown=[len(crowd.workers) - len(kind.accuracy) for kind in crowd.kinds],

@@ -26,7 +26,7 @@ RIGHT, WRONG = "right", "wrong"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReplaySettings:
     """name     of the pool, the run, and the question set where there is one kind of task
     k        of the first kind of task
     slots    answers asked for at once; None: so few that little is asked in vain
@@ -64,11 +64,11 @@ class Regrets:
     explore_k: float
 
 
-def check(crowd: RecordedCrowd, wanted: Wanted) -> None:
+def check_replay(crowd: RecordedCrowd, wanted: ReplaySettings) -> None:
     """Raise Refused for settings that cannot be run on this crowd."""
-    run = Run(**settings(wanted), deck_size=0 if wanted.redraw else len(crowd.golds[0]))
+    run = Run(**run_settings(wanted), deck_size=0 if wanted.redraw else len(crowd.golds[0]))
     unsaved = [QuestionSet(name=name, team_id=None) for name in wanted.kinds[1:]]
-    further = _further(wanted, unsaved)
+    further = _further_skills(wanted, unsaved)
     run.skills = [*run.skills, *further]
     if wanted.redraw and run.options.get("accuracy") == THIS_SET:
         raise Refused(
@@ -78,12 +78,13 @@ def check(crowd: RecordedCrowd, wanted: Wanted) -> None:
     if wanted.redraw:
         _refuse_nothing_to_draw(crowd, wanted)
     for why in (
-        validation.of_skills(run, len(further)) | validation.of(run, len(crowd.workers))
+        validation.validate_skills(run, len(further))
+        | validation.validate_run(run, len(crowd.workers))
     ).values():
         raise Refused(why)
 
 
-def _refuse_nothing_to_draw(crowd: RecordedCrowd, wanted: Wanted) -> None:
+def _refuse_nothing_to_draw(crowd: RecordedCrowd, wanted: ReplaySettings) -> None:
     for name, kind in zip(wanted.kinds, crowd.kinds, strict=False):
         if idle := [worker for worker in crowd.workers if worker not in kind.right]:
             raise Refused(
@@ -92,11 +93,11 @@ def _refuse_nothing_to_draw(crowd: RecordedCrowd, wanted: Wanted) -> None:
             )
 
 
-@wakeups.silence()
-def play(crowd: RecordedCrowd, wanted: Wanted, told: Callable[[int], object]) -> Run:
+@wakeups.silenced()
+def play_replay(crowd: RecordedCrowd, wanted: ReplaySettings, told: Callable[[int], object]) -> Run:
     """Run these settings on this crowd to its end; ``told`` hears how many more answers count."""
-    run = _start(crowd, wanted)
-    answer = _Redraw(crowd, run) if wanted.redraw else _nothing_more
+    run = _start_run(crowd, wanted)
+    answer = _AnswerRedraw(crowd, run) if wanted.redraw else _nothing_more
     while (step := engine.advance(run.pk)) or answer():
         if step:
             told(step.applied)
@@ -105,7 +106,7 @@ def play(crowd: RecordedCrowd, wanted: Wanted, told: Callable[[int], object]) ->
     return run
 
 
-def regrets(accuracy: dict[str, float], chosen: list[str]) -> Regrets:
+def compute_regrets(accuracy: dict[str, float], chosen: list[str]) -> Regrets:
     best = sorted(accuracy.values(), reverse=True)[: len(chosen)]
     taken = [accuracy[worker] for worker in chosen]
     aggregate = (sum(best) - sum(taken)) / len(chosen)
@@ -116,7 +117,7 @@ def regrets(accuracy: dict[str, float], chosen: list[str]) -> Regrets:
 
 
 @transaction.atomic
-def _start(crowd: RecordedCrowd, wanted: Wanted) -> Run:
+def _start_run(crowd: RecordedCrowd, wanted: ReplaySettings) -> Run:
     slots = slots_of(crowd, wanted)
     pool = Pool.objects.create(name=wanted.name)
     catalog.take_workers(pool, [WorkerRow(0, worker, "", {}) for worker in crowd.workers])
@@ -125,51 +126,51 @@ def _start(crowd: RecordedCrowd, wanted: Wanted) -> Run:
         name=wanted.name,
         pool=pool,
         question_set=sets[0],
-        **settings(wanted),
+        **run_settings(wanted),
         slots=slots,
         slots_per_worker=slots,
         recorded_only=not wanted.redraw,
     )
-    run = lifecycle.create(draft, _further(wanted, sets[1:]))
+    run = lifecycle.create_run(draft, _further_skills(wanted, sets[1:]))
     for question_set, kind in zip(sets, crowd.kinds, strict=True):
         if wanted.redraw:
             _make_draws(question_set, most_draws(wanted, len(crowd.workers) * len(sets)))
         else:
-            catalog.take_questions(question_set, _tasks(kind))
-    lifecycle.start(run)
+            catalog.take_questions(question_set, _question_rows(kind))
+    lifecycle.start_run(run)
     run.refresh_from_db()
     if not wanted.redraw:
         # Its gold file says which kind a task is of, whatever a column “skill” may say.
         rows = [replace(row, skill="") for row in crowd.answers]
-        validate_answers.take(run, validate_answers.sort(run, rows))
+        validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, rows))
     return run
 
 
-def _further(wanted: Wanted, sets: Sequence[QuestionSet]) -> list[Skill]:
+def _further_skills(wanted: ReplaySettings, sets: Sequence[QuestionSet]) -> list[Skill]:
     return [Skill(question_set=s, k=k) for s, k in zip(sets, wanted.further, strict=True)]
 
 
-def settings(wanted: Wanted) -> dict[str, Any]:
+def run_settings(wanted: ReplaySettings) -> dict[str, Any]:
     """The fields of the run that were wanted."""
     fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed", "one_kind_each")
     options = algorithm_choices.read_options(wanted.algorithm, wanted.options)
     return {field: getattr(wanted, field) for field in fields} | {"options": options}
 
 
-def slots_of(crowd: RecordedCrowd, wanted: Wanted) -> int:
+def slots_of(crowd: RecordedCrowd, wanted: ReplaySettings) -> int:
     """Few enough that little is asked in vain before the end is seen, many enough to be quick."""
     usual = SLOTS if wanted.redraw else max(20, min(SLOTS, len(crowd.answers) // 50))
     return wanted.slots or usual
 
 
-def _tasks(crowd: RecordedCrowd) -> list[QuestionRow]:
+def _question_rows(crowd: RecordedCrowd) -> list[QuestionRow]:
     return [QuestionRow(0, task, task, [label], []) for task, label in crowd.gold.items()]
 
 
 def _make_draws(question_set: QuestionSet, size: int) -> None:
     """Questions that are answered right or wrong by drawing from a worker's recorded answers."""
     numbers = range(1, size + 1)
-    bulk.insert(
+    bulk.insert_rows(
         Question,
         {
             "number": range(size),
@@ -187,7 +188,7 @@ def _make_draws(question_set: QuestionSet, size: int) -> None:
     )
 
 
-def most_draws(wanted: Wanted, workers: int) -> int:
+def most_draws(wanted: ReplaySettings, workers: int) -> int:
     """As many as any of the algorithms asks one worker for.
 
     The hungriest is AdaptiveTopK with 4/3 (4/epsilon)^2 ln(2 n r^2 / delta) over its rounds r.
@@ -206,7 +207,7 @@ def _nothing_more() -> int:
     return 0
 
 
-class _Redraw:
+class _AnswerRedraw:
     """Answers what is open by draws that depend on seed, worker and position alone."""
 
     needed = ("candidate_id", "position", "question__accepted")
@@ -222,12 +223,12 @@ class _Redraw:
     def __call__(self) -> int:
         asked = Assignment.objects.filter(candidate__run=self.run).open()
         assignments = list(asked.select_related("question").only(*self.needed))
-        given = list(zip(assignments, self._draw(assignments), strict=True))
+        given = list(zip(assignments, self._draw_responses(assignments), strict=True))
         return recording.record_many(self.run, given)
 
-    def _draw(self, assignments: list[Assignment]) -> list[str]:
+    def _draw_responses(self, assignments: list[Assignment]) -> list[str]:
         workers = np.array([self.number[asked.candidate_id] for asked in assignments], np.uint64)
-        keys = question_order.ranks(
+        keys = question_order.shuffle_ranks(
             self.run.seed, workers, [asked.position for asked in assignments]
         )
         recorded = [self.right[asked.candidate_id] for asked in assignments]

@@ -14,7 +14,7 @@ from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
 from selection.runs import lifecycle
 
-from .crowd import SyntheticCrowd, accuracies
+from .crowd import SyntheticCrowd, draw_accuracies
 
 SEED = 2024
 QUESTIONS = 3000
@@ -50,7 +50,7 @@ LANGUAGES = ("English", "Spanish", "Hindi", "French", "Arabic")
 
 
 @transaction.atomic
-def prepare(gold: Path | None = None) -> Run:
+def prepare_sample_run(gold: Path | None = None) -> Run:
     """The sample run, started; it and all it needs is made if it is not there yet.
 
     gold  where to write the known answers, for a crowd that plays the workers; beside it goes what
@@ -59,20 +59,24 @@ def prepare(gold: Path | None = None) -> Run:
     if gold is not None:
         write_gold(gold)
         write_answers(gold.with_name("sample-answers.csv"))
-    _questions(SHORT_NAME, questions()[:SHORT])
-    return Run.objects.filter(name=SAMPLE_RUN).first() or _make()
+    _create_question_set(SHORT_NAME, sample_questions()[:SHORT])
+    return Run.objects.filter(name=SAMPLE_RUN).first() or _create_sample_run()
 
 
 def write_gold(path: Path) -> None:
-    _write(path, ["question", "answer"], ([row.question, row.accepted[0]] for row in questions()))
+    _write_csv(
+        path,
+        ["question", "answer"],
+        ([row.question, row.accepted[0]] for row in sample_questions()),
+    )
 
 
 def write_answers(path: Path) -> None:
     """What every worker of the sample crowd answers to the short question set."""
-    asked = questions()[:SHORT]
+    asked = sample_questions()[:SHORT]
     gold = {row.question: row.accepted[0] for row in asked}
-    played = SyntheticCrowd(accuracies(len(PEOPLE), 0), gold)
-    _write(
+    played = SyntheticCrowd(draw_accuracies(len(PEOPLE), 0), gold)
+    _write_csv(
         path,
         ["worker", "question", "response"],
         (
@@ -83,7 +87,7 @@ def write_answers(path: Path) -> None:
     )
 
 
-def _write(path: Path, columns: list[str], lines: Iterable[list[str]]) -> None:
+def _write_csv(path: Path, columns: list[str], lines: Iterable[list[str]]) -> None:
     text = io.StringIO()
     rows = csv.writer(text)
     rows.writerow(columns)
@@ -92,11 +96,11 @@ def _write(path: Path, columns: list[str], lines: Iterable[list[str]]) -> None:
     path.write_text(text.getvalue(), encoding="utf-8", newline="")
 
 
-def _make() -> Run:
+def _create_sample_run() -> Run:
     pool, new = Pool.objects.get_or_create(name="Sample pool")
     if new:
-        catalog.take_workers(pool, workers())
-    question_set = _questions("Sample sums", questions())
+        catalog.take_workers(pool, sample_workers())
+    question_set = _create_question_set("Sample sums", sample_questions())
     draft = Run(
         name=SAMPLE_RUN,
         pool=pool,
@@ -110,13 +114,13 @@ def _make() -> Run:
         minutes=24 * 60,
         seed=SEED,
     )
-    run = lifecycle.create(draft)
-    lifecycle.start(run)
+    run = lifecycle.create_run(draft)
+    lifecycle.start_run(run)
     run.refresh_from_db()
     return run
 
 
-def _questions(name: str, rows: list[QuestionRow]) -> QuestionSet:
+def _create_question_set(name: str, rows: list[QuestionRow]) -> QuestionSet:
     made, new = QuestionSet.objects.get_or_create(
         name=name, defaults={"instructions": "Choose the right result."}
     )
@@ -125,7 +129,7 @@ def _questions(name: str, rows: list[QuestionRow]) -> QuestionSet:
     return made
 
 
-def workers() -> list[WorkerRow]:
+def sample_workers() -> list[WorkerRow]:
     """The people, w1 to w24."""
     rng = random.Random(SEED)
     return [
@@ -134,14 +138,14 @@ def workers() -> list[WorkerRow]:
     ]
 
 
-def questions() -> list[QuestionRow]:
+def sample_questions() -> list[QuestionRow]:
     """Sums of two numbers, no two of them the same, each with four results to choose from."""
     rng = random.Random(SEED)
     sums = rng.sample(list(itertools.combinations_with_replacement(range(11, 100), 2)), QUESTIONS)
-    return [_question(i, rng.sample(terms, 2), rng) for i, terms in enumerate(sums, 1)]
+    return [_sample_question(i, rng.sample(terms, 2), rng) for i, terms in enumerate(sums, 1)]
 
 
-def _question(number: int, terms: list[int], rng: random.Random) -> QuestionRow:
+def _sample_question(number: int, terms: list[int], rng: random.Random) -> QuestionRow:
     result = sum(terms)
     results = sorted(result + offset for offset in [0, *rng.sample(NEAR, 3)])
     prompt = f"What is {terms[0]} + {terms[1]}?"

@@ -13,7 +13,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 3.0
 PAGE = 1000
 
 
-class Server:
+class ServerConnection:
     """Retries while the server is away or ill. For one thread: its connection is kept alive.
 
     stop  set from outside, ends all waiting
@@ -27,13 +27,13 @@ class Server:
 
     def run(self) -> dict[str, Any]:
         """How the run stands."""
-        found: dict[str, Any] = self._json("GET", f"runs/{self.number}").json()
+        found: dict[str, Any] = self._request_json("GET", f"runs/{self.number}").json()
         return found
 
     def open_assignments(self, after: int) -> list[dict[str, Any]]:
         """Open assignments with an id above ``after``, oldest first."""
         query = {"after": after, "limit": PAGE}
-        found: list[dict[str, Any]] = self._json(
+        found: list[dict[str, Any]] = self._request_json(
             "GET", f"runs/{self.number}/assignments", params=query
         ).json()
         return found
@@ -41,18 +41,18 @@ class Server:
     def answer(self, assignment: int, response: str) -> bool:
         """Whether the answer was taken; if not, it came too late."""
         path = f"assignments/{assignment}/answer"
-        return self._json("POST", path, json={"response": response}).status_code != 409
+        return self._request_json("POST", path, json={"response": response}).status_code != 409
 
-    def _json(self, method: str, path: str, **content: Any) -> httpx.Response:
-        answer = self._send(method, f"{self.url}/api/{path}", **content)
+    def _request_json(self, method: str, path: str, **content: Any) -> httpx.Response:
+        answer = self._request_with_retries(method, f"{self.url}/api/{path}", **content)
         if answer.status_code < 300 or answer.status_code == 409:
             if answer.headers.get("content-type", "").startswith("application/json"):
                 return answer
-        elif "error" in (document := _document(answer)):
+        elif "error" in (document := _parse_document(answer)):
             raise Refused(f"{self.url} says: {document['error']}")
         raise Refused(f"There is no CrowdSelect API at {self.url}.")
 
-    def _send(self, method: str, url: str, **content: Any) -> httpx.Response:
+    def _request_with_retries(self, method: str, url: str, **content: Any) -> httpx.Response:
         """The first answer that is not the server's own failure, within PATIENCE_SECONDS."""
         given_up, pause = time.monotonic() + PATIENCE_SECONDS, FIRST_PAUSE
         while True:
@@ -72,7 +72,7 @@ class Server:
             pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _document(answer: httpx.Response) -> dict[str, Any]:
+def _parse_document(answer: httpx.Response) -> dict[str, Any]:
     try:
         document = answer.json()
     except ValueError:

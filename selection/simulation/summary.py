@@ -9,20 +9,20 @@ from . import question_kinds, replay
 from .crowd import RecordedCrowd
 
 
-def summary(run: Run, past: RecordedCrowd) -> list[str]:
-    export = reports.export(run)
+def summarise_run(run: Run, past: RecordedCrowd) -> list[str]:
+    export = reports.export_run(run)
     return [
-        f"Answers used   {export['answers_used']:,} {_of_recorded(run, past)}",
+        f"Answers used   {export['answers_used']:,} {_recorded_clause(run, past)}",
         f"Ended          {export['ending'] or export['status']}",
         f"Promise        {export['promise']}",
         *(f"Mind           {warning}" for warning in export["warnings"]),
-        *(_of_kinds if run.several else _of_one_kind)(run, past, export["workers"]),
+        *(_summarise_skills if run.several else _summarise_one_skill)(run, past, export["workers"]),
     ]
 
 
-def _of_one_kind(run: Run, past: RecordedCrowd, rows: list[dict[str, Any]]) -> list[str]:
+def _summarise_one_skill(run: Run, past: RecordedCrowd, rows: list[dict[str, Any]]) -> list[str]:
     chosen = [row["worker"] for row in rows]
-    regrets = replay.regrets(past.accuracy, chosen)
+    regrets = replay.compute_regrets(past.accuracy, chosen)
     return [
         f"Regret         {regrets.aggregate:.4f} aggregate (mean of the best {run.k} less mean of "
         "the selected, by recorded accuracy)",
@@ -31,10 +31,10 @@ def _of_one_kind(run: Run, past: RecordedCrowd, rows: list[dict[str, Any]]) -> l
     ]
 
 
-def _of_kinds(run: Run, past: RecordedCrowd, rows: list[dict[str, Any]]) -> list[str]:
+def _summarise_skills(run: Run, past: RecordedCrowd, rows: list[dict[str, Any]]) -> list[str]:
     names = [str(skill) for skill in run.skills]
     chosen = [[row["worker"] for row in rows if row["skill"] == name] for name in names]
-    lost = question_kinds.losses(run, past, chosen)
+    lost = question_kinds.compute_losses(run, past, chosen)
     allowed = ", nobody for two kinds" if run.one_kind_each else ""
     return [
         *(
@@ -56,7 +56,7 @@ def _of_kinds(run: Run, past: RecordedCrowd, rows: list[dict[str, Any]]) -> list
     ]
 
 
-def _of_recorded(run: Run, past: RecordedCrowd) -> str:
+def _recorded_clause(run: Run, past: RecordedCrowd) -> str:
     verb = "of" if run.recorded_only else "drawn with replacement from"
     parts = [f"{verb} {len(past.answers):,} recorded by {len(past.workers):,} workers"]
     if past.left_out:

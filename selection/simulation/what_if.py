@@ -14,9 +14,9 @@ from selection.errors import Refused
 from selection.runs import algorithm_choices
 from topk import PROMISE_KEPT
 
-from .arrays import Played, Record, play
+from .arrays import PlayedRun, RecordedAnswers, play_record
 from .crowd import RecordedCrowd
-from .replay import Wanted, check
+from .replay import ReplaySettings, check_replay
 
 BAND = 0.8
 SEEDS = 20
@@ -32,7 +32,7 @@ HEADS = ("algorithm", "promises", "answers", "80 % of runs", "kept", "untrue", "
 
 
 @dataclass(frozen=True)
-class Row:
+class WhatIfRow:
     """An algorithm over all seeds.
 
     promises  its goal; perhaps only on average over pools, or on this question set
@@ -59,7 +59,7 @@ class Row:
     loss: float
     loss_most: float
     doubts: Mapping[str, int]
-    plays: Sequence[Played]
+    plays: Sequence[PlayedRun]
 
     def flat(self) -> dict[str, Any]:
         """For a line of a table."""
@@ -89,12 +89,12 @@ class Row:
         }
 
 
-def wanted(usual: Wanted, names: Sequence[str]) -> list[Wanted]:
+def settings_per_algorithm(usual: ReplaySettings, names: Sequence[str]) -> list[ReplaySettings]:
     """The same settings for each of these algorithms, with those of the options that it knows.
 
     Raises Refused for an option that none of them has.
     """
-    known = {name: {option.name for option in algorithms.settings(name)} for name in names}
+    known = {name: {option.name for option in algorithms.algorithm_options(name)} for name in names}
     for option in usual.options:
         if not any(option in own for own in known.values()):
             raise Refused(f"None of {', '.join(names)} has an option {option}.")
@@ -106,33 +106,36 @@ def wanted(usual: Wanted, names: Sequence[str]) -> list[Wanted]:
 
 
 def play_all(
-    crowd: RecordedCrowd, asked: Sequence[Wanted], seeds: Sequence[int], told: Callable[[], object]
-) -> Iterator[Row]:
+    crowd: RecordedCrowd,
+    asked: Sequence[ReplaySettings],
+    seeds: Sequence[int],
+    told: Callable[[], object],
+) -> Iterator[WhatIfRow]:
     """A row for each; ``told`` hears of every play. Raises Refused before any for what cannot be.
 
     The same seed deals the same answers in the same order to all.
     """
     for one in asked:
-        check(crowd, one)
-    record = Record(crowd)
+        check_replay(crowd, one)
+    record = RecordedAnswers(crowd)
     for one in asked:
         plays = []
         for seed in seeds:
-            plays.append(play(record, replace(one, seed=seed)))
+            plays.append(play_record(record, replace(one, seed=seed)))
             told()
-        yield row(one, plays)
+        yield build_row(one, plays)
 
 
-def row(one: Wanted, plays: Sequence[Played]) -> Row:
+def build_row(one: ReplaySettings, plays: Sequence[PlayedRun]) -> WhatIfRow:
     tails = [(1 - BAND) / 2, 0.5, (1 + BAND) / 2]
     low, median, high = np.quantile([each.answers for each in plays], tails).round().astype(int)
     epsilons = np.array([1.0 if each.epsilon is None else each.epsilon for each in plays])
     losses = [round(each.regrets.aggregate, 6) for each in plays]
     promise = ALGORITHMS[one.algorithm].promise
     goal = "nothing" if promise.fixed == "budget" else promise.goal.value
-    return Row(
+    return WhatIfRow(
         algorithm=one.algorithm,
-        promises=", ".join([goal, *(["on average"] if promise.average else []), *_about(one)]),
+        promises=", ".join([goal, *(["on average"] if promise.average else []), *_row_doubts(one)]),
         options=one.options,
         seeds=len(plays),
         low=int(low),
@@ -140,34 +143,36 @@ def row(one: Wanted, plays: Sequence[Played]) -> Row:
         high=int(high),
         kept=sum(each.ending == PROMISE_KEPT and each.epsilon is not None for each in plays),
         untrue=sum(each.true is False for each in plays),
-        epsilon=_epsilon(np.median(epsilons)),
-        epsilon_most=_epsilon(epsilons.max()),
+        epsilon=_round_epsilon(np.median(epsilons)),
+        epsilon_most=_round_epsilon(epsilons.max()),
         loss=round(float(np.mean(losses)), 6),
         loss_most=max(losses),
-        doubts=_counted(doubt for each in plays for doubt in each.doubts),
+        doubts=_count_doubts(doubt for each in plays for doubt in each.doubts),
         plays=plays,
     )
 
 
-def _about(one: Wanted) -> list[str]:
-    said = algorithms.variant(algorithm_choices.read_options(one.algorithm, one.options))
+def _row_doubts(one: ReplaySettings) -> list[str]:
+    said = algorithms.describe_variant(algorithm_choices.read_options(one.algorithm, one.options))
     return [said] if said else []
 
 
-def _counted(doubts: Iterable[str]) -> Counter[str]:
+def _count_doubts(doubts: Iterable[str]) -> Counter[str]:
     """How often each was said; what differs in numbers alone is the first of its kind."""
     first: dict[str, str] = {}
     return Counter(first.setdefault(re.sub(r"\d[\d,.]*", "", said), said) for said in doubts)
 
 
-def _epsilon(value: float) -> float | None:
+def _round_epsilon(value: float) -> float | None:
     return None if value >= 1 else round(float(value), 4)
 
 
 # -- for people
 
 
-def words(crowd: RecordedCrowd, usual: Wanted, rows: Sequence[Row]) -> list[str]:
+def describe_rows(
+    crowd: RecordedCrowd, usual: ReplaySettings, rows: Sequence[WhatIfRow]
+) -> list[str]:
     """The table, what is in it, and what speaks against it."""
     used = "drawn again and again" if usual.redraw else "each used once"
     budget = "" if usual.budget is None else f", at most {usual.budget:,} answers"
@@ -176,10 +181,17 @@ def words(crowd: RecordedCrowd, usual: Wanted, rows: Sequence[Row]) -> list[str]
         f"δ = {usual.delta:g}{budget}; {len(crowd.answers):,} recorded answers, {used}; "
         f"{rows[0].seeds} seeds from {rows[0].plays[0].seed}."
     )
-    return [head, "", *_table([HEADS, *map(_cells, rows)]), "", *ABOUT.splitlines(), *_minds(rows)]
+    return [
+        head,
+        "",
+        *_align_table([HEADS, *map(_row_cells, rows)]),
+        "",
+        *ABOUT.splitlines(),
+        *_list_doubts(rows),
+    ]
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _row_cells(row: WhatIfRow) -> tuple[str, ...]:
     return (
         row.algorithm,
         row.promises,
@@ -187,16 +199,16 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.low:,} to {row.high:,}",
         f"{row.kept} of {row.seeds}",
         str(row.untrue) if any(one.epsilon is not None for one in row.plays) else "",
-        f"{_said(row.epsilon)}, {_said(row.epsilon_most)}",
+        f"{_format_epsilon(row.epsilon)}, {_format_epsilon(row.epsilon_most)}",
         f"{row.loss:.4f}, {row.loss_most:.4f}",
     )
 
 
-def _said(epsilon: float | None) -> str:
+def _format_epsilon(epsilon: float | None) -> str:
     return "nothing" if epsilon is None else f"{epsilon:g}"
 
 
-def _table(lines: Sequence[Sequence[str]]) -> list[str]:
+def _align_table(lines: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -204,7 +216,7 @@ def _table(lines: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _minds(rows: Sequence[Row]) -> list[str]:
+def _list_doubts(rows: Sequence[WhatIfRow]) -> list[str]:
     return [
         f"Mind: {row.algorithm}, {count} of {row.seeds} runs: {doubt}"
         for row in rows

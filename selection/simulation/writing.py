@@ -23,7 +23,7 @@ def check_out(out: Path, endings: Collection[str]) -> None:
         raise Refused(f"{out} cannot be written: the folder {out.parent} is read-only.")
 
 
-def whole(out: Path, write: Callable[[Path], object]) -> None:
+def write_whole(out: Path, write: Callable[[Path], object]) -> None:
     """Let it write the file under another name first, which has the same ending."""
     target = out.resolve()
     draft = target.with_name(f".{os.getpid()}.{target.name}")
@@ -39,7 +39,8 @@ def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(
-            {column: row_parsers.defused(cell) for column, cell in row.items()} for row in rows
+            {column: row_parsers.defuse_formula(cell) for column, cell in row.items()}
+            for row in rows
         )
 
 

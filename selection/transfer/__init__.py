@@ -1,5 +1,5 @@
 """Copy everything from one database into another."""
 
-from .tables import Copied, copy
+from .tables import CopiedTable, copy_database
 
-__all__ = ["Copied", "copy"]
+__all__ = ["CopiedTable", "copy_database"]

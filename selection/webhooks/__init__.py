@@ -1,7 +1,7 @@
 """A team's programs are told what happens: written with what it tells of, sent a moment later."""
 
-from .alerts import attention
-from .delivery import drain, sweep
-from .outbox import Message, write
+from .alerts import notify_new_alerts
+from .delivery import send_due, sweep_deliveries
+from .outbox import Message, write_messages
 
-__all__ = ["Message", "attention", "drain", "sweep", "write"]
+__all__ = ["Message", "notify_new_alerts", "send_due", "sweep_deliveries", "write_messages"]

@@ -8,14 +8,14 @@ from django.db.models import Exists, OuterRef
 
 from selection.models import Run, Webhook
 
-from .outbox import Message, write
+from .outbox import Message, write_messages
 
 Kind = Webhook.Event
 # That a run has ended is a message of its own; that it waits for somebody comes and goes.
 NOT_TOLD = ("review", "waits")
 
 
-class Need(Protocol):
+class Alert(Protocol):
     """What a report says that a run needs."""
 
     @property
@@ -25,7 +25,7 @@ class Need(Protocol):
     def words(self) -> str: ...
 
 
-def attention(needs: Callable[[Run], Iterable[Need]]) -> None:
+def notify_new_alerts(needs: Callable[[Run], Iterable[Alert]]) -> None:
     """Look at what runs need, where somebody listens, and tell what is new since the last look.
 
     needs  says it of a run (reports.needs)
@@ -36,14 +36,14 @@ def attention(needs: Callable[[Run], Iterable[Need]]) -> None:
         found = [need for need in needs(run) if need.kind not in NOT_TOLD]
         kinds = sorted({need.kind for need in found})
         if kinds != run.told:
-            _tell(run, found, kinds)
+            _notify_alerts(run, found, kinds)
 
 
 @transaction.atomic
-def _tell(run: Run, found: list[Need], kinds: list[str]) -> None:
+def _notify_alerts(run: Run, found: list[Alert], kinds: list[str]) -> None:
     # Of two sweeps at once one tells.
     if not Run.objects.filter(pk=run.pk, told=run.told).update(told=kinds):
         return
     new = [{"kind": one.kind, "words": one.words} for one in found if one.kind not in run.told]
     if new:
-        write(run, lambda kinds: [Message(Kind.ATTENTION, {"needs": new})])
+        write_messages(run, lambda kinds: [Message(Kind.ATTENTION, {"needs": new})])

@@ -26,21 +26,21 @@ KEPT = timedelta(days=30)
 GONE = 410  # the answer that says: never again
 
 
-def drain(webhook_id: int) -> None:
+def send_due(webhook_id: int) -> None:
     """Send what is due for this webhook, the oldest first."""
-    outbox.received(webhook_id)
+    outbox.mark_received(webhook_id)
     until, failures = time.monotonic() + AT_ONCE_SECONDS, 0
     while failures < FAILURES:
         if time.monotonic() > until:
-            outbox.ask(webhook_id)
+            outbox.request_delivery(webhook_id)
             return
-        delivery = _take(webhook_id)
+        delivery = _lease_next(webhook_id)
         if delivery is None:
             return
-        failures = 0 if attempt(delivery) else failures + 1
+        failures = 0 if attempt_delivery(delivery) else failures + 1
 
 
-def _take(webhook_id: int) -> Delivery | None:
+def _lease_next(webhook_id: int) -> Delivery | None:
     """The next one, if there is any, kept from all others who send."""
     ready = Delivery.objects.ready().filter(webhook=webhook_id).order_by("due", "id")
     while (found := ready.select_related("webhook").first()) is not None:
@@ -50,12 +50,14 @@ def _take(webhook_id: int) -> Delivery | None:
     return None
 
 
-def attempt(delivery: Delivery) -> bool:
+def attempt_delivery(delivery: Delivery) -> bool:
     """Send it once, and write down what came of it; whether it arrived."""
     try:
-        reply = safe_http.post(delivery.webhook.url, delivery.body.encode(), signed(delivery))
+        reply = safe_http.post_message(
+            delivery.webhook.url, delivery.body.encode(), signed_headers(delivery)
+        )
     except safe_http.NoAnswer as error:
-        _failed(delivery, None, str(error))
+        _record_failure(delivery, None, str(error))
         return False
     if reply.good:
         now = timezone.now()
@@ -64,11 +66,11 @@ def attempt(delivery: Delivery) -> bool:
             due=None, tries=tries, tried=now, code=reply.code, said=reply.said, delivered=now
         )
         return True
-    _failed(delivery, reply.code, reply.said)
+    _record_failure(delivery, reply.code, reply.said)
     return False
 
 
-def signed(delivery: Delivery) -> dict[str, str]:
+def signed_headers(delivery: Delivery) -> dict[str, str]:
     """The headers, signed anew: a receiver refuses what was signed long ago."""
     now = timezone.now()
     signer = Signer(delivery.webhook.secret)
@@ -81,7 +83,7 @@ def signed(delivery: Delivery) -> dict[str, str]:
     }
 
 
-def _failed(delivery: Delivery, code: int | None, said: str) -> None:
+def _record_failure(delivery: Delivery, code: int | None, said: str) -> None:
     now, tries = timezone.now(), delivery.tries + 1
     last = tries >= MOST_TRIES or delivery.kind == Webhook.TEST
     due = None if last else now + DELAYS[tries - 1] * random.uniform(1 - SPREAD, 1 + SPREAD)
@@ -108,9 +110,9 @@ def _turn_off(hook: Webhook, note: str) -> None:
     Webhook.objects.filter(pk=hook.pk).update(on=False, note=note)
 
 
-def sweep() -> None:
+def sweep_deliveries() -> None:
     """Have sent what is due and nobody was asked for; forget what is old."""
     ready = Delivery.objects.ready().filter(webhook=OuterRef("pk"))
     for pk in Webhook.objects.filter(Exists(ready)).values_list("pk", flat=True):
-        outbox.ask(pk)
+        outbox.request_delivery(pk)
     Delivery.objects.filter(made__lt=timezone.now() - KEPT).delete()

@@ -34,12 +34,12 @@ class Message(NamedTuple):
     data: dict[str, Any]
 
 
-def write(run: Run, tell: Callable[[Collection[str]], Iterable[Message]]) -> None:
+def write_messages(run: Run, tell: Callable[[Collection[str]], Iterable[Message]]) -> None:
     """Write down what the team's webhooks want to hear of this run.
 
     tell  makes the messages; it is told which kinds anybody listens to, and asked only if any are
     """
-    if wakeups.asleep():
+    if wakeups.is_silenced():
         return  # what happens to a crowd that is not there is nobody's news
     hooks = list(Webhook.objects.filter(team=run.team_id, on=True))
     kinds = {kind for hook in hooks for kind in hook.events}
@@ -49,10 +49,12 @@ def write(run: Run, tell: Callable[[Collection[str]], Iterable[Message]]) -> Non
     messages = [
         (kind, body_of(kind, about | data, now)) for kind, data in tell(kinds) if kind in kinds
     ]
-    put(hooks, messages, now)
+    queue_messages(hooks, messages, now)
 
 
-def put(hooks: Iterable[Webhook], messages: Iterable[tuple[str, str]], now: datetime) -> None:
+def queue_messages(
+    hooks: Iterable[Webhook], messages: Iterable[tuple[str, str]], now: datetime
+) -> None:
     """Write these kinds and bodies down for those who want them, and have them sent soon."""
     told = list(messages)
     for hook in hooks:
@@ -63,7 +65,7 @@ def put(hooks: Iterable[Webhook], messages: Iterable[tuple[str, str]], now: date
         ]
         if rows:
             Delivery.objects.bulk_create(rows, CHUNK)
-            ask(hook.pk)
+            request_delivery(hook.pk)
 
 
 def body_of(kind: str, data: dict[str, Any], at: datetime) -> str:
@@ -72,7 +74,7 @@ def body_of(kind: str, data: dict[str, Any], at: datetime) -> str:
     return json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False)
 
 
-def ask(webhook_id: int) -> None:
+def request_delivery(webhook_id: int) -> None:
     """Have what waits for this webhook sent, a moment after the present transaction commits."""
     # A lambda, because Django names a failing robust callback by its __qualname__.
     transaction.on_commit(lambda: _send_once(webhook_id), robust=True)
@@ -80,20 +82,20 @@ def ask(webhook_id: int) -> None:
 
 def _send_once(webhook_id: int) -> None:
     try:
-        if cache.add(_key(webhook_id), 1, KEY_SECONDS):
+        if cache.add(_cache_key(webhook_id), 1, KEY_SECONDS):
             current_app.send_task(TASK, [webhook_id], retry=False, ignore_result=True)
     except Exception:
         # Redis may be away: the messages are safe in the database, and the next sweep finds them.
         logger.warning("Could not ask for webhook %s to be served; the sweep will.", webhook_id)
 
 
-def received(webhook_id: int) -> None:
+def mark_received(webhook_id: int) -> None:
     """The message to Celery has arrived. Call before reading, so that no later one is lost."""
     try:
-        cache.delete(_key(webhook_id))
+        cache.delete(_cache_key(webhook_id))
     except Exception:
         logger.warning("Redis does not answer: webhook %s may wait for a sweep.", webhook_id)
 
 
-def _key(webhook_id: int) -> str:
+def _cache_key(webhook_id: int) -> str:
     return f"webhook:{webhook_id}"

@@ -45,7 +45,7 @@ class Reply:
         return 200 <= self.code < 300
 
 
-def check(url: str) -> str:
+def check_url(url: str) -> str:
     """The address without spaces around it. Raises Refused for one that nothing is sent to."""
     url = url.strip()
     if (
@@ -55,17 +55,17 @@ def check(url: str) -> str:
         or not 0 < len(url) <= LONGEST_ADDRESS
     ):
         raise Refused(f"An address has 1 to {LONGEST_ADDRESS} characters of ASCII and no spaces.")
-    parts = _parts(url)
+    parts = _split_url(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and settings.WEBHOOKS_INSIDE):
         raise Refused("The address must begin with https://, so that nobody can read along.")
     if parts.username or parts.password:
         raise Refused("Leave name and password out of the address: each message is signed.")
     if parts.hostname == "localhost" or _is_number(parts.hostname or ""):
-        _refuse_inside(_public(_lookup(parts)))
+        _refuse_inside(_public_addresses(_resolve_addresses(parts)))
     return url
 
 
-def _parts(url: str) -> SplitResult:
+def _split_url(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         if parts.hostname and parts.port != 0:
@@ -97,13 +97,13 @@ def is_public(address: str) -> bool:
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 
 
-def _lookup(parts: SplitResult) -> list[str]:
+def _resolve_addresses(parts: SplitResult) -> list[str]:
     port = parts.port or PORTS[parts.scheme]
     found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
     return [str(row[4][0]) for row in found]
 
 
-def _public(addresses: list[str]) -> list[str]:
+def _public_addresses(addresses: list[str]) -> list[str]:
     return [one for one in addresses if settings.WEBHOOKS_INSIDE or is_public(one)]
 
 
@@ -115,13 +115,13 @@ def _refuse_inside(addresses: list[str]) -> None:
 # -- sending
 
 
-def post(url: str, body: bytes, headers: dict[str, str]) -> Reply:
+def post_message(url: str, body: bytes, headers: dict[str, str]) -> Reply:
     """Send it; raises NoAnswer."""
     try:
-        parts = _parts(check(url))
-        addresses = _public(_lookup(parts))
+        parts = _split_url(check_url(url))
+        addresses = _public_addresses(_resolve_addresses(parts))
         _refuse_inside(addresses)
-        return _exchange(parts, addresses[0], body, headers)
+        return _exchange_message(parts, addresses[0], body, headers)
     except Refused as refusal:
         raise NoAnswer(str(refusal)) from refusal
     except (OSError, HTTPException, ValueError, UnicodeError) as error:
@@ -129,11 +129,13 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> Reply:
         raise NoAnswer(f"No answer: {words}"[:SAID]) from error
 
 
-def _exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> Reply:
+def _exchange_message(
+    parts: SplitResult, address: str, body: bytes, headers: dict[str, str]
+) -> Reply:
     host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    with _connected(parts.scheme, host, address, port) as sock:
+    with _open_connection(parts.scheme, host, address, port) as sock:
         connection = kind(host, port)
         connection.sock = sock
         connection.request("POST", target, body, headers | {"Connection": "close"})
@@ -143,7 +145,7 @@ def _exchange(parts: SplitResult, address: str, body: bytes, headers: dict[str, 
 
 
 @contextmanager
-def _connected(scheme: str, host: str, address: str, port: int) -> Iterator[socket.socket]:
+def _open_connection(scheme: str, host: str, address: str, port: int) -> Iterator[socket.socket]:
     """A connection to this very machine that ends by itself when the time is up."""
     sock = socket.create_connection((address, port), timeout=SECONDS)
     if scheme == "https":  # the hand is shaken below, where it has an end

@@ -18,7 +18,7 @@ MINUTE = 60
 WORDS = ("response", "complaint", "worker")  # what they wrote themselves: it is shown to them
 
 
-def excused(view: View) -> View:
+def excuse_busy(view: View) -> View:
     """Says so in the worker's words, with a button that sends the same once more."""
 
     @wraps(view)
@@ -29,12 +29,12 @@ def excused(view: View) -> View:
             if not cannot_write(error):
                 raise
             logger.warning("%s %s: %s", request.method, request.path, error)
-            return _busy(request)
+            return _render_busy(request)
 
     return in_any_case
 
 
-def _busy(request: HttpRequest) -> HttpResponse:
+def _render_busy(request: HttpRequest) -> HttpResponse:
     sent = [(name, value) for name, values in request.POST.lists() for value in values]
     said = [value for name, value in sent if name in WORDS]
     context = {"sent": sent, "said": said, "keep": request.GET.urlencode()}

@@ -14,10 +14,10 @@ from selection.models import Candidate, Run
 from selection.runs import enrolment, worker_texts
 
 from . import end_texts, links
-from .busy_page import excused
-from .languages import spoken
-from .rate_limit import each_visitor
-from .views import lost
+from .busy_page import excuse_busy
+from .languages import worker_language
+from .rate_limit import limit_per_visitor
+from .views import render_lost
 
 # What platforms call the worker's id in the links that they make.
 NAMES = ("worker", "workerId", "PROLIFIC_PID")
@@ -37,87 +37,91 @@ TAKEN = gettext_lazy(
 @csrf_exempt  # there is no login: the secret is in the address
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-@spoken
-@each_visitor
-@excused
-def join(request: HttpRequest, token: str) -> HttpResponse:
+@worker_language
+@limit_per_visitor
+@excuse_busy
+def join_run(request: HttpRequest, token: str) -> HttpResponse:
     run_id = links.run_id(token)
     run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
     if run is None:
-        return lost(request)
-    key, previewed = _named(request), request.GET.get(PREVIEWED[0]) == PREVIEWED[1]
+        return render_lost(request)
+    key, previewed = _worker_key(request), request.GET.get(PREVIEWED[0]) == PREVIEWED[1]
     if key and request.method != "POST" and not previewed:
-        return _arrived(request, run, key)  # who takes part already gets their code also at its end
+        return _enter_from_platform(
+            request, run, key
+        )  # who takes part already gets their code also at its end
     if run.status == Run.Status.ENDED:
-        return closed(request, run)
+        return render_closed(request, run)
     if request.method == "POST":
-        return _typed(request, run)
+        return _enter_typed_key(request, run)
     try:
         enrolment.refuse_closed(run)
     except Conflict:
-        return closed(request, run)
+        return render_closed(request, run)
     if previewed:
-        return _page(request, previewed=True)
+        return _join_page(request, previewed=True)
     if any(name in request.GET for name in NAMES):
-        return _page(request, 422, problem=UNKNOWN)
-    return _page(request)
+        return _join_page(request, 422, problem=UNKNOWN)
+    return _join_page(request)
 
 
-def _named(request: HttpRequest) -> str:
+def _worker_key(request: HttpRequest) -> str:
     """The id that the link names; empty where the platform has put none in, so that it is asked."""
     given = (request.GET.get(name, "").strip() for name in NAMES)
     return next((key for key in given if key and not enrolment.is_placeholder(key)), "")
 
 
-def _arrived(request: HttpRequest, run: Run, key: str) -> HttpResponse:
+def _enter_from_platform(request: HttpRequest, run: Run, key: str) -> HttpResponse:
     """A platform vouches for the id: who is known by it comes back to their own page."""
     try:
-        candidate, _ = enrolment.arrive(run, key, source=_source(request))
+        candidate, _ = enrolment.enrol_worker(run, key, source=_platform_source(request))
     except Conflict:
-        return closed(request, run)
+        return render_closed(request, run)
     except Refused:
-        return _page(request, 422, problem=UNKNOWN)
-    return redirect("work", links.token(candidate.pk, candidate.links))
+        return _join_page(request, 422, problem=UNKNOWN)
+    return redirect("work", links.worker_token(candidate.pk, candidate.links))
 
 
-def _source(request: HttpRequest) -> enrolment.From:
+def _platform_source(request: HttpRequest) -> enrolment.EnrolmentSource:
     """By the names that platforms give to what they put into the link."""
     given = request.GET
     if "PROLIFIC_PID" in given:
-        return enrolment.From(Candidate.Platform.PROLIFIC, given.get("SESSION_ID", ""))
+        return enrolment.EnrolmentSource(Candidate.Platform.PROLIFIC, given.get("SESSION_ID", ""))
     if "workerId" in given:
-        return enrolment.From(Candidate.Platform.MTURK, given.get("assignmentId", ""))
+        return enrolment.EnrolmentSource(Candidate.Platform.MTURK, given.get("assignmentId", ""))
     return enrolment.NOWHERE
 
 
-def _typed(request: HttpRequest, run: Run) -> HttpResponse:
+def _enter_typed_key(request: HttpRequest, run: Run) -> HttpResponse:
     """Nobody vouches for an id that was typed: it leads to no page that is somebody's already.
 
     Who came from a platform that put no id into its link gets back there all the same.
     """
     key = request.POST.get("worker", "")
     try:
-        candidate, new = enrolment.arrive(run, key)
+        candidate, new = enrolment.enrol_worker(run, key)
     except Conflict:
-        return closed(request, run)
+        return render_closed(request, run)
     except Refused:
-        return _page(request, 422, key=key, problem=NO_ID)
+        return _join_page(request, 422, key=key, problem=NO_ID)
     if not new:
-        return _page(request, 409, key=key, problem=TAKEN)
-    _source(request).note(candidate)
-    return redirect("work", links.token(candidate.pk, candidate.links))
+        return _join_page(request, 409, key=key, problem=TAKEN)
+    _platform_source(request).note(candidate)
+    return redirect("work", links.worker_token(candidate.pk, candidate.links))
 
 
-def _page(request: HttpRequest, status: int = 200, **shown: Any) -> HttpResponse:
+def _join_page(request: HttpRequest, status: int = 200, **shown: Any) -> HttpResponse:
     """What the platform put into the link stays in it, also in another language."""
     shown["keep"] = request.GET.urlencode()
     return render(request, "work/join.html", shown, status=status)
 
 
-def closed(request: HttpRequest, run: Run) -> HttpResponse:
+def render_closed(request: HttpRequest, run: Run) -> HttpResponse:
     over = run.status == Run.Status.ENDED
     soon = run.status == Run.Status.DRAFT
     context: dict[str, Any] = {"over": over, "soon": soon, "keep": request.GET.urlencode()}
-    if _source(request).platform == Candidate.Platform.PROLIFIC:
-        context["back"] = end_texts.to_prolific(worker_texts.code(run, "nothing"))
+    if _platform_source(request).platform == Candidate.Platform.PROLIFIC:
+        context["back"] = end_texts.prolific_return_url(
+            worker_texts.completion_code(run, "nothing")
+        )
     return render(request, "work/closed.html", context, status=410 if over else 409)

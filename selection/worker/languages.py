@@ -15,13 +15,13 @@ ASKED = "language"
 View = Callable[..., HttpResponse]
 
 
-def spoken(view: View) -> View:
+def worker_language(view: View) -> View:
     """Answers in the language of whoever asks. Only who chooses one gets a cookie, for that."""
 
     @wraps(view)
     def in_their_language(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.GET.get(ASKED) in dict(settings.LANGUAGES) and request.method == "GET":
-            return _chosen(request)
+            return _choose_language(request)
         language = translation.get_language_from_request(request).partition("-")[0]
         with translation.override(language):
             response = view(request, *args, **kwargs)
@@ -32,7 +32,7 @@ def spoken(view: View) -> View:
     return in_their_language
 
 
-def _chosen(request: HttpRequest) -> HttpResponse:
+def _choose_language(request: HttpRequest) -> HttpResponse:
     rest = request.GET.copy()
     language = rest.pop(ASKED)[-1]
     where = f"{request.path}?{rest.urlencode()}" if rest else request.path

@@ -17,39 +17,39 @@ _signer = Signer(salt="selection.work", sep=".")
 _joining = Signer(salt="selection.join", sep=".")
 
 
-def token(candidate_id: int, number: int = 0) -> str:
-    return _signer.sign(_name(candidate_id, number))
+def worker_token(candidate_id: int, number: int = 0) -> str:
+    return _signer.sign(_signed_name(candidate_id, number))
 
 
-def named(token: str) -> tuple[int, int] | None:
+def read_worker_token(token: str) -> tuple[int, int] | None:
     """The candidate's id and the link's number; whether that is the last one is not looked at."""
-    return _read(_signer, token)
+    return _read_token(_signer, token)
 
 
 def candidate_id(token: str) -> int | None:
     """Whose token this is; None for one that was not made here, or was replaced."""
-    own = named(token)
+    own = read_worker_token(token)
     if own is None or not Candidate.objects.filter(pk=own[0], links=own[1]).exists():
         return None
     return own[0]
 
 
-def address(candidate_id: int, number: int = 0) -> str:
+def worker_url(candidate_id: int, number: int = 0) -> str:
     """The link to send to the worker; number is the candidate's ``links``."""
-    return str(settings.PUBLIC_URL) + reverse("work", args=[token(candidate_id, number)])
+    return str(settings.PUBLIC_URL) + reverse("work", args=[worker_token(candidate_id, number)])
 
 
 def run_id(token: str) -> int | None:
     """Whose roster this token of a join link opens; None for one not made here, or replaced."""
-    own = named_run(token)
+    own = read_run_token(token)
     if own is None or not Run.objects.filter(pk=own[0], links=own[1]).exists():
         return None
     return own[0]
 
 
-def named_run(token: str) -> tuple[int, int] | None:
+def read_run_token(token: str) -> tuple[int, int] | None:
     """As ``named``, of a join link."""
-    return _read(_joining, token)
+    return _read_token(_joining, token)
 
 
 def join_address(run: Run) -> str:
@@ -63,15 +63,15 @@ def mturk_address(run: Run) -> str:
 
 
 def join_token(run: Run) -> str:
-    return _joining.sign(_name(run.pk, run.links))
+    return _joining.sign(_signed_name(run.pk, run.links))
 
 
-def _name(pk: int, number: int) -> str:
+def _signed_name(pk: int, number: int) -> str:
     """The first link is named as it always was: those that are out go on working."""
     return f"{pk}-{number}" if number else str(pk)
 
 
-def _read(signer: Signer, token: str) -> tuple[int, int] | None:
+def _read_token(signer: Signer, token: str) -> tuple[int, int] | None:
     try:
         pk, _, number = signer.unsign(token).partition("-")
         return int(pk), int(number or 0)

@@ -27,7 +27,7 @@ HEADERS = {
 
 
 @require_http_methods(["GET", "HEAD"])
-def media(request: HttpRequest, token: str) -> HttpResponseBase:
+def serve_media(request: HttpRequest, token: str) -> HttpResponseBase:
     """Whole, or the range that is asked for: players of sounds and films ask for ranges."""
     file = MediaFile.objects.defer("data").filter(token=token).first()
     if file is None:
@@ -35,21 +35,21 @@ def media(request: HttpRequest, token: str) -> HttpResponseBase:
     headers = HEADERS | {
         "Content-Disposition": content_disposition_header(False, file.name) or "inline"
     }
-    first, last, part = _wanted(request.headers.get("Range", ""), file.size)
+    first, last, part = _requested_range(request.headers.get("Range", ""), file.size)
     if first > last:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{file.size}"})
     if part:
         headers["Content-Range"] = f"bytes {first}-{last}/{file.size}"
     headers["Content-Length"] = str(last - first + 1)
     return StreamingHttpResponse(
-        _pieces(file.pk, first, last),
+        _file_pieces(file.pk, first, last),
         content_type=file.type,
         headers=headers,
         status=206 if part else 200,
     )
 
 
-def _wanted(asked: str, size: int) -> tuple[int, int, bool]:
+def _requested_range(asked: str, size: int) -> tuple[int, int, bool]:
     """First and last byte, and whether that is a part; the whole where the range is none."""
     found = _RANGE.fullmatch(asked.strip())
     if found is None or not any(found.groups()):
@@ -60,7 +60,7 @@ def _wanted(asked: str, size: int) -> tuple[int, int, bool]:
     return int(first), min(int(last or size), size - 1), True
 
 
-def _pieces(pk: int, first: int, last: int) -> Iterator[bytes]:
+def _file_pieces(pk: int, first: int, last: int) -> Iterator[bytes]:
     """Piece by piece from the database: no process holds a whole film."""
     for start in range(first, last + 1, PIECE):
         count = min(PIECE, last + 1 - start)

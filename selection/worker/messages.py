@@ -34,7 +34,7 @@ NOTICES = {
 REFUSED = ("choices", "order", "number", "empty")
 
 
-def notice(name: str) -> str:
+def notice_text(name: str) -> str:
     """Empty for none. "practice 2" says besides that two tries are left."""
     name, _space, left = name.partition(" ")
     said = str(NOTICES.get(name, ""))

@@ -26,10 +26,10 @@ from selection.models import Candidate, Run
 from selection.runs import enrolment
 
 from . import join, links, views
-from .busy_page import excused
-from .languages import spoken
-from .rate_limit import each_link, each_visitor
-from .sanitize import Texts
+from .busy_page import excuse_busy
+from .languages import worker_language
+from .rate_limit import limit_per_link, limit_per_visitor
+from .sanitize import QuestionTexts
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 ASSIGNMENT = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -44,33 +44,33 @@ STRANGE = gettext_lazy(
 @xframe_options_exempt
 @never_cache
 @require_safe
-@spoken
-@each_visitor
-@excused
-def entry(request: HttpRequest, token: str) -> HttpResponse:
+@worker_language
+@limit_per_visitor
+@excuse_busy
+def enter_from_mturk(request: HttpRequest, token: str) -> HttpResponse:
     """Where the ExternalQuestion points; the token is that of the run's join link."""
     run_id = links.run_id(token)
     run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
     if run is None:
-        return views.lost(request)
+        return views.render_lost(request)
     given = {name: request.GET.get(name, "") for name in ("assignmentId", "workerId")}
     if given["assignmentId"] == PREVIEW:
         own = run.question_set
-        instructions = Texts.of(own, own.instructions).html(own.instructions)
+        instructions = QuestionTexts.of(own, own.instructions).html(own.instructions)
         shown = {"instructions": instructions, "keep": request.GET.urlencode()}
         return render(request, "work/mturk.html", shown)
     host = submits_to(request.GET.get("turkSubmitTo", ""))
     if not (host and ASSIGNMENT.fullmatch(given["assignmentId"])):
         return render(request, "work/mturk.html", {"problem": STRANGE}, status=400)
     try:  # who takes part already may hand in also when it is over
-        source = enrolment.From(Candidate.Platform.MTURK, given["assignmentId"])
-        candidate, _ = enrolment.arrive(run, given["workerId"], source=source)
+        source = enrolment.EnrolmentSource(Candidate.Platform.MTURK, given["assignmentId"])
+        candidate, _ = enrolment.enrol_worker(run, given["workerId"], source=source)
     except Conflict:
-        return join.closed(request, run)
+        return join.render_closed(request, run)
     except Refused:
         said = {"problem": join.UNKNOWN, "keep": request.GET.urlencode()}
         return render(request, "work/mturk.html", said, status=422)
-    visit = [links.token(candidate.pk, candidate.links), given["assignmentId"], host]
+    visit = [links.worker_token(candidate.pk, candidate.links), given["assignmentId"], host]
     return redirect("mturk-work", _signer.sign_object(visit))
 
 
@@ -88,18 +88,18 @@ def submits_to(address: str) -> str:
 @xframe_options_exempt
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-@spoken
-@each_link
-def work(request: HttpRequest, token: str) -> HttpResponse:
+@worker_language
+@limit_per_link
+def work_in_mturk(request: HttpRequest, token: str) -> HttpResponse:
     """The worker's own page, with a way to hand the task in when there is nothing to answer."""
     try:
         link, assignment, host = _signer.unsign_object(token)
     except (BadSignature, ValueError):
-        return views.lost(request)
+        return views.render_lost(request)
     task = {"action": f"{host}/mturk/externalSubmit", "assignment": assignment}
     handing_in: Any = request
     handing_in.handing_in = task  # templates/work/base.html shows the form
-    response = views.work(request, link)
+    response = views.work_page(request, link)
     own = reverse("work", args=[link])
     if response.headers.get("Location", "").startswith(own):
         response.headers["Location"] = request.path + response.headers["Location"][len(own) :]

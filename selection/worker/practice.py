@@ -5,13 +5,13 @@ from typing import Self
 
 from django.utils.safestring import SafeString, mark_safe
 
-from selection.questions.practice import Lesson
+from selection.questions.practice import PracticeResult
 
-from .sanitize import Texts
+from .sanitize import QuestionTexts
 
 
 @dataclass(frozen=True)
-class Explained:
+class ExplainedAnswer:
     """prompt, answers and explanation are HTML."""
 
     right: bool
@@ -20,9 +20,9 @@ class Explained:
     explanation: SafeString
 
     @classmethod
-    def of(cls, lesson: Lesson) -> Self:
+    def of(cls, lesson: PracticeResult) -> Self:
         asked = lesson.practice
-        texts = Texts.of(
+        texts = QuestionTexts.of(
             asked.question_set, asked.prompt, asked.explanation, *asked.accepted, *asked.choices
         )
         told = asked.accepted if asked.kind in ("multiple", "order") else asked.accepted[:1]

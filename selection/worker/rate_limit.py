@@ -15,22 +15,22 @@ from . import links
 View = Callable[[HttpRequest, str], HttpResponse]
 
 
-def each_link(view: View) -> View:
+def limit_per_link(view: View) -> View:
     """A worker's page: everybody has a link of their own, wherever they open it."""
-    return _limited(view, lambda request, token: links.named(token))
+    return _limit_view(view, lambda request, token: links.read_worker_token(token))
 
 
-def each_visitor(view: View) -> View:
+def limit_per_visitor(view: View) -> View:
     """A join link is everybody's, so it is counted for each address."""
 
     def counted(request: HttpRequest, token: str) -> object:
-        run = links.named_run(token)
-        return run and (run, rate_limits.place(request))
+        run = links.read_run_token(token)
+        return run and (run, rate_limits.client_network(request))
 
-    return _limited(view, counted)
+    return _limit_view(view, counted)
 
 
-def _limited(view: View, counted: Callable[[HttpRequest, str], object]) -> View:
+def _limit_view(view: View, counted: Callable[[HttpRequest, str], object]) -> View:
     """A good link is taken however many bad ones come from its address; both are counted apart.
 
     counted  what a link is counted by; None for one that was not made here
@@ -39,20 +39,22 @@ def _limited(view: View, counted: Callable[[HttpRequest, str], object]) -> View:
     @wraps(view)
     def limited(request: HttpRequest, token: str) -> HttpResponse:
         name = counted(request, token)
-        if name and rate_limits.over(view.__name__, str(name), settings.LINK_REQUESTS_PER_MINUTE):
-            return _wait(request)
+        if name and rate_limits.is_over_limit(
+            view.__name__, str(name), settings.LINK_REQUESTS_PER_MINUTE
+        ):
+            return _render_wait(request)
         response = view(request, token)
         lost = response.status_code == HTTPStatus.NOT_FOUND
-        if lost and rate_limits.over(
-            "lost", rate_limits.place(request), settings.LINK_FAILURES_PER_MINUTE
+        if lost and rate_limits.is_over_limit(
+            "lost", rate_limits.client_network(request), settings.LINK_FAILURES_PER_MINUTE
         ):
-            return _wait(request)
+            return _render_wait(request)
         return response
 
     return limited
 
 
-def _wait(request: HttpRequest) -> HttpResponse:
+def _render_wait(request: HttpRequest) -> HttpResponse:
     context = {"taken": request.method != "POST"}
     response = render(request, "work/wait.html", context, status=HTTPStatus.TOO_MANY_REQUESTS)
     response["Retry-After"] = str(rate_limits.WINDOW_SECONDS)

@@ -36,7 +36,7 @@ _MEDIA = {"src", "aria-label", "controls", "preload"}
 
 
 @dataclass(frozen=True)
-class Texts:
+class QuestionTexts:
     """How the texts of one question set are shown.
 
     files  what texts call media:NAME: address and type
@@ -45,10 +45,10 @@ class Texts:
     markdown: bool
     files: Mapping[str, tuple[str, str]]
 
-    NONE: ClassVar["Texts"]
+    NONE: ClassVar["QuestionTexts"]
 
     @classmethod
-    def of(cls, question_set: QuestionSet, *texts: str) -> "Texts":
+    def of(cls, question_set: QuestionSet, *texts: str) -> "QuestionTexts":
         """For these texts: only the files that they name are looked up."""
         names = {name for text in texts for name in re.findall(r"media:([\w.-]+)", text)}
         if not names:
@@ -64,7 +64,7 @@ class Texts:
     def html(self, text: str) -> SafeString:
         reader = _MARKDOWN if self.markdown else _PLAIN
         shown = reader.render(_BARE.sub(r"![](<\1>)", text), {"texts": self})
-        return mark_safe(_clean(shown))  # noqa: S308  # nosec B308 B703: cleaned
+        return mark_safe(_sanitise_html(shown))  # noqa: S308  # nosec B308 B703: cleaned
 
     def choice(self, text: str) -> SafeString:
         """A choice: as it stands, or a picture where it is the address of one."""
@@ -73,8 +73,8 @@ class Texts:
         address, kind = self.place(text.strip())
         if kind != "image":
             return escape(text)
-        picture = f'<img src="{escape(address)}" alt="{escape(_alt(text))}">'
-        return mark_safe(_clean(picture))  # noqa: S308  # nosec B308 B703: cleaned
+        picture = f'<img src="{escape(address)}" alt="{escape(_alt_text(text))}">'
+        return mark_safe(_sanitise_html(picture))  # noqa: S308  # nosec B308 B703: cleaned
 
     def place(self, address: str) -> tuple[str, str]:
         """Where it is, and whether it is an image, audio or video; "" for none that is shown."""
@@ -87,15 +87,15 @@ class Texts:
         return address, BY_ENDING.get(ending, "image")
 
 
-Texts.NONE = Texts(False, {})
+QuestionTexts.NONE = QuestionTexts(False, {})
 
 
-def _alt(address: str) -> str:
+def _alt_text(address: str) -> str:
     """Of a choice without words: its name, so that choices can be told apart by ear."""
     return address.split("?")[0].rpartition("/")[2].removeprefix(OWN).rpartition(".")[0]
 
 
-def _media(self: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
+def _render_media(self: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     """What ``![words](address)`` becomes."""
     token = tokens[i]
     words = self.renderInlineAsText(token.children or [], options, env)
@@ -105,7 +105,7 @@ def _media(self: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     return _SHOWN[kind](escape(address), escape(words))
 
 
-def _image(address: str, words: str) -> str:
+def _render_image(address: str, words: str) -> str:
     """Opens in its full size, without a script."""
     larger, words = escape(_("Larger or smaller")), words or escape(_("Picture"))
     return (
@@ -114,31 +114,31 @@ def _image(address: str, words: str) -> str:
     )
 
 
-def _audio(address: str, words: str) -> str:
+def _render_audio(address: str, words: str) -> str:
     label = words or escape(_("Recording"))
     return f'<audio controls preload="metadata" src="{address}" aria-label="{label}"></audio>'
 
 
-def _video(address: str, words: str) -> str:
+def _render_video(address: str, words: str) -> str:
     label = words or escape(_("Film"))
     return f'<video controls preload="metadata" src="{address}" aria-label="{label}"></video>'
 
 
-def _link(address: str, words: str) -> str:
+def _render_link(address: str, words: str) -> str:
     return f'<a href="{address}">{words or address}</a>'
 
 
-_SHOWN = {"image": _image, "audio": _audio, "video": _video, "": _link}
+_SHOWN = {"image": _render_image, "audio": _render_audio, "video": _render_video, "": _render_link}
 
 
-def _reader(preset: str, *more: str) -> MarkdownIt:
+def _markdown_parser(preset: str, *more: str) -> MarkdownIt:
     reader = MarkdownIt(preset, {"html": False, "breaks": True}).enable(list(more))
-    reader.add_render_rule("image", _media)
+    reader.add_render_rule("image", _render_media)
     return reader
 
 
-_MARKDOWN = _reader("commonmark", "table", "strikethrough")
-_PLAIN = _reader("zero", "newline", "image")
+_MARKDOWN = _markdown_parser("commonmark", "table", "strikethrough")
+_PLAIN = _markdown_parser("zero", "newline", "image")
 
 _TAGS = {
     *("p", "br", "strong", "em", "s", "code", "pre", "blockquote", "hr", "a"),
@@ -157,7 +157,7 @@ _ATTRIBUTES = {
 }
 
 
-def _clean(html: str) -> str:
+def _sanitise_html(html: str) -> str:
     """Links open apart: a question that is left behind is one that lapses."""
     return nh3.clean(
         html,

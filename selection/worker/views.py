@@ -18,11 +18,11 @@ from selection.questions import practice, problem_reports
 from selection.runs import roster
 
 from . import links, messages, page
-from .busy_page import excused
+from .busy_page import excuse_busy
 from .forms import BIGGEST_ID, WorkForm
-from .languages import spoken
-from .practice import Explained
-from .rate_limit import each_link
+from .languages import worker_language
+from .practice import ExplainedAnswer
+from .rate_limit import limit_per_link
 
 Made = TypeVar("Made")
 
@@ -34,55 +34,55 @@ DAY = 24 * 3600
 @csrf_exempt  # the secret is in the address, not in a cookie, so nobody else can make it be sent
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-@spoken
-@each_link
-@excused
-def work(request: HttpRequest, token: str) -> HttpResponse:
+@worker_language
+@limit_per_link
+@excuse_busy
+def work_page(request: HttpRequest, token: str) -> HttpResponse:
     """What is sent is answered with the next question at once: a phone waits for one page, not two.
 
     To send the same once more, by a reload or from another tab, changes nothing.
     """
     if request.method != "POST":
-        return _show(request, token)
+        return _show_page(request, token)
     candidate_id = links.candidate_id(token)
     if candidate_id is None:
-        return lost(request)
+        return render_lost(request)
     if request.POST.get("leave") == "yes":
-        _out(candidate_id, roster.leave)
-        return _show(request, token)
-    do = _complain if "complaint" in request.POST else _take
+        _leave_or_withdraw(candidate_id, roster.record_leaving)
+        return _show_page(request, token)
+    do = _take_problem_report if "complaint" in request.POST else _take_answer
     try:
         if "practice" in request.POST:
-            return _practise(request, token, candidate_id)
-        return _show(request, token, do(request, candidate_id))
+            return _take_practice(request, token, candidate_id)
+        return _show_page(request, token, do(request, candidate_id))
     except NotFound:
-        return lost(request)
+        return render_lost(request)
 
 
-def _show(request: HttpRequest, token: str, notice: str = "") -> HttpResponse:
-    named = links.named(token)
-    found = page.visit(*named) if named else None
+def _show_page(request: HttpRequest, token: str, notice: str = "") -> HttpResponse:
+    named = links.read_worker_token(token)
+    found = page.visit_page(*named) if named else None
     if found is None:
-        return lost(request)
+        return render_lost(request)
     if notice in messages.REFUSED:
-        found = _with_said(request, found)
+        found = _keep_sent_response(request, found)
     if "leave" in request.GET and found.may_leave:
         return render(request, "work/leave.html")
     context = {
         "page": found,
-        "notice": messages.notice(notice),
+        "notice": messages.notice_text(notice),
         "time_left": messages.time_left(found.question.seconds_left) if found.question else "",
         "still": "still" in request.GET,
     }
     status = 410 if found.state == "over" else 200
     response = render(request, "work/page.html", context, status=status)
-    refresh = _refresh(found)
+    refresh = _refresh_seconds(found)
     if refresh is not None and not context["still"]:
         response.headers["Refresh"] = f"{refresh}; url={request.path}"
     return response
 
 
-def _with_said(request: HttpRequest, found: page.WorkPage) -> page.WorkPage:
+def _keep_sent_response(request: HttpRequest, found: page.WorkPage) -> page.WorkPage:
     """The question that is still shown keeps what was sent to it."""
     named = request.POST.get("practice") or request.POST.get("assignment")
     if found.question is None or named != str(found.question.assignment):
@@ -91,7 +91,7 @@ def _with_said(request: HttpRequest, found: page.WorkPage) -> page.WorkPage:
     return replace(found, question=replace(found.question, said=said))
 
 
-def _refresh(found: page.WorkPage) -> int | None:
+def _refresh_seconds(found: page.WorkPage) -> int | None:
     """Seconds after which the page loads itself anew: when waiting, and when time is up."""
     if found.question:
         if found.question.seconds_left is None:
@@ -101,28 +101,36 @@ def _refresh(found: page.WorkPage) -> int | None:
     return WAIT_SECONDS.get(found.state)
 
 
-def _take(request: HttpRequest, candidate_id: int) -> str:
+def _take_answer(request: HttpRequest, candidate_id: int) -> str:
     """Which notice comes of the answer. Raises NotFound for a question that is not theirs."""
-    receipt, notice = _taken(request, lambda pk, said: recording.record(pk, said, candidate_id))
+    receipt, notice = _result_or_notice(
+        request, lambda pk, said: recording.record_answer(pk, said, candidate_id)
+    )
     if receipt is None or not receipt.duplicate:
         return notice
     return "again" if receipt.kept else "retired"
 
 
-def _practise(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
+def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
     """An answer to a practice question, and what is to be learnt from it."""
-    lesson, notice = _taken(request, lambda pk, said: practice.answer(candidate_id, pk, said))
+    lesson, notice = _result_or_notice(
+        request, lambda pk, said: practice.answer_practice(candidate_id, pk, said)
+    )
     if lesson is None:
-        return _show(request, token, notice)
+        return _show_page(request, token, notice)
     if lesson.done:
-        return render(request, "work/lesson.html", {"lesson": Explained.of(lesson)})
+        return render(request, "work/lesson.html", {"lesson": ExplainedAnswer.of(lesson)})
     if lesson.failed:
-        _out(candidate_id, roster.screen)
-        return _show(request, token)
-    return _show(request, token, "practice" if lesson.left is None else f"practice {lesson.left}")
+        _leave_or_withdraw(candidate_id, roster.record_failed_screening)
+        return _show_page(request, token)
+    return _show_page(
+        request, token, "practice" if lesson.left is None else f"practice {lesson.left}"
+    )
 
 
-def _taken(request: HttpRequest, take: Callable[[int, str], Made]) -> tuple[Made | None, str]:
+def _result_or_notice(
+    request: HttpRequest, take: Callable[[int, str], Made]
+) -> tuple[Made | None, str]:
     """What came of what was sent; None, and the notice that says why, where it was not taken."""
     form = WorkForm.of(request.POST)
     if not form.is_valid():
@@ -143,12 +151,14 @@ def _taken(request: HttpRequest, take: Callable[[int, str], Made]) -> tuple[Made
         return None, "empty"
 
 
-def _complain(request: HttpRequest, candidate_id: int) -> str:
+def _take_problem_report(request: HttpRequest, candidate_id: int) -> str:
     """Which notice comes of saying that a question is broken. Raises NotFound as above."""
     named = request.POST.get("assignment", "")
     number = int(named) if named.isdecimal() and len(named) < 20 else 0
     try:
-        problem_reports.complain(min(number, BIGGEST_ID), candidate_id, request.POST["complaint"])
+        problem_reports.report_problem(
+            min(number, BIGGEST_ID), candidate_id, request.POST["complaint"]
+        )
     except NotFound:
         raise
     except Refused:
@@ -156,12 +166,12 @@ def _complain(request: HttpRequest, candidate_id: int) -> str:
     return "heard"
 
 
-def _out(candidate_id: int, go: Callable[[Run, int], None]) -> None:
+def _leave_or_withdraw(candidate_id: int, go: Callable[[Run, int], None]) -> None:
     """The worker takes part no more. Where the run is over there is nothing to leave."""
     candidate = Candidate.objects.select_related("run").get(pk=candidate_id)
     with suppress(Conflict):
         go(candidate.run, candidate.worker_id)
 
 
-def lost(request: HttpRequest) -> HttpResponse:
+def render_lost(request: HttpRequest) -> HttpResponse:
     return render(request, "work/lost.html", status=404)

@@ -45,7 +45,7 @@ def answer_as_people(run: Run, links: dict[str, str]) -> None:
 
 
 def selected(name: str, k: int) -> list[str]:
-    found = reports.export(Run.objects.get(name=name))["workers"]
+    found = reports.export_run(Run.objects.get(name=name))["workers"]
     assert len(found) == k
     return sorted(worker["worker"] for worker in found)
 

@@ -214,7 +214,7 @@ class Sweeper:
     def _sweep(self) -> None:
         with disconnecting():
             while not self.stop.wait(SWEEP_SECONDS):
-                recording.lapse()
+                recording.lapse_overdue()
                 engine.advance(self.run)
 
 
@@ -237,7 +237,7 @@ def play(seconds: float, path: str) -> Figures:
     engine.advance(run.pk)
     own = [one for one in open_of(run) if one.candidate.worker.key == "w0"]
     silent = own[0]  # one who thinks for long: their time is what an outage gives back
-    presence.show(run, [silent.pk])
+    presence.record_shown(run, [silent.pk])
     figures, port, token = Figures(), free_port(), ApiToken.issue("crowd")
     with web_server(port), Sweeper(run.pk), Crowd(port, token, run.pk, figures):
         time.sleep(THINKING_SECONDS)

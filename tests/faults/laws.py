@@ -19,8 +19,8 @@ def of_run(run_id: int) -> list[str]:
     run = Run.objects.locked(run_id)
     if run is None or run.status == Run.Status.DRAFT:
         return []
-    wrong = [f"{fault.law}: {fault.words}" for fault in consistency.faults(run)]
-    found = reports.verify(reports.dump(run)).findings
+    wrong = [f"{fault.law}: {fault.words}" for fault in consistency.find_faults(run)]
+    found = reports.verify_dump(reports.dump_run(run)).findings
     return [f"run {run_id}: {one}" for one in (*wrong, *map(str, found))]
 
 

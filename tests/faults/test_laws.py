@@ -29,10 +29,10 @@ def ledger(run) -> Ledger:
     """Everybody answered but one, and all of it was taken."""
     told = Ledger(runs=[run.pk])
     rows = open_of(run)
-    presence.show(run, [row.pk for row in rows])
+    presence.record_shown(run, [row.pk for row in rows])
     for row in rows[1:]:
         told.sent[row.pk], told.workers[row.pk] = "yes", row.candidate.worker.key
-        recording.record(row.pk, "yes")
+        recording.record_answer(row.pk, "yes")
         told.note(row.pk, httpx.Response(201))
     engine.advance(run.pk)
     return told
@@ -55,7 +55,7 @@ def change(run: Run, ledger: Ledger) -> None:
 
 
 def make_up(run: Run, ledger: Ledger) -> None:
-    recording.record(open_of(run)[0].pk, "yes")
+    recording.record_answer(open_of(run)[0].pk, "yes")
 
 
 def close(run: Run, ledger: Ledger) -> None:

@@ -32,7 +32,7 @@ def folder(run: Run, tmp_path: Path) -> Path:
     out.mkdir()
     for name, each in exports.FORMATS.items():
         file = out / f"{name}.{each.ending}"
-        file.write_bytes(b"".join(exports.make(run, name).pieces))
+        file.write_bytes(b"".join(exports.make_file(run, name).pieces))
     script = Path(__file__).with_name("libraries.py")
     subprocess.run([LIBRARIES, script, tmp_path], check=True)
     return tmp_path
@@ -49,9 +49,9 @@ def given(run: Run) -> set[tuple[str, str, str]]:
 
 def read(path: Path, run: Run) -> list[AnswerRow | BadRow]:
     table = read_table(path.read_bytes(), path.name)
-    plan = surveys.recognise(table.header, surveys.names_of(run))
+    plan = surveys.recognise_survey(table.header, surveys.names_of(run))
     platforms.refuse_missing(plan, table.header, path.name)
-    return [one for _, one in row_parsers.rows(table, plan) if one is not None]
+    return [one for _, one in row_parsers.parse_rows(table, plan) if one is not None]
 
 
 def as_triples(found: list[Any]) -> set[tuple[str, str, str]]:
@@ -85,13 +85,15 @@ def _our_files(run: Run, facts: dict[str, Any]) -> None:
 
 def _by_crowd_kit(run: Run, into: Path, facts: dict[str, Any]) -> None:
     """Its aggregated labels are a file of known answers; our skills are those it works out."""
-    gold = row_parsers.gold((into / "gold.csv").read_bytes(), "gold.csv")
+    gold = row_parsers.parse_gold((into / "gold.csv").read_bytes(), "gold.csv")
     assert gold == facts["weighed"]
     assert facts["dawid_skene"] == len(gold) == len({task for _, task, _ in given(run)})
     assert facts["wawa"] == len({worker for worker, _, _ in given(run)})
     table = read_table((into / "skills.csv").read_bytes(), "skills.csv")
-    plan = platforms.recognise("workers", table.header)
-    found = {one.worker: float(one.attributes["skill"]) for _, one in row_parsers.rows(table, plan)}
+    plan = platforms.recognise_columns("workers", table.header)
+    found = {
+        one.worker: float(one.attributes["skill"]) for _, one in row_parsers.parse_rows(table, plan)
+    }
     assert found == pytest.approx(facts["gold_skills"])
 
 
@@ -108,8 +110,8 @@ def _by_label_studio(run: Run, into: Path, facts: dict[str, Any]) -> None:
     assert as_triples(read(into / "studio.json", run)) == wanted
     assert facts["annotations"] == len(wanted)
     table = read_table((into / "studio.json").read_bytes(), "studio.json")
-    plan = platforms.recognise("questions", table.header)
-    questions = [one for _, one in row_parsers.rows(table, plan) if one is not None]
+    plan = platforms.recognise_columns("questions", table.header)
+    questions = [one for _, one in row_parsers.parse_rows(table, plan) if one is not None]
     assert len(questions) == len({task for _, task, _ in given(run)})
     assert {tuple(one.choices) for one in questions} == {("no", "yes")}
     for path in (into / "CSV").iterdir(), (into / "JSON_MIN").iterdir():

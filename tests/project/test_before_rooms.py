@@ -83,7 +83,7 @@ def migrated(django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -
 def database(migrated: Path, django_db_blocker: Any, tmp_path: Path) -> Iterator[None]:
     """A copy of it for one test."""
     copy = shutil.copy(migrated, tmp_path / "copy.sqlite3")
-    with django_db_blocker.unblock(), opened(copy), wakeups.silence():
+    with django_db_blocker.unblock(), opened(copy), wakeups.silenced():
         yield
 
 
@@ -118,7 +118,7 @@ def facts(run: Run) -> dict[str, object]:
         "candidates": list(run.candidates.values_list(*COUNTS).order_by("arm")),
         "history": list(run.history.values_list(*STEP).order_by("number")),
         "questions": hashlib.sha256(repr(listed).encode()).hexdigest(),
-        "export": reports.export(run),
+        "export": reports.export_run(run),
         "table": reports.export_table(run),
     }
     return json.loads(json.dumps(found))
@@ -160,9 +160,9 @@ def kept(known: list[str], found: list[str]) -> bool:
 
 def play_on(run: Run) -> Run:
     if run.status == Run.Status.DRAFT:
-        lifecycle.start(run)
+        lifecycle.start_run(run)
     if run.status == Run.Status.PAUSED:
-        lifecycle.resume(run)
+        lifecycle.resume_run(run)
     run.refresh_from_db()
     return play(run, respond)
 

@@ -101,7 +101,7 @@ def test_a_worker_answers_on_a_phone_without_javascript(browser: Browser, live_s
         base_url=live_server.url, viewport=PHONE, java_script_enabled=False, has_touch=True
     )
     page = context.new_page()
-    page.goto(f"/work/{links.token(worker.pk)}/")
+    page.goto(f"/work/{links.worker_token(worker.pk)}/")
     expect(page.get_by_text("Say what you see.")).to_be_visible()
     for said in ("Question 2 of at most", "Question 3 of at most", "3 answered"):
         page.get_by_text("yes", exact=True).tap()
@@ -117,7 +117,7 @@ def test_a_worker_answers_on_a_phone_without_javascript(browser: Browser, live_s
     assert button is not None
     assert button["height"] >= 44
     assert button["x"] + button["width"] <= PHONE["width"]
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     page.reload()
     expect(page.get_by_text("Thank you, this test is over")).to_be_visible()
     context.close()
@@ -141,14 +141,14 @@ def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
     focus = desktop.evaluate("document.activeElement.getAttribute('href')")
     assert focus == address
     expect(desktop.get_by_label("Search for a worker")).to_have_value("w1")
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     expect(desktop.get_by_text("it was stopped by hand")).to_be_visible()
     expect(desktop.locator(".cs-status")).to_have_text("Ready for review")
 
 
 def test_the_form_shows_what_the_algorithm_reads_and_the_pool_has(desktop: Page):
     earlier = play(make_run(name="Spring"), crowd(1, 2), most=2)
-    lifecycle.stop(earlier)
+    lifecycle.stop_run(earlier)
     pool = make_pool(6, language=["English", "Spanish"])
     desktop.goto("/admin/selection/run/add/?full=1")
     learn, attribute = desktop.locator("#id_learn_from"), desktop.locator("#id_quota_attribute")

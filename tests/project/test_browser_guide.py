@@ -142,7 +142,7 @@ def test_axe_finds_nothing_serious_at_any_width(desktop: Page):
     pool, questions = make_pool(8), make_questions(20)
     earlier = play(make_run(name="Spring", pool=pool, question_set=questions), crowd(1, 2), most=2)
     draft = make_run(pool=pool, question_set=questions, start=False, algorithm="certified")
-    planning = draft_forecast.order(draft)
+    planning = draft_forecast.request_draft_forecast(draft)
     query = f"pool={pool.pk}&question_set={questions.pk}&k=2&precise=own&precise_own=30&sure=0.1"
     pages = [
         "/admin/selection/run/begin/?belief=range&sure=own&precise=own",

@@ -15,7 +15,7 @@ from selection import engine
 from selection.models import Run
 from selection.runs import lifecycle, roster_opening, worker_texts
 from selection.worker import links
-from selection.worker.end_texts import PROLIFIC, to_prolific
+from selection.worker.end_texts import PROLIFIC, prolific_return_url
 from tests.chromium import CHROMIUM
 from tests.pages import admin_url
 from tests.worlds import make_run
@@ -109,7 +109,7 @@ def finish(run: Run) -> None:
     engine.advance(run.pk)
     run.refresh_from_db()
     if run.status != Run.Status.ENDED:
-        lifecycle.stop(run)
+        lifecycle.stop_run(run)
 
 
 def taken_out(desktop: Page, run: Run, name: str) -> list[str]:
@@ -185,7 +185,7 @@ def test_from_prolifics_link_to_its_list_of_participants(
         page.route(f"{PROLIFIC}?**", lambda route: route.fulfill(body="Thank you for this study."))
         page.get_by_role("link", name="Go back to Prolific").click()
         expect(page.get_by_text("Thank you for this study.")).to_be_visible()
-        assert page.url == to_prolific(worker_texts.code(run, "nothing"))
+        assert page.url == prolific_return_url(worker_texts.completion_code(run, "nothing"))
         page.context.close()
     finish(run)
     (chosen,) = taken_out(desktop, run, "prolific-allow")

@@ -177,7 +177,7 @@ def company(monkeypatch, settings) -> Iterator[oidc.Provider]:
     with oidc.providing() as server:
         for name, value in oidc.environment(server).items():
             monkeypatch.setenv(name, value)
-        apps = single_sign_on.providers(Environment())
+        apps = single_sign_on.read_providers(Environment())
         settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": apps}}
         server.claims = {"sub": "1", "email": "grace@example.org", "email_verified": True}
         yield server

@@ -56,15 +56,15 @@ def sound(seconds: int = 2) -> bytes:
 def run() -> Run:
     """With a picture and a sound in every question."""
     run = make_run()
-    media.take(run.question_set, "bird.png", picture())
-    media.take(run.question_set, "call.wav", sound())
+    media.store_media(run.question_set, "bird.png", picture())
+    media.store_media(run.question_set, "call.wav", sound())
     QuestionSet.objects.update(instructions="Look **and** listen. [More](https://example.org/)")
     run.question_set.questions.update(
         prompt="Which bird is it?\n\n![A bird on a rock](media:bird.png)\n\n"
         "![Its call](media:call.wav)",
         choices=["Gull", "Tern", "Skua"],
     )
-    worker_texts.change(run, PageFacts(Decimal("0.05"), after="You are paid **on Friday**."))
+    worker_texts.change_facts(run, PageFacts(Decimal("0.05"), after="You are paid **on Friday**."))
     engine.advance(run.pk)
     return run
 
@@ -84,7 +84,7 @@ def phone(browser: Browser, live_server):
 
 
 def path_of(worker: Candidate) -> str:
-    return f"/work/{links.token(worker.pk)}/"
+    return f"/work/{links.worker_token(worker.pk)}/"
 
 
 def test_a_picture_and_a_sound_are_shown_on_a_phone_without_javascript(phone: Page, worker):
@@ -201,7 +201,7 @@ def _bring(run: Run, worker: Candidate, state: str) -> None:
     elif state == "practice":
         Practice.objects.create(question_set=run.question_set, prompt="Is it?", accepted=["yes"])
     elif state == "gone":
-        roster.leave(run, worker.worker_id)
+        roster.record_leaving(run, worker.worker_id)
 
 
 def test_the_first_view_weighs_less_than_50_kb_without_its_media(

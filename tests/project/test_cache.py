@@ -110,4 +110,4 @@ def test_a_message_that_came_through_is_worked_on_all_the_same(silent, settings)
     tasks.advance(run.pk)
     run.refresh_from_db()
     assert run.steps == 1
-    outbox.received(1)
+    outbox.mark_received(1)

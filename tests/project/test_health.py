@@ -29,7 +29,7 @@ def all_at_work() -> None:
 
 
 def states() -> dict[str, bool]:
-    return {part.name: part.well for part in reports.parts()}
+    return {part.name: part.well for part in reports.system_parts()}
 
 
 def test_it_is_there():

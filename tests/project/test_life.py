@@ -50,12 +50,12 @@ class Study:
         own = Assignment.objects.open().filter(candidate__run=self.run)
         own = own.exclude(candidate__worker__key__in=self.absent).filter(candidate__gone="")
         here = list(own.select_related("candidate__worker", "question").order_by("pk"))
-        presence.note(self.run, sorted({each.candidate_id for each in here}))
-        presence.show(self.run, [each.pk for each in here])
+        presence.note_presence(self.run, sorted({each.candidate_id for each in here}))
+        presence.record_shown(self.run, [each.pk for each in here])
         fate = self.rng.random(len(here))
         lost = [each.pk for each, luck in zip(here, fate, strict=True) if luck < 0.05]
         Assignment.objects.filter(pk__in=lost).update(due=timezone.now() - timedelta(seconds=1))
-        recording.expire()
+        recording.expire_overdue()
         prompt = [each for each, luck in zip(here, fate, strict=True) if luck > 0.2]
         said = [(each, self.says(each)) for each in prompt]
         recording.record_many(self.run, said)
@@ -70,29 +70,29 @@ class Study:
         Run.objects.filter(pk=self.run.pk).update(called=past)
 
         def swept() -> bool:
-            roster.sweep()
+            roster.sweep_absent()
             return self.run.candidates.filter(gone="absent").exists()
 
         # A sweep passes over a run that a step holds; the beat comes again, and so does this.
         wait_until(swept, "the sweep to reach the run")
 
     def raise_budget(self) -> None:
-        changes.apply(self.run, {"budget": 5000}, "her", "it was too little")
+        changes.apply_changes(self.run, {"budget": 5000}, "her", "it was too little")
 
     def withdraw_any(self) -> None:
         there = self.run.candidates.filter(gone="").exclude(verdict=1).order_by("arm")
         keys = list(there.values_list("worker__key", flat=True))
-        roster.withdraw(self.run, [str(self.rng.choice(keys))], "her", "she asked to")
+        roster.withdraw_workers(self.run, [str(self.rng.choice(keys))], "her", "she asked to")
 
     def withdraw_the_worst(self) -> None:
         there = self.run.candidates.filter(gone="", pulls__gt=0).exclude(verdict=1)
         wait_until(there.exists, "the answers to be counted anew")
         worst = min(there, key=lambda each: each.rewards / each.pulls)
-        roster.withdraw(self.run, [worst.worker.key], "her", "looks bad")
+        roster.withdraw_workers(self.run, [worst.worker.key], "her", "looks bad")
 
     def correct_gold(self) -> None:
         for question in Question.objects.filter(pk__in=self.wrong):
-            corrections.correct(
+            corrections.correct_question(
                 question, replace(Gold.of(question), accepted=["yes"]), "her", "typo"
             )
 
@@ -111,7 +111,7 @@ def test_a_study_survives_absence_wrong_gold_and_changed_minds(algorithm):
     study = Study(algorithm, STUDIES[algorithm], seed=sum(map(ord, algorithm)))
     run, events = study.run, study.events()
     with celery_worker():
-        wakeups.send(run.pk, delay=0)
+        wakeups.send_step(run.pk, delay=0)
         for number in range(400):
             steps = Run.objects.get(pk=run.pk).steps
             study.turn()
@@ -138,7 +138,7 @@ def moved(run: Run, steps: int) -> None:
         now = Run.objects.get(pk=run.pk)
         if now.steps > steps or now.status == Run.Status.ENDED:
             return True
-        wakeups.send(run.pk, delay=0)
+        wakeups.send_step(run.pk, delay=0)
         out = Assignment.objects.open().filter(candidate__run=run)
         earlier = out.filter(
             candidate=OuterRef("assignment__candidate"),

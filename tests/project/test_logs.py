@@ -26,7 +26,7 @@ def lines():
             self.said.append(self.format(record))
 
     kept, root = Kept(), logging.getLogger()
-    kept.setFormatter(logs.Lines())
+    kept.setFormatter(logs.JsonFormatter())
     root.addHandler(kept)
     before = root.level
     root.setLevel(logging.INFO)
@@ -77,10 +77,10 @@ def test_an_error_is_one_line_too_and_keeps_no_secret(lines):
 
 def test_words_or_objects_by_setting():
     for as_json, kind in (
-        (True, "crowdselect.web.logs.Lines"),
-        (False, "crowdselect.web.logs.Discreet"),
+        (True, "crowdselect.web.logs.JsonFormatter"),
+        (False, "crowdselect.web.logs.RedactingFormatter"),
     ):
-        made = logs.configuration(as_json, "INFO")
+        made = logs.logging_configuration(as_json, "INFO")
         assert made["formatters"]["plain"]["()"] == kind
         assert made["root"]["level"] == "INFO"
 
@@ -96,10 +96,10 @@ def test_errors_and_traces_go_to_others_only_where_a_setting_says_so(monkeypatch
     monkeypatch.setattr(tracing, "import_module", lambda name: there)
     monkeypatch.setattr(tracing, "find_spec", lambda name: True)
     monkeypatch.setattr(os, "environ", {tracing.LEFT_OUT: "/healthz"})
-    tracing.start("web")
+    tracing.start_tracing("web")
     assert begun == []
     with override_settings(SENTRY_DSN="https://key@sentry.example/1", OPENTELEMETRY="http://x"):
-        tracing.start("web")
+        tracing.start_tracing("web")
     how, other = begun
     assert other == "ot"
     assert os.environ[tracing.LEFT_OUT].startswith("/healthz,/work/,/join/")

@@ -123,7 +123,7 @@ def slip() -> Assignment:
     run = make_run(minutes=1)
     engine.advance(run.pk)
     own = open_of(run)[0]
-    presence.show(run, [own.pk])
+    presence.record_shown(run, [own.pk])
     outages.web_is_up()
     Assignment.objects.filter(pk=own.pk).update(due=timezone.now() + 3 * SHORT)
     own.refresh_from_db()
@@ -142,7 +142,7 @@ def in_a_batch(slip: Assignment, token: str) -> tuple[str, dict[str, Any]]:
 
 
 def on_the_page(slip: Assignment, token: str) -> tuple[str, dict[str, Any]]:
-    path = f"/work/{links.token(slip.candidate_id)}/"
+    path = f"/work/{links.worker_token(slip.candidate_id)}/"
     return path, {"data": {"assignment": slip.pk, "response": "yes"}}
 
 
@@ -161,8 +161,11 @@ def by_rows(slip: Assignment, token: str) -> tuple[str, dict[str, Any]]:
 
 def time_is_up(slip: Assignment) -> None:
     """Wait until the time to answer is over, and the web said that it was there."""
-    wait_until(lambda: db_clock.now() > slip.due + timedelta(milliseconds=100), "the time to be up")
-    Pulse.objects.update(at=db_clock.now())
+    wait_until(
+        lambda: db_clock.database_now() > slip.due + timedelta(milliseconds=100),
+        "the time to be up",
+    )
+    Pulse.objects.update(at=db_clock.database_now())
 
 
 @pytest.mark.parametrize("way", [by_api, in_a_batch, on_the_page, by_rows])
@@ -170,7 +173,7 @@ def test_an_answer_that_arrived_in_time_is_taken_however_long_it_waits(server, s
     path, sent = way(slip, token)
     with overloaded(server), asked(server.url + path, **sent) as replies:
         wait_until(lambda: server.arrived() == THREADS + 1, "the answer to arrive")
-        assert db_clock.now() < slip.due
+        assert db_clock.database_now() < slip.due
         time_is_up(slip)
         server.release.set()
     assert replies[0].is_success, replies[0].text
@@ -197,9 +200,9 @@ def test_an_overloaded_web_does_not_beat_and_nothing_lapses(server, slip, token)
     with overloaded(server), asked(server.url + path, **sent):
         wait_until(lambda: server.arrived() == THREADS + 1, "the answer to arrive")
         server.server.add_task(request_queue.BeatTask(server.server, [0.0], 0, beat, beaten.set))
-        wait_until(lambda: db_clock.now() > slip.due, "the time to be up")
+        wait_until(lambda: db_clock.database_now() > slip.due, "the time to be up")
         assert not beaten.is_set()
-        assert recording.expire() == []
+        assert recording.expire_overdue() == []
         server.release.set()
     assert beaten.wait(60)
     assert Answer.objects.get(pk=slip.pk).response == "yes"
@@ -208,14 +211,14 @@ def test_an_overloaded_web_does_not_beat_and_nothing_lapses(server, slip, token)
 def test_a_web_that_took_nothing_up_for_long_was_away():
     run: Run = make_run(minutes=1)
     engine.advance(run.pk)
-    presence.show(run, [open_of(run)[0].pk])
+    presence.record_shown(run, [open_of(run)[0].pk])
     start = timezone.now()
     Assignment.objects.exclude(due=None).update(shown=start, due=start + timedelta(seconds=60))
     outages.web_is_up(start)
     passed = start + timedelta(seconds=100)
     outages.web_is_up(passed, waited=timedelta(seconds=98))  # what it says is 2 s later
     assert Pulse.objects.seen(Pulse.WEB) == start
-    assert recording.expire(now=passed) == []
+    assert recording.expire_overdue(now=passed) == []
     outages.web_is_up(passed, waited=timedelta(seconds=50))
     assert Pulse.objects.seen(Pulse.WEB) == start + timedelta(seconds=50)
     assert "for 50 s" in Event.objects.get(kind="outage").what

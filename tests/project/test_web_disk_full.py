@@ -6,7 +6,7 @@ from django.db import OperationalError, connection
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
-from crowdselect.web.request_limits import Sessions
+from crowdselect.web.request_limits import DatabaseErrorsMiddleware
 from crowdselect.web.security_headers import SecurityHeaders
 from tests.pages import text_of
 
@@ -58,7 +58,9 @@ def test_what_a_page_leaves_in_the_session_is_written_after_it_and_may_not_be_ei
         return HttpResponse("come in")
 
     with refusing("database or disk is full"):
-        answer = SecurityHeaders(Sessions(page))(RequestFactory().post("/admin/login/"))
+        answer = SecurityHeaders(DatabaseErrorsMiddleware(page))(
+            RequestFactory().post("/admin/login/")
+        )
     assert (answer.status_code, answer["Retry-After"]) == (503, "60")
     assert "make room on its disk" in text_of(answer)
     assert "default-src 'none'" in answer["Content-Security-Policy"]

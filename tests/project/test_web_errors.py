@@ -7,7 +7,7 @@ from selection import engine
 from selection.answers import recording
 from selection.models import Assignment, Candidate, Run
 from tests.worlds import make_run, open_of
-from topk import Problem, build
+from topk import Problem, build_selector
 
 pytestmark = pytest.mark.django_db
 
@@ -89,7 +89,7 @@ def waits_after_third_answers(epsilon: float, seed: int) -> tuple[list[int], ...
     rng = np.random.default_rng(seed)
     accuracy = np.clip(rng.normal(0.7, 0.15, 24), 0.05, 0.98)
     knows = np.isin(np.arange(24), rng.permutation(24)[:KNOWING])
-    selector = build("credible", Problem(24, 6, epsilon, 0.1))
+    selector = build_selector("credible", Problem(24, 6, epsilon, 0.1))
     hand, held, ended_at = np.zeros(24, int), np.zeros(24, int), np.full(24, -1)
     was_right, step = np.zeros(24, bool), 0
     waits: tuple[list[int], list[int]] = ([], [])

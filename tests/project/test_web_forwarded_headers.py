@@ -99,7 +99,7 @@ def test_what_follows_never_sees_what_a_stranger_said(behind):
 
 @pytest.fixture(autouse=True)
 def counted_anew(monkeypatch):
-    monkeypatch.setattr(rate_limits, "_here", rate_limits._Counts(rests_until=0.0))
+    monkeypatch.setattr(rate_limits, "_here", rate_limits._WindowCounts(rests_until=0.0))
 
 
 def test_failed_logins_are_counted_for_the_client(behind):

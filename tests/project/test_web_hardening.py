@@ -200,7 +200,7 @@ def policy(response) -> dict[str, str]:
 def test_a_workers_page_runs_no_script_and_gives_its_address_to_nobody(client):
     run = make_run(enrolling=True)
     engine.advance(run.pk)
-    work = reverse("work", args=[links.token(run.candidates.first().pk)])
+    work = reverse("work", args=[links.worker_token(run.candidates.first().pk)])
     join = links.join_address(run).removeprefix(settings.PUBLIC_URL)
     for address in (work, join, "/work/lost/"):
         page = client.get(address)

@@ -25,7 +25,7 @@ def worker(run: Run) -> Candidate:
 
 
 def path(worker: Candidate) -> str:
-    return f"/work/{links.token(worker.pk)}/"
+    return f"/work/{links.worker_token(worker.pk)}/"
 
 
 def join_path(run: Run) -> str:
@@ -37,7 +37,7 @@ def test_it_ends_with_the_run_and_tells_only_what_was_given_then(client, run, wo
     run.question_set.save()
     assert "How to do it." in client.get(path(worker)).content.decode()
     seen = Candidate.objects.get(pk=worker.pk).seen
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     for query in ("", "?leave", "?notice=ended"):
         page = client.get(path(worker) + query)
         assert page.status_code == 410
@@ -51,7 +51,7 @@ def test_it_ends_with_the_run_and_tells_only_what_was_given_then(client, run, wo
 
 def test_nothing_is_taken_through_it_then(client, run, worker):
     slip = open_of(run)[0]
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     client.post(path(worker), {"assignment": slip.pk, "response": "yes"})
     client.post(path(worker), {"leave": "yes"})
     assert not Answer.objects.exists()
@@ -59,7 +59,7 @@ def test_nothing_is_taken_through_it_then(client, run, worker):
 
 
 def test_it_opens_again_when_the_run_goes_on(client, run, worker):
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, ended=None, ending="")
     assert client.get(path(worker)).status_code == 200
 
@@ -67,7 +67,7 @@ def test_it_opens_again_when_the_run_goes_on(client, run, worker):
 def test_the_link_to_join_ends_with_the_run_also_for_those_who_are_known(client, run, worker):
     known = {"worker": worker.worker.key}
     assert client.get(join_path(run), known).status_code == 302
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     for answer in (
         client.get(join_path(run), known, follow=True),
         client.get(join_path(run), {"worker": "nobody"}),
@@ -83,7 +83,7 @@ def test_after_the_roster_closed_it_lets_nobody_new_in(client, run):
 
 
 def test_it_is_no_key_to_anything_else(run, worker, token):
-    secret, join = links.token(worker.pk), join_path(run).split("/")[2]
+    secret, join = links.worker_token(worker.pk), join_path(run).split("/")[2]
     client = Client()
     for wrong in (f"/join/{secret}/", f"/work/{join}/", f"/work/{token}/", f"/join/{token}/"):
         assert client.get(wrong).status_code == 404
@@ -105,8 +105,8 @@ def test_it_shows_no_worker_of_another_run(client, run, worker):
     """The run is part of what is signed: the same worker has another link in another run."""
     again = make_run(pool=run.pool)
     twin = again.candidates.get(worker=worker.worker)
-    assert links.token(twin.pk) != links.token(worker.pk)
-    lifecycle.stop(run)
+    assert links.worker_token(twin.pk) != links.worker_token(worker.pk)
+    lifecycle.stop_run(run)
     assert client.get(path(worker)).status_code == 410
     assert client.get(path(twin)).status_code == 200
 

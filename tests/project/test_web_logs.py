@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from crowdselect.web.logs import Discreet
+from crowdselect.web.logs import RedactingFormatter
 from selection import engine
 from selection.models import ApiToken, Question, Run
 from selection.runs import lifecycle
@@ -38,7 +38,7 @@ def test_the_logs_of_a_full_run_have_no_secret(tmp_path, monkeypatch, settings):
     engine.advance(run.pk)
     slip = open_of(run)[0]
     token, dead = ApiToken.issue("answers", scope="answer"), f"cs_{'0123456789' * 4}"
-    work = reverse("work", args=[links.token(slip.candidate_id)])
+    work = reverse("work", args=[links.worker_token(slip.candidate_id)])
     join = links.join_address(run).split("/")[-2]
     port = free_port()
     with supervised(tmp_path, port):
@@ -61,7 +61,7 @@ def test_the_logs_of_a_full_run_have_no_secret(tmp_path, monkeypatch, settings):
             steps = Run.objects.get(pk=run.pk).steps
             wait_until(lambda: Run.objects.get(pk=run.pk).steps > steps, "a step of the worker")
             assert browser.get(f"/join/{join}/").status_code == 409
-            lifecycle.stop(run)
+            lifecycle.stop_run(run)
             assert browser.get(work).status_code == 410
             assert browser.get(f"{work}nothing/").status_code == 404
     said = (tmp_path / "said").read_text()
@@ -79,6 +79,6 @@ def test_secrets_go_out_of_tracebacks_too():
         record = logging.LogRecord(
             "web", logging.ERROR, "", 0, "At %s", ("/join/3.xyz/",), (type(error), error, None)
         )
-    said = Discreet("%(message)s").format(record)
+    said = RedactingFormatter("%(message)s").format(record)
     assert "At /join/…/" in said
     assert "/work/…/ with …" in said

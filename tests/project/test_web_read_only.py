@@ -8,7 +8,7 @@ from django.db import connection
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
-from crowdselect.web.request_limits import Sessions
+from crowdselect.web.request_limits import DatabaseErrorsMiddleware
 from selection import engine, tasks
 from selection.models import Answer, ApiToken
 from selection.worker import links
@@ -56,7 +56,7 @@ def read_only(run, token):
 
 def test_a_worker_keeps_what_they_typed_and_sends_it_again(run, read_only):
     assignment = open_of(run)[0]
-    address = f"/work/{links.token(assignment.candidate_id)}/"
+    address = f"/work/{links.worker_token(assignment.candidate_id)}/"
     sent = {"assignment": assignment.pk, "response": "typed with care"}
     page = Client().post(address, sent)
     assert (page.status_code, page["Retry-After"]) == (503, "60")
@@ -92,7 +92,9 @@ def test_who_is_signed_in_reads_on_and_changes_nothing(signed_in, run, read_only
 
     request = RequestFactory().post("/admin/")
     request.COOKIES = {key: one.value for key, one in signed_in.cookies.items()}
-    assert Sessions(touch)(request).status_code == 503  # not 400: the session was not deleted
+    assert (
+        DatabaseErrorsMiddleware(touch)(request).status_code == 503
+    )  # not 400: the session was not deleted
 
 
 def test_it_is_not_ready(read_only):

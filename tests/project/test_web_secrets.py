@@ -191,7 +191,7 @@ def answered_otherwise(slip: Assignment, run: Run) -> None:
 
 def expired(slip: Assignment, run: Run) -> None:
     late(slip, run)
-    recording.expire()
+    recording.expire_overdue()
 
 
 def counted(slip: Assignment, run: Run) -> None:
@@ -200,11 +200,11 @@ def counted(slip: Assignment, run: Run) -> None:
 
 
 def paused(slip: Assignment, run: Run) -> None:
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
 
 
 def ended(slip: Assignment, run: Run) -> None:
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
 
 
 PATHS = [late, answered, answered_otherwise, expired, counted, paused, ended]
@@ -257,7 +257,7 @@ def test_what_is_somebody_else_s_looks_like_what_is_not_there(run, program):
     slip, other = open_of(run)[0], make_run()
     engine.advance(other.pk)
     theirs = open_of(other)[0]
-    url = reverse("work", args=[links.token(slip.candidate_id)])
+    url = reverse("work", args=[links.worker_token(slip.candidate_id)])
     form = {"response": "yes"}
     pages = [Client().post(url, form | {"assignment": pk}) for pk in (theirs.pk, 10**9)]
     assert seen(pages[:1]) == seen(pages[1:])

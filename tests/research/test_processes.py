@@ -16,10 +16,10 @@ from research.__main__ import main
 from research.cells import carry_out
 from research.papers import lil_rand_lucb, studies
 from research.papers.cells import Cell
-from research.processes import here, player
-from research.tasks import ROWS, play
+from research.processes import make_player, play_in_process
+from research.tasks import ROWS, play_cell
 from research.validation import compared, event_simulation, event_table, forecasts, practice
-from research.validation.cases import fixed
+from research.validation.cases import fixed_case
 from research.validation.measure import Effort
 from selection.errors import Refused
 from tests.processes import celery_worker, wait_until
@@ -41,7 +41,7 @@ def files(folder):
 
 
 def study(folder, cells=CELLS):
-    made = studies.study("sar", folder, quick=True, runs=1)
+    made = studies.build_study("sar", folder, quick=True, runs=1)
     return replace(made, cells=cells, known={}, write=lambda rows: list(map(str, rows)))
 
 
@@ -50,7 +50,7 @@ def quiet(more, title):
 
 
 def test_several_processes_find_what_one_does(tmp_path):
-    one, two = (carry_out(study(tmp_path), player(many), quiet) for many in (1, 2))
+    one, two = (carry_out(study(tmp_path), make_player(many), quiet) for many in (1, 2))
     assert one == two
     assert len(one) == len(CELLS)
 
@@ -59,12 +59,12 @@ def test_what_was_finished_before_an_interrupt_is_not_played_again(tmp_path):
     played = []
 
     def until_interrupted(cells):
-        yield from here(cells[:2])
+        yield from play_in_process(cells[:2])
         raise KeyboardInterrupt
 
     def noted(cells):
         played.extend(cells)
-        yield from here(cells)
+        yield from play_in_process(cells)
 
     with pytest.raises(KeyboardInterrupt):
         carry_out(study(tmp_path), until_interrupted, quiet)
@@ -73,7 +73,7 @@ def test_what_was_finished_before_an_interrupt_is_not_played_again(tmp_path):
     said = carry_out(study(tmp_path), noted, lambda more, title: told.append((more, title)))
     assert played == CELLS[2:]
     assert told == [(2, ""), (1, "SAR on x"), (1, "SAR on x")]
-    assert said == carry_out(study(tmp_path), here, quiet)
+    assert said == carry_out(study(tmp_path), play_in_process, quiet)
     assert files(tmp_path) == {}
 
 
@@ -114,7 +114,7 @@ def test_celery_workers_find_what_processes_do(tmp_path):
         assert (handed / path.name).read_bytes() == path.read_bytes()
 
 
-SMALL = fixed("small", "Small", np.array([1.0, 1.0, 0.0, 0.0]), 2)
+SMALL = fixed_case("small", "Small", np.array([1.0, 1.0, 0.0, 0.0]), 2)
 EFFORT = Effort(runs=2, seconds=math.inf, cap=2_000)
 PLAYED = [
     practice.Cell(SMALL, "best-10", EFFORT),
@@ -125,15 +125,15 @@ PLAYED = [
 
 @pytest.mark.parametrize("cell", PLAYED, ids=lambda cell: type(cell).__module__)
 def test_a_worker_plays_every_kind_of_cell(cell):
-    room = workers._room(cell)
+    room = workers._room_of(cell)
     sent = json.loads(json.dumps(asdict(cell)))
-    assert [ROWS[room](**row) for row in play(room, sent)] == cell.play()
+    assert [ROWS[room](**row) for row in play_cell(room, sent)] == cell.play()
 
 
 def test_what_no_worker_can_play_is_refused_in_words():
     cell = forecasts.Cell(SMALL, "credible", 0.6, 0.9, 1)
     with pytest.raises(Refused, match="leave out --celery"):
-        list(workers.by_celery([cell]))
+        list(workers.play_on_celery([cell]))
 
 
 @pytest.mark.usefixtures("few")

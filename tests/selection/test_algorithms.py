@@ -29,9 +29,9 @@ def post(requester, **changes: object):
 
 
 def test_every_algorithm_is_in_one_group():
-    offered = [name for _, members in algorithms.choices() for name, _ in members]
+    offered = [name for _, members in algorithms.algorithm_choices() for name, _ in members]
     assert sorted(offered) == sorted(ALGORITHMS)
-    assert [group for group, _ in algorithms.choices()] == list(GROUPS)
+    assert [group for group, _ in algorithms.algorithm_choices()] == list(GROUPS)
 
 
 def test_the_form_groups_algorithms_by_promise(requester):
@@ -42,7 +42,7 @@ def test_the_form_groups_algorithms_by_promise(requester):
 
 
 def test_the_form_knows_what_each_algorithm_reads():
-    needs = algorithm_choices.needs()
+    needs = algorithm_choices.fields_read_by_algorithm()
     assert needs["lucb"] == ["epsilon", "delta"]
     assert needs["sar"] == ["budget"]
     assert needs["lil-lucb"] == ["delta", "option_parameters"]
@@ -126,7 +126,7 @@ def test_it_refuses_in_one_sentence_at_the_field_to_change(requester, changes, f
 def test_starting_refuses_what_the_algorithm_cannot_do():
     run = make_run(start=False, algorithm="lil-ucb")
     with pytest.raises(Refused, match="selects one worker"):
-        lifecycle.start(run)
+        lifecycle.start_run(run)
 
 
 # -- how it ends
@@ -135,7 +135,7 @@ def test_starting_refuses_what_the_algorithm_cannot_do():
 def test_a_budget_that_is_spent_ends_a_run_as_planned_and_promises_nothing(requester):
     run = play(make_run(algorithm="sar", budget=120), crowd(2, good=2))
     assert (run.ending, run.finished, run.certified) == ("budget", True, False)
-    assert reports.progress(run).closed == 1
+    assert reports.read_progress(run).closed == 1
     assert "no promise" in reports.promise_status(run).sentence
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "The run ended because the budget is spent." in words
@@ -146,15 +146,15 @@ def test_a_run_without_a_promise_is_never_certified():
     run = make_run(algorithm="lil-lucb", options={"parameters": "heuristic"}, questions=2000)
     play(run, crowd(2, good=2))
     assert run.kept
-    assert not reports.export(run)["certified"]
-    assert reports.export(run)["ending"] == "its rule to stop was met"
-    assert reports.export(run)["options"] == {"parameters": "heuristic"}
+    assert not reports.export_run(run)["certified"]
+    assert reports.export_run(run)["ending"] == "its rule to stop was met"
+    assert reports.export_run(run)["options"] == {"parameters": "heuristic"}
 
 
 def test_an_exact_run_that_is_stopped_says_it_is_not_exact():
     run = make_run(algorithm="lil-clucb", questions=2000)
     play(run, crowd(2, good=2), most=12)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.refresh_from_db()
     assert reports.promise_status(run).sentence.startswith("Not certified")
     assert "ε" not in reports.promise_status(run).sentence
@@ -223,6 +223,6 @@ def test_the_run_s_page_says_which_accuracy_is_meant(requester, start):
 
 def test_on_a_question_set_answers_need_not_be_independent():
     run = make_run(algorithm="certified", options={"accuracy": "on this question set"})
-    assert "does not depend on when it comes" in reports.export(run)["assumptions"]
+    assert "does not depend on when it comes" in reports.export_run(run)["assumptions"]
     usual = make_run(algorithm="certified")
-    assert "are independent of each other" in reports.export(usual)["assumptions"]
+    assert "are independent of each other" in reports.export_run(usual)["assumptions"]

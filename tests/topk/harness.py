@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 
-from topk import SELECTORS, Problem, Selector, State, pack
+from topk import SELECTORS, Problem, Selector, State, pack_memory
 
 NAMES = sorted(SELECTORS)
 FIXED_BUDGET = [name for name in NAMES if SELECTORS[name].promise.fixed == "budget"]
@@ -29,7 +29,7 @@ def build(name, given=None, state=None, **options):
 def stored(state):
     """The state as the app keeps it: arrays as lists, and nothing that JSON does not know."""
     return json.loads(
-        json.dumps(vars(state) | {"memory": pack(state.memory)}, default=np.ndarray.tolist)
+        json.dumps(vars(state) | {"memory": pack_memory(state.memory)}, default=np.ndarray.tolist)
     )
 
 

@@ -21,7 +21,7 @@ from tests.topk.harness import (
     too_many,
 )
 from topk import SELECTORS, Problem, ProblemError, Verdict
-from topk.simulate import play
+from topk.simulate import simulate_run
 
 MEANS = [0.95, 0.9, 0.85, 0.3, 0.25, 0.2, 0.1, 0.05]
 every = pytest.mark.parametrize("name", NAMES)
@@ -227,7 +227,9 @@ def test_errors_are_as_rare_as_promised(sample, name):
     k, failures, runs = places(name), 0, sample(20, 100)
     truth = np.array(means(name))
     for seed in range(runs):
-        outcome = play(name, truth, k=k, epsilon=0.25, delta=0.1, seed=seed, max_pulls=400_000)
+        outcome = simulate_run(
+            name, truth, k=k, epsilon=0.25, delta=0.1, seed=seed, max_pulls=400_000
+        )
         best = np.sort(truth)[::-1][:k].mean()
         failures += best - truth[outcome.selection].mean() > 0.25 or outcome.reasons != ("promise",)
     assert not too_many(failures, runs, 0.1)
@@ -236,7 +238,7 @@ def test_errors_are_as_rare_as_promised(sample, name):
 @pytest.mark.parametrize("name", FIXED_BUDGET)
 def test_a_fixed_budget_is_never_exceeded(name):
     for budget in (50, 101, 400, 1999):
-        outcome = play(name, means(name), k=3, delta=0.1, budget=budget, seed=budget)
+        outcome = simulate_run(name, means(name), k=3, delta=0.1, budget=budget, seed=budget)
         assert outcome.pulls <= budget
         assert outcome.reasons == ("budget",)
         assert outcome.selection.size == 3
@@ -251,7 +253,7 @@ def test_a_fixed_budget_algorithm_needs_a_budget(name):
 @pytest.mark.parametrize("name", FIXED_CONFIDENCE)
 def test_a_budget_also_bounds_algorithms_of_fixed_confidence(name):
     means_ = [0.5] * 8
-    outcome = play(name, means_, k=places(name), epsilon=0.01, delta=0.1, budget=333)
+    outcome = simulate_run(name, means_, k=places(name), epsilon=0.01, delta=0.1, budget=333)
     assert outcome.pulls == 333
     assert outcome.reasons == ("budget",)
 
@@ -306,7 +308,7 @@ def test_it_says_what_it_needs_and_what_it_promises(name):
 
 def test_an_unknown_name_is_an_error_that_lists_the_names():
     with pytest.raises(KeyError, match="lil-rand-lucb"):
-        play("lucb2", [0.5, 0.6], k=1)
+        simulate_run("lucb2", [0.5, 0.6], k=1)
 
 
 @pytest.mark.parametrize("name", ["lil-lucb", "lucb-plus-plus", "lil-rand-lucb", "lil-clucb"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from research.describe import page
+from research.describe import algorithms_page
 from topk import MULTI_SELECTORS, SELECTORS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "algorithms.md").read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ ROWS = dict(re.findall(r"^\| `([a-z-]+)` \|(.*)$", PAGE, re.MULTILINE))
 
 
 def test_the_page_is_up_to_date():
-    assert page() == PAGE, "run python -m research.describe > docs/algorithms.md"
+    assert algorithms_page() == PAGE, "run python -m research.describe > docs/algorithms.md"
 
 
 def test_every_algorithm_has_a_row_and_no_row_is_without_one():

@@ -39,38 +39,38 @@ RANKS = [
 
 @pytest.mark.parametrize(("seed", "arm", "order"), WHOLE_DECKS)
 def test_a_small_deck_is_in_the_order_it_always_had(seed, arm, order):
-    dealt = question_order.questions(seed, [arm] * len(order), np.arange(len(order)), len(order))
+    dealt = question_order.questions_at(seed, [arm] * len(order), np.arange(len(order)), len(order))
     assert dealt.tolist() == order
 
 
 @pytest.mark.parametrize(("seed", "arm", "numbers"), OF_A_THOUSAND)
 def test_a_large_deck_is_in_the_order_it_always_had(seed, arm, numbers):
-    assert question_order.questions(seed, [arm] * len(PLACES), PLACES, 1000).tolist() == numbers
+    assert question_order.questions_at(seed, [arm] * len(PLACES), PLACES, 1000).tolist() == numbers
 
 
 @pytest.mark.parametrize(("seed", "arm", "keys"), RANKS)
 def test_the_keys_that_shuffle_a_part_of_a_deck_are_those_they_always_were(seed, arm, keys):
-    assert question_order.ranks(seed, [arm] * len(RANKED), RANKED).tolist() == keys
+    assert question_order.shuffle_ranks(seed, [arm] * len(RANKED), RANKED).tolist() == keys
 
 
 def test_decks_of_several_arms_are_dealt_at_once():
     seed, first, second = 7, WHOLE_DECKS[8], WHOLE_DECKS[9]
     arms = np.repeat([first[1], second[1]], 10)
-    dealt = question_order.questions(seed, arms, np.tile(np.arange(10), 2), 10)
+    dealt = question_order.questions_at(seed, arms, np.tile(np.arange(10), 2), 10)
     assert dealt.tolist() == first[2] + second[2]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 16, 17, 1000])
 def test_every_deck_holds_each_question_once(size):
     for arm in range(20):
-        dealt = question_order.questions(3, [arm] * size, np.arange(size), size)
+        dealt = question_order.questions_at(3, [arm] * size, np.arange(size), size)
         assert sorted(dealt.tolist()) == list(range(size))
 
 
 @pytest.mark.parametrize("place", [-1, 3])
 def test_a_deck_has_no_place_outside(place):
     with pytest.raises(ValueError, match="positions 0 to 2"):
-        question_order.questions(7, [0], [place], 3)
+        question_order.questions_at(7, [0], [place], 3)
 
 
 @pytest.mark.django_db
@@ -88,9 +88,9 @@ def test_without_some_questions_the_rest_keep_their_order(size):
     rng = np.random.default_rng(size)
     for arm in range(5):
         met = rng.permutation(size)[: rng.integers(size)].tolist()
-        order = question_order.questions(7, np.full(size, arm), np.arange(size), size)
+        order = question_order.questions_at(7, np.full(size, arm), np.arange(size), size)
         left = [number for number in order.tolist() if number not in met]
         places = rng.permutation(len(left))
-        assert question_order.without(7, arm, places, size, met).tolist() == [
+        assert question_order.questions_without(7, arm, places, size, met).tolist() == [
             left[i] for i in places
         ]

@@ -10,7 +10,7 @@ from tests.topk.readable import ranked
 from topk import SELECTORS, Problem, ProblemError
 from topk.best_sets import Matching, Quotas
 from topk.published.rounds import peel
-from topk.simulate import play
+from topk.simulate import simulate_run
 
 MEAN = st.sampled_from([0.0, 0.25, 0.5, 0.5, 0.75, 1.0]) | st.floats(0, 1)
 
@@ -101,8 +101,8 @@ def test_a_matching_gives_every_task_a_worker_of_its_own():
 @pytest.mark.parametrize("name", ["clucb-pac", "lil-clucb"])
 def test_quotas_that_bind_nobody_change_nothing(name):
     means = [0.9, 0.8, 0.4, 0.3, 0.2]
-    free = play(name, means, k=2, epsilon=0.1, seed=4)
-    bound = play(name, means, k=2, epsilon=0.1, seed=4, quotas={"groups": [0] * 5})
+    free = simulate_run(name, means, k=2, epsilon=0.1, seed=4)
+    bound = simulate_run(name, means, k=2, epsilon=0.1, seed=4, quotas={"groups": [0] * 5})
     assert free.pulls_per_arm.tolist() == bound.pulls_per_arm.tolist()
 
 

@@ -8,11 +8,11 @@ from topk.best_sets import Quotas
 from topk.selector import UNLIMITED, Counts, Floats, Selector
 
 from .certificate import Certificate, Chosen, Tally
-from .crowd import spread
+from .crowd import spread_of_accuracies
 from .designs import LARGE_POOL
-from .look_ahead import LookAhead, gain, look_ahead
+from .look_ahead import LookAhead, expected_gain, look_ahead
 from .plan import WARM, Plan, plan_for
-from .swap_allocation import LOOK_OF_POOL, lacking, share_out
+from .swap_allocation import LOOK_OF_POOL, answers_lacking, share_out
 from .swaps import Swaps
 
 ROUNDING = 1e-9
@@ -22,7 +22,7 @@ AIM = 0.9  # plan for this part of what is wanted
 BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.015  # of its own accord it asks so many at once
 
 
-class Asking(Selector):
+class AllocationMixin(Selector):
     """What a selector with such a certificate asks for, by prices, by intervals or by swaps.
 
     swaps      by which it certifies, None where prices and intervals do
@@ -104,7 +104,7 @@ class Asking(Selector):
         if slots is not None:
             aim = AIM * self.problem.epsilon * self.problem.k
             known = self.state.pulls.min() >= WARM
-            needed = lacking(swaps, chosen, self._tally, aim) if known else UNLIMITED
+            needed = answers_lacking(swaps, chosen, self._tally, aim) if known else UNLIMITED
             left = min(slots, max(left, needed) - int(pending.sum()))
         return share_out(swaps, chosen, tally, reach, room, left)
 
@@ -124,7 +124,7 @@ class Asking(Selector):
         if self.problem.n < LARGE_POOL or ((made < WARM) & (reach > 0)).any():
             return None
         if self._crowd is None:
-            self._crowd = spread(self._tally)
+            self._crowd = spread_of_accuracies(self._tally)
         tally, means = self._foreseen(made)
         chosen, aim = self._chosen(means, tally), AIM * self.problem.epsilon * self.problem.k
         return plan_for(self.certificate, self._crowd, chosen, tally, reach, aim)
@@ -162,7 +162,7 @@ class Asking(Selector):
         tally, means = self._foreseen(pulls)
         chosen = self._chosen(means, tally)
         if found is not None and found.design is not None:
-            return gain(self.certificate, found.design, chosen, tally, reach)
+            return expected_gain(self.certificate, found.design, chosen, tally, reach)
         # Working for the intervals: whoever's reaches farthest over the border.
         lower, upper = self._bounds()
         over = np.where(chosen, means[chosen].min() - lower, upper - means[~chosen].max())

@@ -17,14 +17,14 @@ from .designs import (
     KINDS,
     LARGE_POOL,
     LONG,
-    horizons,
+    list_horizons,
     log_weight,
-    nearest,
+    nearest_threshold,
     scale_of,
-    threshold,
-    thresholds,
+    threshold_accuracy,
+    threshold_count,
 )
-from .supermartingales import prices
+from .supermartingales import price_tables
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -98,11 +98,11 @@ class Certificate:
         by_swaps: bool = False,
     ) -> None:
         self.quotas, self.questions, self.kinds = quotas, questions, kinds
-        self.horizons = horizons(problem.n, questions)
+        self.horizons = list_horizons(problem.n, questions)
         self.groups = quotas.sizes.size
         guess = suggested_horizon(problem)
         part = FOR_MOSTLY_INTERVALS if guess > FAR and not by_swaps else FOR_INTERVALS
-        self.below, self.above = _levels(problem, problem.delta * part)
+        self.below, self.above = _side_levels(problem, problem.delta * part)
         self.answers_by_prices = USED * problem.n * guess
         chosen_free = math.log(1 / (problem.delta * (1 - part)))
         self._penalties: Floats = chosen_free - _log_weights(guess, self.horizons)
@@ -121,7 +121,7 @@ class Certificate:
         h, others = self.horizons[i], float(self._penalties[i]) + math.log(len(self.kinds))
         if self.groups == 1:
             return others - log_weight(h, number)
-        return others + (self.groups + 1) * math.log(thresholds(h))
+        return others + (self.groups + 1) * math.log(threshold_count(h))
 
     def bound(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> Bound:
         """The best bound found on this horizon; every one looked at is valid (3.2).
@@ -144,10 +144,12 @@ class Certificate:
     def _numbers(self, i: int, chosen: Chosen, means: Floats) -> tuple[tuple[int, ...], int]:
         """Of each group the threshold nearest to its border, and the one that sets the scale."""
         h = self.horizons[i]
-        numbers = tuple(nearest(h, border) for border in _borders(self.quotas, chosen, means))
+        numbers = tuple(
+            nearest_threshold(h, border) for border in _group_borders(self.quotas, chosen, means)
+        )
         if self.groups == 1:
             return numbers, numbers[0]
-        return numbers, _coarse(h, sorted(numbers)[self.groups // 2])
+        return numbers, _coarse_threshold(h, sorted(numbers)[self.groups // 2])
 
     def designs(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> list[Bound]:
         """The bound of each kind with the nearest thresholds."""
@@ -156,7 +158,7 @@ class Certificate:
 
     def _descend(self, best: Bound, group: int, chosen: Chosen, tally: Tally) -> Bound:
         """The group's threshold moved step by step, as long as the bound falls."""
-        last = thresholds(self.horizons[best.horizon]) - 2
+        last = threshold_count(self.horizons[best.horizon]) - 2
         for step in (-1, 1):
             while 1 <= (at := best.thresholds[group] + step) <= last:
                 numbers = (*best.thresholds[:group], at, *best.thresholds[group + 1 :])
@@ -180,7 +182,7 @@ class Certificate:
         h = self.horizons[i]
         moved = 0.0
         if self.groups > 1:
-            cs = np.array([threshold(h, number) for number in numbers])
+            cs = np.array([threshold_accuracy(h, number) for number in numbers])
             moved = _most_moved(self.quotas, cs, chosen)
         total = float(each.sum()) + moved
         total += self.penalty(i, reference) / scale_of(h, reference, kind)
@@ -204,20 +206,20 @@ class Certificate:
         """(n,) of each worker, in the selection or outside."""
         h = self.horizons[i]
         if self.groups == 1:
-            table = prices(h, numbers[0], reference, kind, self.questions)
+            table = price_tables(h, numbers[0], reference, kind, self.questions)
             return table.of(chosen, tally.pulls, tally.right, tally.out)
         each = np.empty(chosen.size)
         for group, number in enumerate(numbers):
-            table = prices(h, number, reference, kind, self.questions)
+            table = price_tables(h, number, reference, kind, self.questions)
             mine = self.quotas.groups == group
             part = tally.part(mine)
             each[mine] = table.of(chosen[mine], part.pulls, part.right, part.out)
         return each
 
 
-def _coarse(horizon: int, number: int) -> int:
+def _coarse_threshold(horizon: int, number: int) -> int:
     """One of few thresholds near this one, so that groups share few tables."""
-    count = thresholds(horizon)
+    count = threshold_count(horizon)
     step = max(1, count // COARSE)
     return min(max(round(number / step) * step, 1), count - 2)
 
@@ -229,7 +231,7 @@ def suggested_horizon(problem: Problem) -> float:
     return 0.25 / max(deviation, 1e-9) ** 2
 
 
-def _levels(problem: Problem, delta: float) -> tuple[float, float]:
+def _side_levels(problem: Problem, delta: float) -> tuple[float, float]:
     """Of whoever is not among the best the lower bounds hold, of those who are the upper ones.
 
     With delta shared out in proportion to whom each serves: an upper bound serves whoever is not
@@ -246,19 +248,19 @@ def _log_weights(guess: float, horizons: list[int]) -> Floats:
     return np.asarray(np.log(weights / weights.sum()))
 
 
-def _borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
+def _group_borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
     """(m,) a threshold for each group, with which nothing is to be gained between groups (7.3).
 
     A group that could give a place to another, or take one, has the common threshold.
     """
     if quotas.sizes.size == 1:
-        return np.array([_between(means, chosen, ~chosen)])
+        return np.array([_midpoint(means, chosen, ~chosen)])
     counts = np.bincount(quotas.groups[chosen], minlength=quotas.sizes.size)
     gives, takes = counts > quotas.at_least, counts < quotas.at_most
-    common = _between(means, chosen & gives[quotas.groups], ~chosen & takes[quotas.groups])
+    common = _midpoint(means, chosen & gives[quotas.groups], ~chosen & takes[quotas.groups])
     own = np.array(
         [
-            _between(means, chosen & (quotas.groups == g), ~chosen & (quotas.groups == g))
+            _midpoint(means, chosen & (quotas.groups == g), ~chosen & (quotas.groups == g))
             for g in range(counts.size)
         ]
     )
@@ -266,7 +268,7 @@ def _borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
 
 
 @compiled
-def _between(means, above, below):  # type: ignore[no-untyped-def]
+def _midpoint(means, above, below):  # type: ignore[no-untyped-def]
     """Halfway; 1 where nobody is chosen and 0 where all are, so that nobody else loses a thing.
 
     above, below  (n,) who is chosen, and who is not

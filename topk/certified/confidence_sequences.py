@@ -21,7 +21,7 @@ TABLED = 512  # below so many answers all intervals of a level are found at once
 TABLES_KEPT = 16
 
 
-def intervals(
+def confidence_intervals(
     pulls: Counts, right: Counts, x: float, questions: int, above: float | None = None
 ) -> tuple[Floats, Floats]:
     """(n,) lower and upper, in [0, 1], each excluded at level x; upper at ``above``, if given.
@@ -31,26 +31,26 @@ def intervals(
     """
     most, levels = int(pulls.max()), (x, x if above is None else above)
     if most < TABLED:
-        lower, upper = _table(max(64, 1 << most.bit_length()), levels, questions)
+        lower, upper = _interval_table(max(64, 1 << most.bit_length()), levels, questions)
         place = pulls * (pulls + 1) // 2 + right
         return lower[place], upper[place]
     width = most + 1
     pairs, place = np.unique(pulls * width + right, return_inverse=True)
     pulls, right = pairs // width, pairs % width
-    find = _on_set if questions else _on_questions_like_these
+    find = _question_set_intervals if questions else _population_intervals
     lower, upper = find(pulls, right, levels, questions)
     return lower[place], upper[place]
 
 
 @lru_cache(TABLES_KEPT)
-def _table(answers: int, levels: Levels, questions: int) -> tuple[Floats, Floats]:
+def _interval_table(answers: int, levels: Levels, questions: int) -> tuple[Floats, Floats]:
     """Of all states with fewer ``answers`` than that: m (m + 1) / 2 + S is the place of (m, S)."""
     pulls, right = np.tril_indices(min(answers, questions + 1) if questions else answers)
-    find = _on_set if questions else _on_questions_like_these
+    find = _question_set_intervals if questions else _population_intervals
     return find(pulls, right, levels, questions)
 
 
-def _on_questions_like_these(
+def _population_intervals(
     pulls: Counts, right: Counts, levels: Levels, _: int
 ) -> tuple[Floats, Floats]:
     """The mixture is Beta(1/2, 1/2) (5.1)."""
@@ -63,12 +63,14 @@ def _on_questions_like_these(
         return np.asarray(mixture - fit >= x)
 
     mean = right / np.maximum(pulls, 1)
-    lower = _border(partial(excluded, levels[0]), np.zeros(mean.size), mean, HALVINGS)[0]
-    upper = _border(partial(excluded, levels[1]), np.ones(mean.size), mean, HALVINGS)[0]
+    lower = _exclusion_border(partial(excluded, levels[0]), np.zeros(mean.size), mean, HALVINGS)[0]
+    upper = _exclusion_border(partial(excluded, levels[1]), np.ones(mean.size), mean, HALVINGS)[0]
     return np.where(right == 0, 0.0, lower), np.where(wrong == 0, 1.0, upper)
 
 
-def _on_set(pulls: Counts, right: Counts, levels: Levels, questions: int) -> tuple[Floats, Floats]:
+def _question_set_intervals(
+    pulls: Counts, right: Counts, levels: Levels, questions: int
+) -> tuple[Floats, Floats]:
     """The mixture is uniform over 0 to ``questions`` right answers on the whole set (6.2)."""
     wrong = pulls - right
     whole = _log_gamma(1.0, questions + 1)
@@ -85,12 +87,12 @@ def _on_set(pulls: Counts, right: Counts, levels: Levels, questions: int) -> tup
     likely = np.round(right / np.maximum(pulls, 1) * questions).astype(np.int64)
     likely = np.clip(likely, least, most)
     steps = questions.bit_length() + 1
-    lower = _nearest(partial(excluded, levels[0]), least, likely, steps)
-    upper = _nearest(partial(excluded, levels[1]), most, likely, steps)
+    lower = _nearest_kept(partial(excluded, levels[0]), least, likely, steps)
+    upper = _nearest_kept(partial(excluded, levels[1]), most, likely, steps)
     return lower / questions, upper / questions
 
 
-def _border(
+def _exclusion_border(
     excluded: Callable[[Floats], NDArray[np.bool_]], out: Floats, kept: Floats, steps: int
 ) -> tuple[Floats, Floats]:
     """Two points around where exclusion ends, the first of them excluded."""
@@ -101,7 +103,7 @@ def _border(
     return out, kept
 
 
-def _nearest(
+def _nearest_kept(
     excluded: Callable[[Floats], NDArray[np.bool_]], end: Counts, kept: Counts, steps: int
 ) -> Counts:
     """The total farthest from ``kept`` towards ``end`` that is not excluded."""

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from topk.compiled import compiled, dot
+from topk.compiled import compiled, dot_product
 
 from .certificate import Tally
 from .designs import Floats
@@ -22,7 +22,7 @@ _RIGHT, _WRONG = 2 * np.log(np.sin(_PLACES)), 2 * np.log(np.cos(_PLACES))
 ACCURACIES: Floats = np.sin(_PLACES) ** 2
 
 
-def spread(tally: Tally) -> Floats:
+def spread_of_accuracies(tally: Tally) -> Floats:
     """(CELLS,) the share of workers about each of ACCURACIES, sum 1: expectation and maximisation.
 
     Who is asked may follow the answers: likelihoods do not see it.
@@ -32,12 +32,12 @@ def spread(tally: Tally) -> Floats:
     pulls, right = tally.pulls[one], tally.right[one]
     fit = np.outer(right, _RIGHT) + np.outer(pulls - right, _WRONG)
     fit = np.exp(fit - fit.max(axis=1, keepdims=True))
-    share = _likeliest(fit, count.astype(np.float64))
+    share = _likeliest_shares(fit, count.astype(np.float64))
     return np.asarray(share / share.sum())
 
 
 @compiled
-def _likeliest(fit, count):  # type: ignore[no-untyped-def]
+def _likeliest_shares(fit, count):  # type: ignore[no-untyped-def]
     """(CELLS,) after all steps; what would leave at an end stays there.
 
     fit    (tallies, CELLS) how likely each is
@@ -47,7 +47,7 @@ def _likeliest(fit, count):  # type: ignore[no-untyped-def]
     for _ in range(STEPS):
         grown = np.zeros(cells)
         for i in range(count.size):
-            part = count[i] / dot(fit[i], share)
+            part = count[i] / dot_product(fit[i], share)
             for cell in range(cells):
                 grown[cell] += part * fit[i, cell]
         grown *= share
@@ -57,7 +57,7 @@ def _likeliest(fit, count):  # type: ignore[no-untyped-def]
     return share
 
 
-def border(share: Floats, part: float) -> float:
+def accuracy_border(share: Floats, part: float) -> float:
     """The accuracy above which this part of the workers lies, 0 < part < 1."""
     above = np.append(np.cumsum(share[::-1])[::-1], 0.0)
     return float(np.interp(part, above[::-1], _EDGES[::-1]))

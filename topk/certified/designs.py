@@ -29,32 +29,32 @@ LAST_HORIZON, LAST_OF_LARGE_POOL, LARGE_POOL = 1000, 5000, 200
 LARGEST_SET = 1000
 
 
-def angle(p: Floats) -> Floats:
+def arcsine_angle(p: Floats) -> Floats:
     """In which the deviation of a mean of m answers is 1 / sqrt(m) everywhere."""
     return 2 * np.arcsin(np.sqrt(np.clip(p, 0, 1)))
 
 
 @lru_cache(1000)  # at one look the same border is asked for on every horizon
 def _angle_of(accuracy: float) -> float:
-    return float(angle(np.array(accuracy)))
+    return float(arcsine_angle(np.array(accuracy)))
 
 
 @cache
-def thresholds(horizon: int) -> int:
+def threshold_count(horizon: int) -> int:
     """How many thresholds a horizon has."""
     return math.ceil(math.pi * math.sqrt(horizon) / (APART_LONG if horizon > LONG else APART))
 
 
 @cache
-def threshold(horizon: int, number: int) -> float:
+def threshold_accuracy(horizon: int, number: int) -> float:
     """Number 0 to thresholds - 1, evenly spread in angle."""
-    return math.sin((number + 0.5) * math.pi / thresholds(horizon) / 2) ** 2
+    return math.sin((number + 0.5) * math.pi / threshold_count(horizon) / 2) ** 2
 
 
 @cache
 def log_weight(horizon: int, number: int) -> float:
     """ln of a threshold's share of the weight of its horizon."""
-    return float(_log_weights(thresholds(horizon))[number])
+    return float(_log_weights(threshold_count(horizon))[number])
 
 
 @cache
@@ -64,12 +64,12 @@ def _log_weights(count: int) -> Floats:
     return np.asarray(np.log((1 - FOR_USUAL) / count + FOR_USUAL * usual / usual.sum()))
 
 
-def nearest(horizon: int, accuracy: float) -> int:
+def nearest_threshold(horizon: int, accuracy: float) -> int:
     """The threshold nearest to this accuracy that is neither the first nor the last.
 
     Those two could lie in an end cell, where section 4 needs the threshold outside.
     """
-    count = thresholds(horizon)
+    count = threshold_count(horizon)
     place = int(_angle_of(accuracy) / math.pi * count)
     return min(max(place, 1), count - 2)
 
@@ -77,11 +77,11 @@ def nearest(horizon: int, accuracy: float) -> int:
 @cache
 def scale_of(horizon: int, number: int, kind: int) -> float:
     """t: the larger, the less all others cost and the more those near the threshold."""
-    c = threshold(horizon, number)
+    c = threshold_accuracy(horizon, number)
     return min(KINDS[kind][0] * math.sqrt(horizon / (c * (1 - c))), HIGHEST / max(c, 1 - c))
 
 
-def horizons(n: int, questions: int) -> list[int]:
+def list_horizons(n: int, questions: int) -> list[int]:
     """About 25 % apart, farther for a large pool; none beyond the set, and the set itself."""
     last = LAST_OF_LARGE_POOL if n >= LARGE_POOL else LAST_HORIZON
     count = int(math.log(last / FIRST_HORIZON) / math.log(GROWTH)) + 1

@@ -13,7 +13,7 @@ FLOOR = 1e-140  # least payoff
 
 
 @compiled
-def search(  # type: ignore[no-untyped-def]
+def search_envelope(  # type: ignore[no-untyped-def]
     questions, least, start, low, high, inner, outer, bent_in, bent_out, bend, pay_in, pay_out
 ):
     """e^(t price) of every state, inside and outside: the largest over all cells (3.1)."""
@@ -27,7 +27,7 @@ def search(  # type: ignore[no-untyped-def]
             _envelope_of_set(start, questions, cell, as_in, as_out, pay_in, pay_out, value)
         else:
             ends = (low[cell], high[cell])
-            envelope(least, start, ends, as_in, as_out, pay_in, pay_out, value)
+            least_envelope(least, start, ends, as_in, as_out, pay_in, pay_out, value)
         from_in = value[0] * np.exp(inner[cell] + bent_in[cell])
         from_out = value[0] * np.exp(outer[cell] + bent_out[cell])
         for m in range(least.size):
@@ -37,12 +37,12 @@ def search(  # type: ignore[no-untyped-def]
             if questions:
                 # On a set, so many right answers are possible with ``cell`` right ones in all.
                 begin, end = begin + max(0, m - questions + cell), begin + min(m, cell) + 1
-            _raise(inside[begin:end], outside[begin:end], value[begin:end], if_in, if_out)
+            _raise_envelope(inside[begin:end], outside[begin:end], value[begin:end], if_in, if_out)
     return inside, outside
 
 
 @compiled
-def _raise(inside, outside, values, if_in, if_out):  # type: ignore[no-untyped-def]
+def _raise_envelope(inside, outside, values, if_in, if_out):  # type: ignore[no-untyped-def]
     """Both tables, or the start over the value where that is more. No branch, as below."""
     for i in range(values.size):
         part = 1.0 / values[i]
@@ -52,14 +52,14 @@ def _raise(inside, outside, values, if_in, if_out):  # type: ignore[no-untyped-d
 
 
 @compiled
-def _last(start, as_in, as_out, pay_in, pay_out, value):  # type: ignore[no-untyped-def]
+def _last_envelope(start, as_in, as_out, pay_in, pay_out, value):  # type: ignore[no-untyped-def]
     """At the horizon the payoff is all there is; above FLOOR, and so everywhere."""
     for i in range(start[-2], start[-1]):
         value[i] = max(as_in * pay_in[i], as_out * pay_out[i], FLOOR)
 
 
 @compiled
-def envelope(  # type: ignore[no-untyped-def]
+def least_envelope(  # type: ignore[no-untyped-def]
     least, start, ends, as_in, as_out, pay_in, pay_out, value
 ):
     """The least supermartingale above the payoff, from the horizon back to no answer (4.2).
@@ -68,27 +68,27 @@ def envelope(  # type: ignore[no-untyped-def]
     come from any of them (4.6).
     """
     low, high = ends
-    _last(start, as_in, as_out, pay_in, pay_out, value)
+    _last_envelope(start, as_in, as_out, pay_in, pay_out, value)
     for m in range(least.size - 2, -1, -1):
         begin, end, stop = start[m], start[m + 1], start[m + 2]
         moved, first, final = least[m + 1] - least[m], value[end], value[stop - 1]
         inner = begin + moved  # the first state from which both that may follow are there
         width = min(end - inner, stop - end - 1)
-        _row(
+        _earlier_row(
             *(value[inner : inner + width], value[end : end + width], value[end + 1 : stop]),
             *(pay_in[inner : inner + width], pay_out[inner : inner + width]),
             *(low, high, as_in, as_out),
         )
         if least[m + 1] > 0:
             ins, outs = as_in * pay_in[begin], as_out * pay_out[begin]
-            value[begin] = _edge(value[begin], moved, ins, outs, first)
+            value[begin] = _edge_value(value[begin], moved, ins, outs, first)
         if least[m + 1] + stop - end - 1 < m + 1:
             ins, outs = as_in * pay_in[end - 1], as_out * pay_out[end - 1]
-            value[end - 1] = _edge(value[end - 1], inner + width < end, ins, outs, final)
+            value[end - 1] = _edge_value(value[end - 1], inner + width < end, ins, outs, final)
 
 
 @compiled
-def _row(row, wrong, right, pay_in, pay_out, low, high, as_in, as_out):  # type: ignore[no-untyped-def]
+def _earlier_row(row, wrong, right, pay_in, pay_out, low, high, as_in, as_out):  # type: ignore[no-untyped-def]
     """One answer earlier. Plain loops over arrays from their beginning become vector instructions.
 
     wrong, right  the values after such an answer
@@ -103,7 +103,7 @@ def _row(row, wrong, right, pay_in, pay_out, low, high, as_in, as_out):  # type:
 
 
 @compiled
-def _edge(inner_value, fixed, inner, outer, beyond):  # type: ignore[no-untyped-def]
+def _edge_value(inner_value, fixed, inner, outer, beyond):  # type: ignore[no-untyped-def]
     """At the edge: what was found from within, if anything was, what pays, what is beyond."""
     found = 0.0 if fixed else inner_value
     return max(found, inner, outer, beyond)
@@ -114,7 +114,7 @@ def _envelope_of_set(  # type: ignore[no-untyped-def]
     start, questions, right, as_in, as_out, pay_in, pay_out, value
 ):
     """The same for ``right`` right answers on the whole set: drawn without returning (6.1)."""
-    _last(start, as_in, as_out, pay_in, pay_out, value)
+    _last_envelope(start, as_in, as_out, pay_in, pay_out, value)
     for m in range(start.size - 3, -1, -1):
         begin, end, left = start[m], start[m + 1], 1.0 / (questions - m)
         row, after = value[begin:end], value[end : start[m + 2]]

@@ -13,10 +13,10 @@ from scipy.special import ndtr
 from topk.compiled import compiled
 
 from .crowd import ACCURACIES
-from .designs import Floats, threshold
-from .payoffs import places
+from .designs import Floats, threshold_accuracy
+from .payoffs import state_places
 from .states import States
-from .supermartingales import Prices, prices
+from .supermartingales import Prices, price_tables
 
 LEVELS = np.array([0.02, 0.04, 0.08, 0.16, 0.33, 0.7, 1.4, 2.8, 5.6])  # times K epsilon / n
 SURE = 0.3  # so many deviations from the threshold nobody knows the side
@@ -36,13 +36,13 @@ class Fates:
     price: Floats
 
 
-def fee(table: Prices) -> tuple[float, float]:
+def least_fee(table: Prices) -> tuple[float, float]:
     """What no answers can take away: the least price inside, and outside."""
     return float(table.inside.min()), float(table.outside.min())
 
 
 @lru_cache(KEPT)
-def fates(
+def foresee_fates(
     horizon: int, number: int, kind: int, questions: int, each: float, warm: int, level: int
 ) -> Fates:
     """Of a design, as in ``prices``; its own threshold sets the scale.
@@ -51,20 +51,24 @@ def fates(
     warm   answers before that nobody is left
     level  number of the level
     """
-    kept, above, price = _course(horizon, number, kind, questions)
+    kept, above, price = _design_course(horizon, number, kind, questions)
     leaves = above <= LEVELS[level] * each
     leaves[: kept.start[min(warm, horizon)]] = False
     leaves[kept.start[horizon] :] = True
-    return Fates(*_followed(kept.low, kept.high, kept.start, leaves, price, ACCURACIES, questions))
+    return Fates(
+        *_follow_design(kept.low, kept.high, kept.start, leaves, price, ACCURACIES, questions)
+    )
 
 
 @lru_cache(2)  # one after another, the levels of a design are asked for
-def _course(horizon: int, number: int, kind: int, questions: int) -> tuple[States, Floats, Floats]:
+def _design_course(
+    horizon: int, number: int, kind: int, questions: int
+) -> tuple[States, Floats, Floats]:
     """The states of a design, (states,) how far each is above the fee, and what it costs."""
-    table = prices(horizon, number, number, kind, questions)
+    table = price_tables(horizon, number, number, kind, questions)
     kept = table.states
-    place = places(*kept.pairs(), threshold(horizon, number))
-    least_in, least_out = fee(table)
+    place = state_places(*kept.pairs(), threshold_accuracy(horizon, number))
+    least_in, least_out = least_fee(table)
     above = np.where(place >= 0, table.inside - least_in, table.outside - least_out)
     inside = ndtr(place / SURE)
     price = inside * table.inside + (1 - inside) * table.outside
@@ -72,7 +76,7 @@ def _course(horizon: int, number: int, kind: int, questions: int) -> tuple[State
 
 
 @compiled
-def _followed(low, high, start, leaves, price, accuracies, questions):  # type: ignore[no-untyped-def]
+def _follow_design(low, high, start, leaves, price, accuracies, questions):  # type: ignore[no-untyped-def]
     """Forward from no answer, for every accuracy."""
     answers, ends = np.zeros((2, accuracies.size))
     now, after = np.zeros((2, low.size + 1))

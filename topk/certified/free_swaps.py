@@ -64,10 +64,10 @@ class Look:
         self._gains, self._chosen, self._levels = gains, chosen, (into[0], out[0])
         coming, going = (_Side(mine, gains[mine], len(into)) for mine in (~chosen, chosen))
         self._sides, self._into, self._out = (coming, going), coming.sums + into, going.sums + out
-        self.totals = (self._into + _lowest(self._out)).min(axis=1)
+        self.totals = (self._into + _lowest_rates(self._out)).min(axis=1)
         self._pairs: _Pairs | None = None
 
-    def by_pairs(self) -> float:
+    def pair_bound(self) -> float:
         """The bound of swaps of one for one, each with rates of its own."""
         self._pairs = _Pairs(self._gains, self._chosen, *self._levels)
         return float(self._pairs.totals.max())
@@ -77,18 +77,18 @@ class Look:
         if i == 0 and self._pairs is not None:
             found = self._pairs.dearest(open_to)
         else:
-            found = _Found.of(*self._sides, i, *_rates(self._into[i], self._out[i]))
+            found = _SwapByRates.of(*self._sides, i, *_best_rates(self._into[i], self._out[i]))
         if open_to is not None and not open_to[found.arms].any():
             return None
         return found.swap(total, self._gains, self._chosen)
 
 
-def worst(looks: Sequence[Look], open_to: Chosen | None) -> Swap:
+def worst_swap(looks: Sequence[Look], open_to: Chosen | None) -> Swap:
     """Of each number the bound of the mixture by which it is least; of one for one of the first."""
     bounds = np.array([look.totals for look in looks])
     totals, least = bounds.min(axis=0), bounds.argmin(axis=0)
     if totals.argmax() == 0:
-        totals[0] = looks[0].by_pairs()
+        totals[0] = looks[0].pair_bound()
     total = float(totals.max())
     for i in np.argsort(-totals, kind="stable").tolist():
         law = int(least[i])
@@ -97,19 +97,19 @@ def worst(looks: Sequence[Look], open_to: Chosen | None) -> Swap:
     return Swap(total, NOBODY, NOBODY)
 
 
-def _lowest(going: Floats) -> Floats:
+def _lowest_rates(going: Floats) -> Floats:
     """(..., RATES) the least at this rate or a smaller one: none inside is above that outside."""
     return np.asarray(np.minimum.accumulate(going, axis=-1))
 
 
-def _rates(coming: Floats, going: Floats) -> tuple[int, int]:
+def _best_rates(coming: Floats, going: Floats) -> tuple[int, int]:
     """(RATES,) both: the rates outside and inside at which the bound of a swap is least."""
-    into = int((coming + _lowest(going)).argmin())
+    into = int((coming + _lowest_rates(going)).argmin())
     return into, int(going[: into + 1].argmin())
 
 
 @dataclass(frozen=True)
-class _Found:
+class _SwapByRates:
     """A swap by its rates: who is in it, and who nearly."""
 
     swapped: Counts
@@ -118,7 +118,7 @@ class _Found:
     out: int
 
     @classmethod
-    def of(cls, coming: "_Side", going: "_Side", i: int, into: int, out: int) -> "_Found":
+    def of(cls, coming: "_Side", going: "_Side", i: int, into: int, out: int) -> "_SwapByRates":
         """Of the i + 1 dearest of each side."""
         swapped = np.concatenate([coming.dearest(i, into), going.dearest(i, out)])
         arms = np.concatenate([coming.near(i, into), going.near(i, out)])
@@ -144,9 +144,9 @@ class _Pairs:
     def __init__(self, gains: Floats, chosen: Chosen, into: Floats, out: Floats) -> None:
         self._outside, self._inside = np.flatnonzero(~chosen), np.flatnonzero(chosen)
         self._into, self._out = gains[self._outside] + into, gains[self._inside] + out
-        self.totals: Floats = least_totals(self._into, _lowest(self._out))
+        self.totals: Floats = least_totals(self._into, _lowest_rates(self._out))
 
-    def dearest(self, open_to: Chosen | None) -> _Found:
+    def dearest(self, open_to: Chosen | None) -> _SwapByRates:
         """Of those with somebody who can still answer; of all where there is no such."""
         totals = self.totals
         if open_to is not None and open_to.any():
@@ -154,7 +154,7 @@ class _Pairs:
             totals = np.where(allowed, totals, -np.inf)
         a, b = np.unravel_index(totals.argmax(), totals.shape)
         arms = np.array([self._outside[a], self._inside[b]])
-        return _Found(arms, arms, *_rates(self._into[a], self._out[b]))
+        return _SwapByRates(arms, arms, *_best_rates(self._into[a], self._out[b]))
 
 
 class _Side:

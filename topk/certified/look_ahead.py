@@ -14,7 +14,7 @@ from topk.selector import UNLIMITED
 
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
 from .plan import Plan, above_fee
-from .supermartingales import prices
+from .supermartingales import price_tables
 
 WORTH_ASKING = 0.7  # part of what the way brings that is worked for; the rest is dear
 # To thresholds between the intervals of those chosen and of the others, as linspace has them,
@@ -51,16 +51,16 @@ def look_ahead(
     """On prices or on intervals, whichever is foreseen to need fewer answers (8.2, 8.5, 8.6)."""
     prices = None
     if plan is not None:
-        prices = _as_planned(certificate, plan, chosen, tally, reach, wanted)
+        prices = _follow_plan(certificate, plan, chosen, tally, reach, wanted)
     if prices is None:
-        prices = _on_prices(certificate, chosen, means, tally, reach, wanted)
+        prices = _look_ahead_on_prices(certificate, chosen, means, tally, reach, wanted)
     foreseen = math.inf if prices is None else prices.lacking
     if prices is not None and foreseen == math.inf:
         foreseen = certificate.answers_by_prices - float(tally.pulls.sum())
-    return _on_intervals(certificate, chosen, tally, reach, wanted, foreseen) or prices
+    return _look_ahead_on_intervals(certificate, chosen, tally, reach, wanted, foreseen) or prices
 
 
-def _on_intervals(
+def _look_ahead_on_intervals(
     certificate: Certificate,
     chosen: Chosen,
     tally: Tally,
@@ -83,7 +83,7 @@ def _on_intervals(
     cuts = STEPS * ((end - start) / STEPS[-1]) + start
     cuts[-1] = end
     order = np.lexsort((chosen, tally.pulls, mean))
-    total, lack = _cheapest(
+    total, lack = _cheapest_cut(
         *(cuts, margin, chosen, mean, tally.pulls, reach, certificate.below, certificate.above),
         *(order, foreseen),
     )
@@ -93,7 +93,7 @@ def _on_intervals(
 
 
 @compiled
-def _cheapest(  # type: ignore[no-untyped-def]
+def _cheapest_cut(  # type: ignore[no-untyped-def]
     cuts, margin, chosen, mean, pulls, reach, below, above, order, foreseen
 ):
     """The fewest answers of all by one of the thresholds, and what each worker is to give for it.
@@ -116,7 +116,11 @@ def _cheapest(  # type: ignore[no-untyped-def]
                 border = min(max(cut - margin if chosen[i] else cut + margin, 1e-9), 1 - 1e-9)
                 within = mean[i] > border if chosen[i] else mean[i] < border
                 level = below if chosen[i] else above
-                lack[i] = _lack(divergence(mean[i], border), level, pulls[i]) if within else np.inf
+                lack[i] = (
+                    _answers_lacking(kl_divergence(mean[i], border), level, pulls[i])
+                    if within
+                    else np.inf
+                )
             last = i
             total = total + lack[i] if lack[i] <= reach[i] else np.inf
             if total >= fewest:
@@ -128,7 +132,7 @@ def _cheapest(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _lack(apart, level, pulls):  # type: ignore[no-untyped-def]
+def _answers_lacking(apart, level, pulls):  # type: ignore[no-untyped-def]
     """Answers until an interval ends at a border so far off: its width shrinks with all of them."""
     need = 100.0
     for _ in range(3):
@@ -138,12 +142,12 @@ def _lack(apart, level, pulls):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def divergence(p, q):  # type: ignore[no-untyped-def]
+def kl_divergence(p, q):  # type: ignore[no-untyped-def]
     """Of a coin of p from one of q, in nats; both strictly between 0 and 1."""
     return p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
 
 
-def _on_prices(
+def _look_ahead_on_prices(
     certificate: Certificate,
     chosen: Chosen,
     means: Floats,
@@ -158,10 +162,10 @@ def _on_prices(
     best: LookAhead | None = None
     if certificate.least(len(certificate.horizons) - 1, chosen, means) >= wanted:
         return None
-    for i in _horizons(certificate, tally, reach):
-        end = _end(certificate.horizons[i], tally, reach)
+    for i in _horizons_ahead(certificate, tally, reach):
+        end = _end_at_horizon(certificate.horizons[i], tally, reach)
         ways = (
-            _way(certificate, design, chosen, end, wanted)
+            _way_to_horizon(certificate, design, chosen, end, wanted)
             for design in certificate.designs(i, chosen, means, tally)
         )
         best = min(ways, key=lambda way: (way.lacking, way.end))
@@ -170,7 +174,7 @@ def _on_prices(
     return best
 
 
-def _as_planned(
+def _follow_plan(
     certificate: Certificate,
     plan: Plan,
     chosen: Chosen,
@@ -183,12 +187,12 @@ def _as_planned(
         return None
     design = certificate.again(plan.design, chosen, tally)
     asked = above_fee(certificate, design, chosen, tally, reach) > plan.level
-    end = _end(certificate.horizons[design.horizon], tally, reach)
-    way = _way(certificate, design, chosen, end, wanted)
+    end = _end_at_horizon(certificate.horizons[design.horizon], tally, reach)
+    way = _way_to_horizon(certificate, design, chosen, end, wanted)
     return replace(way, ahead=asked.astype(np.int64), planned=True)
 
 
-def _horizons(certificate: Certificate, tally: Tally, reach: Counts) -> list[int]:
+def _horizons_ahead(certificate: Certificate, tally: Tally, reach: Counts) -> list[int]:
     """Those where somebody may still be asked; none after the first that is far ahead."""
     first = certificate.first(tally.pulls)
     if first is None:
@@ -209,24 +213,26 @@ class End:
     tally: Tally
 
 
-def _end(horizon: int, tally: Tally, reach: Counts) -> End:
+def _end_at_horizon(horizon: int, tally: Tally, reach: Counts) -> End:
     ahead = np.minimum(np.maximum(horizon - tally.pulls, 0), reach)
     mean = (tally.right + 0.5) / (tally.pulls + 1)
     right = tally.right + np.rint(ahead * mean).astype(np.int64)
     return End(ahead, Tally(tally.pulls + ahead, right))
 
 
-def _way(
+def _way_to_horizon(
     certificate: Certificate, design: Bound, chosen: Chosen, end: End, wanted: float
 ) -> LookAhead:
     """Whoever gives most for an answer goes to the horizon first."""
     then = certificate.again(design, chosen, end.tally).each
-    lacking, left, ahead = _given(design.each - then, end.ahead, design.total, wanted)
+    lacking, left, ahead = _answers_worth_asking(
+        design.each - then, end.ahead, design.total, wanted
+    )
     return LookAhead(design, lacking, left, ahead)
 
 
 @compiled
-def _given(fall, ahead, total, wanted):  # type: ignore[no-untyped-def]
+def _answers_worth_asking(fall, ahead, total, wanted):  # type: ignore[no-untyped-def]
     """How many answers are lacking, the bound at the end, and (n,) the answers worth asking for.
 
     fall   (n,) what each takes of the bound
@@ -243,14 +249,14 @@ def _given(fall, ahead, total, wanted):  # type: ignore[no-untyped-def]
     return lacking, total - fallen[-1], given
 
 
-def gain(
+def expected_gain(
     certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
 ) -> Floats:
     """(n,) how much of the bound an answer takes away, on the way to the horizon (8.3)."""
     h = certificate.horizons[design.horizon]
     ahead = np.minimum(np.maximum(h - tally.pulls, 0), reach)
     tables = [
-        prices(h, number, design.reference, design.kind, certificate.questions)
+        price_tables(h, number, design.reference, design.kind, certificate.questions)
         for number in design.thresholds
     ]
     if len(tables) == 1:

@@ -20,7 +20,7 @@ APART = 0.125  # of the root of the answers: states so near are interpolated on 
 ANEW_STATES, ANEW_ANSWERS = 8, 16
 
 
-def by_posterior(
+def mean_losses(
     kept: States, horizon: int, c: float, t: float, offered: NDArray[np.bool_], temper: Floats
 ) -> tuple[Floats, Floats]:
     """One over the mean of e^loss, inside and outside; 0 where stopping is not offered.
@@ -35,7 +35,7 @@ def by_posterior(
     if not kept.whole:
         step = np.maximum(1, (APART * np.sqrt(np.arange(horizon + 1))).astype(np.int64))
     inside, outside = np.zeros((2, offered.size))
-    _fill(
+    _fill_rows(
         *(kept.low, kept.start, offered, step, temper),
         *(np.log(nodes), np.log1p(-nodes), inner, outer, inside, outside),
     )
@@ -43,7 +43,7 @@ def by_posterior(
 
 
 @compiled
-def _fill(  # type: ignore[no-untyped-def]
+def _fill_rows(  # type: ignore[no-untyped-def]
     low, start, offered, step, temper, right, wrong, inner, outer, inside, outside
 ):
     """Row by row: what some states need, and interpolation of its logarithm between them."""
@@ -59,22 +59,22 @@ def _fill(  # type: ignore[no-untyped-def]
                 left = 0
                 continue
             if left == 0 or at < place:
-                _begin(fit, right, wrong, low[m] + at - begin, m, temper[m])
+                _start_fit(fit, right, wrong, low[m] + at - begin, m, temper[m])
                 left = max(1, min(ANEW_STATES, ANEW_ANSWERS // apart))
             left -= 1
-            whole, ins, outs = _sums(fit, ratio, inner, outer)
+            whole, ins, outs = _sum_losses(fit, ratio, inner, outer)
             inside[at], outside[at] = whole / ins, whole / outs
         for at in range(begin, last, apart):
             end = min(at + apart, last)
-            _between(inside[at : end + 1])
-            _between(outside[at : end + 1])
+            _interpolate_between(inside[at : end + 1])
+            _interpolate_between(outside[at : end + 1])
         for at in range(begin, last + 1):
             if not offered[at]:
                 inside[at] = outside[at] = 0.0
 
 
 @compiled
-def _begin(fit, right, wrong, s, m, temper):  # type: ignore[no-untyped-def]
+def _start_fit(fit, right, wrong, s, m, temper):  # type: ignore[no-untyped-def]
     """The likelihood of every accuracy, its largest 1."""
     for j in range(fit.size):
         fit[j] = (right[j] * s + wrong[j] * (m - s)) / temper
@@ -84,7 +84,7 @@ def _begin(fit, right, wrong, s, m, temper):  # type: ignore[no-untyped-def]
 
 
 @compiled_sums
-def _sums(fit, ratio, inner, outer):  # type: ignore[no-untyped-def]
+def _sum_losses(fit, ratio, inner, outer):  # type: ignore[no-untyped-def]
     """Of the likelihood by itself, and times what either side loses; then it goes a step on."""
     whole, ins, outs = 0.0, 0.0, 0.0
     for j in range(fit.size):
@@ -97,7 +97,7 @@ def _sums(fit, ratio, inner, outer):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _between(values):  # type: ignore[no-untyped-def]
+def _interpolate_between(values):  # type: ignore[no-untyped-def]
     """From the first to the last, evenly in logarithm; nothing where either is 0."""
     last = values.size - 1
     if last < 2 or values[0] == 0.0 or values[last] == 0.0:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from topk.compiled import compiled
 
-from .designs import BAND, KINDS, Counts, Floats, angle, threshold
-from .mean_losses import by_posterior
-from .states import States, states
+from .designs import BAND, KINDS, Counts, Floats, arcsine_angle, threshold_accuracy
+from .mean_losses import mean_losses
+from .states import States, design_states
 
 TEMPER_EARLY, TEMPER_END = 1.2, 1.0  # the posterior is widened so far before the horizon, and at it
 POWER = 2.0  # what the expected loss is raised to
@@ -30,7 +30,7 @@ WELL_AWAY = 4.0  # beyond it no payoff is above the cap, so that what is far off
 NEVER = -600.0
 
 
-def payoffs(
+def design_payoffs(
     horizon: int, number: int, t: float, kind: int, questions: int = 0
 ) -> tuple[Floats, Floats]:
     """By the posterior where the gate is open (4.1), or as learned, where there is none (4.5).
@@ -38,17 +38,17 @@ def payoffs(
     Returns two arrays, inside and outside, stored as the tables are; 0 where stopping is not
     offered.
     """
-    c, kept = threshold(horizon, number), states(horizon, number, questions)
-    place, (tau, gate) = places(*kept.pairs(), c), KINDS[kind]
+    c, kept = threshold_accuracy(horizon, number), design_states(horizon, number, questions)
+    place, (tau, gate) = state_places(*kept.pairs(), c), KINDS[kind]
     if gate is None:
-        inside, outside = _learned(kept, horizon, c, t, place, tau)
+        inside, outside = _learned_payoffs(kept, horizon, c, t, place, tau)
     else:
-        pay = _by_posterior(kept, horizon, c, t, np.abs(place) >= gate, TEMPER_EARLY)
+        pay = _posterior_payoffs(kept, horizon, c, t, np.abs(place) >= gate, TEMPER_EARLY)
         inside, outside = (each**POWER for each in pay)
-    return (inside, outside) if kept.whole else _in_band(place, inside, outside)
+    return (inside, outside) if kept.whole else _limit_to_band(place, inside, outside)
 
 
-def _in_band(place: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
+def _limit_to_band(place: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
     """Nothing on the wrong side, and at most 1 near the edge.
 
     Whoever is beyond the edge counts as at it (4.6), so that the worst come there again and again:
@@ -63,7 +63,7 @@ def _in_band(place: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Fl
     )
 
 
-def _by_posterior(
+def _posterior_payoffs(
     kept: States, horizon: int, c: float, t: float, offered: NDArray[np.bool_], temper_early: float
 ) -> tuple[Floats, Floats]:
     """1 / mean of e^loss by the posterior; 0 where stopping is not offered, as at the horizon.
@@ -74,11 +74,11 @@ def _by_posterior(
     temper[horizon] = TEMPER_END**2
     offered[: kept.start[min(FIRST_STOP, horizon)]] = False
     offered[kept.start[horizon] :] = True
-    return by_posterior(kept, horizon, c, t, offered, temper)
+    return mean_losses(kept, horizon, c, t, offered, temper)
 
 
 @cache
-def corrections(tau: float) -> tuple[Floats, float]:
+def learned_corrections(tau: float) -> tuple[Floats, float]:
     """What is learned for a scale (``python -m research.payoffs``), and the cap; all logarithms.
 
     (2, TIMES + 1, PLACES): by side, time (the last row is the horizon itself) and place.
@@ -87,14 +87,14 @@ def corrections(tau: float) -> tuple[Floats, float]:
         return stored[f"{tau:g}"].astype(np.float64), float(stored[f"{tau:g} cap"])
 
 
-def _learned(
+def _learned_payoffs(
     kept: States, horizon: int, c: float, t: float, place: Floats, tau: float
 ) -> tuple[Floats, Floats]:
     """The mean by the posterior, times a correction that depends on time and place only (4.5)."""
-    learned, cap = corrections(tau)
-    corners, weights = interpolation(kept.pairs()[0] / horizon, place)
+    learned, cap = learned_corrections(tau)
+    corners, weights = interpolation_weights(kept.pairs()[0] / horizon, place)
     pay = []
-    for side, base in enumerate(basis(kept, horizon, c, t)):
+    for side, base in enumerate(posterior_basis(kept, horizon, c, t)):
         # log: (states,), the correction between the four points of the grid around each state.
         log = base + (weights * learned[side].ravel()[corners]).sum(axis=0)
         log = np.where(np.abs(place) > WELL_AWAY, np.minimum(log, cap), log)
@@ -102,10 +102,10 @@ def _learned(
     return pay[0], pay[1]
 
 
-def basis(kept: States, horizon: int, c: float, t: float) -> tuple[Floats, Floats]:
+def posterior_basis(kept: States, horizon: int, c: float, t: float) -> tuple[Floats, Floats]:
     """ln 1 / (mean of e^loss by the posterior); NEVER far on the wrong side of c, or too early."""
-    place = places(*kept.pairs(), c)
-    pay = _by_posterior(kept, horizon, c, t, np.ones(place.size, bool), TEMPER_END)
+    place = state_places(*kept.pairs(), c)
+    pay = _posterior_payoffs(kept, horizon, c, t, np.ones(place.size, bool), TEMPER_END)
     with np.errstate(divide="ignore"):
         inside, outside = (np.maximum(np.log(each), NEVER) for each in pay)
     return np.where(place < -WRONG_SIDE, NEVER, inside), np.where(
@@ -113,22 +113,22 @@ def basis(kept: States, horizon: int, c: float, t: float) -> tuple[Floats, Float
     )
 
 
-def places(m: Counts, s: Counts, c: float) -> Floats:
+def state_places(m: Counts, s: Counts, c: float) -> Floats:
     """(states,) how many deviations the mean lies from c, in angle."""
-    apart = angle((s + 0.25) / (m + 0.5)) - angle(np.array(c))
+    apart = arcsine_angle((s + 0.25) / (m + 0.5)) - arcsine_angle(np.array(c))
     return np.asarray(apart * np.sqrt(np.maximum(m, 0.25)))
 
 
 @compiled
-def interpolation(time, place):  # type: ignore[no-untyped-def]
+def interpolation_weights(time, place):  # type: ignore[no-untyped-def]
     """(4, states) numbers of the points of the grid around each state, and their weights.
 
     time, place  (states,) part of the horizon, and as of ``places``
     """
     corners, weights = np.empty((4, time.size), np.int64), np.empty((4, time.size))
     for i in range(time.size):
-        row, up = _between(TIMES, time[i])
-        column, on = _between(PLACES, place[i])
+        row, up = _between_knots(TIMES, time[i])
+        column, on = _between_knots(PLACES, place[i])
         if time[i] == 1:
             row, up = TIMES.size, 0.0
         for corner in range(4):
@@ -140,7 +140,7 @@ def interpolation(time, place):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _between(knots, x):  # type: ignore[no-untyped-def]
+def _between_knots(knots, x):  # type: ignore[no-untyped-def]
     """The knot before x, and how much of the way to the next it is; the ends are not passed."""
     x = min(max(x, knots[0]), knots[-1])
     before = min(max(np.searchsorted(knots, x, side="right") - 1, 0), knots.size - 2)

@@ -9,10 +9,10 @@ from operator import attrgetter
 import numpy as np
 
 from .certificate import Bound, Certificate, Chosen, Counts, Floats, Tally
-from .crowd import ACCURACIES, border
-from .designs import LARGE_POOL, nearest, scale_of, threshold, thresholds
-from .fates import LEVELS, Fates, fates, fee
-from .supermartingales import prices
+from .crowd import ACCURACIES, accuracy_border
+from .designs import LARGE_POOL, nearest_threshold, scale_of, threshold_accuracy, threshold_count
+from .fates import LEVELS, Fates, foresee_fates, least_fee
+from .supermartingales import price_tables
 
 WARM = 4  # answers of everybody before any is compared
 GATE = 0.4  # of the horizon, so many answers at most a worker is to give on average
@@ -57,12 +57,12 @@ def plan_for(
         return None
     found: list[Plan] = []
     least, enough = max(int(tally.pulls.max()), SHORTEST), math.inf
-    most = min(_longest(tally, reach), LONGER * certificate.answers_by_prices / n)
+    most = min(_longest_horizon(tally, reach), LONGER * certificate.answers_by_prices / n)
     for i, h in enumerate(certificate.horizons):
         if h > FAR * enough + FARTHER:
             break
         if least <= h <= most:
-            found += _plans(certificate, i, share, chosen, tally, reach, wanted)
+            found += _candidate_plans(certificate, i, share, chosen, tally, reach, wanted)
             enough = min((each.answers for each in found), default=math.inf)
     for best in sorted(found, key=attrgetter("answers")):
         if best.answers > GATE * certificate.horizons[best.design.horizon]:
@@ -70,17 +70,17 @@ def plan_for(
         design = certificate.again(best.design, chosen, tally)
         above, lacking = above_fee(certificate, design, chosen, tally, reach), design.total - wanted
         if above.any() and above.sum() >= lacking:  # else even all of their answers do not suffice
-            return replace(best, level=lowered(best.level, above, lacking))
+            return replace(best, level=lowered_level(best.level, above, lacking))
     return None
 
 
-def _longest(tally: Tally, reach: Counts) -> float:
+def _longest_horizon(tally: Tally, reach: Counts) -> float:
     """The longest horizon that half of those who can still be asked can come to."""
     free = reach > 0
     return float(np.median((tally.pulls + reach)[free])) if free.any() else 0.0
 
 
-def _plans(
+def _candidate_plans(
     certificate: Certificate,
     i: int,
     share: Floats,
@@ -94,22 +94,26 @@ def _plans(
     Whoever gives no more keeps the price that it has.
     """
     n, gone = chosen.size, np.flatnonzero(reach == 0)
-    h, cut, each = certificate.horizons[i], border(share, certificate.quotas.k / n), wanted / n
-    near = nearest(h, cut)
-    for number in range(max(near - BESIDE, 1), min(near + BESIDE, thresholds(h) - 2) + 1):
-        astray = n * float(share @ _astray(threshold(h, number), cut))
+    h, cut, each = (
+        certificate.horizons[i],
+        accuracy_border(share, certificate.quotas.k / n),
+        wanted / n,
+    )
+    near = nearest_threshold(h, cut)
+    for number in range(max(near - BESIDE, 1), min(near + BESIDE, threshold_count(h) - 2) + 1):
+        astray = n * float(share @ _astray_cost(threshold_accuracy(h, number), cut))
         for kind in certificate.kinds:
             cost = certificate.penalty(i, number) / scale_of(h, number, kind) + astray
             if cost >= wanted:
                 continue
-            table = prices(h, number, number, kind, certificate.questions)
+            table = price_tables(h, number, number, kind, certificate.questions)
             if gone.size:
                 cost += table.of(chosen[gone], tally.pulls[gone], tally.right[gone]).sum()
-            if (n - gone.size) * min(fee(table)) + cost > wanted:
+            if (n - gone.size) * min(least_fee(table)) + cost > wanted:
                 continue  # whatever becomes of them
-            fate = partial(fates, h, number, kind, certificate.questions, each, WARM)
+            fate = partial(foresee_fates, h, number, kind, certificate.questions, each, WARM)
             totals = _Totals(fate, share, n - gone.size, cost)
-            if (found := _highest(totals, wanted)) is not None:
+            if (found := _highest_level(totals, wanted)) is not None:
                 low, high, part = found
                 none = Bound(math.inf, np.zeros(0), i, (number,), number, kind)
                 levels, answers = np.log(LEVELS * each), [totals.answers(at) for at in (low, high)]
@@ -138,14 +142,14 @@ class _Totals:
         return float(self.fate(level).answers @ self.share)
 
 
-def _astray(at: float, cut: float) -> Floats:
+def _astray_cost(at: float, cut: float) -> Floats:
     """(CELLS,) what workers between the threshold and the border cost, on the wrong side."""
     low, high = sorted((at, cut))
     between = (low < ACCURACIES) & (high > ACCURACIES)
     return np.asarray(np.where(between, np.abs(ACCURACIES - at), 0.0))
 
 
-def _highest(totals: _Totals, wanted: float) -> tuple[int, int, float] | None:
+def _highest_level(totals: _Totals, wanted: float) -> tuple[int, int, float] | None:
     """The highest level at which the bound suffices: two levels, and how far between them it is.
 
     None where it never does. The bound grows with the level, so that few need to be followed.
@@ -171,12 +175,14 @@ def above_fee(
     design  with the prices of these tallies
     """
     h = certificate.horizons[design.horizon]
-    table = prices(h, design.thresholds[0], design.reference, design.kind, certificate.questions)
+    table = price_tables(
+        h, design.thresholds[0], design.reference, design.kind, certificate.questions
+    )
     free = (reach > 0) & (tally.pulls < h)
-    return np.asarray(np.where(free, design.each - np.where(chosen, *fee(table)), 0.0))
+    return np.asarray(np.where(free, design.each - np.where(chosen, *least_fee(table)), 0.0))
 
 
-def lowered(level: float, above: Floats, lacking: float) -> float:
+def lowered_level(level: float, above: Floats, lacking: float) -> float:
     """The level, or less where those above it are too few, or nobody is.
 
     above    (n,) what answers could still take away of each price, somebody's more than 0

@@ -12,7 +12,7 @@ from .swap_prices import RATES, next_to
 
 
 @dataclass(frozen=True)
-class Found:
+class QuotaSwap:
     """A bound that holds for swaps of any number, and the swap that is worst by it.
 
     size     of the number of workers that it is closest for
@@ -38,12 +38,12 @@ class QuotaSwaps:
         rises = np.diff(levels)
         self._slopes: Floats = np.append(rises, rises[-1:] if rises.size else 0.0)
 
-    def worst(self, gains: Floats, chosen: Chosen) -> Found:
+    def worst(self, gains: Floats, chosen: Chosen) -> QuotaSwap:
         """gains  (n, RATES) what each adds who is swapped, at each rate.
 
         At one size the bound is convex in the rate, so that the least is found by halving.
         """
-        low, high, known = 0, RATES.size - 1, dict[int, Found]()
+        low, high, known = 0, RATES.size - 1, dict[int, QuotaSwap]()
         while low < high:
             rate = (low + high) // 2
             here, there = (self._at(r, gains, chosen, known) for r in (rate, rate + 1))
@@ -54,7 +54,9 @@ class QuotaSwaps:
         self._at(low, gains, chosen, known)
         return min(known.values(), key=lambda found: found.total)
 
-    def _at(self, rate: int, gains: Floats, chosen: Chosen, known: dict[int, Found]) -> Found:
+    def _at(
+        self, rate: int, gains: Floats, chosen: Chosen, known: dict[int, QuotaSwap]
+    ) -> QuotaSwap:
         """The least found at one rate: at the size that its own worst swap has, again and again."""
         if rate not in known:
             size, best = 1, self.of(1, rate, gains, chosen)
@@ -66,7 +68,7 @@ class QuotaSwaps:
             known[rate] = best
         return known[rate]
 
-    def of(self, size: int, rate: int, gains: Floats, chosen: Chosen) -> Found:
+    def of(self, size: int, rate: int, gains: Floats, chosen: Chosen) -> QuotaSwap:
         """By the tangent of the levels at one size, which is above them at every other.
 
         At size 1 it may be as steep as one likes: so steep that not to swap is worth no more.
@@ -78,7 +80,7 @@ class QuotaSwaps:
         others = self._quotas.best(worth)
         total = worth[others].sum() - worth[chosen].sum()
         total += RATES[rate] * self._levels[size - 1] - slope * size
-        return Found(float(total), size, rate, others != chosen)
+        return QuotaSwap(float(total), size, rate, others != chosen)
 
     def _first(self, gains: Floats, chosen: Chosen) -> float:
         """The most that one gains who is swapped for one."""
@@ -95,7 +97,7 @@ class QuotaSwaps:
         np.maximum.at(dearest, self._quotas.groups[mine], gains[mine])
         return dearest
 
-    def near(self, found: Found, gains: Floats, chosen: Chosen) -> Counts:
+    def near(self, found: QuotaSwap, gains: Floats, chosen: Chosen) -> Counts:
         """Who is in the worst swap, at this rate or one of those next to it."""
         rates = np.arange(RATES.size)[next_to(found.rate)]
         swaps = [self.of(found.size, rate, gains, chosen).swapped for rate in rates]

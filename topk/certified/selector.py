@@ -20,10 +20,10 @@ from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Standing
 from topk.state import State, Verdict
 
-from .allocation import ROUNDING, Asking
+from .allocation import ROUNDING, AllocationMixin
 from .certificate import Certificate, Chosen, Tally, worst_swap
-from .confidence_sequences import intervals
-from .designs import threshold
+from .confidence_sequences import confidence_intervals
+from .designs import threshold_accuracy
 from .settled import settled_by
 from .swaps import Swaps, swaps_pay
 
@@ -76,7 +76,7 @@ QUESTIONS = Option(
 )
 
 
-class Certified(Asking):
+class Certified(AllocationMixin):
     """Stops when C <= K epsilon; C / K is certified for the selection of the same moment.
 
     Such a proof stays true while the same answers count. Nothing is kept of it here.
@@ -211,13 +211,15 @@ class Certified(Asking):
             return None
         bound = self.certificate.bound(i, chosen, self._known_means, tally)
         h = self.certificate.horizons[i]
-        return (h, threshold(h, bound.reference)) if bound.total <= total + ROUNDING else None
+        return (
+            (h, threshold_accuracy(h, bound.reference)) if bound.total <= total + ROUNDING else None
+        )
 
     def _bounds(self) -> tuple[Floats, Floats]:
         """(n,) lower and upper, which for the best and for the others hold all at once (5.2)."""
         if self._spread is None:
             tally, held = self._tally, self.certificate
-            self._spread = intervals(
+            self._spread = confidence_intervals(
                 tally.pulls, tally.right, held.below, self.questions, held.above
             )
         return self._spread

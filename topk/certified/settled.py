@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from topk.best_sets import Quotas, rivals
+from topk.best_sets import Quotas, kth_rival_values
 from topk.state import Verdict
 
 from .designs import Counts, Floats
@@ -13,19 +13,19 @@ def settled_by(quotas: Quotas, lower: Floats, upper: Floats) -> Counts:
     settled = np.zeros(lower.size, np.int64)
     for group, (least, most) in enumerate(zip(quotas.at_least, quotas.at_most, strict=True)):
         mine = np.flatnonzero(quotas.groups == group)
-        settled[mine] = _sure(lower[mine], upper[mine], int(least), int(most))
+        settled[mine] = _sure_arms(lower[mine], upper[mine], int(least), int(most))
     return settled
 
 
-def _sure(lower: Floats, upper: Floats, least: int, most: int) -> Counts:
+def _sure_arms(lower: Floats, upper: Floats, least: int, most: int) -> Counts:
     """Accepted: among the ``least`` best of its group. Rejected: not among the ``most`` best."""
     settled = np.zeros(lower.size, np.int64)
     if most == 0:
         settled[:] = Verdict.REJECTED
     elif most < lower.size:
-        settled[upper < rivals(lower, most)] = Verdict.REJECTED
+        settled[upper < kth_rival_values(lower, most)] = Verdict.REJECTED
     if least == lower.size:
         settled[:] = Verdict.ACCEPTED
     elif least > 0:
-        settled[lower > rivals(upper, least)] = Verdict.ACCEPTED
+        settled[lower > kth_rival_values(upper, least)] = Verdict.ACCEPTED
     return settled

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .designs import BAND, WHOLE, Counts, threshold
+from .designs import BAND, WHOLE, Counts, threshold_accuracy
 
 
 @dataclass(frozen=True)
@@ -41,21 +41,21 @@ class States:
 
 
 @cache
-def states(horizon: int, number: int, questions: int) -> States:
+def design_states(horizon: int, number: int, questions: int) -> States:
     """Of the threshold of this number; ``questions`` is 0 unless accuracy means a set."""
     m = np.arange(horizon + 1)
     low, high, whole = np.zeros_like(m), m, horizon <= WHOLE or questions > 0
     if not whole:
-        c = threshold(horizon, number)
+        c = threshold_accuracy(horizon, number)
         apart = BAND * np.sqrt(m * c * (1 - c))
         low = np.maximum(np.floor(c * m - apart), 0).astype(np.int64)
         high = np.minimum(np.ceil(c * m + apart), m).astype(np.int64)
-        low, high = _by_steps_of_one(low), m - _by_steps_of_one(m - high)
+        low, high = _steps_of_one(low), m - _steps_of_one(m - high)
     start = np.concatenate([[0], np.cumsum(high - low + 1)])
     return States(low, high, start, whole)
 
 
-def _by_steps_of_one(edge: NDArray[np.int64]) -> Counts:
+def _steps_of_one(edge: NDArray[np.int64]) -> Counts:
     """The largest edge at or below this one that never falls and rises by at most 1."""
     never_falls = np.minimum.accumulate(edge[::-1])[::-1]
     m = np.arange(edge.size)

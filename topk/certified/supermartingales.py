@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from topk.compiled import compiled
 
-from .designs import Counts, Floats, angle, scale_of, threshold
-from .envelopes import search
-from .payoffs import payoffs
-from .states import States, states
+from .designs import Counts, Floats, arcsine_angle, scale_of, threshold_accuracy
+from .envelopes import search_envelope
+from .payoffs import design_payoffs
+from .states import States, design_states
 
 Singles = NDArray[np.float32]
 
@@ -75,7 +75,7 @@ class Prices:
         """(n,) by how much each price is foreseen to fall, for an answer, with so many ahead."""
         kept = self.states
         return np.asarray(
-            _gains(
+            _look_up_gains(
                 *(self.inside, self.outside, kept.low, kept.high, kept.start),
                 *(chosen, pulls, right, ahead),
             )
@@ -83,7 +83,7 @@ class Prices:
 
 
 @compiled
-def _gains(  # type: ignore[no-untyped-def]
+def _look_up_gains(  # type: ignore[no-untyped-def]
     inside, outside, low, high, start, chosen, pulls, right, ahead
 ):
     """In one go, as a look at a pool asks for several of such."""
@@ -125,7 +125,7 @@ class Cells:
     bend: Floats
 
 
-def prices(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
+def price_tables(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
     """The tables of a design, built when first asked for and kept in this process.
 
     number     of the threshold
@@ -136,7 +136,7 @@ def prices(horizon: int, number: int, reference: int, kind: int, questions: int)
     return _kept.prices(horizon, number, reference, kind, questions)
 
 
-class Kept:
+class TableCache:
     """The tables that were used last, of so many states in all."""
 
     def __init__(self, most: int) -> None:
@@ -149,7 +149,7 @@ class Kept:
             if design in self._tables:
                 self._tables.move_to_end(design)
                 return self._tables[design]
-        return self._put(design, _built(*design))
+        return self._put(design, _build_tables(*design))
 
     def _put(self, design: tuple[int, ...], table: Prices) -> Prices:
         """Another thread may have built it meanwhile; the newest stays, however large."""
@@ -163,15 +163,15 @@ class Kept:
         return table
 
 
-_kept = Kept(STATES_KEPT)
+_kept = TableCache(STATES_KEPT)
 
 
-def _built(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
-    c, t = threshold(horizon, number), scale_of(horizon, reference, kind)
-    cells = _set_cells(questions, c, t) if questions else _cells(horizon, c, t)
-    pay_in, pay_out = payoffs(horizon, number, t, kind, questions)
-    kept = states(horizon, number, questions)
-    inside, outside = search(
+def _build_tables(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
+    c, t = threshold_accuracy(horizon, number), scale_of(horizon, reference, kind)
+    cells = _set_cells(questions, c, t) if questions else _accuracy_cells(horizon, c, t)
+    pay_in, pay_out = design_payoffs(horizon, number, t, kind, questions)
+    kept = design_states(horizon, number, questions)
+    inside, outside = search_envelope(
         questions, kept.low, kept.start, *(cells.low, cells.high, cells.inner, cells.outer),
         *(cells.bent_in, cells.bent_out, cells.bend), pay_in, pay_out,
     )  # fmt: skip
@@ -182,9 +182,9 @@ def _rounded_up(values: Floats) -> Singles:
     return np.nextafter(values.astype(np.float32), np.float32(np.inf))
 
 
-def _cells(horizon: int, c: float, t: float) -> Cells:
+def _accuracy_cells(horizon: int, c: float, t: float) -> Cells:
     """All accuracies in [0, 1]."""
-    grid = _grid(horizon, c)
+    grid = _accuracy_grid(horizon, c)
     low, high, far = grid.copy(), grid.copy(), grid.copy()
     low[0] = far[0] = 0.0
     high[-1] = far[-1] = 1.0
@@ -206,13 +206,13 @@ def _either_side(between: Floats) -> Floats:
     return np.asarray(np.maximum(before, after))
 
 
-def _grid(horizon: int, c: float) -> Floats:
+def _accuracy_grid(horizon: int, c: float) -> Floats:
     """Accuracies strictly between 0 and 1, finer near c."""
     deviation = 1 / math.sqrt(horizon)
     ends = np.array(ENDS) * deviation
     start, end = ends[0], math.pi - ends[0]
-    right = np.array(_steps(math.pi / deviation))
-    center = float(angle(np.array(c)))
+    right = np.array(_grid_steps(math.pi / deviation))
+    center = float(arcsine_angle(np.array(c)))
     sides = [center - right * deviation, center + right * deviation, ends, math.pi - ends]
     places = np.unique(np.concatenate(sides))
     inner = places[(places > start) & (places < end)]
@@ -220,7 +220,7 @@ def _grid(horizon: int, c: float) -> Floats:
     return grid
 
 
-def _steps(far: float) -> list[float]:
+def _grid_steps(far: float) -> list[float]:
     """0 and on to ``far``: workers far from the threshold have few answers, which bend little."""
     steps = [0.0]
     while steps[-1] < far:

@@ -39,7 +39,7 @@ def share_out(
             break  # the hands of all who are needed are full
         arms, gain = swap.arms[free], swaps.gain(swap, chosen, then)[free]
         look = min(slots, max(1, pulls.size // LOOK_OF_POOL))
-        given = np.minimum(_in_turn(gain, pulls[arms], look), room[arms] - counts[arms])
+        given = np.minimum(_share_in_turn(gain, pulls[arms], look), room[arms] - counts[arms])
         counts[arms] += given
         slots -= int(given.sum())
     return counts
@@ -54,7 +54,7 @@ def _first_answers(pulls: Counts, reach: Counts, room: Counts, slots: int) -> Co
     return counts
 
 
-def _in_turn(gain: Floats, pulls: Counts, answers: int) -> Counts:
+def _share_in_turn(gain: Floats, pulls: Counts, answers: int) -> Counts:
     """Each answer to whom it takes most from; with more of them it takes less."""
     more = np.zeros(gain.size, np.int64)
     for _ in range(answers):
@@ -62,7 +62,7 @@ def _in_turn(gain: Floats, pulls: Counts, answers: int) -> Counts:
     return more
 
 
-def lacking(swaps: Swaps, chosen: Chosen, tally: Tally, wanted: float) -> int:
+def answers_lacking(swaps: Swaps, chosen: Chosen, tally: Tally, wanted: float) -> int:
     """Answers foreseen until the bound is ``wanted``.
 
     What of it is beyond the means of those swapped falls with the root of the answers.

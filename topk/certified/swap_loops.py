@@ -27,7 +27,7 @@ def least_totals(into, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def largest(reach, against, rates):  # type: ignore[no-untyped-def]
+def largest_value(reach, against, rates):  # type: ignore[no-untyped-def]
     """(m, RATES) the largest of accuracy - rate * evidence, over all accuracies (10.3).
 
     reach, against  (m, accuracies) both

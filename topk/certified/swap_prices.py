@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .designs import Counts, Floats, angle
-from .swap_loops import largest
+from .designs import Counts, Floats, arcsine_angle
+from .swap_loops import largest_value
 
 # Section 10: none of these numbers matters for the promise.
 ALTERNATIVES = 10  # lower accuracies that one is compared with
@@ -62,14 +62,14 @@ class SwapPrices:
         evidence = self._evidence_on_set if self.questions else self._evidence
         against, reach = evidence(pulls, right)
         reach = np.ascontiguousarray(np.broadcast_to(reach, against.shape))
-        return np.asarray(largest(reach, against, RATES))
+        return np.asarray(largest_value(reach, against, RATES))
 
     # -- accuracy on questions like these
 
     def _set_up(self) -> None:
         angles = np.linspace(END, math.pi - END, GRID)
-        grid = _accuracy(angles)
-        lower = _accuracy(np.maximum(angles[:, None] - self._apart, END / 100))
+        grid = _accuracy_at(angles)
+        lower = _accuracy_at(np.maximum(angles[:, None] - self._apart, END / 100))
         self._ratios = np.log(lower / grid[:, None]), np.log((1 - lower) / (1 - grid[:, None]))
         # (4.3): what the accuracies between two grid points may add.
         apart = np.diff(np.log(grid / (1 - grid)))
@@ -86,15 +86,17 @@ class SwapPrices:
         ratio_right, ratio_wrong = self._ratios
         wrong = pulls - right
         logs = right[:, :, None] * ratio_right + wrong[:, :, None] * ratio_wrong
-        against = _mixed(logs) - pulls * self._bend
+        against = _log_mixture(logs) - pulls * self._bend
         return np.append(against, np.zeros_like(pulls), axis=1), self._reach
 
     # -- accuracy on a question set
 
     def _set_up_on_set(self) -> None:
         totals = np.arange(self.questions + 1)
-        angles = angle(totals / self.questions)[:, None] - self._apart
-        self._lower = np.floor(self.questions * _accuracy(np.maximum(angles, 0))).astype(np.int64)
+        angles = arcsine_angle(totals / self.questions)[:, None] - self._apart
+        self._lower = np.floor(self.questions * _accuracy_at(np.maximum(angles, 0))).astype(
+            np.int64
+        )
         self._log_factorials = np.append(0, np.cumsum(np.log(np.maximum(totals[1:], 1))))
 
     def _evidence_on_set(self, pulls: Floats, right: Floats) -> tuple[Floats, Floats]:
@@ -102,7 +104,7 @@ class SwapPrices:
         fit = self._fit(pulls.astype(np.int64), right.astype(np.int64))
         possible = np.isfinite(fit)
         base = np.where(possible, fit, 0.0)
-        against = _mixed(fit[:, self._lower] - base[:, :, None])
+        against = _log_mixture(fit[:, self._lower] - base[:, :, None])
         accuracy = np.arange(self.questions + 1) / self.questions
         return np.where(possible, against, 0.0), np.where(possible, accuracy, -np.inf)
 
@@ -126,11 +128,11 @@ def next_to(rate: int) -> slice:
     return slice(max(0, rate - 1), rate + 2)
 
 
-def _accuracy(angles: Floats) -> Floats:
+def _accuracy_at(angles: Floats) -> Floats:
     return np.asarray(np.sin(angles / 2) ** 2)
 
 
-def _mixed(logs: Floats) -> Floats:
+def _log_mixture(logs: Floats) -> Floats:
     """ln of the mixture of 1 and of all the ratios along the last axis."""
     share = (1 - STANDS_STILL) / logs.shape[-1]
     return np.asarray(np.log(STANDS_STILL + share * np.exp(np.minimum(logs, 600)).sum(axis=-1)))

@@ -12,7 +12,7 @@ from topk.problem import Problem
 
 from .certificate import FAR, FOR_INTERVALS, Chosen, Tally, suggested_horizon
 from .designs import LARGE_POOL, Floats
-from .free_swaps import NOBODY, FreeSwaps, Swap, worst
+from .free_swaps import NOBODY, FreeSwaps, Swap, worst_swap
 from .quota_swaps import QuotaSwaps
 from .swap_prices import RATES, STANDS_STILL, next_to, swap_prices
 
@@ -47,11 +47,11 @@ class Swaps:
         few = free and problem.n >= FEW * problem.k
         scale = (WIDER if few else SCALE) * math.sqrt(problem.epsilon / SCALE_FOR)
         scale = min(max(scale, NARROWEST), WIDEST)
-        shares = _shares(problem, free)
+        shares = _delta_shares(problem, free)
         if free and not few:
             shares = _pay_for_alone(problem, shares)
         most = min(problem.k, quotas.groups.size - problem.k)
-        levels = _levels(problem, ALONE if few else 0.0, shares)
+        levels = _swap_levels(problem, ALONE if few else 0.0, shares)
         self.levels, self.alone = (each[:, :most] for each in levels)
         scales = [scale, FINER * scale][: len(shares)]
         self._prices = [swap_prices(each, questions) for each in scales]
@@ -72,7 +72,7 @@ class Swaps:
         looks = [first.look(self._gains(chosen, tally), chosen)]
         if fine and looks[0].totals.argmax() >= MANY - 1 and tally.pulls.mean() > LATE:
             looks.append(fine[0].look(self._gains(chosen, tally, law=1), chosen))
-        return worst(looks, open_to)
+        return worst_swap(looks, open_to)
 
     def gain(self, swap: Swap, chosen: Chosen, tally: Tally) -> Floats:
         """(arms,) what an answer more of each takes away, with the means as they are."""
@@ -117,7 +117,7 @@ class Swaps:
         return gains
 
 
-def _shares(problem: Problem, free: bool) -> Floats:
+def _delta_shares(problem: Problem, free: bool) -> Floats:
     """(mixtures, most) the part of what may go wrong that each has for swaps of 1, 2, ...
 
     With quotas in inverse proportion, so that the levels are concave (10.4).
@@ -131,7 +131,7 @@ def _shares(problem: Problem, free: bool) -> Floats:
     return np.array([each * (1 - fine), each * fine])
 
 
-def _levels(problem: Problem, share: float, shares: Floats) -> tuple[Floats, Floats]:
+def _swap_levels(problem: Problem, share: float, shares: Floats) -> tuple[Floats, Floats]:
     """Return (mixtures, most) twice: levels of swaps of 1, 2, ..., and of those who come in alone.
 
     share   part of what may go wrong that is for those who come in alone; with 0 their level is

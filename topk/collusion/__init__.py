@@ -5,19 +5,19 @@ sharing, too, which a person has to weigh: so nothing here goes into a verdict. 
 and ``leaked_power`` return how often sharing would be noticed.
 """
 
-from .identical_errors import Pair, compare, identical
-from .jumps import Jump, jumps
+from .identical_errors import Pair, compare, identical_errors
+from .jumps import Jump, find_jumps
 from .power import copying_power, leaked_power
-from .speed import Quick, too_quick
+from .speed import QuickWorker, too_quick
 
 __all__ = [
     "Jump",
     "Pair",
-    "Quick",
+    "QuickWorker",
     "compare",
     "copying_power",
-    "identical",
-    "jumps",
+    "identical_errors",
+    "find_jumps",
     "leaked_power",
     "too_quick",
 ]

@@ -45,7 +45,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class _Wrong:
+class _WrongAnswers:
     """Wrong answers on telling questions; all but ``agree`` are (answers,), numbered from 0.
 
     agree  (questions,) how likely two who are wrong agree
@@ -57,7 +57,7 @@ class _Wrong:
     agree: Floats
 
 
-def identical(
+def identical_errors(
     workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, rate: float
 ) -> list[Pair]:
     """The pairs that stand out, the most striking first.
@@ -75,18 +75,20 @@ def compare(
     workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, rate: float
 ) -> tuple[list[Pair], Ints]:
     """Return the pairs of ``identical``, and (BINS,) pairs by the evidence they could give."""
-    wrong = _telling(*(np.asarray(each, np.int64) for each in (workers, questions, answers)))
+    wrong = _informative_errors(
+        *(np.asarray(each, np.int64) for each in (workers, questions, answers))
+    )
     if not wrong.workers.size:
         return [], np.zeros(BINS, np.int64)
-    chosen = _comparable(wrong, rate)
+    chosen = _comparable_workers(wrong, rate)
     if chosen.size < 2:
         return [], np.zeros(BINS, np.int64)
-    gave, was_wrong = _tables(wrong, chosen)
-    ones, others, able = _striking(gave, was_wrong, wrong.agree)
+    gave, was_wrong = _error_tables(wrong, chosen)
+    ones, others, able = _striking_pairs(gave, was_wrong, wrong.agree)
     both = was_wrong[ones] * was_wrong[others] > 0
-    same = _agreed(wrong, chosen, ones, others)
-    weights = _weights(wrong.agree)
-    chance = _at_least(same @ weights, both, weights, wrong.agree)
+    same = _agreeing_errors(wrong, chosen, ones, others)
+    weights = _integer_weights(wrong.agree)
+    chance = _tail_probability(same @ weights, both, weights, wrong.agree)
     chance *= pairs_to_reckon_with(able, rate)
     found = [
         Pair(
@@ -103,7 +105,7 @@ def compare(
     return found, able
 
 
-def _telling(workers: Ints, questions: Ints, answers: Ints) -> _Wrong:
+def _informative_errors(workers: Ints, questions: Ints, answers: Ints) -> _WrongAnswers:
     """Numbered anew, without the questions on which agreeing says little, or nobody agrees."""
     named, questions = np.unique(questions, return_inverse=True)
     keys, kinds, many = np.unique(
@@ -115,10 +117,12 @@ def _telling(workers: Ints, questions: Ints, answers: Ints) -> _Wrong:
     telling = (agree > 0) & (agree <= TELLING)
     kept = telling[questions]
     number = np.cumsum(telling) - 1
-    return _Wrong(workers[kept], number[questions[kept]], kinds.ravel()[kept], agree[telling])
+    return _WrongAnswers(
+        workers[kept], number[questions[kept]], kinds.ravel()[kept], agree[telling]
+    )
 
 
-def _comparable(wrong: _Wrong, rate: float) -> Ints:
+def _comparable_workers(wrong: _WrongAnswers, rate: float) -> Ints:
     """The workers who are wrong often enough to stand out; those of whom that says most, if many.
 
     Two who agree wherever one of them is wrong come to the product of that one's probabilities and
@@ -130,7 +134,9 @@ def _comparable(wrong: _Wrong, rate: float) -> Ints:
     return np.sort(order[: int(np.sqrt(2 * WORK / columns))])
 
 
-def _tables(wrong: _Wrong, chosen: Ints) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _error_tables(
+    wrong: _WrongAnswers, chosen: Ints
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """(chosen, wrong answers) who gave which, and (chosen, questions) who was wrong on which."""
     place = np.full(wrong.workers.max() + 1, -1)
     place[chosen] = np.arange(chosen.size)
@@ -144,7 +150,7 @@ def _tables(wrong: _Wrong, chosen: Ints) -> tuple[NDArray[np.float32], NDArray[n
     return np.ascontiguousarray(gave[:, many > 1]), was_wrong
 
 
-def _striking(
+def _striking_pairs(
     gave: NDArray[np.float32], was_wrong: NDArray[np.float32], agree: Floats
 ) -> tuple[Ints, Ints, Ints]:
     """The pairs that agree most beyond chance, in standard deviations, and (BINS,) all by evidence.
@@ -182,7 +188,9 @@ def pairs_to_reckon_with(able: Ints, rate: float) -> float:
     return float(max(1.0, as_much[first], least[first]))
 
 
-def _agreed(wrong: _Wrong, chosen: Ints, ones: Ints, others: Ints) -> NDArray[np.bool_]:
+def _agreeing_errors(
+    wrong: _WrongAnswers, chosen: Ints, ones: Ints, others: Ints
+) -> NDArray[np.bool_]:
     """(pairs, questions) whether both are wrong in the same way."""
     said = np.full((chosen.size, wrong.agree.size), -1)
     place = np.full(wrong.workers.max() + 1, -1)
@@ -193,14 +201,16 @@ def _agreed(wrong: _Wrong, chosen: Ints, ones: Ints, others: Ints) -> NDArray[np
     return agreed
 
 
-def _weights(agree: Floats) -> Ints:
+def _integer_weights(agree: Floats) -> Ints:
     """Whole numbers, so that the law of their sum is found exactly."""
     gain = np.log((COPIED + (1 - COPIED) * agree) / agree) - np.log(1 - COPIED)
     whole: Ints = np.maximum(1, np.round(FINE * gain)).astype(np.int64)
     return whole
 
 
-def _at_least(reached: Ints, both: NDArray[np.bool_], weights: Ints, agree: Floats) -> Floats:
+def _tail_probability(
+    reached: Ints, both: NDArray[np.bool_], weights: Ints, agree: Floats
+) -> Floats:
     """(pairs,) the probability of a sum of weights so great: of unequal coin tosses."""
     most = int(reached.max(initial=0))
     # law[i, j]: j is still lacking to what the pair reached; at 0 it is reached, and stays so.

@@ -35,7 +35,7 @@ class Jump:
     chance: float
 
 
-def jumps(
+def find_jumps(
     workers: ArrayLike, right: ArrayLike, everybody: int, most: int, rate: float
 ) -> list[Jump]:
     """The workers with a jump upwards, the most striking first, each once.
@@ -53,22 +53,22 @@ def jumps(
     tried = everybody * len(lengths)
     found: dict[int, Jump] = {}
     for length in lengths:
-        who, rows = _beginnings(workers, right, length)
-        for jump in _of_length(who, rows, tried, rate):
+        who, rows = _first_answers(workers, right, length)
+        for jump in _jumps_of_length(who, rows, tried, rate):
             known = found.get(jump.worker)
             if known is None or jump.chance < known.chance:
                 found[jump.worker] = jump
     return sorted(found.values(), key=lambda jump: (jump.chance, jump.worker))
 
 
-def _beginnings(workers: Ints, right: Ints, length: int) -> tuple[Ints, Ints]:
+def _first_answers(workers: Ints, right: Ints, length: int) -> tuple[Ints, Ints]:
     """(w,) who has so many answers, and (w, length) the first of them."""
     who, first, many = np.unique(workers, return_index=True, return_counts=True)
     enough = many >= length
     return who[enough], right[first[enough][:, None] + np.arange(length)]
 
 
-def _of_length(who: Ints, rows: Ints, tried: int, rate: float) -> list[Jump]:
+def _jumps_of_length(who: Ints, rows: Ints, tried: int, rate: float) -> list[Jump]:
     """Those with as many right answers in all have the same law, and are looked at together."""
     found = []
     totals = rows.sum(axis=1)
@@ -81,7 +81,7 @@ def _of_length(who: Ints, rows: Ints, tried: int, rate: float) -> list[Jump]:
         least = tails.min(axis=1)
         # The exact chance is no less than that of the split alone, so this passes over nobody.
         for i in np.flatnonzero(least * tried <= rate):
-            chance = _anywhere(few, float(least[i])) * tried
+            chance = _chance_of_any_split(few, float(least[i])) * tried
             if chance <= rate:
                 split = int(tails[i].argmin()) + 1
                 before = int(so_far[i, split - 1])
@@ -109,7 +109,7 @@ def _log_choose(n: Ints, k: Ints) -> Floats:
     return chosen
 
 
-def _anywhere(few: Floats, least: float) -> float:
+def _chance_of_any_split(few: Floats, least: float) -> float:
     """How likely some split of a random order has a tail of ``least`` or less.
 
     Of a random order, walked answer by answer: what has come that low stays there.

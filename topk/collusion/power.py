@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .identical_errors import BINS, TELLING, WIDTH, pairs_to_reckon_with
-from .jumps import jumps
+from .jumps import find_jumps
 
 CASES = 400  # planted: the standard error of a power is at most 2.5 percentage points
 SEED = 20
@@ -108,7 +108,7 @@ def leaked_power(
     drawn = rng.integers(known.size, size=CASES)
     planted = np.concatenate([_leak(right[first[i] : first[i] + many[i]], rng) for i in drawn])
     cases = np.repeat(np.arange(CASES), many[drawn])
-    return len(jumps(cases, planted, everybody, most, rate)) / CASES
+    return len(find_jumps(cases, planted, everybody, most, rate)) / CASES
 
 
 def _leak(right: Ints, rng: np.random.Generator) -> Ints:

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Quick:
+class QuickWorker:
     """pace    of the crowd's time: 0.2 is a fifth
     chance  of finding anybody so quick in the whole pool, if all are of one kind
     """
@@ -39,7 +39,7 @@ class Quick:
 
 def too_quick(
     workers: ArrayLike, questions: ArrayLike, seconds: ArrayLike, rate: float
-) -> list[Quick]:
+) -> list[QuickWorker]:
     """Those who are, the quickest first.
 
     workers, questions  (a,) numbers from 0
@@ -48,14 +48,14 @@ def too_quick(
     """
     who, asked = np.asarray(workers, np.int64), np.asarray(questions, np.int64)
     logs = np.log(np.maximum(np.asarray(seconds, np.float64), SHORTEST))
-    usual, many = _medians(asked, logs)
+    usual, many = _group_medians(asked, logs)
     known = many[asked] >= CROWD
-    return _named(who[known], (logs - usual[asked])[known], rate)
+    return _quick_workers(who[known], (logs - usual[asked])[known], rate)
 
 
-def _named(workers: Ints, logs: Floats, rate: float) -> list[Quick]:
+def _quick_workers(workers: Ints, logs: Floats, rate: float) -> list[QuickWorker]:
     """logs  (a,) how much longer each answer took than the crowd's"""
-    paces, answers = _medians(workers, logs)
+    paces, answers = _group_medians(workers, logs)
     who = np.flatnonzero(answers >= ANSWERS)
     if who.size < WORKERS:
         return []
@@ -65,7 +65,7 @@ def _named(workers: Ints, logs: Floats, rate: float) -> list[Quick]:
     striking = np.flatnonzero(chances <= rate)
     named = who[: striking[-1] + 1 if striking.size else 0]
     return [
-        Quick(int(one), int(answers[one]), float(np.exp(paces[one])), float(chance))
+        QuickWorker(int(one), int(answers[one]), float(np.exp(paces[one])), float(chance))
         for one, chance in zip(named, chances, strict=False)
         if paces[one] < np.log(IMPLAUSIBLE)
     ]
@@ -77,20 +77,20 @@ def _evened_out(workers: Ints, logs: Floats, paces: Floats, answers: Ints, who: 
     A median of n answers has the variance pi / 2n times theirs; what people differ comes on top.
     """
     own = np.isin(workers, who)
-    within = _spread(logs[own] - paces[workers[own]])
+    within = _robust_deviation(logs[own] - paces[workers[own]])
     noise = np.pi / 2 * within**2 / answers[who]
-    people = max(0.0, _spread(paces[who]) ** 2 - float(np.median(noise)))
+    people = max(0.0, _robust_deviation(paces[who]) ** 2 - float(np.median(noise)))
     middle = float(np.median(paces[who]))
     beyond: Floats = (paces[who] - middle) / np.sqrt(people + noise + 1e-12)
     return beyond
 
 
-def _spread(values: Floats) -> float:
+def _robust_deviation(values: Floats) -> float:
     """The standard deviation, whatever a few of them are: from the median deviation."""
     return 1.4826 * float(np.median(np.abs(values - np.median(values))))
 
 
-def _medians(groups: Ints, values: Floats) -> tuple[Floats, Ints]:
+def _group_medians(groups: Ints, values: Floats) -> tuple[Floats, Ints]:
     """By group, the median, and of how many; nan where there is none."""
     order = np.lexsort((values, groups))
     many = np.bincount(groups)

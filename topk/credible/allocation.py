@@ -17,7 +17,7 @@ EVEN_FROM, EVENER = 0.35, 1.5  # P(two groups) above which the power falls, and 
 
 
 @dataclass(frozen=True)
-class Use:
+class AnswerValue:
     """What an answer of each worker is good for; arrays are (n,).
 
     noise  variance of an answer
@@ -32,7 +32,7 @@ class Use:
     power: float = POWER
 
     @classmethod
-    def of(cls, risk: PosteriorRisk) -> "Use":
+    def of(cls, risk: PosteriorRisk) -> "AnswerValue":
         feared, group = risk.feared, risk.posterior.group
         noise = feared.mean * (1 - feared.mean)
         known = np.maximum(noise / feared.variance - 1, LEAST_KNOWN)
@@ -57,7 +57,9 @@ def power_at(two_groups: float) -> float:
     return POWER - EVENER * max(0.0, two_groups - EVEN_FROM)
 
 
-def share_out(left: int, use: Use, out: Counts, room: Counts, rng: np.random.Generator) -> Counts:
+def share_out(
+    left: int, use: AnswerValue, out: Counts, room: Counts, rng: np.random.Generator
+) -> Counts:
     """(n,) at most ``left`` questions, drawn in proportion to their use.
 
     What is out counts as answered. What falls to workers whose hands are full is not given to
@@ -67,7 +69,7 @@ def share_out(left: int, use: Use, out: Counts, room: Counts, rng: np.random.Gen
     given = np.zeros_like(out)
     if not willing.any():  # nobody has a question left
         return given
-    for part in _parts(_fitting(left, use.after(out) * willing, room)):
+    for part in _split_slots(_fitting_slots(left, use.after(out) * willing, room)):
         wanted = use.after(out + given) * willing
         # One by one: numpy's multinomial draws others where a last bit carries a share past a half.
         got = np.bincount(rng.choice(out.size, part, p=wanted / wanted.sum()), minlength=out.size)
@@ -75,7 +77,7 @@ def share_out(left: int, use: Use, out: Counts, room: Counts, rng: np.random.Gen
     return given
 
 
-def _fitting(slots: int, use: Floats, room: Counts) -> int:
+def _fitting_slots(slots: int, use: Floats, room: Counts) -> int:
     """The most slots, in steps of a fifth, of which the hands take FITS."""
     share = use / use.sum()
     while slots > 1 and np.minimum(share * slots, room).sum() < FITS * slots:
@@ -83,7 +85,7 @@ def _fitting(slots: int, use: Floats, room: Counts) -> int:
     return slots
 
 
-def _parts(slots: int) -> list[int]:
+def _split_slots(slots: int) -> list[int]:
     """As even as can be, at most PARTS of them."""
     parts = min(PARTS, slots)
     return [slots // parts + (part < slots % parts) for part in range(parts)]

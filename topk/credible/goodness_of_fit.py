@@ -41,13 +41,13 @@ class GoodnessOfFit:
     def of(cls, bent: Population, effective: float) -> "GoodnessOfFit":
         """The check of a fitted population, whose draws are worth so many independent ones."""
         plain = Population(bent.grid, bent.prior.unbent(), *bent.tallies)
-        statistic = max(2 * (_best(bent) - _best(plain)), 0.0)
+        statistic = max(2 * (_best_likelihood(bent) - _best_likelihood(plain)), 0.0)
         p_value = chi_square_tail(statistic)
         hard = HARD_TO_FIT if effective < FEW else ""
         return cls(statistic, p_value, ODD if p_value < DOUBT else hard)
 
 
-def _best(population: Population) -> float:
+def _best_likelihood(population: Population) -> float:
     """The log-likelihood of the likeliest population."""
     cells = population.grid.density(population.mode[None])
     return float(population.log_likelihood(population.fit(cells))[0])

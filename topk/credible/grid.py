@@ -38,9 +38,9 @@ class Grid:
         linear = x.copy()
         linear[:, 0], linear[:, 1] = mean * conc, (1 - mean) * conc
         logs = linear @ self.basis
-        _lower(logs, self.flat)
+        _subtract_largest(logs, self.flat)
         cells: Floats = np.exp(logs, out=logs)
-        _normalise(cells)
+        _normalise_rows(cells)
         return cells
 
     def likelihood(self, right: Floats, answers: Floats) -> Floats:
@@ -60,7 +60,7 @@ _grid = lru_cache(8)(Grid)
 
 
 @compiled
-def _lower(logs, flat):  # type: ignore[no-untyped-def]
+def _subtract_largest(logs, flat):  # type: ignore[no-untyped-def]
     """Add the same (M,) to all rows (R, M), then take its largest from each."""
     for r in range(logs.shape[0]):
         row, most = logs[r], -np.inf
@@ -72,7 +72,7 @@ def _lower(logs, flat):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _normalise(cells):  # type: ignore[no-untyped-def]
+def _normalise_rows(cells):  # type: ignore[no-untyped-def]
     """Make every row (R, M) sum to 1."""
     for r in range(cells.shape[0]):
         row, total = cells[r], 0.0

@@ -44,7 +44,9 @@ class Groups:
 
     def fit(self, like: Floats) -> Floats:
         """(R, G) each tally's probability under each of them; ``like`` is (G, M)."""
-        result: Floats = _fit(np.ascontiguousarray(like.T), self.upper, self.lower, self.share)
+        result: Floats = _fit_pairs(
+            np.ascontiguousarray(like.T), self.upper, self.lower, self.share
+        )
         return result
 
     def log_posterior(self, fit: Floats, workers: Floats) -> Floats:
@@ -61,11 +63,11 @@ class Groups:
 
 
 @lru_cache(8)
-def groups(grid: Grid, n: int, k: int) -> Groups:
+def two_group_populations(grid: Grid, n: int, k: int) -> Groups:
     """All that are considered of a pool of n workers, the k best of which are wanted."""
-    fine, coarse = _accuracies(grid, FINE), _accuracies(grid, COARSE)
-    gaps = _pairs(grid, fine, *GAPS)
-    apart = _pairs(grid, coarse, APART, 1)
+    fine, coarse = _accuracy_cells(grid, FINE), _accuracy_cells(grid, COARSE)
+    gaps = _cell_pairs(grid, fine, *GAPS)
+    apart = _cell_pairs(grid, coarse, APART, 1)
     kinds = [(GAP_MASS, gaps, k / n), (EQUAL_MASS, np.stack([fine, fine]), 1.0)]
     shares = [share * k / n for share in TIE_SHARES if 1 <= share * k < n]
     kinds += [(TIE_MASS / len(TIE_SHARES), apart, share) for share in shares]
@@ -76,14 +78,14 @@ def groups(grid: Grid, n: int, k: int) -> Groups:
     return Groups(upper, lower, share, np.log(np.repeat(mass, sizes)))
 
 
-def _accuracies(grid: Grid, number: int) -> Cells:
+def _accuracy_cells(grid: Grid, number: int) -> Cells:
     """About so many cells, evenly spread."""
     phi = np.linspace(np.arcsin(LOWEST**0.5), np.arcsin(HIGHEST**0.5), number)
     result: Cells = np.unique(np.searchsorted(grid.theta, np.sin(phi) ** 2))
     return result
 
 
-def _pairs(grid: Grid, cells: Cells, least: float, most: float) -> Cells:
+def _cell_pairs(grid: Grid, cells: Cells, least: float, most: float) -> Cells:
     """(2, R) upper and lower of these cells, whose accuracies are so far apart."""
     apart = grid.theta[cells] - grid.theta[cells, None]
     lower, upper = np.nonzero((apart >= least) & (apart <= most))
@@ -91,7 +93,7 @@ def _pairs(grid: Grid, cells: Cells, least: float, most: float) -> Cells:
 
 
 @compiled
-def _fit(like, upper, lower, share):  # type: ignore[no-untyped-def]
+def _fit_pairs(like, upper, lower, share):  # type: ignore[no-untyped-def]
     """(R, G) each tally's probability under each of them, more than 0; ``like`` is (M, G)."""
     result = np.empty((upper.size, like.shape[1]))
     for r in range(upper.size):

@@ -23,7 +23,7 @@ CAUTIOUS_SHARE = 0.85  # of delta: with 1, 11 of 160 pools of 30 good workers an
 LARGE = 300  # workers from which on every run is cautious: so many leave little to luck
 
 
-def torn(grid: Grid, w: Floats, borders: Cells) -> Floats:
+def populations_with_gaps(grid: Grid, w: Floats, borders: Cells) -> Floats:
     """(R, M) these populations (R, M), torn at their borders (R,), the gaps taken in turn."""
     half = np.resize(GAPS, borders.size)[:, None] / 2
     t = grid.edges[borders][:, None]
@@ -35,7 +35,7 @@ def torn(grid: Grid, w: Floats, borders: Cells) -> Floats:
     return result
 
 
-def length(odds: float, asked: float, n: int, k: int, epsilon: float, delta: float) -> float:
+def run_length(odds: float, asked: float, n: int, k: int, epsilon: float, delta: float) -> float:
     """How long a run was for its problem; those on bells are shorter than those with a gap.
 
     odds   how many times as likely the answers are with a gap as without

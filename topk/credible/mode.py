@@ -6,7 +6,7 @@ All is plain loops: one assignment of an array to another takes seconds to compi
 
 import numpy as np
 
-from topk.compiled import compiled, dot
+from topk.compiled import compiled, dot_product
 
 NEWTON_STEPS, SCALES = 40, (1.0, 0.5, 0.25, 0.1, 0.03, 0.01)
 LONGEST = 2.5  # of a step, in any direction
@@ -15,7 +15,7 @@ TINY = 1e-300
 
 
 @compiled
-def climb(like, workers, basis, flat, prior, x, curvature):  # type: ignore[no-untyped-def]
+def climb_to_mode(like, workers, basis, flat, prior, x, curvature):  # type: ignore[no-untyped-def]
     """Move a population x (P,) to the mode of the posterior, and find its curvature (P, P) there.
 
     like, workers  (G, M), (G,) the tallies' likelihood, and how many have each
@@ -26,8 +26,8 @@ def climb(like, workers, basis, flat, prior, x, curvature):  # type: ignore[no-u
     tilts = np.empty(basis.shape)
     value, gain = log_posterior(x, like, workers, basis, flat, prior, w), np.inf
     for _ in range(NEWTON_STEPS):
-        _scores(x, like, workers, basis, prior, w, tilts, slope, curvature)
-        _step(curvature, slope)
+        _score_step(x, like, workers, basis, prior, w, tilts, slope, curvature)
+        _newton_step(curvature, slope)
         for scale in SCALES:  # the longest step that climbs
             for j in range(x.size):
                 tried[j] = x[j] + scale * slope[j]
@@ -41,14 +41,14 @@ def climb(like, workers, basis, flat, prior, x, curvature):  # type: ignore[no-u
         value += gain
         if gain < NEAR:
             break
-    density(x, basis, flat, w)
-    _scores(x, like, workers, basis, prior, w, tilts, slope, curvature)
+    cell_density(x, basis, flat, w)
+    _score_step(x, like, workers, basis, prior, w, tilts, slope, curvature)
 
 
 @compiled
 def log_posterior(x, like, workers, basis, flat, prior, w):  # type: ignore[no-untyped-def]
     """Of a population (P,), up to a constant; its cells go to w (M,)."""
-    density(x, basis, flat, w)
+    cell_density(x, basis, flat, w)
     centre, precision, nu = prior
     total, bent = 0.0, 0.0
     for j in range(x.size):
@@ -59,12 +59,12 @@ def log_posterior(x, like, workers, basis, flat, prior, w):  # type: ignore[no-u
             bent += off
     total -= 0.5 * (nu + x.size - 2) * np.log1p(bent / nu)
     for g in range(workers.size):
-        total += workers[g] * np.log(max(dot(like[g], w), TINY))
+        total += workers[g] * np.log(max(dot_product(like[g], w), TINY))
     return total
 
 
 @compiled
-def density(x, basis, flat, w):  # type: ignore[no-untyped-def]
+def cell_density(x, basis, flat, w):  # type: ignore[no-untyped-def]
     """(M,) the cell probabilities of a population (P,)."""
     mean, conc = 1 / (1 + np.exp(-x[0])), np.exp(x[1])
     right, wrong = mean * conc, (1 - mean) * conc
@@ -82,7 +82,7 @@ def density(x, basis, flat, w):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def slopes(x, basis, result):  # type: ignore[no-untyped-def]
+def log_slopes(x, basis, result):  # type: ignore[no-untyped-def]
     """(P, M) d log g / d x of a population (P,), up to a constant a row."""
     mean, conc = 1 / (1 + np.exp(-x[0])), np.exp(x[1])
     for m in range(basis.shape[1]):
@@ -94,22 +94,22 @@ def slopes(x, basis, result):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _scores(  # type: ignore[no-untyped-def]
+def _score_step(  # type: ignore[no-untyped-def]
     x, like, workers, basis, prior, w, tilts, slope, curvature
 ):
     """(P,) the slope of the log posterior, and (P, P) its curvature: outer products of the scores
     of the tallies, so always positive."""
-    slopes(x, basis, tilts)
+    log_slopes(x, basis, tilts)
     score, mean = np.empty_like(x), np.empty_like(x)
     for j in range(x.size):
         for m in range(w.size):
             tilts[j, m] *= w[m]
         mean[j] = tilts[j].sum()
-    _pulled(x, prior, slope, curvature)
+    _add_prior(x, prior, slope, curvature)
     for g in range(workers.size):
-        fit = dot(like[g], w)
+        fit = dot_product(like[g], w)
         for j in range(x.size):
-            score[j] = dot(like[g], tilts[j]) / fit - mean[j]
+            score[j] = dot_product(like[g], tilts[j]) / fit - mean[j]
         for j in range(x.size):
             slope[j] += workers[g] * score[j]
             for i in range(x.size):
@@ -117,7 +117,7 @@ def _scores(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _pulled(x, prior, slope, curvature):  # type: ignore[no-untyped-def]
+def _add_prior(x, prior, slope, curvature):  # type: ignore[no-untyped-def]
     """What the prior does to both: the Gaussian that pulls as hard as it does at x."""
     centre, precision, nu = prior
     bent = 0.0
@@ -131,7 +131,7 @@ def _pulled(x, prior, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _step(curvature, slope):  # type: ignore[no-untyped-def]
+def _newton_step(curvature, slope):  # type: ignore[no-untyped-def]
     """Newton's, in the place of the slope, no longer than LONGEST: elimination, row by row."""
     size = slope.size
     for i in range(size):

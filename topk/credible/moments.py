@@ -24,7 +24,7 @@ def reached_from_above(w, expected, wanted):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def beyond(w, theta, borders, sign, begin, end):  # type: ignore[no-untyped-def]
+def mass_beyond(w, theta, borders, sign, begin, end):  # type: ignore[no-untyped-def]
     """(3, R, end - begin) w x distance ** power of the cells above the border (sign 1), or below
     (-1); 0 of the others."""
     result = np.empty((3, w.shape[0], end - begin))
@@ -40,7 +40,7 @@ def beyond(w, theta, borders, sign, begin, end):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def cumulants(sums, norm, workers):  # type: ignore[no-untyped-def]
+def sum_cumulants(sums, norm, workers):  # type: ignore[no-untyped-def]
     """(3, R) mean, variance and third cumulant of a sum over workers.
 
     sums     (G, 3, R) of each group the first moments, times its norm

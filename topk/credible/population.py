@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from topk.problem import ProblemError
 
 from .grid import BENDS, FIRST_BEND, LAST_BEND, Floats, Grid
-from .mode import TINY, climb
+from .mode import TINY, climb_to_mode
 
 WIDE, NU = 1.5, 3.0  # proposals: Student t of NU degrees, WIDE times as wide as the mode is curved
 
@@ -100,7 +100,9 @@ def prior_from(option: dict[str, Any] | None) -> Prior:
     return Prior(tallies=np.c_[right, answers, workers * share])
 
 
-def summary(right: Floats, answers: NDArray[np.int64], worth: float = 20) -> dict[str, Any]:
+def prior_from_tallies(
+    right: Floats, answers: NDArray[np.int64], worth: float = 20
+) -> dict[str, Any]:
     """What a later run over such workers may start from: the value of its option ``prior``.
 
     right    (n,) right answers of each worker of the earlier run
@@ -132,7 +134,7 @@ class Population:
         self.like, self.workers = grid.likelihood(right, answers), workers
         self.mode, curvature = prior.centre.copy(), np.empty((2 + BENDS, 2 + BENDS))
         known = (prior.centre, prior.precision, prior.bend_nu)
-        climb(self.like, self.workers, grid.basis, grid.flat, known, self.mode, curvature)
+        climb_to_mode(self.like, self.workers, grid.basis, grid.flat, known, self.mode, curvature)
         self.spread = np.asarray(np.linalg.inv(curvature), np.float64)
 
     def fit(self, cells: Floats) -> Floats:
@@ -145,7 +147,7 @@ class Population:
         result: Floats = self.workers @ np.log(np.maximum(fit, TINY))
         return result
 
-    def draw(self, luck: "Luck") -> tuple[Floats, Floats, Floats]:
+    def draw(self, luck: "RandomDraws") -> tuple[Floats, Floats, Floats]:
         """(R, M) populations around the mode, (G, R) their fit and (R,) the logs of their weights.
 
         The mean of the weights is the probability of the tallies, up to their scale.
@@ -159,18 +161,18 @@ class Population:
 
 
 @dataclass(frozen=True)
-class Luck:
+class RandomDraws:
     """(R, P) draws z of a Student t of NU degrees, and (R,) the log of its density there."""
 
     z: Floats
     log_density: Floats
 
     @classmethod
-    def of(cls, seed: tuple[int, ...], size: int) -> "Luck":
+    def of(cls, seed: tuple[int, ...], size: int) -> "RandomDraws":
         rng, dim = np.random.default_rng(seed), 2 + BENDS
         z = rng.standard_normal((size, dim)) * np.sqrt(NU / rng.chisquare(NU, size))[:, None]
         scale = lgamma((NU + dim) / 2) - lgamma(NU / 2) - dim / 2 * log(NU * pi)
         return cls(z, scale - (NU + dim) / 2 * np.log1p((z**2).sum(1) / NU))
 
 
-luck = lru_cache(64)(Luck.of)
+luck = lru_cache(64)(RandomDraws.of)

@@ -11,7 +11,7 @@ from .posterior import Posterior
 STEPS = 25  # of accuracy, in which the shares are given
 
 
-def summarised(posterior: Posterior, p_value: float) -> PopulationSummary:
+def summarise_population(posterior: Posterior, p_value: float) -> PopulationSummary:
     """Averaged over the populations that the answers leave possible."""
     grid, draws = posterior.grid, posterior.draws
     cells = draws.weight @ draws.w

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
 from .grid import Floats, grid_for
-from .groups import SMOOTH_MASS, groups
-from .hidden_gaps import TORN_MASS, torn
-from .moments import beyond, cumulants, reached_from_above
+from .groups import SMOOTH_MASS, two_group_populations
+from .hidden_gaps import TORN_MASS, populations_with_gaps
+from .moments import mass_beyond, reached_from_above, sum_cumulants
 from .population import Population, Prior, luck
 
 Counts = NDArray[np.int64]
@@ -49,7 +49,7 @@ class Draws:
 
     @cached_property
     def weight(self) -> Floats:
-        return weights(self.logs)
+        return normalised_weights(self.logs)
 
     @property
     def two_groups(self) -> float:
@@ -90,7 +90,7 @@ class Bound:
     @cached_property
     def weight(self) -> Floats:
         """Posterior probabilities, sum 1: the more rounds, the less each draw stands for."""
-        return weights(self.logs - self.random * log(self.rounds))
+        return normalised_weights(self.logs - self.random * log(self.rounds))
 
     @cached_property
     def _caution(self) -> Floats:
@@ -105,7 +105,7 @@ class Bound:
 
     def each(self, epsilon: float) -> Floats:
         """P(U > epsilon) under each population."""
-        return tail((epsilon - self.mean) / self.sd, self.skew)
+        return tail_probability((epsilon - self.mean) / self.sd, self.skew)
 
     def risk(self, epsilon: float) -> tuple[float, float]:
         """P(U > epsilon), and the standard error that it has because draws are few.
@@ -118,14 +118,14 @@ class Bound:
         return risk, float(np.sqrt(off @ off))
 
 
-def weights(logs: Floats) -> Floats:
+def normalised_weights(logs: Floats) -> Floats:
     """(R,) in proportion to what these are the logs of, sum 1."""
     weight: Floats = np.exp(logs - logs.max())
     weight /= weight.sum()
     return weight
 
 
-def tail(x: Floats, skew: Floats) -> Floats:
+def tail_probability(x: Floats, skew: Floats) -> Floats:
     """P(standardised sum > x): Wilson and Hilferty's for a gamma of this skewness."""
     root = np.cbrt(np.maximum(skew * x / 2 + 1, 0))
     result: Floats = ndtr(-(6 / skew * (root - 1) + skew / 6))
@@ -133,7 +133,7 @@ def tail(x: Floats, skew: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Averaged:
+class AveragedPosterior:
     """Every worker's posterior, averaged over populations.
 
     cells           (G, M) probabilities
@@ -203,7 +203,10 @@ class Posterior:
 
     def _first(self) -> Draws:
         """The populations of two groups that may be this one, and the first drawn ones."""
-        known, population = groups(self.grid, self.group.size, self.k), self.population
+        known, population = (
+            two_group_populations(self.grid, self.group.size, self.k),
+            self.population,
+        )
         fits = known.fit(population.like)
         logs = known.log_posterior(fits, population.workers)
         rows = np.flatnonzero(logs > logs.max() + LOG_NEGLIGIBLE)
@@ -237,7 +240,7 @@ class Posterior:
         """The drawn ones torn, their fit, and the logs of their probabilities if they had the same
         prior."""
         drawn, population = whole.random, self.population
-        w = torn(self.grid, whole.w[drawn], whole.borders[drawn])
+        w = populations_with_gaps(self.grid, whole.w[drawn], whole.borders[drawn])
         fit, before = population.fit(w), population.fit(whole.w[drawn])
         logs = whole.logs[drawn] - population.log_likelihood(before)
         return w, fit, logs + population.log_likelihood(fit)
@@ -264,10 +267,10 @@ class Posterior:
         result: Counts = reached_from_above(w, expected, self.k - ROUNDING)
         return result
 
-    def averaged(self, weight: Floats) -> Averaged:
+    def averaged(self, weight: Floats) -> AveragedPosterior:
         """With these weights (R,) of the populations."""
         cells = self.like * ((weight / self.draws.norm) @ self.draws.w)
-        return Averaged(self, cells / cells.sum(1, keepdims=True))
+        return AveragedPosterior(self, cells / cells.sum(1, keepdims=True))
 
     def borders_among(self, counted: NDArray[np.bool_]) -> Counts:
         """(R,) as ``draws.borders``, as if these (n,) workers were the pool."""
@@ -304,9 +307,9 @@ class Posterior:
         above the border but in the cells from ``begin`` to ``end``; or below, if the sign is -1.
         """
         rows = np.flatnonzero(workers)
-        far = beyond(draws.w, self.grid.theta, draws.borders, sign, begin, end)
+        far = mass_beyond(draws.w, self.grid.theta, draws.borders, sign, begin, end)
         sums = self.like[rows, begin:end] @ far.reshape(-1, end - begin).T
-        result: Floats = cumulants(
+        result: Floats = sum_cumulants(
             sums.reshape(rows.size, 3, draws.logs.size), draws.norm[rows], workers[rows]
         )
         return result

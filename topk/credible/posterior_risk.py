@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from topk.best_sets import top
+from topk.best_sets import top_arms
 
 from .grid import Floats
 from .hidden_gaps import CAUTIOUS_SHARE
-from .posterior import CAUTION, Averaged, Bound, Posterior
+from .posterior import CAUTION, AveragedPosterior, Bound, Posterior
 
 HALVINGS, SECANTS = 12, 5
 HAZARD = 0.4  # about so much more than z is the hazard rate of a normal law at z
@@ -42,7 +42,7 @@ class PosteriorRisk:
         """Of the k workers of highest posterior mean, those who were met before all others."""
         mean = posterior.average.mean[posterior.group]
         chosen = np.zeros(mean.size, bool)
-        chosen[top(mean + met, posterior.k)] = True
+        chosen[top_arms(mean + met, posterior.k)] = True
         bound = posterior.bound(posterior.draws, chosen)
         return cls(posterior, epsilon, delta, chosen, bound)
 
@@ -64,7 +64,7 @@ class PosteriorRisk:
         return self.posterior.average.above(self.posterior.average.border)
 
     @cached_property
-    def feared(self) -> Averaged:
+    def feared(self) -> AveragedPosterior:
         """Every worker's posterior, populations counting the more the more they put at risk."""
         draws = self.posterior.draws
         each = self.bound.each(self.reached)[: draws.logs.size]

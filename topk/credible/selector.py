@@ -17,13 +17,13 @@ from topk.population_summary import PopulationSummary
 from topk.problem import ProblemError
 from topk.promise import Goal, Promise, ordinal
 from topk.selector import Counts, Floats, Selector, Standing
-from topk.water_filling import level
+from topk.water_filling import fill_level
 
-from .allocation import Use, share_out
+from .allocation import AnswerValue, share_out
 from .goodness_of_fit import GoodnessOfFit
-from .hidden_gaps import CAUTIOUS_SHARE, DOUBTFUL, GAPS, LARGE, LONG, MUCH, VERY_LONG, length
-from .population import prior_from, summary
-from .population_summary import summarised
+from .hidden_gaps import CAUTIOUS_SHARE, DOUBTFUL, GAPS, LARGE, LONG, MUCH, VERY_LONG, run_length
+from .population import prior_from, prior_from_tallies
+from .population_summary import summarise_population
 from .posterior import Posterior
 from .posterior_risk import PosteriorRisk
 from .standouts import LIMITS, is_exposed, warn_of_standouts
@@ -159,7 +159,7 @@ class Credible(Selector):
         """How long the run was, as the answers are by now; bells take less than ``LONG``."""
         problem, odds = self.problem, risk.posterior.gap_odds()
         asked = float(self.state.pulls.mean())
-        return length(odds, asked, problem.n, problem.k, problem.epsilon, risk.delta)
+        return run_length(odds, asked, problem.n, problem.k, problem.epsilon, risk.delta)
 
     @property
     def _cautious(self) -> bool:
@@ -249,7 +249,9 @@ class Credible(Selector):
     def fitted(self) -> PopulationSummary | None:
         if not self.state.pulls.any():
             return None
-        return summarised(self._posterior_risk().posterior, self.goodness_of_fit().p_value)
+        return summarise_population(
+            self._posterior_risk().posterior, self.goodness_of_fit().p_value
+        )
 
     def goodness_of_fit(self) -> GoodnessOfFit:
         """The check of the fitted population: statistic, p-value and sentence."""
@@ -260,7 +262,7 @@ class Credible(Selector):
 
     def summary(self, worth: float = 20) -> dict[str, Any]:
         """What a later run over such workers may be given as its option ``prior``."""
-        return summary(self.state.rewards, self.state.pulls, worth)
+        return prior_from_tallies(self.state.rewards, self.state.pulls, worth)
 
     # -- choosing
 
@@ -278,7 +280,7 @@ class Credible(Selector):
         left = min(slots - int(counts.sum()), useful)
         risk = self._posterior_risk()
         if left > 0 and self.state.pulls.any() and not risk.rests_with_the_unmet(self._met):
-            use = Use.of(risk)
+            use = AnswerValue.of(risk)
             counts += share_out(left, use, pending + counts, room - counts, rng)
         return counts
 
@@ -293,7 +295,7 @@ class Credible(Selector):
             return counts
         order = rng.permutation(counts.size)
         cut = np.empty_like(counts)
-        cut[order] = level(counts[order], slots)
+        cut[order] = fill_level(counts[order], slots)
         return cut
 
     def _batch(self, pending: Counts) -> int:

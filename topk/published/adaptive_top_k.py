@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topk.best_sets import ranking
+from topk.best_sets import rank_arms
 from topk.options import Option
 from topk.problem import Problem, ProblemError
 from topk.promise import Goal, Promise
@@ -99,7 +99,7 @@ class AdaptiveTopK(RoundSelector):
         """Lines 5 to 15 at once: a and b stay the same arms while arms leave on either side."""
         arms, k = np.flatnonzero(self.undecided), self.places
         means = self.state.memory["means"][arms]
-        order = ranking(means)
+        order = rank_arms(means)
         # (m,) lead over the (k+1)-th mean, m_a, and lag behind the k-th, m_b; infinite where there
         # is nobody outside, or no place left.
         above = means - (means[order[k]] if k < arms.size else -np.inf)  # m_x - m_a

@@ -17,7 +17,7 @@ from topk.best_sets import MATCHING, QUOTAS, Matching, Quotas
 from topk.options import Option
 from topk.problem import Problem, ProblemError
 from topk.promise import Goal, Promise
-from topk.selector import Counts, Floats, drive
+from topk.selector import Counts, Floats, drive_selector
 from topk.state import State
 
 from . import kernels
@@ -118,7 +118,7 @@ class OracleSelector(SequentialSelector):
     ) -> tuple[str, ...]:
         if self.oracle is None:
             return super().simulate(truth, cap, gaussian, rng)
-        return drive(self, truth, None, cap, gaussian, rng)
+        return drive_selector(self, truth, None, cap, gaussian, rng)
 
 
 class CLUCBPAC(OracleSelector):

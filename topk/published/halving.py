@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from topk.best_sets import ranking
+from topk.best_sets import rank_arms
 from topk.options import Option
 from topk.problem import ProblemError
 from topk.promise import Goal, Promise
@@ -43,7 +43,7 @@ class Halving(RoundSelector):
     def _close(self) -> None:
         arms = np.flatnonzero(self.undecided)
         keep = max(math.ceil(arms.size / 2), self.problem.k)
-        losers = arms[ranking(self.state.memory["means"][arms])[keep:]]
+        losers = arms[rank_arms(self.state.memory["means"][arms])[keep:]]
         self._decide_all(losers, Verdict.REJECTED, f"in the lower half of stage {self.round}")
         self._settle_the_rest()
 
@@ -93,7 +93,7 @@ class OptMAIBudget(RoundSelector):
 
     def _close(self) -> None:
         arms, means = np.flatnonzero(self.undecided), self.state.memory["means"]
-        order = arms[ranking(-means[arms] if self.mirrored else means[arms])]
+        order = arms[rank_arms(-means[arms] if self.mirrored else means[arms])]
         # order: from the most wanted to the least; left: places still to be filled, or, looking for
         # the worst, arms still to be rejected.
         left = int(self.undecided.sum()) - self.places if self.mirrored else self.places

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from topk.best_sets import ranking
+from topk.best_sets import rank_arms
 from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats
 from topk.state import Verdict
@@ -61,7 +61,7 @@ class KLRacing(RoundSelector):
     def _close(self) -> None:
         lower, upper = self._interval()
         arms, k = np.flatnonzero(self.undecided), self.places
-        order = arms[ranking(self.means[arms])]
+        order = arms[rank_arms(self.means[arms])]
         inside, outside = order[:k], order[k:]
         # C1, C2: the best (worst) arm is surely among (outside) the k best, up to epsilon.
         above = lower[order[0]] - upper[outside].max()

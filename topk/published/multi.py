@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topk.best_sets import ranking, top
+from topk.best_sets import rank_arms, top_arms
 from topk.options import Option
 from topk.problem import Problem, ProblemError
 from topk.promise import Goal, Promise
@@ -75,7 +75,7 @@ class MultiProblem(Problem):
 def best_of_parts(problem: MultiProblem, score: Floats) -> Counts:
     """The K arms of largest score of every part, in rising order."""
     pairs = zip(problem.arms_of(), problem.ks, strict=True)
-    chosen = [arms[top(score[arms], k)] for arms, k in pairs]
+    chosen = [arms[top_arms(score[arms], k)] for arms, k in pairs]
     return np.sort(np.concatenate(chosen))
 
 
@@ -116,7 +116,7 @@ class MultiSAR(PhaseSelector):
         accepted = int((self.state.verdict[arms] == Verdict.ACCEPTED).sum())
         active = arms[self.undecided[arms]]
         means = self.state.memory["means"]
-        order = active[ranking(means[active])]
+        order = active[rank_arms(means[active])]
         return _Part(order, means[order], self.problem.ks[number] - accepted)
 
     def best(self, values: Floats) -> Counts:
@@ -195,7 +195,7 @@ class MultiUGapE(Selector):
     def _boards(self, pulls: Counts) -> list[tuple[Arms, Memo]]:
         means = np.nan_to_num(self.means, nan=0.5)
         return [
-            kernels.board(pulls[arms], self.state.rewards[arms], means[arms], k)
+            kernels.build_board(pulls[arms], self.state.rewards[arms], means[arms], k)
             for arms, k in zip(self.arms_of, self.problem.ks, strict=True)
         ]
 

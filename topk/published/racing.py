@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from topk.best_sets import ranking, rivals
+from topk.best_sets import kth_rival_values, rank_arms
 from topk.options import Option
 from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats
@@ -74,7 +74,7 @@ class BatchRacing(RoundSelector):
         sure = f"the bounds in batch {self.round}"
         self._decide_all(arms[lower > next_upper], Verdict.ACCEPTED, sure)
         self._decide_all(arms[upper < kth_lower], Verdict.REJECTED, sure)
-        order = ranking(self.state.memory["means"][arms])
+        order = rank_arms(self.state.memory["means"][arms])
         gap = upper[order[k:]].max() - lower[order[:k]].min()
         self.state.memory["gap"] = float(np.clip(gap, 0, 1))
         self._settle_the_rest()
@@ -82,5 +82,5 @@ class BatchRacing(RoundSelector):
     def shortfall(self, arms: Counts) -> float:
         """As for all that look at every answer; the accepted are rightly so where bounds hold."""
         lower, upper = self._interval()
-        short = (rivals(upper, self.problem.k) - lower)[arms[self.undecided[arms]]]
+        short = (kth_rival_values(upper, self.problem.k) - lower)[arms[self.undecided[arms]]]
         return float(np.clip(short.max(initial=0), 0, 1))

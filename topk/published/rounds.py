@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from topk.best_sets import top
+from topk.best_sets import top_arms
 from topk.problem import Problem
 from topk.selector import UNLIMITED, Counts, Event, Floats, Selector, Standing
 from topk.state import State, Verdict
-from topk.water_filling import level
+from topk.water_filling import fill_level
 
 
 class RoundSelector(Selector):
@@ -142,7 +142,7 @@ class RoundSelector(Selector):
     ) -> Counts:
         lacking = self._target() - self.state.memory["pulls"] - pending
         need = np.clip(lacking, 0, room)
-        return need if slots is None else level(need, slots)
+        return need if slots is None else fill_level(need, slots)
 
     # -- judging
 
@@ -155,7 +155,7 @@ class RoundSelector(Selector):
 
     def selection(self) -> Counts:
         """The accepted and, in the places left, the undecided arms of best score."""
-        return top(
+        return top_arms(
             np.where(self.undecided, self._score(), 4.0 * self.state.verdict), self.problem.k
         )
 

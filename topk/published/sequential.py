@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topk.best_sets import rivals, top
+from topk.best_sets import kth_rival_values, top_arms
 from topk.problem import Problem
 from topk.selector import BUDGET_SPENT, PROMISE_KEPT, Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
@@ -58,7 +58,7 @@ class SequentialSelector(Selector):
     def _board(self, pulls: Counts) -> tuple[Arms, Memo]:
         """A board at these pulls, with the means as they are."""
         means = np.nan_to_num(self.means, nan=0.5)
-        arms, memo = kernels.board(pulls, self.state.rewards, means, self.problem.k)
+        arms, memo = kernels.build_board(pulls, self.state.rewards, means, self.problem.k)
         kernels.refresh_all(self.strategy, arms, memo)
         return arms, memo
 
@@ -97,7 +97,7 @@ class SequentialSelector(Selector):
     # -- judging
 
     def _done(self) -> bool:
-        return self._warm and bool(kernels.kept(self.strategy, self._judgement()[2]))
+        return self._warm and bool(kernels.is_kept(self.strategy, self._judgement()[2]))
 
     def _gap(self) -> float:
         """What the promise's regret is bounded by now."""
@@ -105,7 +105,7 @@ class SequentialSelector(Selector):
 
     def selection(self) -> Counts:
         if not self._warm:
-            return top(self.means, self.problem.k)
+            return top_arms(self.means, self.problem.k)
         return np.flatnonzero(self._judgement()[0][self.chosen_row] < 0)
 
     def _bounds(self) -> tuple[Floats, Floats]:
@@ -123,15 +123,15 @@ class SequentialSelector(Selector):
         if not self._warm:
             return 1.0
         lower, upper = self._bounds()
-        return float(np.clip((rivals(upper, self.problem.k) - lower)[arms].max(), 0, 1))
+        return float(np.clip((kth_rival_values(upper, self.problem.k) - lower)[arms].max(), 0, 1))
 
     def standing(self) -> Standing:
         lower, upper = self._bounds()
         verdict = self._final()
         settled = np.zeros(self.problem.n, np.int8)
         if self.promise.fixed == "confidence":
-            settled[lower > rivals(upper, self.problem.k)] = Verdict.ACCEPTED
-            settled[upper < rivals(lower, self.problem.k)] = Verdict.REJECTED
+            settled[lower > kth_rival_values(upper, self.problem.k)] = Verdict.ACCEPTED
+            settled[upper < kth_rival_values(lower, self.problem.k)] = Verdict.REJECTED
         return Standing(
             mean=self.means,
             lower=np.clip(lower, 0, 1),

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from topk.best_sets import ranking
+from topk.best_sets import rank_arms
 from topk.options import Option
 from topk.problem import ProblemError
 from topk.promise import Goal, Promise
@@ -68,7 +68,7 @@ class PhaseSelector(RoundSelector):
 
     def _log(self) -> float:
         """Lbar(n) = 1/2 + sum of 1/i, i = 2..n."""
-        return 0.5 + _harmonic(2, self.problem.n)
+        return 0.5 + _harmonic_sum(2, self.problem.n)
 
     def _phase(self) -> int:
         return min(self.round, self.schedule.size)
@@ -82,7 +82,7 @@ class PhaseSelector(RoundSelector):
         reached = self.schedule[self._phase() - 1]
         last = int(np.searchsorted(self.schedule, reached, side="right"))
         arms = np.flatnonzero(self.undecided)
-        order = arms[ranking(self.state.memory["means"][arms])]
+        order = arms[rank_arms(self.state.memory["means"][arms])]
         self._end(order, last + 1 - self.round)
         self._settle_the_rest()
         self.state.memory["round"] = last
@@ -113,7 +113,7 @@ class CSAR(PhaseSelector):
 
     def _log(self) -> float:
         """Sum of 1/i from 1, not 1/2 + sum from 2."""
-        return _harmonic(1, self.problem.n)
+        return _harmonic_sum(1, self.problem.n)
 
 
 class SR(PhaseSelector):
@@ -142,14 +142,14 @@ class SR(PhaseSelector):
     def _log(self) -> float:
         if self.options["schedule"] == "plain":
             return super()._log()
-        return 1 + _harmonic(self.problem.k + 2, self.problem.n)
+        return 1 + _harmonic_sum(self.problem.k + 2, self.problem.n)
 
     def _end(self, order: Counts, count: int) -> None:
         why = f"the least mean in phase {self.round}"
         self._decide_all(order[order.size - count :], Verdict.REJECTED, why)
 
 
-def _harmonic(first: int, last: int) -> float:
+def _harmonic_sum(first: int, last: int) -> float:
     """Sum of 1/i for i = first..last."""
     terms: Floats = 1 / np.arange(first, last + 1)
     return float(terms.sum())

@@ -5,16 +5,16 @@ from .dump_reader import (
     FORMAT,
     VERSION,
     DumpError,
-    Record,
-    canonical,
+    DumpRecord,
+    canonical_json,
     digest_of,
-    read,
+    read_record,
     written_by,
 )
 from .findings import Finding
-from .replaying import Replayed, replay
-from .report import told
-from .verdict import Verification, verify
+from .replaying import ReplayedRun, replay_run
+from .report import describe_verification
+from .verdict import Verification, verify_dump
 
 __all__ = [
     "ANSWER",
@@ -22,14 +22,14 @@ __all__ = [
     "VERSION",
     "DumpError",
     "Finding",
-    "Record",
-    "Replayed",
+    "DumpRecord",
+    "ReplayedRun",
     "Verification",
-    "canonical",
+    "canonical_json",
     "digest_of",
-    "read",
-    "replay",
-    "told",
-    "verify",
+    "read_record",
+    "replay_run",
+    "describe_verification",
+    "verify_dump",
     "written_by",
 ]

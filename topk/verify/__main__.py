@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from .dump_reader import DumpError
-from .report import told
-from .verdict import verify
+from .report import describe_verification
+from .verdict import verify_dump
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -15,11 +15,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m topk.verify", description=__doc__)
     parser.add_argument("dump", type=Path, help="a file that dump_run wrote")
     try:
-        found = verify(json.loads(parser.parse_args(arguments).dump.read_text(encoding="utf-8")))
+        found = verify_dump(
+            json.loads(parser.parse_args(arguments).dump.read_text(encoding="utf-8"))
+        )
     except (OSError, ValueError, DumpError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    sys.stdout.write("".join(f"{line}\n" for line in told(found)))
+    sys.stdout.write("".join(f"{line}\n" for line in describe_verification(found)))
     return 0 if found.same else 1
 
 

@@ -4,33 +4,33 @@ import numpy as np
 
 from topk import question_order
 
-from .dump_reader import UNCOUNTED, Record
-from .findings import MOST_NAMED, Finding, of_workers
+from .dump_reader import UNCOUNTED, DumpRecord
+from .findings import MOST_NAMED, Finding, findings_of_workers
 
 
-def _positions(record: Record) -> list[Finding]:
+def _check_positions(record: DumpRecord) -> list[Finding]:
     """Each arm's positions go from 0 without a gap, and what counted of them is a beginning."""
     asked, found = record.asked, []
     first = np.searchsorted(asked.arm, asked.arm)
     gaps = np.unique(asked.arm[asked.position != np.arange(asked.arm.size) - first])
-    found += of_workers(
+    found += findings_of_workers(
         record, gaps, "the positions of their questions do not go from 0 without a gap"
     )
     counted = asked.counted != UNCOUNTED
     earlier = (asked.counted[1:] < asked.counted[:-1]) | ~counted[:-1]
     same = asked.arm[1:] == asked.arm[:-1]
     wrong = np.unique(asked.arm[1:][counted[1:] & earlier & same])
-    return found + of_workers(record, wrong, "answers were not counted in the order asked")
+    return found + findings_of_workers(record, wrong, "answers were not counted in the order asked")
 
 
-def _order(record: Record) -> list[Finding]:
+def _check_order(record: DumpRecord) -> list[Finding]:
     """Nobody is asked a question twice."""
     asked = record.asked
     pairs, times = np.unique(np.stack([asked.arm, asked.question]), axis=1, return_counts=True)
-    return of_workers(record, np.unique(pairs[0][times > 1]), "a question was asked twice")
+    return findings_of_workers(record, np.unique(pairs[0][times > 1]), "a question was asked twice")
 
 
-def _questions(record: Record) -> list[Finding]:
+def _check_questions(record: DumpRecord) -> list[Finding]:
     """The seed fixes each worker's order of questions, where nothing else has a say in it."""
     asked, wrong = record.asked, set()
     if record.run["recorded"]:
@@ -42,18 +42,18 @@ def _questions(record: Record) -> list[Finding]:
         known = np.flatnonzero(mine)[~beyond]
         if known.size:
             seed, arms, places = record.run["seed"], asked.arm[known], asked.position[known]
-            dealt = question_order.questions(seed, arms, places, size)
+            dealt = question_order.questions_at(seed, arms, places, size)
             for arm in np.unique(arms).tolist():
                 if met := record.claims[arm].get("met"):  # what was met before is passed over
                     own = arms == arm
-                    dealt[own] = question_order.without(seed, arm, places[own], size, met)
+                    dealt[own] = question_order.questions_without(seed, arm, places[own], size, met)
             other = dealt != asked.question[known]
             wrong |= set(arms[other].tolist())
     said = "the questions did not come in the order that the seed gives"
-    return of_workers(record, np.array(sorted(wrong), np.int64), said)
+    return findings_of_workers(record, np.array(sorted(wrong), np.int64), said)
 
 
-def _numbers(record: Record) -> list[Finding]:
+def _check_numbers(record: DumpRecord) -> list[Finding]:
     """The seed deals the numbers by which ties are broken; who joins later gets the next ones."""
     if record.run["joined"]:
         return []
@@ -68,7 +68,7 @@ def _numbers(record: Record) -> list[Finding]:
     return [Finding("Seed", "the workers are not numbered as this seed numbers them")]
 
 
-def _tallies(record: Record) -> list[Finding]:
+def _check_tallies(record: DumpRecord) -> list[Finding]:
     asked, n = record.asked, record.n
     counted = asked.counted != UNCOUNTED
     made = {
@@ -92,7 +92,7 @@ def _tallies(record: Record) -> list[Finding]:
     return found
 
 
-def _steps(record: Record) -> list[Finding]:
+def _check_steps(record: DumpRecord) -> list[Finding]:
     """Every step counted as many answers as it says; before all was told anew that may differ."""
     counted = record.asked.counted
     made = dict(
@@ -110,7 +110,7 @@ def _steps(record: Record) -> list[Finding]:
     return found[:MOST_NAMED]
 
 
-def _money(record: Record) -> list[Finding]:
+def _check_money(record: DumpRecord) -> list[Finding]:
     budget, asked = record.run["budget"], record.asked
     if any(one["kind"] == "regrade" for one in record.events):
         return []  # a question that was restored costs again what it had cost
@@ -120,4 +120,12 @@ def _money(record: Record) -> list[Finding]:
     return [Finding("Budget", f"{spent:,} questions were handed out, of {budget:,} allowed")]
 
 
-CHECKS = (_positions, _order, _questions, _numbers, _tallies, _steps, _money)
+CHECKS = (
+    _check_positions,
+    _check_order,
+    _check_questions,
+    _check_numbers,
+    _check_tallies,
+    _check_steps,
+    _check_money,
+)

@@ -28,7 +28,7 @@ class DumpError(ValueError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class DumpedAssignments:
     """What was handed out, in order of arm and position. All are (a,).
 
     question  its number in its kind's deck
@@ -50,7 +50,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Record:
+class DumpRecord:
     """A run as it was written down: what was asked of the algorithm, and what is claimed of it.
 
     run      settings and how it ended, by name
@@ -69,7 +69,7 @@ class Record:
     worker: Counts
     gone: NDArray[np.bool_]
     claims: Sequence[dict[str, Any]]
-    asked: Asked
+    asked: DumpedAssignments
     steps: dict[int, dict[str, Any]]
     events: Sequence[dict[str, Any]]
     memory: dict[str, Any]
@@ -123,15 +123,15 @@ class Record:
 def digest_of(document: dict[str, Any]) -> str:
     """Of all of a dump but its own ``digest``."""
     rest = {name: value for name, value in document.items() if name != "digest"}
-    return hashlib.sha256(canonical(rest).encode()).hexdigest()
+    return hashlib.sha256(canonical_json(rest).encode()).hexdigest()
 
 
-def canonical(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """As JSON with sorted names and no spaces, so that the same values are the same text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def read(document: Any) -> Record:
+def read_record(document: Any) -> DumpRecord:
     """Raises DumpError for what is no dump, or one of a version that is not known."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DumpError("This is no dump of a run: it does not begin with its format.")
@@ -142,9 +142,9 @@ def read(document: Any) -> Record:
             f"reads version {VERSION}."
         )
     try:
-        return _record(document)
+        return _read_record(document)
     except SPOILT as error:
-        raise DumpError(f"This dump cannot be read: {said(error)}.") from error
+        raise DumpError(f"This dump cannot be read: {error_text(error)}.") from error
 
 
 def written_by(document: dict[str, Any]) -> str:
@@ -153,19 +153,19 @@ def written_by(document: dict[str, Any]) -> str:
     return f"CrowdSelect {said}" if isinstance(said, str) else "an older CrowdSelect"
 
 
-def said(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """What was wrong, without a full stop."""
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing or not known"
     return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
 
 
-def _record(document: dict[str, Any]) -> Record:
+def _read_record(document: dict[str, Any]) -> DumpRecord:
     run, rows = document["run"], sorted(document["candidates"], key=lambda row: row["arm"])
     kinds = document["kinds"]
     if [row["arm"] for row in rows] != list(range(len(rows))):
         raise ValueError("the arms of its candidates are not numbered from 0 without a gap")
-    record = Record(
+    record = DumpRecord(
         run=run,
         options=dict(run["options"]),
         ks=tuple(int(kind["k"]) for kind in kinds),
@@ -175,7 +175,7 @@ def _record(document: dict[str, Any]) -> Record:
         worker=np.array([row["worker"] for row in rows], np.int64),
         gone=np.array([bool(row["gone"]) for row in rows], bool),
         claims=rows,
-        asked=_asked(rows, document["answer_columns"]),
+        asked=_read_asked(rows, document["answer_columns"]),
         steps={int(step["number"]): step for step in document["steps"]},
         events=document["events"],
         memory=document["memory"],
@@ -186,7 +186,7 @@ def _record(document: dict[str, Any]) -> Record:
     return record
 
 
-def _refuse_strange(record: Record) -> None:
+def _refuse_strange(record: DumpRecord) -> None:
     """Numbers that lead nowhere would be errors later on."""
     record.algorithm  # noqa: B018  an algorithm that is not known raises KeyError
     for name in ("status", "ending", "seed", "joined", "recorded", "epsilon", "delta", "budget"):
@@ -205,7 +205,7 @@ def _refuse_strange(record: Record) -> None:
         raise ValueError("its selection names an arm that is not in it")
 
 
-def _asked(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> Asked:
+def _read_asked(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> DumpedAssignments:
     known = [*ANSWER, DEALT] if DEALT in columns else [*ANSWER]
     places = [columns.index(name) for name in known]
     table = np.array(
@@ -219,4 +219,4 @@ def _asked(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> Asked:
     table = table[np.lexsort((table[:, 2], table[:, 0]))]
     arm, question, position, right, void, counted = table.T[:6]
     dealt = table[:, 6] if DEALT in columns else np.zeros_like(arm)
-    return Asked(arm, position, question, right, void.astype(bool), counted, dealt)
+    return DumpedAssignments(arm, position, question, right, void.astype(bool), counted, dealt)

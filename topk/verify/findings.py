@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from topk.selector import Counts
 
-from .dump_reader import Record
+from .dump_reader import DumpRecord
 
 MOST_NAMED = 10
 
@@ -20,6 +20,6 @@ class Finding:
         return f"{self.about}: {self.said}"
 
 
-def of_workers(record: Record, arms: Counts, said: str) -> list[Finding]:
+def findings_of_workers(record: DumpRecord, arms: Counts, said: str) -> list[Finding]:
     """The same of each of these arms; of many, of the first."""
     return [Finding(f"Worker {record.who(arm)}", said) for arm in arms[:MOST_NAMED].tolist()]

@@ -6,26 +6,26 @@ from typing import Any
 import numpy as np
 
 from topk.feed import tell_in_turn
-from topk.registry import build
+from topk.registry import build_selector
 from topk.roster import (
     OPENED,
-    among,
-    enough,
-    here,
+    active_arms,
+    build_problem,
+    has_enough,
     is_guarantee_lost,
-    of_each_kind,
     plan_options,
-    problem,
+    quotas_per_kind,
+    restrict_quotas,
     share_left,
 )
 from topk.selector import Counts, Selector
-from topk.state import State, pack
+from topk.state import State, pack_memory
 
-from .dump_reader import UNCOUNTED, Record
+from .dump_reader import UNCOUNTED, DumpRecord
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayedRun:
     """arms      (r,) the run's numbers of those who are left to choose from
     selector  None where they are too few
     refused   how many answers it had not asked for when they were counted
@@ -36,32 +36,32 @@ class Replayed:
     refused: int = 0
 
 
-def roster(record: Record) -> Counts:
+def roster_arms(record: DumpRecord) -> Counts:
     """(r,) the run's numbers of the arms that the algorithm knows, in its order."""
     run = record.run
-    return here(record.kind, record.gone, run["seed"], bool(run["joined"]))
+    return active_arms(record.kind, record.gone, run["seed"], bool(run["joined"]))
 
 
-def is_lost(record: Record) -> bool:
+def is_lost(record: DumpRecord) -> bool:
     """Return whether changes of the roster cost the guarantee of this run."""
     events = record.events if record.run["joined"] else []
     opened = [one["step"] for one in events if one["kind"] == OPENED]
-    return is_guarantee_lost(record.algorithm, record.gone, _counts(record, None)[0], opened)
+    return is_guarantee_lost(record.algorithm, record.gone, _count_answers(record, None)[0], opened)
 
 
-def replay(record: Record, upto: int | None = None) -> Replayed:
+def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
     """upto  the step after which it is looked at; None for now"""
-    arms = roster(record)
+    arms = roster_arms(record)
     waits = record.run["enrolling"] and not record.algorithm.open_roster
     workers = arms.size // len(record.ks)
-    if waits or not enough(workers, record.ks, record.run["one_kind_each"]):
-        return Replayed(arms, None)
+    if waits or not has_enough(workers, record.ks, record.run["one_kind_each"]):
+        return ReplayedRun(arms, None)
     if record.algorithm.open_roster:
-        return Replayed(arms, _from_tallies(record, arms, upto))
+        return ReplayedRun(arms, _selector_from_tallies(record, arms, upto))
     return _step_by_step(record, arms, upto)
 
 
-def _counts(record: Record, upto: int | None) -> tuple[Counts, Counts]:
+def _count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts]:
     """(n,) answers that count, and right ones, after this step."""
     asked = record.asked
     which = (asked.counted != UNCOUNTED) & ~asked.void
@@ -71,7 +71,7 @@ def _counts(record: Record, upto: int | None) -> tuple[Counts, Counts]:
     return asked.tally(which, record.n), asked.tally(right, record.n)
 
 
-def _out(record: Record, upto: int | None) -> Counts:
+def _outstanding(record: DumpRecord, upto: int | None) -> Counts:
     """(n,) what was asked before this step and was not counted in it or before."""
     asked = record.asked
     if upto is None:
@@ -80,16 +80,18 @@ def _out(record: Record, upto: int | None) -> Counts:
     return asked.tally(open_ & (asked.dealt < upto), record.n)
 
 
-def _from_tallies(record: Record, arms: Counts, upto: int | None) -> Selector:
+def _selector_from_tallies(record: DumpRecord, arms: Counts, upto: int | None) -> Selector:
     """Such algorithms remember nothing else."""
-    pulls, right = _counts(record, upto)
+    pulls, right = _count_answers(record, upto)
     nobody = np.zeros(arms.size, np.int8)
-    state = State(pulls[arms], right[arms].astype(float), nobody, {}, _out(record, upto)[arms])
-    before = pulls if upto is None else _counts(record, upto - 1)[0]
-    return selector(record, arms, state, share_left(record.gone, before))
+    state = State(
+        pulls[arms], right[arms].astype(float), nobody, {}, _outstanding(record, upto)[arms]
+    )
+    before = pulls if upto is None else _count_answers(record, upto - 1)[0]
+    return rebuild_selector(record, arms, state, share_left(record.gone, before))
 
 
-def _step_by_step(record: Record, arms: Counts, upto: int | None) -> Replayed:
+def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> ReplayedRun:
     """In the steps in which it was told, because rounds end in them; all at once where all was
     told again."""
     asked, state, refused = record.asked, State.fresh(arms.size), 0
@@ -101,42 +103,44 @@ def _step_by_step(record: Record, arms: Counts, upto: int | None) -> Replayed:
         again = number == record.anew
         which = (asked.counted <= number) if again else (asked.counted == number)
         known = which & (asked.counted != UNCOUNTED) & ~asked.void & (places[asked.arm] >= 0)
-        before, _ = _counts(record, number if again else number - 1)
+        before, _ = _count_answers(record, number if again else number - 1)
         share = share_left(record.gone, before)
-        one = selector(record, arms, state, share, _epsilon(record, number))
+        one = rebuild_selector(record, arms, state, share, _epsilon_at(record, number))
         told = tell_in_turn(one, known, asked.arm, places[asked.arm], asked.right)
         refused += int(known.sum() - told.sum())
-        state = _stored(one.state)
-    now, _ = _counts(record, None if upto is None else upto - 1)
-    return Replayed(arms, selector(record, arms, state, share_left(record.gone, now)), refused)
+        state = _roundtrip_state(one.state)
+    now, _ = _count_answers(record, None if upto is None else upto - 1)
+    return ReplayedRun(
+        arms, rebuild_selector(record, arms, state, share_left(record.gone, now)), refused
+    )
 
 
-def _stored(state: State) -> State:
+def _roundtrip_state(state: State) -> State:
     """As it went into a database and came out of it."""
-    return State(state.pulls, state.rewards, state.verdict, pack(state.memory))
+    return State(state.pulls, state.rewards, state.verdict, pack_memory(state.memory))
 
 
-def _epsilon(record: Record, number: int) -> float:
+def _epsilon_at(record: DumpRecord, number: int) -> float:
     """It may have been changed since: each step says which one was wanted."""
     kind, step = record.algorithm, record.steps.get(number)
     moves = kind.epsilon_moves and "epsilon" in kind.needs and kind.promise.fixed == "confidence"
     return float(step["wanted"] if step and moves else record.run["epsilon"])
 
 
-def selector(
-    record: Record, arms: Counts, state: State, share: float, epsilon: float | None = None
+def rebuild_selector(
+    record: DumpRecord, arms: Counts, state: State, share: float, epsilon: float | None = None
 ) -> Selector:
     """The algorithm on these arms, in this state; share is what of δ is left to them."""
     run, kind = record.run, record.algorithm
     options: dict[str, Any] = dict(record.options)
     if "quotas" in options:
-        options["quotas"] = among(options["quotas"], arms, record.ks[0])
+        options["quotas"] = restrict_quotas(options["quotas"], arms, record.ks[0])
     people = np.unique(record.worker[arms], return_inverse=True)[1]
     several = (kind.several_skills, run["one_kind_each"])
-    options |= of_each_kind(record.ks, people, *several)
+    options |= quotas_per_kind(record.ks, people, *several)
     options |= plan_options(kind, record.n, arms.size)
     wanted = run["epsilon"] if epsilon is None else epsilon
     limits = (wanted, run["delta"] * share, run["budget"])
     size = arms.size // len(record.ks)
-    asked = problem(record.ks, size, kind.several_skills, *limits)
-    return build(run["algorithm"], asked, state, **options)
+    asked = build_problem(record.ks, size, kind.several_skills, *limits)
+    return build_selector(run["algorithm"], asked, state, **options)

@@ -7,7 +7,7 @@ from .verdict import Verification
 MOST_SELECTED = 50
 
 
-def told(found: Verification) -> list[str]:
+def describe_verification(found: Verification) -> list[str]:
     named = ", ".join(found.selection[:MOST_SELECTED]) or "nobody"
     more = len(found.selection) - MOST_SELECTED
     lines = [f"Selected by the answers: {named}{f', and {more} more' if more > 0 else ''}."]

@@ -4,21 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from topk.selected_arms import name
+from topk.selected_arms import select_arms
 
-from .dump_reader import UNCOUNTED, Record
-from .replaying import Replayed, replay
+from .dump_reader import UNCOUNTED, DumpRecord
+from .replaying import ReplayedRun, replay_run
 
 
-def named(record: Record, found: Replayed) -> set[int]:
+def selected_numbers(record: DumpRecord, found: ReplayedRun) -> set[int]:
     """The run's numbers of those it names; nobody where too few are left to choose from."""
     if found.selector is None:
         return set()
     early = record.ended and not record.finished
-    return set(name(found.selector, found.arms, early, record.proof).arms.tolist())
+    return set(select_arms(found.selector, found.arms, early, record.proof).arms.tolist())
 
 
-def turned(record: Record, arm: int, upto: int | None = None) -> int | None:
+def flips_needed(record: DumpRecord, arm: int, upto: int | None = None) -> int | None:
     """The fewest of its answers, the latest first, that had to be graded the other way round.
 
     Right ones of an arm that is named, wrong ones of another; all that was asked, and what others
@@ -28,7 +28,7 @@ def turned(record: Record, arm: int, upto: int | None = None) -> int | None:
     asked = record.asked
     mine = (asked.arm == arm) & (asked.counted != UNCOUNTED) & ~asked.void
     mine &= asked.counted <= (upto or asked.counted.max(initial=0))
-    inside = arm in named(record, replay(record, upto))
+    inside = arm in selected_numbers(record, replay_run(record, upto))
     places = np.flatnonzero(mine & (asked.right == int(inside)))[::-1]
 
     def flips(count: int) -> bool:
@@ -36,7 +36,7 @@ def turned(record: Record, arm: int, upto: int | None = None) -> int | None:
         right[places[:count]] = int(not inside)
         # A proof rests on the answers as they were.
         other = replace(record, asked=replace(asked, right=right), proof={})
-        return (arm in named(other, replay(other, upto))) != inside
+        return (arm in selected_numbers(other, replay_run(other, upto))) != inside
 
     if not places.size or not flips(places.size):
         return None if places.size else 0

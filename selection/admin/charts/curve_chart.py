@@ -54,7 +54,7 @@ class CurveChart:
         return [curve.title for curve in self.curves]
 
 
-def draw(name: str, points: Sequence[Mapping[str, Any]], plan: Plan) -> CurveChart | None:
+def draw_curve(name: str, points: Sequence[Mapping[str, Any]], plan: Plan) -> CurveChart | None:
     """name: "epsilon" or "k". None while there are too few points to see anything."""
     ats = sorted({point["at"] for point in points})
     if len(ats) < 2:
@@ -66,12 +66,12 @@ def draw(name: str, points: Sequence[Mapping[str, Any]], plan: Plan) -> CurveCha
     chosen = [[point for point in points if point["title"] == title] for title in titles]
     return CurveChart(
         name=name,
-        curves=[_curve(number, own, scale) for number, own in enumerate(chosen, 1)],
+        curves=[_build_curve(number, own, scale) for number, own in enumerate(chosen, 1)],
         across=[Mark(scale.x(at), f"{at:g}") for at in ats],
-        up=[Mark(scale.y(top * part / 4), _short(top * part / 4)) for part in range(5)],
-        limits=_limits(plan, scale, top),
+        up=[Mark(scale.y(top * part / 4), _short_number(top * part / 4)) for part in range(5)],
+        limits=_limit_marks(plan, scale, top),
         here=scale.x(here) if here in ats else None,
-        table=[(f"{at:g}", [_cell(own, at) for own in chosen]) for at in ats],
+        table=[(f"{at:g}", [_format_cell(own, at) for own in chosen]) for at in ats],
     )
 
 
@@ -90,7 +90,7 @@ class _Scale:
         return round(TOP + (HEIGHT - TOP - BOTTOM) * (1 - answers / self._top), 1)
 
 
-def _curve(number: int, points: Sequence[Mapping[str, Any]], scale: _Scale) -> Curve:
+def _build_curve(number: int, points: Sequence[Mapping[str, Any]], scale: _Scale) -> Curve:
     lower, middle, upper = (
         [(scale.x(one["at"]), scale.y(_band(one)[which])) for one in points] for which in range(3)
     )
@@ -98,7 +98,9 @@ def _curve(number: int, points: Sequence[Mapping[str, Any]], scale: _Scale) -> C
         Dot(x, y, one["feasible"], f"{one['at']:g}: {one['median']:,} answers")
         for (x, y), one in zip(middle, points, strict=True)
     ]
-    return Curve(points[0]["title"], number, _path(middle), _path(lower + upper[::-1]), dots)
+    return Curve(
+        points[0]["title"], number, _svg_path(middle), _svg_path(lower + upper[::-1]), dots
+    )
 
 
 def _band(point: Mapping[str, Any]) -> Sequence[int]:
@@ -106,11 +108,11 @@ def _band(point: Mapping[str, Any]) -> Sequence[int]:
     return point["answers"] or [point["median"]] * 3
 
 
-def _path(points: Sequence[tuple[float, float]]) -> str:
+def _svg_path(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x},{y}" for x, y in points)
 
 
-def _limits(plan: Plan, scale: _Scale, top: float) -> list[Mark]:
+def _limit_marks(plan: Plan, scale: _Scale, top: float) -> list[Mark]:
     all_of_them = plan.workers * plan.questions
     found = [(all_of_them, "every question answered by everybody")]
     if plan.budget is not None:
@@ -118,7 +120,7 @@ def _limits(plan: Plan, scale: _Scale, top: float) -> list[Mark]:
     return [Mark(scale.y(at), f"{words}: {at:,}") for at, words in found if at <= top * 1.05]
 
 
-def _cell(points: Sequence[Mapping[str, Any]], at: float) -> str:
+def _format_cell(points: Sequence[Mapping[str, Any]], at: float) -> str:
     found = [one for one in points if one["at"] == at]
     if not found:
         return "–"
@@ -129,5 +131,5 @@ def _cell(points: Sequence[Mapping[str, Any]], at: float) -> str:
     return f"{median:,} ({', '.join(more)})" if more else f"{median:,}"
 
 
-def _short(answers: float) -> str:
+def _short_number(answers: float) -> str:
     return f"{answers / 1000:.3g}k" if answers >= 10_000 else f"{answers:,.0f}"

@@ -17,7 +17,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Picture:
+class PopulationChart:
     """A bar for each step of accuracy in a box of ``width`` by ``height``.
 
     border    where the best K begin, in the box; ``above`` is the accuracy it stands for
@@ -36,12 +36,12 @@ class Picture:
     doubtful: bool
 
 
-def draw(fitted: PopulationSummary) -> Picture:
+def draw_population(fitted: PopulationSummary) -> PopulationChart:
     steps = len(fitted.shares)
     border = fitted.border * steps
-    return Picture(
+    return PopulationChart(
         bars=[
-            _bar(i, share / max(fitted.shares), i + 0.5 > border)
+            _draw_bar(i, share / max(fitted.shares), i + 0.5 > border)
             for i, share in enumerate(fitted.shares)
         ],
         width=steps,
@@ -62,6 +62,6 @@ def _p_value(p: float) -> str:
     return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
-def _bar(number: int, share: float, best: bool) -> Bar:
+def _draw_bar(number: int, share: float, best: bool) -> Bar:
     height = HEIGHT * share * 0.96
     return Bar(number + 0.08, HEIGHT - height, 0.84, height, best)

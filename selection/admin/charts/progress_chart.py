@@ -9,7 +9,7 @@ WIDTH, HEIGHT = 600, 150
 
 
 @dataclass(frozen=True)
-class Chart:
+class ProgressChart:
     """Points of polygons and lines in a box of WIDTH by HEIGHT; time goes to the right.
 
     decided             whether there were verdicts before the last step
@@ -26,26 +26,26 @@ class Chart:
     seconds: float
 
 
-def draw(history: Sequence[Step], workers: int) -> Chart | None:
+def draw_progress(history: Sequence[Step], workers: int) -> ProgressChart | None:
     """The chart of these steps; None while there are too few to see anything."""
     if len(history) < 2 or not workers:
         return None
-    across = _across(history)
+    across = _x_positions(history)
     top = max(max(step.gap for step in history), history[-1].wanted, 0.01)
     accepted = [HEIGHT * (1 - step.accepted / workers) for step in history]
     rejected = [HEIGHT * step.rejected / workers for step in history]
-    return Chart(
+    return ProgressChart(
         decided=any(step.accepted or step.rejected for step in history[:-1]),
-        accepted=_area(across, accepted, HEIGHT),
-        rejected=_area(across, rejected, 0),
-        gap=_points(across, [HEIGHT * (1 - step.gap / top) for step in history]),
+        accepted=_svg_area(across, accepted, HEIGHT),
+        rejected=_svg_area(across, rejected, 0),
+        gap=_svg_points(across, [HEIGHT * (1 - step.gap / top) for step in history]),
         wanted=round(HEIGHT * (1 - history[-1].wanted / top), 1),
         top=top,
         seconds=(history[-1].at - history[0].at).total_seconds(),
     )
 
 
-def _across(history: Sequence[Step]) -> list[float]:
+def _x_positions(history: Sequence[Step]) -> list[float]:
     start, end = history[0].at.timestamp(), history[-1].at.timestamp()
     span = end - start
     if not span:
@@ -53,9 +53,9 @@ def _across(history: Sequence[Step]) -> list[float]:
     return [WIDTH * (step.at.timestamp() - start) / span for step in history]
 
 
-def _points(across: Sequence[float], down: Sequence[float]) -> str:
+def _svg_points(across: Sequence[float], down: Sequence[float]) -> str:
     return " ".join(f"{x:.0f},{y:.1f}" for x, y in zip(across, down, strict=True))
 
 
-def _area(across: Sequence[float], down: Sequence[float], base: float) -> str:
-    return f"{across[0]:.0f},{base} {_points(across, down)} {across[-1]:.0f},{base}"
+def _svg_area(across: Sequence[float], down: Sequence[float], base: float) -> str:
+    return f"{across[0]:.0f},{base} {_svg_points(across, down)} {across[-1]:.0f},{base}"

@@ -16,9 +16,9 @@ from unfold.widgets import (
 
 from selection.errors import Refused
 from selection.imports import surveys
-from selection.imports.platforms import FIELDS, WORKERS, Plan
+from selection.imports.platforms import FIELDS, WORKERS, ColumnPlan
 from selection.imports.readers import ENCODINGS
-from selection.imports.uploads import Head
+from selection.imports.uploads import FileHead
 from selection.models import Upload
 
 SURVEY = "survey"
@@ -31,9 +31,9 @@ class ColumnForm(forms.Form):
     ``plan`` is what was chosen.
     """
 
-    def __init__(self, upload: Upload, head: Head, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, upload: Upload, head: FileHead, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.known = Plan(**upload.plan)
+        self.known = ColumnPlan(**upload.plan)
         columns = [(str(place), name) for place, name in enumerate(head.header) if name]
         self.columns = dict(columns)
         self.places = {name: place for place, name in columns}
@@ -71,7 +71,7 @@ class ColumnForm(forms.Form):
             help_text="What stands above it, as a title, is left out.",
         )
 
-    def other_header(self) -> int:
+    def chosen_header_row(self) -> int:
         """The row that is said to name the columns, where it is another one; else 0."""
         said = self.data.get("header", "")
         row = int(said) if said.isdecimal() and len(said) < 8 else 0
@@ -88,7 +88,7 @@ class ColumnForm(forms.Form):
                 widget=forms.CheckboxSelectMultiple,
             )
 
-    def _add_survey(self, survey: Plan) -> None:
+    def _add_survey(self, survey: ColumnPlan) -> None:
         """Each row is one answer, or all answers of a worker."""
         for name in ("question", "response"):
             self.fields[name].required = False
@@ -104,7 +104,9 @@ class ColumnForm(forms.Form):
             named = survey.questions.items()
             self.fields["questions"] = forms.MultipleChoiceField(
                 label="Then these columns are answers to the questions that they name",
-                choices=[(str(self.places[column]), _pair(column, key)) for column, key in named],
+                choices=[
+                    (str(self.places[column]), _pair_value(column, key)) for column, key in named
+                ],
                 required=False,
                 initial=[self.places[column] for column in ticked],
                 widget=forms.CheckboxSelectMultiple,
@@ -128,7 +130,7 @@ class ColumnForm(forms.Form):
         """A field for each column that names no question: which one it has the answers to."""
         return (self[name] for name in self.fields if name.startswith(OTHER))
 
-    def _add_encoding(self, upload: Upload, head: Head) -> None:
+    def _add_encoding(self, upload: Upload, head: FileHead) -> None:
         found = ENCODINGS.get(head.encoding, head.encoding.upper())
         by_itself = found if not upload.encoding else "as they look"
         self.fields["encoding"] = forms.ChoiceField(
@@ -143,7 +145,9 @@ class ColumnForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if self.survey:
-            if self._said(cleaned) and not (cleaned.get("question") or cleaned.get("response")):
+            if self._column_choices(cleaned) and not (
+                cleaned.get("question") or cleaned.get("response")
+            ):
                 cleaned["shape"] = SURVEY
             self._refuse_neither(cleaned)
         names = self._fields_of(cleaned)
@@ -170,20 +174,20 @@ class ColumnForm(forms.Form):
 
     def _refuse_survey(self, cleaned: dict[str, Any]) -> None:
         try:
-            plan = self._survey(cleaned)
+            plan = self._survey_plan(cleaned)
         except Refused as refusal:
             raise ValidationError(str(refusal)) from refusal
         if not plan.questions:
             raise ValidationError("Tick the columns that have answers, or say of which question.")
 
-    def plan(self) -> Plan:
+    def plan(self) -> ColumnPlan:
         cleaned = self.cleaned_data
         names = self._fields_of(cleaned)
         fields = {name: self.columns[cleaned[name]] for name in names if cleaned.get(name)}
         if self.survey and cleaned["shape"] == SURVEY:
-            return self._survey(cleaned)
+            return self._survey_plan(cleaned)
         kept = [self.columns[place] for place in cleaned.get("attributes", [])]
-        return Plan(
+        return ColumnPlan(
             self.known.kind,
             "" if self.known.questions else self.known.title,
             fields,
@@ -194,7 +198,7 @@ class ColumnForm(forms.Form):
             header=self.known.header,
         )
 
-    def _survey(self, cleaned: dict[str, Any]) -> Plan:
+    def _survey_plan(self, cleaned: dict[str, Any]) -> ColumnPlan:
         """What was ticked, and what was said of other columns. Raises Refused."""
         assert self.survey is not None
         place = cleaned.get("worker")
@@ -204,14 +208,14 @@ class ColumnForm(forms.Form):
         if fields.get("worker") in named:
             raise Refused("The column with the worker's id has no answers.")
         plan = replace(self.survey, fields=fields, questions=named, header=self.known.header)
-        columns, names = list(self.columns.values()), surveys.names(self.asked)
-        return surveys.assigned(plan, columns, self._said(cleaned), names)
+        columns, names = list(self.columns.values()), surveys.question_names(self.asked)
+        return surveys.assign_columns(plan, columns, self._column_choices(cleaned), names)
 
-    def _said(self, cleaned: dict[str, Any]) -> list[tuple[str, str]]:
+    def _column_choices(self, cleaned: dict[str, Any]) -> list[tuple[str, str]]:
         """(column, question) of those that name none by themselves."""
         said = [(column, cleaned.get(OTHER + place)) for place, column in self.columns.items()]
         return [(column, name) for column, name in said if name]
 
 
-def _pair(column: str, key: str) -> str:
+def _pair_value(column: str, key: str) -> str:
     return column if column == key else f"{column} ({key})"

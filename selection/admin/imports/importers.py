@@ -29,49 +29,47 @@ class Importer:
     cells: Callable[[UploadedRow], Sequence[str]]
 
 
-def _workers(pool: Any, upload: Upload, _: Outside) -> str:
+def _import_workers(pool: Any, upload: Upload, _: Outside) -> str:
     fate = "who are in it already would get the name and attributes given here"
-    return _joining(upload, "new worker", f"the pool “{pool}”", fate)
+    return _describe_merge(upload, "new worker", f"the pool “{pool}”", fate)
 
 
-def _questions(into: Any, upload: Upload, _: Outside) -> str:
+def _import_questions(into: Any, upload: Upload, _: Outside) -> str:
     fate = "that are in it already would be replaced"
-    return _joining(upload, "new question", f"the set “{into}”", fate)
+    return _describe_merge(upload, "new question", f"the set “{into}”", fate)
 
 
-def _joining(upload: Upload, noun: str, where: str, fate: str) -> str:
+def _describe_merge(upload: Upload, noun: str, where: str, fate: str) -> str:
     """fate: what becomes of those that are there already"""
-    known = commit.good(upload).filter(fresh=False).count()
+    known = commit.accepted_rows(upload).filter(fresh=False).count()
     more = f", and {known:,} {fate}" if known else ""
-    return f"{counted(upload.fine - known, noun)} would join {where}{more}."
+    return f"{count_noun(upload.fine - known, noun)} would join {where}{more}."
 
 
-def _answers(run: Any, upload: Upload, outside: Outside) -> str:
-    now, later, vain = commit.when_counted(upload, outside)
-    wait = (
-        f"{counted(later, 'answer')} would wait until the algorithm asks that worker that question"
-    )
-    at_once = f"{counted(now, 'answer')} to questions that are out now would count at once"
+def _import_answers(run: Any, upload: Upload, outside: Outside) -> str:
+    now, later, vain = commit.count_by_moment(upload, outside)
+    wait = f"{count_noun(later, 'answer')} would wait until the algorithm asks that worker that question"
+    at_once = f"{count_noun(now, 'answer')} to questions that are out now would count at once"
     unasked = (
-        f"{counted(vain, 'answer')} to questions that were retired would be kept, and used only if "
+        f"{count_noun(vain, 'answer')} to questions that were retired would be kept, and used only if "
         "those are restored"
     )
     said = [at_once] * bool(now) + [wait] * bool(later) + [unasked] * bool(vain)
     return "; ".join(said) + "."
 
 
-def _of_worker(row: UploadedRow) -> Sequence[str]:
+def _worker_cells(row: UploadedRow) -> Sequence[str]:
     named = ", ".join(f"{name}: {value}" for name, value in row.data["attributes"].items())
     return [row.key or "", row.data["name"], named]
 
 
-def _of_question(row: UploadedRow) -> Sequence[str]:
+def _question_cells(row: UploadedRow) -> Sequence[str]:
     accepted, choices = (" | ".join(row.data[name]) for name in ("accepted", "choices"))
-    way = rules.words(row.data["grading"])
+    way = rules.describe_grading(row.data["grading"])
     return [row.key or "", row.data["prompt"], accepted, choices, way]
 
 
-def _of_answer(row: UploadedRow) -> Sequence[str]:
+def _answer_cells(row: UploadedRow) -> Sequence[str]:
     return [row.data[name] for name in ("worker", "question", "response")]
 
 
@@ -91,8 +89,8 @@ WORKERS = Importer(
     "worker,name,country\nA1B2C3,Ada,UK\nD4E5F6,Grace,US",
     ["worker", "name", "attributes"],
     "selection.change_pool",
-    _workers,
-    _of_worker,
+    _import_workers,
+    _worker_cells,
 )
 
 
@@ -116,8 +114,8 @@ QUESTIONS = Importer(
     "q4,Which of these can fly?,gull|bat,gull|bat|whale,multiple,",
     ["question", "prompt", "answer", "choices", "grading"],
     "selection.change_questionset",
-    _questions,
-    _of_question,
+    _import_questions,
+    _question_cells,
 )
 
 
@@ -133,10 +131,10 @@ ANSWERS = Importer(
     "worker,question,response\nA1B2C3,q1,yes\nD4E5F6,q1,no",
     ["worker", "question", "response"],
     "selection.change_run",
-    _answers,
-    _of_answer,
+    _import_answers,
+    _answer_cells,
 )
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -5,7 +5,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from selection.accounts import allowed
+from selection.accounts import is_allowed
 from selection.errors import Refused
 from selection.models import Pool, Run
 from selection.runs import previews, roster_opening
@@ -18,16 +18,16 @@ def offer_joining(request: HttpRequest, pool: Pool) -> None:
 
     To those who may change runs: others do not learn from it which runs there are.
     """
-    if not allowed(request, "selection.change_run", pool):
+    if not is_allowed(request, "selection.change_run", pool):
         return
     going = pool.runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
     for run in going.order_by("-id")[:MOST_RUNS]:
-        others = roster_opening.others_of(run).count()
+        others = roster_opening.workers_not_in_run(run).count()
         if others:
-            _offer(request, run, others)
+            _offer_message(request, run, others)
 
 
-def _offer(request: HttpRequest, run: Run, others: int) -> None:
+def _offer_message(request: HttpRequest, run: Run, others: int) -> None:
     workers = "1 worker of this pool is" if others == 1 else f"{others} workers of this pool are"
     try:
         previews.join_others(run)

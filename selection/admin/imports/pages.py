@@ -22,13 +22,13 @@ from selection.admin.page import Page, csv_response, object_url
 from selection.answers.recording import Outside
 from selection.errors import NotFound, Refused
 from selection.imports import commit, uploads
-from selection.imports.platforms import Plan, elsewhere
+from selection.imports.platforms import ColumnPlan, suggest_other_kind
 from selection.imports.submissions import statuses_of
 from selection.models import Pool, Upload
 from selection.runs import platform_submissions, recorded_answers_only
 
 from .column_form import ColumnForm
-from .importers import WORKERS, Importer, counted
+from .importers import WORKERS, Importer, count_noun
 from .join_offer import offer_joining
 
 PROBLEMS_SHOWN = 200
@@ -50,7 +50,7 @@ def import_urls(model_admin: ModelAdmin, importer: Importer) -> list[URLPattern]
     ]
 
 
-def to_import(request: HttpRequest, made: Model) -> HttpResponseRedirect | None:
+def redirect_to_import(request: HttpRequest, made: Model) -> HttpResponseRedirect | None:
     """After adding a pool or a set: on to its import, unless another way was asked for."""
     if {"_continue", "_addanother", "_popup"} & set(request.POST):
         return None
@@ -96,7 +96,7 @@ class UploadPage(ImportPage):
         if form.is_valid():
             name, content = form.cleaned_data["name"], form.cleaned_data["content"]
             try:
-                made = uploads.create(self.importer.kind, self.object, name, content)
+                made = uploads.create_upload(self.importer.kind, self.object, name, content)
                 return redirect(self.address("preview", made.pk))
             except Refused as refusal:
                 form.add_error(None, str(refusal))
@@ -122,47 +122,47 @@ class PreviewPage(ImportPage):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not Upload.objects.filter(pk=self.kwargs["upload"]).exists():
-            return self._gone()
+            return self._redirect_gone()
         upload = self.upload()
         if "problems" in request.GET:
-            found = commit.left_out(upload, self.outside)
+            found = commit.rejected_rows(upload, self.outside)
             rows = ({"line": row.line, "reason": row.why} for row in found.iterator())
             return csv_response("rows-not-taken", ["line", "reason"], rows)
         if upload.state == State.TAKEN:
             return self.render_to_response(self.get_context_data(upload=upload))
-        return self._preview(upload)
+        return self._render_preview(upload)
 
-    def _preview(self, upload: Upload, form: ColumnForm | None = None) -> HttpResponse:
+    def _render_preview(self, upload: Upload, form: ColumnForm | None = None) -> HttpResponse:
         try:
-            head = uploads.head(upload)
+            head = uploads.read_head(upload)
         except Refused as refusal:
-            return self._refused(upload, refusal)
-        found = commit.left_out(upload, self.outside)
+            return self._redirect_refused(upload, refusal)
+        found = commit.rejected_rows(upload, self.outside)
         problems = list(found[:PROBLEMS_SHOWN])
-        plan = Plan(**upload.plan)
+        plan = ColumnPlan(**upload.plan)
         context = self.get_context_data(
             upload=upload,
             head=head,
             plan=plan,
             form=form or ColumnForm(upload, head),
-            hint=elsewhere(upload.kind, head.header) if plan.missing() else "",
-            missing=plan.missing(),
-            unused=_unused(plan, head.header),
+            hint=suggest_other_kind(upload.kind, head.header) if plan.missing_fields() else "",
+            missing=plan.missing_fields(),
+            unused=_unused_columns(plan, head.header),
             wrong=self.outside == "wrong",
             count=upload.fine + (upload.outside if self.outside == "wrong" else 0),
             not_taken=upload.bad + (upload.outside if self.outside == "refuse" else 0),
             problems=problems,
-            same=_same([problem.why for problem in problems]) and not upload.fine,
-            **(self._sorted(upload) if upload.state == State.READY else {}),
+            same=_are_alike([problem.why for problem in problems]) and not upload.fine,
+            **(self._sorted_rows(upload) if upload.state == State.READY else {}),
         )
         return self.render_to_response(context)
 
-    def _sorted(self, upload: Upload) -> dict[str, Any]:
-        rows = commit.good(upload, self.outside)[:ROWS_SHOWN]
+    def _sorted_rows(self, upload: Upload) -> dict[str, Any]:
+        rows = commit.accepted_rows(upload, self.outside)[:ROWS_SHOWN]
         statuses = statuses_of(upload) if upload.kind == Upload.Kind.WORKERS else {}
         return {
             "gave_up": [
-                key for key, status in statuses.items() if platform_submissions.left(status)
+                key for key, status in statuses.items() if platform_submissions.has_left(status)
             ],
             "may_switch": upload.kind == Upload.Kind.ANSWERS
             and recorded_answers_only.may_switch(self.object),
@@ -172,23 +172,23 @@ class PreviewPage(ImportPage):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not Upload.objects.filter(pk=self.kwargs["upload"]).exists():
-            return self._gone()
+            return self._redirect_gone()
         upload = self.upload()
         if "cancel" in request.POST:
-            uploads.put_aside(upload)
+            uploads.discard_upload(upload)
             return redirect(self.address("import"))
         if "columns" in request.POST:
             return self._name_columns(upload)
-        return self._undo(upload) if "undo" in request.POST else self._take(upload)
+        return self._undo_import(upload) if "undo" in request.POST else self._take(upload)
 
     def _name_columns(self, upload: Upload) -> HttpResponseBase:
         try:
-            form = ColumnForm(upload, uploads.head(upload), self.request.POST)
-            if row := form.other_header():
+            form = ColumnForm(upload, uploads.read_head(upload), self.request.POST)
+            if row := form.chosen_header_row():
                 uploads.begin_at(upload, row, upload.encoding)
                 return redirect(self.address("preview", upload.pk))
             if not form.is_valid():
-                return self._preview(upload, form)
+                return self._render_preview(upload, form)
             uploads.name_columns(upload, form.plan(), form.cleaned_data.get("encoding", ""))
         except Refused as refusal:
             messages.error(self.request, str(refusal))
@@ -203,49 +203,49 @@ class PreviewPage(ImportPage):
                     recorded_answers_only.use_recorded_only(
                         self.object, self.request.user.get_username()
                     )
-                upload, count = commit.take(upload.pk, self.outside)
+                upload, count = commit.commit_import(upload.pk, self.outside)
         except NotFound:
-            return self._gone()
+            return self._redirect_gone()
         except Refused as refusal:
-            return self._refused(upload, refusal)
-        audit.note(
+            return self._redirect_refused(upload, refusal)
+        audit.record_entry(
             "import", self.object, after={"file": upload.name, self.importer.noun + "s": count}
         )
-        messages.success(self.request, f"{counted(count, self.importer.noun)} imported.")
+        messages.success(self.request, f"{count_noun(count, self.importer.noun)} imported.")
         left = upload.bad + (upload.outside if self.outside == "refuse" else 0)
         if left:
-            messages.warning(self.request, f"{counted(left, 'line')} not taken.")
+            messages.warning(self.request, f"{count_noun(left, 'line')} not taken.")
         if isinstance(self.object, Pool):
             offer_joining(self.request, self.object)
         return redirect(object_url(self.object))
 
-    def _undo(self, upload: Upload) -> HttpResponse:
+    def _undo_import(self, upload: Upload) -> HttpResponse:
         try:
-            commit.undo(upload.pk)
+            commit.undo_import(upload.pk)
         except Refused as refusal:
             messages.error(self.request, str(refusal))
             return redirect(self.address("import"))
-        audit.note("import undone", self.object, after={"file": upload.name})
+        audit.record_entry("import undone", self.object, after={"file": upload.name})
         messages.success(self.request, f"The import of {upload.name} is undone.")
         return redirect(object_url(self.object))
 
-    def _gone(self) -> HttpResponseRedirect:
+    def _redirect_gone(self) -> HttpResponseRedirect:
         messages.info(self.request, "This file has been imported or put aside already.")
         return redirect(object_url(self.object))
 
-    def _refused(self, upload: Upload, refusal: Refused) -> HttpResponseRedirect:
+    def _redirect_refused(self, upload: Upload, refusal: Refused) -> HttpResponseRedirect:
         messages.error(self.request, str(refusal))
-        uploads.put_aside(upload)
+        uploads.discard_upload(upload)
         return redirect(self.address("import"))
 
 
-def _unused(plan: Plan, header: Sequence[str]) -> list[str]:
+def _unused_columns(plan: ColumnPlan, header: Sequence[str]) -> list[str]:
     """Of a survey, the columns that are nothing: a question that is called otherwise is seen."""
     used = {*plan.fields.values(), *plan.questions}
     return [column for column in header if column and column not in used and plan.questions]
 
 
-def _same(reasons: Sequence[str]) -> bool:
+def _are_alike(reasons: Sequence[str]) -> bool:
     """Whether all of them say the same, but for what they say it of."""
     kinds = {re.sub("“.*?”", "", why) for why in reasons}
     return len(reasons) >= SAME and len(kinds) == 1

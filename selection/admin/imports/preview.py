@@ -21,7 +21,7 @@ class PreviewQuestion(Page):
     permission_required = ["selection.view_question"]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        shown, instructions = page.preview(self.object)
+        shown, instructions = page.preview_question(self.object)
         context = {
             "question": shown,
             "instructions": instructions,

@@ -42,14 +42,16 @@ class SubmissionsPage(Page):
             return self.render_to_response(self.get_context_data(form=form))
         given = form.cleaned_data
         try:
-            statuses = files.read(given["content"], given["name"])
+            statuses = files.read_submissions(given["content"], given["name"])
             if "confirm" not in request.POST:
                 return self._preview(statuses, given["name"])
-            done = platform_submissions.report(self.object, statuses, request.user.get_username())
+            done = platform_submissions.report_submissions(
+                self.object, statuses, request.user.get_username()
+            )
         except Refused as refusal:
             form.add_error(None, str(refusal))
             return self.render_to_response(self.get_context_data(form=form))
-        messages.success(request, said(done))
+        messages.success(request, describe_result(done))
         return redirect(object_url(self.object))
 
     def _preview(self, statuses: dict[str, str], name: str) -> HttpResponse:
@@ -59,14 +61,14 @@ class SubmissionsPage(Page):
         writer = csv.writer(lines)
         writer.writerow(["worker", "status"])
         writer.writerows(
-            [key, statuses[key]] for key in statuses if platform_submissions.left(statuses[key])
+            [key, statuses[key]] for key in statuses if platform_submissions.has_left(statuses[key])
         )
         return self.render_to_response(
             self.get_context_data(found=found, name=name, lines=lines.getvalue())
         )
 
 
-def said(done: platform_submissions.Freed) -> str:
+def describe_result(done: platform_submissions.FreedAssignments) -> str:
     words = f"Waited for no more: {len(done.freed)}."
     if done.unknown:
         more = ", …" if len(done.unknown) > NAMED else "."

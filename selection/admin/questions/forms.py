@@ -50,20 +50,22 @@ class GradableForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         known = self.instance
         self.initial.setdefault("kind", known.kind if known.prompt else "single")
-        self.initial.setdefault("compared", rules.words(_typed(known.grading)))
+        self.initial.setdefault(
+            "compared", rules.describe_grading(_grading_for_form(known.grading))
+        )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors:
-            cleaned["way"] = self._way(cleaned)
+            cleaned["way"] = self._grading_options(cleaned)
         if not self.errors:
-            for why in question_kinds.faults(
+            for why in question_kinds.find_question_faults(
                 cleaned["accepted"], cleaned["choices"], cleaned["way"]
             ):
                 self.add_error("choices" if "single choice" in why else "accepted", why)
         return cleaned
 
-    def _way(self, cleaned: dict[str, Any]) -> dict[str, Any]:
+    def _grading_options(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         """What is said of the kind holds; nothing said is what choices and comparing tell."""
         kind, compared, choices = cleaned["kind"], cleaned["compared"], cleaned["choices"]
         try:
@@ -100,7 +102,7 @@ class QuestionForm(GradableForm):
         )
 
 
-def _typed(way: dict[str, Any]) -> dict[str, Any]:
+def _grading_for_form(way: dict[str, Any]) -> dict[str, Any]:
     """What the field for comparing shows: the kind has a field of its own."""
     return {name: value for name, value in way.items() if name not in {"multiple", "order"}}
 
@@ -108,7 +110,7 @@ def _typed(way: dict[str, Any]) -> dict[str, Any]:
 class QuestionSetForm(forms.ModelForm):
     def clean_most_workers(self) -> int | None:
         most: int | None = self.cleaned_data["most_workers"]
-        if why := exposure_limits.of_limit(self.instance, most):
+        if why := exposure_limits.refuse_limit(self.instance, most):
             raise ValidationError(why)
         return most
 

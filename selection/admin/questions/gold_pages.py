@@ -17,12 +17,12 @@ from selection import reports
 from selection.accounts import scoped
 from selection.admin.forms import ReasonForm
 from selection.admin.page import Page, csv_stream, object_url
-from selection.admin.safe_lookups import number
+from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
-from selection.grading.rules import as_answers
+from selection.grading.rules import split_into_answers
 from selection.models import Question, Run
 from selection.questions import corrections
-from selection.questions.corrections import Gold, Touched
+from selection.questions.corrections import CorrectionEffect, Gold
 
 from .forms import CorrectionForm
 
@@ -43,13 +43,13 @@ class GoldPage(Page):
         return f"Gold health of {self.object}"
 
     def crumbs(self) -> list[tuple[str, str]]:
-        run = self._run()
+        run = self._chosen_run()
         above = [(str(run), object_url(run))] if run else []
         return [*above, (str(self.object), object_url(self.object))]
 
-    def _run(self) -> Run | None:
+    def _chosen_run(self) -> Run | None:
         """The one whose answers alone are asked for, by those who may look at runs."""
-        asked = number(self.request.GET.get("run", ""))
+        asked = parse_id(self.request.GET.get("run", ""))
         if asked is None or not self.may("selection.view_run"):
             return None
         return get_object_or_404(scoped(Run, self.request), pk=asked)
@@ -57,13 +57,13 @@ class GoldPage(Page):
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if "csv" not in request.GET:
             return super().get(request, *args, **kwargs)
-        lines = reports.gold(self.object, self._run())
+        lines = reports.gold_health(self.object, self._chosen_run())
         rows = reports.gold_rows(lines)
         return csv_stream(f"{self.object} gold health", reports.GOLD_COLUMNS, rows)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        run, asked = self._run(), self.request.GET
-        lines = reports.gold(self.object, run)
+        run, asked = self._chosen_run(), self.request.GET
+        lines = reports.gold_health(self.object, run)
         flagged = [line for line in lines if line.flags and not line.question.retired]
         search = asked.get("q", "").strip().casefold()
         shown = flagged if "flagged" in asked else lines
@@ -104,24 +104,24 @@ class ChangePage(Page):
         ]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        return self._ask(ReasonForm())
+        return self._ask_reason(ReasonForm())
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         reason = ReasonForm(request.POST)
         if not reason.is_valid():
-            return self._ask(reason)
-        return self._do(reason.cleaned_data["why"])
+            return self._ask_reason(reason)
+        return self._apply_change(reason.cleaned_data["why"])
 
-    def _ask(self, reason: ReasonForm, **more: Any) -> HttpResponse:
+    def _ask_reason(self, reason: ReasonForm, **more: Any) -> HttpResponse:
         context = self.get_context_data(reason=reason, verb=WORDS[self.verb], **more)
         return self.render_to_response(
             context | {"touched": self._touched(more), "kind": self.verb}
         )
 
-    def _touched(self, more: dict[str, Any]) -> list[Touched]:
-        return corrections.touched(self.object)
+    def _touched(self, more: dict[str, Any]) -> list[CorrectionEffect]:
+        return corrections.preview_correction(self.object)
 
-    def _do(self, why: str, *more: Any) -> HttpResponse:
+    def _apply_change(self, why: str, *more: Any) -> HttpResponse:
         who = self.request.user.get_username()
         try:
             runs = VERBS[self.verb](self.object, *more, who, why)
@@ -148,19 +148,21 @@ class CorrectPage(ChangePage):
             return redirect(object_url(question))
         data = {
             **CorrectionForm(instance=question).initial,
-            "accepted": "\n".join(_answers(question, only) or [*question.accepted, more]),
+            "accepted": "\n".join(_accepted_answers(question, only) or [*question.accepted, more]),
             "choices": "\n".join(question.choices),
         }
-        return self._confirm(CorrectionForm(data, instance=_copy(question)), ReasonForm())
+        return self._ask_confirmation(
+            CorrectionForm(data, instance=_copy_question(question)), ReasonForm()
+        )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        form = CorrectionForm(request.POST, instance=_copy(self.object))
+        form = CorrectionForm(request.POST, instance=_copy_question(self.object))
         reason = ReasonForm(request.POST if "why" in request.POST else None)
         if form.is_valid() and reason.is_valid():
             return self._do_correct(form.gold(), reason.cleaned_data["why"])
-        return self._confirm(form, reason)
+        return self._ask_confirmation(form, reason)
 
-    def _confirm(self, form: CorrectionForm, reason: ReasonForm) -> HttpResponse:
+    def _ask_confirmation(self, form: CorrectionForm, reason: ReasonForm) -> HttpResponse:
         if not form.is_valid():
             for errors in form.errors.values():
                 messages.error(self.request, " ".join(map(str, errors)))
@@ -172,21 +174,21 @@ class CorrectPage(ChangePage):
         if gold == old:
             messages.info(self.request, "Nothing was changed: the question is like this already.")
             return redirect(object_url(self.object))
-        changes = corrections.differences(old, gold)
-        return self._ask(reason, form=form, gold=gold, changes=changes)
+        changes = corrections.list_differences(old, gold)
+        return self._ask_reason(reason, form=form, gold=gold, changes=changes)
 
-    def _touched(self, more: dict[str, Any]) -> list[Touched]:
-        return corrections.touched(self.object, more["gold"])
+    def _touched(self, more: dict[str, Any]) -> list[CorrectionEffect]:
+        return corrections.preview_correction(self.object, more["gold"])
 
     def _do_correct(self, gold: Gold, why: str) -> HttpResponse:
-        return self._do(why, gold)
+        return self._apply_change(why, gold)
 
 
-def _answers(question: Question, response: str) -> list[str]:
-    return as_answers(response, question.grading) if response else []
+def _accepted_answers(question: Question, response: str) -> list[str]:
+    return split_into_answers(response, question.grading) if response else []
 
 
-def _copy(question: Question) -> Question:
+def _copy_question(question: Question) -> Question:
     """For a form to write on."""
     return copy(question)
 
@@ -201,9 +203,9 @@ class RestorePage(ChangePage):
 
 WORDS = {"correct": "Correct", "retire": "Retire", "restore": "Restore"}
 VERBS: dict[str, Callable[..., list[Run]]] = {
-    "correct": corrections.correct,
-    "retire": corrections.retire,
-    "restore": corrections.restore,
+    "correct": corrections.correct_question,
+    "retire": corrections.retire_question,
+    "restore": corrections.restore_question,
 }
 
 

@@ -13,23 +13,23 @@ from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
 from selection import audit
-from selection.admin.imports.importers import counted
+from selection.admin.imports.importers import count_noun
 from selection.admin.page import Page, object_url
-from selection.admin.safe_lookups import number
+from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.questions import media
 
 PER_PAGE = 50
 
 
-class Files(forms.ClearableFileInput):
+class MediaInput(forms.ClearableFileInput):
     allow_multiple_selected = True
 
 
 class FilesField(forms.FileField):
     """As many as are chosen."""
 
-    widget = Files(attrs={"accept": "image/*,audio/*,video/*"})
+    widget = MediaInput(attrs={"accept": "image/*,audio/*,video/*"})
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
         several = (data or [None]) if isinstance(data, (list, tuple)) else [data]
@@ -65,26 +65,26 @@ class MediaPage(Page):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if "delete" in request.POST:
-            return self._delete(number(request.POST["delete"]))
+            return self._delete_file(parse_id(request.POST["delete"]))
         form = MediaForm(request.POST, request.FILES)
         if not form.is_valid():
             return self.render_to_response(self.get_context_data(form=form))
         taken = []
         for file in form.cleaned_data["uploads"]:
             try:
-                taken.append(media.take(self.object, file.name, file.read()).name)
+                taken.append(media.store_media(self.object, file.name, file.read()).name)
             except Refused as refusal:
                 messages.error(request, str(refusal))
         if taken:
-            audit.note("upload", self.object, after={"files": taken})
-            messages.success(request, f"{counted(len(taken), 'file')} uploaded.")
+            audit.record_entry("upload", self.object, after={"files": taken})
+            messages.success(request, f"{count_noun(len(taken), 'file')} uploaded.")
         return redirect(request.path)
 
-    def _delete(self, pk: int | None) -> HttpResponse:
+    def _delete_file(self, pk: int | None) -> HttpResponse:
         file = self.object.media.defer("data").filter(pk=pk).first()
         if file is not None:
             file.delete()
-            audit.note("delete", self.object, before={"file": file.name})
+            audit.record_entry("delete", self.object, before={"file": file.name})
             messages.success(self.request, f"{file} is deleted.")
         return redirect(self.request.path)
 

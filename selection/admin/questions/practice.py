@@ -5,14 +5,14 @@ from django.http import HttpRequest
 from django.utils.text import Truncator
 from unfold.decorators import display
 
-from selection.admin.scope import Admin
+from selection.admin.scope import ScopedAdmin
 from selection.models import Practice
 
 from .forms import PracticeForm
 
 
 @admin.register(Practice)
-class PracticeAdmin(Admin):
+class PracticeAdmin(ScopedAdmin):
     form = PracticeForm
     fields = [
         "question_set",

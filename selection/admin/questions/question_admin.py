@@ -12,11 +12,11 @@ from unfold.decorators import display
 
 from selection import reports
 from selection.admin.imports.importers import QUESTIONS
-from selection.admin.imports.pages import import_urls, to_import
+from selection.admin.imports.pages import import_urls, redirect_to_import
 from selection.admin.imports.preview import preview_urls
 from selection.admin.page import DeletedWhole, list_url
 from selection.admin.run.worker_texts import heard_urls
-from selection.admin.scope import Admin
+from selection.admin.scope import ScopedAdmin
 from selection.imports import catalog
 from selection.models import Question, QuestionSet, Run
 from selection.questions import corrections, problem_reports
@@ -29,7 +29,7 @@ COMPLAINTS_SHOWN = 20
 
 
 @admin.register(QuestionSet)
-class QuestionSetAdmin(DeletedWhole, Admin):
+class QuestionSetAdmin(DeletedWhole, ScopedAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # said again, because a count drops the model's own
@@ -56,14 +56,16 @@ class QuestionSetAdmin(DeletedWhole, Admin):
         self, request: HttpRequest, obj: QuestionSet, post_url_continue: str | None = None
     ) -> HttpResponse:
         """An empty set is of no use, so its import comes next."""
-        return to_import(request, obj) or super().response_add(request, obj, post_url_continue)
+        return redirect_to_import(request, obj) or super().response_add(
+            request, obj, post_url_continue
+        )
 
     def change_view(
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
     ) -> HttpResponse:
         found = self.get_object(request, object_id)
         if found is not None and self.has_view_permission(request, found):
-            shown = {"exposure": reports.exposed(found)}
+            shown = {"exposure": reports.count_exposure(found)}
             kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | shown
         return super().change_view(request, object_id, *args, **kwargs)
 
@@ -77,7 +79,7 @@ class QuestionSetAdmin(DeletedWhole, Admin):
 
 
 @admin.register(Question)
-class QuestionAdmin(Admin):
+class QuestionAdmin(ScopedAdmin):
     """A run deals questions by their numbers, so a single one is changed but never deleted.
 
     One that was asked is changed by way of a page that says what this does to the runs.
@@ -111,14 +113,14 @@ class QuestionAdmin(Admin):
         question = self.get_object(request, object_id)
         if question is None or not self.has_change_permission(request, question):
             return super().change_view(request, object_id, *args, **kwargs)
-        asked = corrections.asked(question)
+        asked = corrections.is_asked(question)
         if request.method == "POST" and asked:
             form = CorrectionForm(request.POST, instance=question)
             if form.is_valid():
                 return CorrectPage.as_view(model_admin=self)(  # type: ignore[return-value]
                     request, pk=question.pk
                 )
-        said = problem_reports.about(question)[:COMPLAINTS_SHOWN]
+        said = problem_reports.reports_about(question)[:COMPLAINTS_SHOWN]
         more = {"asked": asked, "complaints": said, "unheard": any(not one.heard for one in said)}
         kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | more
         return super().change_view(request, object_id, *args, **kwargs)

@@ -6,12 +6,12 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from selection.admin.scope import Admin
+from selection.admin.scope import ScopedAdmin
 from selection.models import Answer
 
 
 @admin.register(Answer)
-class AnswerAdmin(Admin):
+class AnswerAdmin(ScopedAdmin):
     list_display = ["worker", "question", "response", "outcome", "at", "counted", "run"]
     list_filter = ["run", "right", "expired", "void"]
     list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]

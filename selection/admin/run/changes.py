@@ -40,7 +40,7 @@ EVENTS_SHOWN = 30
 
 
 @dataclass(frozen=True)
-class Offer:
+class ActionOffer:
     """One thing that can be done: the words of its button, and what it does or why it cannot be."""
 
     do: str
@@ -49,14 +49,14 @@ class Offer:
     refused: str = ""
 
     @classmethod
-    def of(cls, do: str, words: str, preview: Callable[..., str], *given: Any) -> "Offer":
+    def of(cls, do: str, words: str, preview: Callable[..., str], *given: Any) -> "ActionOffer":
         try:
             return cls(do, words, says=preview(*given))
         except Refused as refusal:
             return cls(do, words, refused=str(refusal))
 
 
-def facts(run: Run, may_change: bool) -> dict[str, Any]:
+def change_facts(run: Run, may_change: bool) -> dict[str, Any]:
     """What the run's own page shows of all this; the link to join to whoever may change the run."""
     events = list(run.events.all()[: EVENTS_SHOWN + 1])
     return {
@@ -66,7 +66,7 @@ def facts(run: Run, may_change: bool) -> dict[str, Any]:
         "mturk_link": links.mturk_address(run) if run.enrolling and may_change else "",
         "not_closed": roster_opening.too_few(run) if run.enrolling else "",
         "may_raise": run.may_be_raised,
-        "wasted": void_budget.of(run),
+        "wasted": void_budget.void_budget_of(run),
     }
 
 
@@ -168,46 +168,50 @@ class ChangePage(ChangeView):
         return super().dispatch(request, *args, **kwargs)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self._page(change_form(self.object))
+        return self._render_page(change_form(self.object))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if "do" in request.POST:
-            return self._roster(request.POST["do"], request.POST.get("why", ""))
+            return self._change_roster(request.POST["do"], request.POST.get("why", ""))
         form = change_form(self.object, request.POST)
         if not form.is_valid():
-            return self._page(form)
+            return self._render_page(form)
         try:
             if "confirm" in request.POST:
                 why = form.cleaned_data["why"]
-                said = changes.apply(self.object, form.wanted(), self.who, why)
-                return self.done(*said.values()) if said else self._page(form)
-            said = changes.preview(self.object, form.wanted())
+                said = changes.apply_changes(self.object, form.wanted(), self.who, why)
+                return self.done(*said.values()) if said else self._render_page(form)
+            said = changes.preview_changes(self.object, form.wanted())
         except Refused as refusal:
             form.add_error(None, str(refusal))
-            return self._page(form)
-        return self._page(form, said=list(said.values()), nothing=not said)
+            return self._render_page(form)
+        return self._render_page(form, said=list(said.values()), nothing=not said)
 
-    def _page(self, form: _SettingsForm, **more: Any) -> HttpResponse:
+    def _render_page(self, form: _SettingsForm, **more: Any) -> HttpResponse:
         context = self.get_context_data(form=form, offers=self._offers(), **more)
         return self.render_to_response(context)
 
-    def _offers(self) -> list[Offer]:
+    def _offers(self) -> list[ActionOffer]:
         run = self.object
         if run.status == Run.Status.ENDED:
             return []
-        others = Offer.of("join", "Let them join", previews.join_others, run)
+        others = ActionOffer.of("join", "Let them join", previews.join_others, run)
         if run.enrolling:
-            roster = Offer.of("close", "Close the roster", previews.close_roster, run)
+            roster = ActionOffer.of("close", "Close the roster", previews.close_roster, run)
         else:
-            roster = Offer.of("open", "Open the roster", previews.open_roster, run)
-        return [roster, others, Offer.of("links", "Replace all links", link_rotation.preview, run)]
+            roster = ActionOffer.of("open", "Open the roster", previews.open_roster, run)
+        return [
+            roster,
+            others,
+            ActionOffer.of("links", "Replace all links", link_rotation.preview_rotation, run),
+        ]
 
-    def _roster(self, do: str, why: str) -> HttpResponse:
+    def _change_roster(self, do: str, why: str) -> HttpResponse:
         verbs: dict[str, Callable[..., object]] = {
             "open": roster_opening.open_roster,
             "close": roster_opening.close_roster,
             "join": roster_opening.join_others,
-            "links": link_rotation.everyone,
+            "links": link_rotation.rotate_all_links,
             "make-up": void_budget.make_up,
         }
         if do not in verbs:
@@ -241,33 +245,37 @@ class WorkerChange(ChangeView):
         return super().get_context_data(
             **kwargs,
             candidate=candidate,
-            presence=reports.presence(candidate),
+            presence=reports.presence_of(candidate),
             offers=self._offers(candidate),
         )
 
-    def _offers(self, candidate: Candidate) -> list[Offer]:
+    def _offers(self, candidate: Candidate) -> list[ActionOffer]:
         run, keys = self.object, [candidate.worker.key]
         offers = []
         if run.status != Run.Status.ENDED:
             offers.append(
-                Offer.of("take-back", "Take back", previews.take_back, run, keys)
+                ActionOffer.of("take-back", "Take back", previews.take_back, run, keys)
                 if candidate.gone
-                else Offer.of("withdraw", "Withdraw", previews.withdraw, run, keys)
+                else ActionOffer.of("withdraw", "Withdraw", previews.preview_withdrawal, run, keys)
             )
             worker = candidate.worker
-            offers.append(Offer.of("link", "Replace the link", link_rotation.preview, run, worker))
+            offers.append(
+                ActionOffer.of(
+                    "link", "Replace the link", link_rotation.preview_rotation, run, worker
+                )
+            )
         words = {"accept": "Accept by hand", "reject": "Reject by hand"}
         offers += [
-            Offer.of(do, words[do], manual_verdicts.preview, candidate, VERDICTS[do])
+            ActionOffer.of(do, words[do], manual_verdicts.preview_verdict, candidate, VERDICTS[do])
             for do in words
             if candidate.by_hand != VERDICTS[do]
         ]
         if candidate.by_hand is not None:
             offers.append(
-                Offer.of(
+                ActionOffer.of(
                     "no-verdict",
                     "Undo the verdict by hand",
-                    manual_verdicts.preview,
+                    manual_verdicts.preview_verdict,
                     candidate,
                     None,
                 )
@@ -282,21 +290,21 @@ class WorkerChange(ChangeView):
         )
         try:
             if do in VERDICTS:
-                manual_verdicts.override(self.candidate, VERDICTS[do], self.who, why)
+                manual_verdicts.override_verdict(self.candidate, VERDICTS[do], self.who, why)
             elif do == "withdraw":
-                roster.withdraw(self.object, [key], self.who, why)
+                roster.withdraw_workers(self.object, [key], self.who, why)
             elif do == "take-back":
                 roster.take_back(self.object, [key], self.who, why)
             elif do == "link":
-                link_rotation.one(self.candidate, self.who, why)
-                return self.at_worker()
+                link_rotation.rotate_worker_link(self.candidate, self.who, why)
+                return self.redirect_to_worker()
             else:
                 raise Http404
         except Refused as refusal:
             return self.again(refusal)
         return self.done()
 
-    def at_worker(self) -> HttpResponseRedirect:
+    def redirect_to_worker(self) -> HttpResponseRedirect:
         messages.success(self.request, "The new link is on this page; the old one is dead.")
         return redirect("admin:selection_run_worker", self.object.pk, self.candidate.pk)
 

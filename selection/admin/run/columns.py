@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from selection.reports import Line
+from selection.reports import WorkerStanding
 
 # In the order in which a requester asks for them, with a shape that tells them without colour.
 SHAPES = {
@@ -21,33 +21,35 @@ VERDICTS = list(SHAPES)
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     name: str
     words: str
-    key: Callable[[Line], Any]
+    key: Callable[[WorkerStanding], Any]
     about: str = ""
 
 
 COLUMNS = [
-    Column("worker", "Worker", lambda line: line.worker.casefold()),
-    Column("answers", "Answers", lambda line: line.answers, "Answers that count"),
-    Column("right", "Right", lambda line: line.right),
-    Column("wrong", "Wrong", lambda line: line.wrong, "Answered in time, and not right"),
-    Column(
+    TableColumn("worker", "Worker", lambda line: line.worker.casefold()),
+    TableColumn("answers", "Answers", lambda line: line.answers, "Answers that count"),
+    TableColumn("right", "Right", lambda line: line.right),
+    TableColumn("wrong", "Wrong", lambda line: line.wrong, "Answered in time, and not right"),
+    TableColumn(
         "lapsed",
         "Late",
         lambda line: line.lapsed,
         "Shown to the worker and not answered in time; counts as not right",
     ),
-    Column(
+    TableColumn(
         "mean",
         "Share right",
         lambda line: -1.0 if line.mean is None else line.mean,
         "Right answers of those that count",
     ),
-    Column("lower", "From", lambda line: line.lower, "The least that the accuracy may be by now"),
-    Column("upper", "To", lambda line: line.upper, "The most that the accuracy may be by now"),
-    Column("verdict", "Verdict", lambda line: -VERDICTS.index(line.verdict)),
+    TableColumn(
+        "lower", "From", lambda line: line.lower, "The least that the accuracy may be by now"
+    ),
+    TableColumn("upper", "To", lambda line: line.upper, "The most that the accuracy may be by now"),
+    TableColumn("verdict", "Verdict", lambda line: -VERDICTS.index(line.verdict)),
 ]
 
 

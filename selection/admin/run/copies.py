@@ -17,7 +17,7 @@ from unfold.widgets import (
 from selection import reports
 from selection.accounts import scoped
 from selection.admin.page import Page, object_url
-from selection.admin.safe_lookups import number
+from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.models import Run
 from selection.runs import copies
@@ -55,7 +55,7 @@ class CopyPage(ChangeView):
         if form.is_valid():
             given = form.cleaned_data
             try:
-                made = copies.copy(
+                made = copies.copy_run(
                     self.object, given["name"], given["same_seed"], self.who, given["why"]
                 )
             except Refused as refusal:
@@ -78,7 +78,7 @@ class ComparePage(Page):
         return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        run, asked = self.object, number(self.request.GET.get("with", ""))
+        run, asked = self.object, parse_id(self.request.GET.get("with", ""))
         begun = scoped(Run, self.request).exclude(pk=run.pk).exclude(status=Run.Status.DRAFT)
         offered = sorted(begun[:RUNS_OFFERED], key=lambda other: other.pool_id != run.pool_id)
         other = get_object_or_404(begun, pk=asked) if asked is not None else None
@@ -86,7 +86,7 @@ class ComparePage(Page):
             **kwargs,
             offered=offered,
             other=other,
-            found=reports.compare(run, other) if other else None,
+            found=reports.compare_runs(run, other) if other else None,
         )
 
 

@@ -12,7 +12,7 @@ from selection.models import Run
 LATEST = 100
 
 
-def _list(label: str, about: str) -> LinesField:
+def _list_field(label: str, about: str) -> LinesField:
     widget = UnfoldAdminExpandableTextareaWidget(attrs={"rows": 3, "spellcheck": "false"})
     return LinesField(label=label, required=False, help_text=about, widget=widget)
 
@@ -24,8 +24,10 @@ class WhoFields(forms.Form):
         widget=UnfoldAdminSelectWidget(),
         help_text="Whoever that run names as selected by now is put into the list below.",
     )
-    only = _list("Only these workers", "Their ids, one to a line. Empty: everybody in the pool.")
-    left_out = _list("Workers to leave out", "Their ids, one to a line.")
+    only = _list_field(
+        "Only these workers", "Their ids, one to a line. Empty: everybody in the pool."
+    )
+    left_out = _list_field("Workers to leave out", "Their ids, one to a line.")
 
 
 def selected_choices(runs: QuerySet[Run]) -> list[Any]:

@@ -30,39 +30,39 @@ def setting_field(setting: Setting) -> forms.Field:
     about: dict[str, Any] = {
         "label": setting.label,
         "required": False,
-        "help_text": _help(setting),
+        "help_text": _help_text(setting),
     }
     if option.kind == "flag":
         return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **about)
     if option.kind == "choice":
         choices = [(choice, choice.capitalize()) for choice in option.choices]
         return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **about)
-    attrs = {"placeholder": _default(option.default)}
+    attrs = {"placeholder": _format_default(option.default)}
     if option.kind == "integer":
         return forms.IntegerField(widget=UnfoldAdminIntegerFieldWidget(attrs), **about)
     return forms.FloatField(widget=UnfoldAdminDecimalFieldWidget(attrs), **about)
 
 
-def _default(value: Any) -> str:
+def _format_default(value: Any) -> str:
     return "worked out" if value is None else f"{value:.4g}"
 
 
-def _help(setting: Setting) -> str:
+def _help_text(setting: Setting) -> str:
     """The option's own sentence; who reads it is hidden where a script shows only what is read."""
     users = format_html('<span class="cs-noscript"> Read by {}.</span>', ", ".join(setting.titles))
     meanings = format_html_join(
         "",
         "<br><strong>{}</strong>: {}.",
-        [(choice.capitalize(), MEANINGS[choice]) for choice in _explained(setting)],
+        [(choice.capitalize(), MEANINGS[choice]) for choice in _help_sentences(setting)],
     )
     return format_html("{}{}{}", setting.option.about, meanings, users)
 
 
-def _explained(setting: Setting) -> list[str]:
+def _help_sentences(setting: Setting) -> list[str]:
     return [choice for choice in setting.option.choices if choice in MEANINGS]
 
 
-SETTINGS = {f"option_{setting.option.name}": setting for setting in choices.settings()}
+SETTINGS = {f"option_{setting.option.name}": setting for setting in choices.list_settings()}
 OptionFields: Any = type(
     "OptionFields",
     (forms.Form,),
@@ -107,14 +107,14 @@ class QuotaFields(forms.Form):
 
     def clean_quota_lines(self) -> dict[str, Any]:
         try:
-            return quotas.parse(self.cleaned_data["quota_lines"])
+            return quotas.parse_quotas(self.cleaned_data["quota_lines"])
         except Refused as refusal:
             raise ValidationError(str(refusal)) from refusal
 
 
 def attribute_choices(pool: Pool | None, chosen: str) -> list[tuple[str, str]]:
     """What this pool's workers have; run_form.js does the same when another pool is chosen."""
-    names = list(quotas.attributes(pool)) if pool else []
+    names = list(quotas.count_attribute_values(pool)) if pool else []
     if chosen and chosen not in names:
         names.append(chosen)  # so that the refusal names it
     return [("", "No quotas"), *((name, name) for name in names)]
@@ -167,9 +167,9 @@ class LearnField(forms.Form):
 def learn_choices(run: Run, runs: QuerySet[Run]) -> list[Any]:
     """Earlier ones of these runs by question set; what was taken over before comes first."""
     grouped: dict[str, list[tuple[str, str]]] = {}
-    for source in priors.sources(runs):
+    for source in priors.list_sources(runs):
         grouped.setdefault(source.question_set, []).append((str(source.pk), str(source)))
-    learned = priors.learned(run)
+    learned = priors.learned_prior(run)
     nothing = "Nothing" if grouped or learned else "Nothing: no run with answers has ended yet"
     kept = [(KEPT, f"As taken over from {learned}")] if learned else []
     return [("", nothing), *kept, *grouped.items()]
@@ -179,4 +179,4 @@ def prior_given(algorithm: str, chosen: str, run: Run) -> dict[str, Any]:
     """The option ``prior`` for what was chosen, where this algorithm reads it."""
     if not chosen or not ALGORITHMS[algorithm].learns:
         return {}
-    return {"prior": run.options["prior"] if chosen == KEPT else priors.copy(int(chosen))}
+    return {"prior": run.options["prior"] if chosen == KEPT else priors.copy_prior(int(chosen))}

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from selection import reports
 from selection.accounts import scoped
-from selection.admin.safe_lookups import number
+from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
 from selection.models.runs import SETTINGS as RUN_SETTINGS
@@ -58,10 +58,12 @@ class RunForm(QuotaFields, LearnField, KindsField, WhoFields, OptionFields, form
         super().__init__(*args, **kwargs)
         for name in RANGES:
             self.fields[name].validators = []
-        self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(choices.needs())
-        self._offer("only_from", selected_choices(scoped(Run, self.request)))
+        self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(
+            choices.fields_read_by_algorithm()
+        )
+        self._offer_choices("only_from", selected_choices(scoped(Run, self.request)))
         self.fields["met"].required = False  # programs leave it out
-        self._offer("learn_from", learn_choices(self.instance, scoped(Run, self.request)))
+        self._offer_choices("learn_from", learn_choices(self.instance, scoped(Run, self.request)))
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
             self.initial.setdefault("seed", drafts.new_seed())
@@ -73,10 +75,10 @@ class RunForm(QuotaFields, LearnField, KindsField, WhoFields, OptionFields, form
         widget.choices = attribute_choices(self._pool_shown(), chosen)
 
     def _pool_shown(self) -> Pool | None:
-        pk = number(str(self["pool"].value() or ""))
+        pk = parse_id(str(self["pool"].value() or ""))
         return scoped(Pool, self.request, *MAKES).filter(pk=pk).first() if pk is not None else None
 
-    def _offer(self, name: str, choices: list[Any]) -> None:
+    def _offer_choices(self, name: str, choices: list[Any]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
@@ -101,18 +103,20 @@ class RunForm(QuotaFields, LearnField, KindsField, WhoFields, OptionFields, form
         self._refuse_what_has_begun()
         if source := cleaned.get("only_from"):
             run = scoped(Run, self.request).get(pk=source)
-            cleaned["only"] = sorted({*cleaned.get("only", []), *_selected(run)})
+            cleaned["only"] = sorted({*cleaned.get("only", []), *_selected_workers(run)})
         algorithm = cleaned.get("algorithm", "")
         self.instance.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
         self.instance.quotas = quotas_given(cleaned)
         pool = cleaned.get("pool")
         if pool is None or not algorithm:
             return cleaned
-        run = Run(pk=self.instance.pk, **_given(cleaned), options=self.instance.options)
+        run = Run(
+            pk=self.instance.pk, **_guarantee_settings(cleaned), options=self.instance.options
+        )
         if asked := cleaned.get("question_set"):
             run.deck_size = asked.questions.count()
-        found = validation.of(run, _workers(run, cleaned, pool))
-        found |= validation.of_closing(run, cleaned.get("enrol_until"))
+        found = validation.validate_run(run, _count_workers(run, cleaned, pool))
+        found |= validation.validate_closing_time(run, cleaned.get("enrol_until"))
         for field, why in found.items():
             if field == "pool" or field in cleaned:
                 self.add_error(field, why)
@@ -132,7 +136,7 @@ class RunForm(QuotaFields, LearnField, KindsField, WhoFields, OptionFields, form
             return
         run = Run(k=self.cleaned_data["k"], algorithm=algorithm, quotas=asked)
         run.enrolling = bool(self.cleaned_data.get("enrolling"))
-        for field, why in validation.of_quotas(run, pool).items():
+        for field, why in validation.validate_quotas(run, pool).items():
             self.add_error(field, why)
 
     def _refuse_what_has_begun(self) -> None:
@@ -153,7 +157,7 @@ class SkillFormSet(forms.BaseInlineFormSet):
         kept = self._kept()
         if any(self.errors) or not (run.pool_id and run.question_set_id and run.k):
             return
-        for why in validation.of_skills(run, len(kept)).values():
+        for why in validation.validate_skills(run, len(kept)).values():
             raise ValidationError(why)
         self._check_each(kept)
         if kept and not any(form.errors for form in kept):
@@ -171,20 +175,22 @@ class SkillFormSet(forms.BaseInlineFormSet):
         return self.new_objects
 
     def _check_each(self, kept: list[forms.ModelForm]) -> None:
-        workers = validation.expected(self.instance, eligibility.count(self.instance))
+        workers = validation.expected_workers(
+            self.instance, eligibility.count_eligible(self.instance)
+        )
         for form in kept:
-            for why in validation.of_team(self.instance, [form.instance]).values():
+            for why in validation.validate_team(self.instance, [form.instance]).values():
                 form.add_error("question_set", why)
             if form.instance.question_set_id == self.instance.question_set_id:
                 form.add_error("question_set", "This is the run's first question set already.")
-            for why in validation.of(Run(k=form.cleaned_data["k"]), workers).values():
+            for why in validation.validate_run(Run(k=form.cleaned_data["k"]), workers).values():
                 form.add_error("k", why)
 
     def _check_together(self, kept: list[forms.ModelForm]) -> None:
         run = self.instance
         own = Skill(question_set=run.question_set, k=run.k)
         run.skills = [own, *(form.instance for form in kept)]
-        for why in validation.of(run, eligibility.count(run)).values():
+        for why in validation.validate_run(run, eligibility.count_eligible(run)).values():
             raise ValidationError(why)
 
     def save_new(self, form: forms.ModelForm, commit: bool = True) -> Skill:
@@ -223,9 +229,9 @@ class PromiseForm(OptionFields):
     def run(self) -> Run:
         self.full_clean()
         options = options_given(self.cleaned_data.get("algorithm", ""), self.cleaned_data)
-        return Run(**_given(self.cleaned_data), options=options)
+        return Run(**_guarantee_settings(self.cleaned_data), options=options)
 
-    def priced(self) -> Run | None:
+    def priced_run(self) -> Run | None:
         """The run as far as its cost depends on it; None while something needed is missing."""
         run, given = self.run(), self.cleaned_data
         if any(given.get(name) is None for name in ("pool", "question_set", "k")):
@@ -234,27 +240,27 @@ class PromiseForm(OptionFields):
         run.price, run.currency = given.get("price"), given.get("currency", "")
         learn = str(given.get("learn_from", ""))
         if learn.isdecimal() and len(learn) < 19 and self.runs.filter(pk=learn).exists():
-            run.options |= {"prior": priors.copy(int(learn))}
+            run.options |= {"prior": priors.copy_prior(int(learn))}
         return run
 
     def pool_chosen(self) -> Pool | None:
         return self.cleaned_data.get("pool")
 
 
-def _selected(run: Run) -> list[str]:
-    return [line.worker for line in reports.look(run).lines if line.selected]
+def _selected_workers(run: Run) -> list[str]:
+    return [line.worker for line in reports.run_standings(run).lines if line.selected]
 
 
-def _workers(run: Run, cleaned: dict[str, Any], pool: Pool) -> int:
+def _count_workers(run: Run, cleaned: dict[str, Any], pool: Pool) -> int:
     """How many of the pool the run that is asked for is of."""
     run.pool, run.only, run.left_out = pool, cleaned.get("only", []), cleaned.get("left_out", [])
     run.met = cleaned.get("met") or Run.Met.AGAIN
     if asked := cleaned.get("question_set"):
         run.question_set = asked
-    return eligibility.count(run)
+    return eligibility.count_eligible(run)
 
 
-def _given(cleaned: dict[str, Any]) -> dict[str, Any]:
+def _guarantee_settings(cleaned: dict[str, Any]) -> dict[str, Any]:
     """What a promise depends on, and who may join, where given; 1 for a K not given yet."""
     names = (*RANGES, "algorithm", "enrolling", "enrol_most", "recorded_only")
     given = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}

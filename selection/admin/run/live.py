@@ -59,16 +59,21 @@ REST = 4
 KNOWN_SECONDS = 120
 
 
-def context(run: Run, asked: QueryDict) -> dict[str, Any]:
+def live_context(run: Run, asked: QueryDict) -> dict[str, Any]:
     """All that the pieces of a run that has begun are made of, for this query string."""
-    seen = reports.look(run)
-    lines, fit, signs = seen.lines, seen.fit, reports.signs(run)
-    needs, promised = reports.needs(run, fit, signs), reports.promise_status(run, seen.named, fit)
-    progress = reports.progress(run)
+    seen = reports.run_standings(run)
+    lines, fit, signs = seen.lines, seen.fit, reports.find_signs(run)
+    needs, promised = (
+        reports.list_alerts(run, fit, signs),
+        reports.promise_status(run, seen.named, fit),
+    )
+    progress = reports.read_progress(run)
     return {
         "run": run,
         "live": run.status == Run.Status.RUNNING,
-        "lasted": reports.duration(run.ended - run.started) if run.ended and run.started else "",
+        "lasted": reports.format_duration(run.ended - run.started)
+        if run.ended and run.started
+        else "",
         "progress": progress,
         "percent": 100 if run.finished else min(99, round(100 * progress.closed)),
         "settled_in": sum(line.verdict == "settled in" for line in lines),
@@ -77,27 +82,27 @@ def context(run: Run, asked: QueryDict) -> dict[str, Any]:
         "skills": reports.skill_lines(run, lines),
         "quotas": reports.quota_lines(run, lines),
         "promised": promised,
-        "proof": reports.proof(run, lines),
+        "proof": reports.current_guarantee(run, lines),
         "concerns": [need for need in needs if need.kind not in _named_in(promised)],
         "signs": signs,
-        "population": population_chart.draw(fit.population) if fit.population else None,
-        "interval": reports.interval(run),
-        "accuracy": algorithm_choices.accuracy(run),
-        "learned": priors.learned(run),
-        "doubt": priors.doubt(run),
-        "ahead": forecast_running.shown(run, progress),
-        "chart": progress_chart.draw(reports.history(run, 100), len(lines)),
-        "table": table.build(run, lines, asked),
+        "population": population_chart.draw_population(fit.population) if fit.population else None,
+        "interval": reports.interval_meaning(run),
+        "accuracy": algorithm_choices.describe_accuracy(run),
+        "learned": priors.learned_prior(run),
+        "doubt": priors.prior_doubt(run),
+        "ahead": forecast_running.running_forecast(run, progress),
+        "chart": progress_chart.draw_progress(reports.read_history(run, 100), len(lines)),
+        "table": table.build_table(run, lines, asked),
     }
 
 
-def _named_in(promised: reports.PromiseStatus) -> set[str]:
+def _named_in(promised: reports.GuaranteeStatus) -> set[str]:
     """Return the kinds of needs that the page's verdict names itself."""
     return {"review", "fit", "sharing"} if promised.verdict == reports.WEAKENED else {"review"}
 
 
 @dataclass(frozen=True)
-class Pieces:
+class PagePieces:
     """parts  HTML by the name of the part
     rows   HTML of each row of the table, by its id and in order
     """
@@ -106,17 +111,17 @@ class Pieces:
     rows: dict[str, str]
 
     @property
-    def digests(self) -> dict[str, str]:
-        return {name: digest(html) for name, html in (self.parts | self.rows).items()}
+    def part_digests(self) -> dict[str, str]:
+        return {name: short_digest(html) for name, html in (self.parts | self.rows).items()}
 
     @property
     def tag(self) -> str:
         """Other pieces, or another order of the rows, have another."""
-        return digest(repr(self.digests), 12)
+        return short_digest(repr(self.part_digests), 12)
 
     def since(self, known: dict[str, str]) -> dict[str, Any]:
         """What a page lacks that has pieces of these digests."""
-        now = self.digests
+        now = self.part_digests
         order = list(self.rows)
         return {
             "parts": {n: html for n, html in self.parts.items() if known.get(n) != now[n]},
@@ -125,11 +130,11 @@ class Pieces:
         }
 
 
-def digest(text: str, size: int = 6) -> str:
+def short_digest(text: str, size: int = 6) -> str:
     return blake2s(text.encode(), digest_size=size).hexdigest()
 
 
-def cut(context: dict[str, Any]) -> Pieces:
+def render_pieces(context: dict[str, Any]) -> PagePieces:
     """The pieces for this context. Nothing in them depends on who looks, and none is a secret."""
     parts = {part: render_to_string(f"selection/live/{part}.html", context) for part in PARTS}
     rows = {}
@@ -138,15 +143,17 @@ def cut(context: dict[str, Any]) -> Pieces:
             border = {"row": row, "run": context["run"]}
             rows[f"{row.id}-border"] = render_to_string("selection/live/border.html", border)
         rows[row.id] = render_to_string("selection/live/row.html", context | {"row": row})
-    return Pieces(
+    return PagePieces(
         {name: html.strip() for name, html in parts.items()},
         {name: html.strip() for name, html in rows.items()},
     )
 
 
-def remember(run: Run, pieces: Pieces) -> None:
+def remember_pieces(run: Run, pieces: PagePieces) -> None:
     """So that the page that has them can be told what changed."""
-    _safely(lambda: cache.set(_known(run, pieces.tag), pieces.digests, KNOWN_SECONDS))
+    _read_cache(
+        lambda: cache.set(_digest_known(run, pieces.tag), pieces.part_digests, KNOWN_SECONDS)
+    )
 
 
 @method_decorator(gzip_page, name="dispatch")
@@ -161,31 +168,34 @@ class LiveView(Page):
         run: Run = self.object
         if run.status == Run.Status.DRAFT:
             return HttpResponse(status=204)
-        pieces = self._pieces(run, request)
+        pieces = self._current_pieces(run, request)
         tag, known = pieces.tag, request.headers.get("If-None-Match", "").strip('W/"')
         headers = {"ETag": f'"{tag}"', "Vary": "If-None-Match"}
         if known == tag:
             return HttpResponseNotModified(headers=headers)
-        remember(run, pieces)
-        past = _safely(lambda: cache.get(_known(run, known))) or {}
+        remember_pieces(run, pieces)
+        past = _read_cache(lambda: cache.get(_digest_known(run, known))) or {}
         live = run.status == Run.Status.RUNNING
         return JsonResponse({"live": live, **pieces.since(past)}, headers=headers)
 
-    def _pieces(self, run: Run, request: HttpRequest) -> Pieces:
-        query = digest(request.GET.urlencode(), 12)
-        key, calm = f"pieces:{_state(run)}:{query}", f"pieces:{_state(run, STEPPING)}:{query}"
-        found = _safely(lambda: cache.get(key)) or _safely(lambda: cache.get(calm))
+    def _current_pieces(self, run: Run, request: HttpRequest) -> PagePieces:
+        query = short_digest(request.GET.urlencode(), 12)
+        key, calm = (
+            f"pieces:{_state_key(run)}:{query}",
+            f"pieces:{_state_key(run, STEPPING)}:{query}",
+        )
+        found = _read_cache(lambda: cache.get(key)) or _read_cache(lambda: cache.get(calm))
         if found is None:
             began = time.thread_time()
-            made = found = cut(context(run, request.GET))
-            rest = _rest(time.thread_time() - began)
-            _safely(lambda: cache.set(key, made, FRESH_SECONDS))
+            made = found = render_pieces(live_context(run, request.GET))
+            rest = _seconds_to_reuse(time.thread_time() - began)
+            _read_cache(lambda: cache.set(key, made, FRESH_SECONDS))
             if rest:
-                _safely(lambda: cache.set(calm, made, rest))
+                _read_cache(lambda: cache.set(calm, made, rest))
         return found
 
 
-def _rest(took: float) -> int:
+def _seconds_to_reuse(took: float) -> int:
     """For how many seconds such costly pieces are sent again, whatever steps are taken."""
     return round(REST * took) if took > COSTLY_SECONDS else 0
 
@@ -194,20 +204,20 @@ def _rest(took: float) -> int:
 STEPPING = frozenset({"steps", "proof"})
 
 
-def _state(run: Run, besides: frozenset[str] = frozenset()) -> str:
+def _state_key(run: Run, besides: frozenset[str] = frozenset()) -> str:
     """Another for whatever was done to the run, but what is said besides. Its memory changes with
     its steps alone."""
     left = besides | {"memory"}
     fields = [field.attname for field in Run._meta.concrete_fields if field.attname not in left]
     event = run.events.order_by("-id").values_list("id", flat=True).first()
-    return digest(repr([event, *(getattr(run, name) for name in fields)]), 12)
+    return short_digest(repr([event, *(getattr(run, name) for name in fields)]), 12)
 
 
-def _known(run: Run, tag: str) -> str:
-    return f"known:{run.pk}:{digest(tag, 12)}"
+def _digest_known(run: Run, tag: str) -> str:
+    return f"known:{run.pk}:{short_digest(tag, 12)}"
 
 
-def _safely(use: Callable[[], Any]) -> Any:
+def _read_cache(use: Callable[[], Any]) -> Any:
     """What the cache says; None where it is away, as where it knows nothing."""
     try:
         return use()

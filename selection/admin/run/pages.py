@@ -25,13 +25,13 @@ from .live import LiveView
 from .worker_card import WorkerPage, WorkerWhy
 
 VERBS = {
-    "start": lifecycle.start,
-    "forget": lifecycle.forget,
-    "pause": lifecycle.pause,
-    "resume": lifecycle.resume,
-    "stop": lifecycle.stop,
-    "reopen": lifecycle.reopen,
-    "conclude": lifecycle.conclude,
+    "start": lifecycle.start_run,
+    "forget": lifecycle.forget_prior,
+    "pause": lifecycle.pause_run,
+    "resume": lifecycle.resume_run,
+    "stop": lifecycle.stop_run,
+    "reopen": lifecycle.reopen_run,
+    "conclude": lifecycle.conclude_run,
     "take-up": lifecycle.take_up,
 }
 # Formats that stand on the page as buttons; the others are in a list.
@@ -56,50 +56,54 @@ class RunPage(Page):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run: Run = self.object
-        facts = self._draft(run) if run.status == Run.Status.DRAFT else self._begun(run)
+        facts = (
+            self._draft_context(run)
+            if run.status == Run.Status.DRAFT
+            else self._running_context(run)
+        )
         facts |= {
             "run": run,
             "needs": run.selector_class.needs,  # a template would call the class
-            "extras": algorithm_choices.words(run),
-            "price": money.price(run),
+            "extras": algorithm_choices.describe_options(run),
+            "price": money.format_price(run),
         }
         return super().get_context_data(**facts)
 
-    def _draft(self, run: Run) -> dict[str, Any]:
-        workers = eligibility.count(run)
+    def _draft_context(self, run: Run) -> dict[str, Any]:
+        workers = eligibility.count_eligible(run)
         questions = run.question_set.questions.count()
         return {
             "workers": workers,
             "questions": questions,
-            "refusals": list(validation.of_stored(run, workers).values()),
-            "own": algorithm_choices.own(run, workers),
-            "accuracy": algorithm_choices.accuracy(run),
-            "learned": priors.learned(run),
-            "doubt": priors.doubt(run),
+            "refusals": list(validation.validate_stored_run(run, workers).values()),
+            "own": algorithm_choices.choice_of_run(run, workers),
+            "accuracy": algorithm_choices.describe_accuracy(run),
+            "learned": priors.learned_prior(run),
+            "doubt": priors.prior_doubt(run),
             "kept_out": run.pool.workers.count() - workers,
-            "met": eligibility.touched(run),
-            "strangers": eligibility.strangers(run),
-            **forecast_draft.facts(run),
+            "met": eligibility.count_affected(run),
+            "strangers": eligibility.unknown_worker_keys(run),
+            **forecast_draft.draft_facts(run),
         }
 
-    def _begun(self, run: Run) -> dict[str, Any]:
-        facts = live.context(run, self.request.GET)
-        pieces = live.cut(facts)
-        live.remember(run, pieces)
+    def _running_context(self, run: Run) -> dict[str, Any]:
+        facts = live.live_context(run, self.request.GET)
+        pieces = live.render_pieces(facts)
+        live.remember_pieces(run, pieces)
         return facts | {
             "pieces": pieces,
-            "attributes": table.attributes(run),
-            "formats": self._formats(),
-            **changes.facts(run, self.may("selection.change_run")),
+            "attributes": table.attribute_values(run),
+            "formats": self._allowed_formats(),
+            **changes.change_facts(run, self.may("selection.change_run")),
         }
 
-    def _formats(self) -> dict[str, list[tuple[exports.Format, str]]]:
+    def _allowed_formats(self) -> dict[str, list[tuple[exports.Format, str]]]:
         """By group, those that whoever looks may take, besides those that have a button; and why
         the pay must be said with it, if so."""
         run = self.object
         return {
             group: [(each, each.lacks(run)) for each in formats if all(map(self.may, each.asks))]
-            for group, formats in exports.grouped(without=BUTTONS).items()
+            for group, formats in exports.formats_by_audience(without=BUTTONS).items()
         }
 
 
@@ -160,7 +164,7 @@ def _links_csv(run: Run) -> HttpResponseBase:
         {
             "worker": candidate.worker.key,
             "name": candidate.worker.name,
-            "link": links.address(candidate.pk, candidate.links),
+            "link": links.worker_url(candidate.pk, candidate.links),
         }
         for candidate in candidates
     ]
@@ -171,7 +175,7 @@ def _open_csv(run: Run) -> HttpResponseBase:
     return csv_response(f"{run} open questions", reports.open_columns(run), reports.open_table(run))
 
 
-def _dump(run: Run) -> HttpResponseBase:
+def _dump_response(run: Run) -> HttpResponseBase:
     pieces = map(str.encode, reports.dump_text(run).pieces)
     name = f"{slugify(f'{run} dump') or 'dump'}.json"
     return file_response(exports.File(name, "application/json", pieces))
@@ -181,7 +185,7 @@ FILES = {
     "selected.csv": _selected_csv,
     "links.csv": _links_csv,
     "open.csv": _open_csv,
-    "dump.json": _dump,
+    "dump.json": _dump_response,
 }
 # Whoever has a worker's link answers as that worker: it is for those who may act on the run.
 ALSO_ASKED = {
@@ -214,7 +218,7 @@ class Export(Page):
             return redirect(object_url(self.object))
         pay = said.cleaned_data["pay"]
         try:
-            return file_response(exports.make(self.object, self.kwargs["format"], pay=pay))
+            return file_response(exports.make_file(self.object, self.kwargs["format"], pay=pay))
         except Refused as refusal:
             messages.error(request, str(refusal))
             return redirect(object_url(self.object))
@@ -226,7 +230,7 @@ class Report(Page):
     permission_required = ["selection.view_run"]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        words = exports.page(self.object, object_url(self.object))
+        words = exports.render_page(self.object, object_url(self.object))
         return HttpResponse(words, headers={"Content-Security-Policy": exports.content_policy()})
 
 
@@ -251,7 +255,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         *changes.change_urls(model_admin),
         *copies.copy_urls(model_admin),
         *forecast_draft.expected_urls(model_admin),
-        *worker_texts.told_urls(model_admin),
+        *worker_texts.worker_text_urls(model_admin),
         *submissions.submission_urls(model_admin),
         path("<int:pk>/", page, name="selection_run_page"),
         path("<int:pk>/live/", live_page, name="selection_run_live"),

@@ -17,7 +17,7 @@ from selection import reports
 from selection.admin.imports.importers import ANSWERS
 from selection.admin.imports.pages import import_urls
 from selection.admin.page import DeletedWhole, object_url
-from selection.admin.scope import Admin, TabularInline
+from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.admin.wizard.pages import guide_urls
 from selection.models import Pool, Run, Skill
 from selection.runs import algorithm_choices, lifecycle, quotas, validation
@@ -43,7 +43,7 @@ class RunList(ChangeList):
 
 
 @admin.register(Run)
-class RunAdmin(DeletedWhole, Admin):
+class RunAdmin(DeletedWhole, ScopedAdmin):
     form = RunForm
     inlines = [SkillInline]
     actions = None
@@ -157,7 +157,7 @@ class RunAdmin(DeletedWhole, Admin):
     def to_come(self, run: Any) -> str:
         if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
             return "–"
-        return reports.in_short(run, getattr(run, "outlook", None), run.counted)
+        return reports.summarise_forecast(run, getattr(run, "outlook", None), run.counted)
 
     # -- the form
 
@@ -179,8 +179,8 @@ class RunAdmin(DeletedWhole, Admin):
     def prices_view(self, request: HttpRequest) -> HttpResponse:
         """What each algorithm would cost for what stands in the form, fetched by run_form.js."""
         self._refuse_onlookers(request)
-        run = PromiseForm(request.GET, request=request).priced()
-        return JsonResponse(forecast_draft.prices(run) if run else {})
+        run = PromiseForm(request.GET, request=request).priced_run()
+        return JsonResponse(forecast_draft.price_algorithms(run) if run else {})
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """A bare address is the guided start's: whoever wants the whole form says so."""
@@ -212,17 +212,19 @@ class RunAdmin(DeletedWhole, Admin):
         if change:
             super().save_related(request, form, formsets, change)
         else:
-            lifecycle.create(form.instance, formsets[0].taken())
+            lifecycle.create_run(form.instance, formsets[0].taken())
 
     def response_add(
         self, request: HttpRequest, obj: Run, post_url_continue: str | None = None
     ) -> HttpResponse:
-        return self._to_page(request, obj) or super().response_add(request, obj, post_url_continue)
+        return self._redirect_to_page(request, obj) or super().response_add(
+            request, obj, post_url_continue
+        )
 
     def response_change(self, request: HttpRequest, obj: Run) -> HttpResponse:
-        return self._to_page(request, obj) or super().response_change(request, obj)
+        return self._redirect_to_page(request, obj) or super().response_change(request, obj)
 
-    def _to_page(self, request: HttpRequest, run: Run) -> HttpResponseRedirect | None:
+    def _redirect_to_page(self, request: HttpRequest, run: Run) -> HttpResponseRedirect | None:
         if {"_continue", "_addanother", "_popup"} & set(request.POST):
             return None
         messages.success(request, "The run is saved. Nothing goes out until you start it.")
@@ -252,12 +254,12 @@ class RunAdmin(DeletedWhole, Admin):
 
 def promises_html(run: Run, pool: Pool | None) -> SafeString:
     """The sentence of each algorithm, or what stands in the way of one; and the pool's groups."""
-    workers = validation.expected(run, pool.workers.count()) if pool else 0
+    workers = validation.expected_workers(run, pool.workers.count()) if pool else 0
     context = {
         "workers": workers,
-        "refusals": validation.of(run, workers).values() if workers else [],
-        "own": algorithm_choices.own(run, workers) if workers else None,
-        "every": algorithm_choices.every(run, workers) if workers else [],
-        "attributes": quotas.attributes(pool) if pool else {},
+        "refusals": validation.validate_run(run, workers).values() if workers else [],
+        "own": algorithm_choices.choice_of_run(run, workers) if workers else None,
+        "every": algorithm_choices.list_choices(run, workers) if workers else [],
+        "attributes": quotas.count_attribute_values(pool) if pool else {},
     }
     return render_to_string("selection/promises.html", context)

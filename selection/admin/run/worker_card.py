@@ -42,7 +42,7 @@ class WorkerPage(Page):
         return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        run, card = self.candidate.run, reports.card(self.candidate)
+        run, card = self.candidate.run, reports.worker_card(self.candidate)
         answerable = run.status != Run.Status.ENDED and not run.recorded_only
         shares = answerable and self.may("selection.change_run")
         return super().get_context_data(
@@ -51,9 +51,9 @@ class WorkerPage(Page):
             line=card.line,
             shape=SHAPES[card.line.verdict],
             card=card,
-            picture=draw(card.points),
-            interval=reports.interval(run),
-            link=links.address(self.candidate.pk, self.candidate.links) if shares else "",
+            picture=draw_answers(card.points),
+            interval=reports.interval_meaning(run),
+            link=links.worker_url(self.candidate.pk, self.candidate.links) if shares else "",
             may_see=self.may("selection.view_answer"),
         )
 
@@ -80,12 +80,15 @@ class WorkerWhy(WorkerPage):
             return redirect(object_url(self.candidate.run))
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        facts = {"run": self.candidate.run, "explanation": reports.explain(self.candidate)}
+        facts = {
+            "run": self.candidate.run,
+            "explanation": reports.explain_candidate(self.candidate),
+        }
         return Page.get_context_data(self, **facts)
 
 
 @dataclass(frozen=True)
-class Picture:
+class AnswerChart:
     """In a box of WIDTH by HEIGHT: the interval as an area, the share right as a line."""
 
     band: str
@@ -93,19 +96,19 @@ class Picture:
     answers: int
 
 
-def draw(points: Sequence[reports.Point]) -> Picture | None:
+def draw_answers(points: Sequence[reports.Point]) -> AnswerChart | None:
     """None with fewer than two answers: there is nothing to see."""
     if len(points) < 2:
         return None
     across = [WIDTH * i / (len(points) - 1) for i in range(len(points))]
-    upper = _line(across, [point.upper for point in points])
-    lower = _line(across, [point.lower for point in points])
-    return Picture(
+    upper = _line_points(across, [point.upper for point in points])
+    lower = _line_points(across, [point.lower for point in points])
+    return AnswerChart(
         band=" ".join([*upper, *reversed(lower)]),
-        mean=" ".join(_line(across, [point.mean for point in points])),
+        mean=" ".join(_line_points(across, [point.mean for point in points])),
         answers=len(points),
     )
 
 
-def _line(across: Sequence[float], shares: Sequence[float]) -> list[str]:
+def _line_points(across: Sequence[float], shares: Sequence[float]) -> list[str]:
     return [f"{x:.0f},{HEIGHT * (1 - y):.1f}" for x, y in zip(across, shares, strict=True)]

@@ -46,7 +46,9 @@ class ToldForm(forms.Form):
         super().__init__(*args)
         self.initial = {"pay": facts.pay, "after": facts.after}
         self.initial |= {f"code_{outcome}": one for outcome, one in facts.codes.items()}
-        price = "" if run.price is None else f" An answer costs you {money.price(run)} in all."
+        price = (
+            "" if run.price is None else f" An answer costs you {money.format_price(run)} in all."
+        )
         self.fields["pay"].help_text = (
             f"In {run.currency or 'the run’s currency'}, with what they have earned so far; the "
             f"payment list goes by it. Empty: nothing is said about pay.{price}"
@@ -57,7 +59,7 @@ class ToldForm(forms.Form):
                 required=False,
                 max_length=LONGEST_CODE,
                 widget=UnfoldAdminTextInputWidget(
-                    {"placeholder": worker_texts.made_up(run, outcome)}
+                    {"placeholder": worker_texts.generated_code(run, outcome)}
                 ),
                 help_text="To hand in on the platform. Empty: the one shown here.",
             )
@@ -87,7 +89,7 @@ class ToldPage(Page):
         form = ToldForm(self.object, request.POST)
         if form.is_valid():
             try:
-                worker_texts.change(self.object, form.facts(), request.user.get_username())
+                worker_texts.change_facts(self.object, form.facts(), request.user.get_username())
             except Refused as refusal:
                 form.add_error(None, str(refusal))
             else:
@@ -103,12 +105,12 @@ class HeardPage(Page):
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if heard := problem_reports.hear(self.object):
-            audit.note("heard", self.object, after={"reports": heard})
+        if heard := problem_reports.acknowledge_reports(self.object):
+            audit.record_entry("heard", self.object, after={"reports": heard})
         return redirect(object_url(self.object))
 
 
-def told_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+def worker_text_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     view = model_admin.admin_site.admin_view(ToldPage.as_view(model_admin=model_admin))
     return [path("<int:pk>/told/", view, name="selection_run_told")]
 

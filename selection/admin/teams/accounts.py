@@ -22,8 +22,8 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection.accounts import scoped, second_factor, tokens
-from selection.admin.safe_lookups import Careful, CarefulFields
-from selection.admin.scope import Admin, TabularInline
+from selection.admin.safe_lookups import CarefulFields, SafeLookupsMixin
+from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.models import ApiToken, Membership, Team
 
 admin.site.unregister([User, Group])
@@ -34,7 +34,7 @@ admin.site.unregister([Authenticator, EmailAddress, SocialAccount, SocialApp, So
 # -- people
 
 
-class Told:
+class AccountNotice:
     """A cell of an inline table is called by its column, which labels nothing there."""
 
     def formfield_for_dbfield(self, *args: Any, **kwargs: Any) -> Any:
@@ -46,7 +46,7 @@ class Told:
         return field
 
 
-class TeamsOfUser(Told, CarefulFields, UnfoldTabularInline):
+class TeamsOfUser(AccountNotice, CarefulFields, UnfoldTabularInline):
     model = Membership
     fields = ["team", "role"]
     extra = 0
@@ -54,7 +54,7 @@ class TeamsOfUser(Told, CarefulFields, UnfoldTabularInline):
 
 
 @admin.register(User)
-class UserAdmin(Careful, BaseUserAdmin, ModelAdmin):
+class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -79,7 +79,7 @@ class UserAdmin(Careful, BaseUserAdmin, ModelAdmin):
 
 
 @admin.register(Group)
-class GroupAdmin(Careful, BaseGroupAdmin, ModelAdmin):
+class GroupAdmin(SafeLookupsMixin, BaseGroupAdmin, ModelAdmin):
     filter_horizontal = ()
 
 
@@ -130,7 +130,7 @@ class MembersFormSet(forms.BaseInlineFormSet):
             raise ValidationError("Nobody would own the team: make somebody else an owner first.")
 
 
-class Members(Told, TabularInline):
+class MembershipInline(AccountNotice, TabularInline):
     model = Membership
     form = MembershipForm
     formset = MembersFormSet
@@ -145,11 +145,11 @@ class Members(Told, TabularInline):
 
 
 @admin.register(Team)
-class TeamAdmin(Admin):
+class TeamAdmin(ScopedAdmin):
     list_display = ["name", "created"]
     search_fields = ["name"]
     fields = ["name"]
-    inlines = [Members]
+    inlines = [MembershipInline]
 
     def get_inlines(self, request: HttpRequest, obj: Team | None) -> list[Any]:
         return list(self.inlines) if obj else []
@@ -183,17 +183,17 @@ class TokenForm(forms.ModelForm):
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc]
         scope = self.cleaned_data.get("scope")
-        if scope and not self.errors and not self._has(scope):
+        if scope and not self.errors and not self._has_scope(scope):
             self.add_error("scope", "Nobody hands out more than they may do themselves.")
 
-    def _has(self, scope: str) -> bool:
+    def _has_scope(self, scope: str) -> bool:
         needed = tokens.NEEDED[tokens.Scope(scope)]
         team = Team.objects.filter(pk=self.instance.team_id)
         return all(scoped(team, self.request, permission).exists() for permission in needed)
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(Admin):
+class ApiTokenAdmin(ScopedAdmin):
     """Only a token's digest is kept, so its secret is shown once, in answer to its making."""
 
     form = TokenForm

@@ -16,12 +16,12 @@ from selection import audit
 from selection.accounts import scoped
 from selection.admin import object_history
 from selection.admin.page import csv_response, lines_response
-from selection.admin.scope import Admin
+from selection.admin.scope import ScopedAdmin
 from selection.models import AuditEntry
 
 
 @admin.register(AuditEntry)
-class AuditAdmin(Admin):
+class AuditAdmin(ScopedAdmin):
     """To look at, never to change: not by superusers either."""
 
     list_display = ["at", "who", "kind", "model", "name", "values", "why", "address"]
@@ -35,7 +35,7 @@ class AuditAdmin(Admin):
 
     @display(description="before → after")
     def values(self, entry: AuditEntry) -> SafeString:
-        return object_history.changes(entry)
+        return object_history.describe_changes(entry)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -62,13 +62,13 @@ class AuditAdmin(Admin):
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
         """All that whoever asks may see, as CSV, oldest first."""
-        return csv_response("audit log", list(audit.FIELDS), self._lines(request))
+        return csv_response("audit log", list(audit.FIELDS), self._csv_lines(request))
 
     def lines_view(self, request: HttpRequest) -> HttpResponseBase:
         """The same as JSON, an entry a line."""
-        return lines_response("audit log", self._lines(request))
+        return lines_response("audit log", self._csv_lines(request))
 
-    def _lines(self, request: HttpRequest) -> Iterator[dict[str, Any]]:
+    def _csv_lines(self, request: HttpRequest) -> Iterator[dict[str, Any]]:
         if request.method != "GET" or not self.has_view_permission(request):
             raise PermissionDenied
         entries: QuerySet[AuditEntry] = scoped(AuditEntry, request)

@@ -16,8 +16,8 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection.admin.page import Page
-from selection.admin.safe_lookups import number
-from selection.admin.scope import Admin
+from selection.admin.safe_lookups import parse_id
+from selection.admin.scope import ScopedAdmin
 from selection.errors import Refused
 from selection.models import Delivery, Webhook
 from selection.webhooks import registration
@@ -53,7 +53,7 @@ class WebhookForm(forms.ModelForm):
 
     def clean_events(self) -> list[str]:
         given = self.cleaned_data["events"]
-        self._or_refused(registration.known, given)
+        self._or_refused(registration.validate_events, given)
         return list(given)
 
     def _or_refused(self, check: Any, value: Any) -> Any:
@@ -64,7 +64,7 @@ class WebhookForm(forms.ModelForm):
 
 
 @admin.register(Webhook)
-class WebhookAdmin(Admin):
+class WebhookAdmin(ScopedAdmin):
     """Its secret is shown once, in answer to its making or to the making of a new one."""
 
     form = WebhookForm
@@ -87,19 +87,19 @@ class WebhookAdmin(Admin):
         self, request: HttpRequest, obj: Webhook, form: WebhookForm, change: bool
     ) -> None:
         if change:
-            registration.keep(obj, turned_on=obj.on and "on" in form.changed_data)
+            registration.save_webhook(obj, turned_on=obj.on and "on" in form.changed_data)
         else:
-            registration.add(obj)
+            registration.add_webhook(obj)
 
     def response_add(
         self, request: HttpRequest, obj: Webhook, post_url_continue: str | None = None
     ) -> HttpResponse:
-        return self.shown_once(request, obj)
+        return self.render_secret_once(request, obj)
 
     def response_change(self, request: HttpRequest, obj: Webhook) -> HttpResponse:
         return redirect(deliveries_url(obj))
 
-    def shown_once(self, request: HttpRequest, hook: Webhook) -> HttpResponse:
+    def render_secret_once(self, request: HttpRequest, hook: Webhook) -> HttpResponse:
         context = self.admin_site.each_context(request) | {
             "title": "The secret of this webhook",
             "secret": hook.secret,
@@ -140,21 +140,21 @@ class DeliveriesPage(Page):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         done = request.POST.get("do", "")
         if done == "renew":
-            registration.renew(self.object)
-            shown: HttpResponse = self.model_admin.shown_once(request, self.object)
+            registration.renew_secret(self.object)
+            shown: HttpResponse = self.model_admin.render_secret_once(request, self.object)
             return shown
         try:
-            self._do(done, request.POST.get("delivery", ""))
+            self._apply_action(done, request.POST.get("delivery", ""))
             messages.success(request, ARRIVES)
         except Refused as refusal:
             messages.error(request, str(refusal))
         return redirect(deliveries_url(self.object))
 
-    def _do(self, done: str, delivery: str) -> None:
+    def _apply_action(self, done: str, delivery: str) -> None:
         if done == "test":
-            registration.test(self.object)
+            registration.send_test(self.object)
         elif done == "replay":
             rows = self.object.deliveries.select_related("webhook")
-            registration.replay(get_object_or_404(rows, pk=number(delivery) or 0))
+            registration.replay_delivery(get_object_or_404(rows, pk=parse_id(delivery) or 0))
         else:
             raise Http404

@@ -5,11 +5,11 @@ from datetime import timedelta
 from decimal import Decimal
 
 from selection import reports
-from selection.algorithms import variant
-from selection.forecast import Forecast, of_runs
+from selection.algorithms import describe_variant
+from selection.forecast import Forecast, share_of_runs
 from selection.runs import money
 
-from .form import Wish
+from .form import WizardInput
 
 SHOWN = 4  # rows; the others are folded
 RARELY = 0.1  # of the simulations finish, at most, where it is said not to
@@ -18,7 +18,7 @@ BAND = "{} to {}"
 
 
 @dataclass(frozen=True)
-class Row:
+class WizardRow:
     """One algorithm. ``key`` names it when a run is made of it; words are empty where not known.
 
     verdict  "good", "warn" or "bad": whether it comes to its end
@@ -38,52 +38,56 @@ class Row:
 
 def key_of(row: Forecast) -> str:
     """The same for the same algorithm with the same options, however the table is sorted."""
-    return "|".join([row.algorithm, variant(row.options)])
+    return "|".join([row.algorithm, describe_variant(row.options)])
 
 
-def words(row: Forecast, questions: int, wish: Wish | None) -> Row:
+def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> WizardRow:
     """wish: what was asked besides the plan; None where the address does not say."""
-    said, verdict = ends(row, questions)
+    said, verdict = describe_ending(row, questions)
     if row.median is None:
-        return Row(key_of(row), row, "", "", "", "", said, verdict, "", "")
+        return WizardRow(key_of(row), row, "", "", "", "", said, verdict, "", "")
     band = row.answers or [row.median] * 3
     price, currency = (wish.price, wish.currency) if wish else (None, "")
     cost = [cost_words(many, price, currency) for many in band]
-    lasts = [_lasts(many, wish) for many in band]
+    lasts = [_describe_duration(many, wish) for many in band]
     few = f"too few simulations yet ({row.runs})" if row.few else ""
-    return Row(
+    return WizardRow(
         key=key_of(row),
         row=row,
         answers=f"{row.median:,}",
-        answers_band=few or _band(f"{band[0]:,}", f"{band[2]:,}"),
+        answers_band=few or _format_band(f"{band[0]:,}", f"{band[2]:,}"),
         cost=cost[1],
-        cost_band=_band(cost[0], cost[2]),
+        cost_band=_format_band(cost[0], cost[2]),
         ends=said,
         verdict=verdict,
         lasts=lasts[1],
-        lasts_band=_band(lasts[0], lasts[2]),
+        lasts_band=_format_band(lasts[0], lasts[2]),
     )
 
 
-def _band(low: str, high: str) -> str:
+def _format_band(low: str, high: str) -> str:
     return "" if low == high else BAND.format(low, high)
 
 
 def cost_words(answers: int, price: Decimal | None, currency: str) -> str:
-    return "" if price is None else money.words(money.cost(answers, price, currency), currency)
+    return (
+        ""
+        if price is None
+        else money.format_amount(money.compute_cost(answers, price, currency), currency)
+    )
 
 
-def _lasts(answers: int, wish: Wish | None) -> str:
+def _describe_duration(answers: int, wish: WizardInput | None) -> str:
     if wish is None or not wish.speed:
         return ""
     hours = answers / wish.speed
     if hours < UNITS[-1]:
         return "under a minute"
     unit = next(unit for unit in UNITS if hours >= 2 * unit or unit == UNITS[-1])
-    return reports.duration(timedelta(hours=unit * max(1, round(hours / unit))))
+    return reports.format_duration(timedelta(hours=unit * max(1, round(hours / unit))))
 
 
-def ends(row: Forecast, questions: int) -> tuple[str, str]:
+def describe_ending(row: Forecast, questions: int) -> tuple[str, str]:
     """Return whether it comes to its end, in words, and as "good", "warn" or "bad"."""
     if row.answers_per_worker is None:
         return row.cannot, "bad"
@@ -100,11 +104,11 @@ def ends(row: Forecast, questions: int) -> tuple[str, str]:
     what = "questions" if row.out_of_questions >= row.out_of_budget else "money"
     cut = round(max(row.out_of_questions, row.out_of_budget) * row.runs)
     start = "No" if verdict == "bad" else _finished(row)
-    return f"{start}: the {what} ran out in {of_runs(cut, row.runs)}.", verdict
+    return f"{start}: the {what} ran out in {share_of_runs(cut, row.runs)}.", verdict
 
 
 def _counted(row: Forecast) -> str:
-    return of_runs(row.finished, row.runs)
+    return share_of_runs(row.finished, row.runs)
 
 
 def _finished(row: Forecast) -> str:

@@ -18,7 +18,7 @@ from unfold.widgets import (
 from selection import forecast
 from selection.accounts import scoped
 from selection.errors import Refused
-from selection.forecast import Belief, Past, Plan, Range, Usual
+from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
 from selection.imports import past_answers, uploads
 from selection.models import Pool, QuestionSet, Run, exposure
 from selection.runs import eligibility, money, priors, validation
@@ -27,24 +27,24 @@ OWN, BY_MONEY = "own", "money"
 USUAL_EPSILON = 0.1
 
 
-def _worded(*choices: tuple[str, str, str]) -> list[tuple[str, str]]:
+def _worded_choices(*choices: tuple[str, str, str]) -> list[tuple[str, str]]:
     """Radio buttons of (value, words, number beside them)."""
     return [(value, format_html("{} <small>{}</small>", *said)) for value, *said in choices]
 
 
-GOALS = _worded(
+GOALS = _worded_choices(
     ("group", "They are good as a group", "their mean accuracy is close to that of the best"),
     ("every", "Nobody among them is bad", "each one is close to the last of the best"),
     ("exact", "They are exactly the best", "costs most, however precise it has to be"),
 )
-SURE = _worded(
+SURE = _worded_choices(
     ("0.2", "Fairly sure", "80 % (δ = 0.2)"),
     ("0.1", "Sure", "90 % (δ = 0.1)"),
     ("0.05", "Very sure", "95 % (δ = 0.05)"),
     ("0.01", "As good as certain", "99 % (δ = 0.01)"),
     (OWN, "A number of your own", ""),
 )
-PRECISE = _worded(
+PRECISE = _worded_choices(
     ("0.2", "Roughly", "within 20 points of the best (ε = 0.2)"),
     ("0.1", "Well enough", "within 10 points (ε = 0.1)"),
     ("0.05", "Closely", "within 5 points (ε = 0.05)"),
@@ -52,7 +52,7 @@ PRECISE = _worded(
     (OWN, "A number of your own", ""),
     (BY_MONEY, "As my budget allows", "says which ε the money reaches"),
 )
-BELIEFS = _worded(
+BELIEFS = _worded_choices(
     ("", "Nothing", "crowds of all usual kinds are tried"),
     ("0.75-0.95", "Mostly good", "four of five between 75 % and 95 % right"),
     ("0.5-0.95", "Very mixed", "four of five between 50 % and 95 % right"),
@@ -64,7 +64,7 @@ BELIEFS = _worded(
 
 
 @dataclass(frozen=True)
-class Wish:
+class WizardInput:
     """What was asked, ready for a forecast and for a run.
 
     learns  the run to learn from, if that is what is believed
@@ -82,13 +82,13 @@ class Wish:
     by_money: bool
 
 
-def _number(words: str, **limits: Any) -> forms.DecimalField:
+def _number_field(words: str, **limits: Any) -> forms.DecimalField:
     return forms.DecimalField(
         label=words, required=False, widget=UnfoldAdminDecimalFieldWidget({"step": "any"}), **limits
     )
 
 
-def _radios(label: str, choices: Any, initial: str) -> forms.ChoiceField:
+def _radio_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
     return forms.ChoiceField(
         label=label,
         choices=choices,
@@ -98,7 +98,7 @@ def _radios(label: str, choices: Any, initial: str) -> forms.ChoiceField:
     )
 
 
-def _csv(label: str, about: str) -> forms.FileField:
+def _csv_field(label: str, about: str) -> forms.FileField:
     widget = UnfoldAdminFileFieldWidget(attrs={"accept": ".csv,.tsv,.txt,text/csv"})
     return forms.FileField(label=label, required=False, help_text=about, widget=widget)
 
@@ -123,23 +123,23 @@ class GuideForm(forms.Form):
         max_value=2**31 - 1,
         widget=UnfoldAdminIntegerFieldWidget(),
     )
-    goal = _radios("What matters?", GOALS, "group")
-    sure = _radios("How sure do you want to be?", SURE, "0.05")
-    sure_own = _number("Sure in so many of 100 cases", max_value=Decimal("99.9999"))
-    precise = _radios("How precise does it have to be?", PRECISE, "0.1")
-    precise_own = _number("Within so many points of 100")
-    price = _number("Price per answer", min_value=0, max_digits=12, decimal_places=4)
+    goal = _radio_field("What matters?", GOALS, "group")
+    sure = _radio_field("How sure do you want to be?", SURE, "0.05")
+    sure_own = _number_field("Sure in so many of 100 cases", max_value=Decimal("99.9999"))
+    precise = _radio_field("How precise does it have to be?", PRECISE, "0.1")
+    precise_own = _number_field("Within so many points of 100")
+    price = _number_field("Price per answer", min_value=0, max_digits=12, decimal_places=4)
     currency = forms.CharField(
         label="Currency", required=False, max_length=10, widget=UnfoldAdminTextInputWidget()
     )
-    spend = _number("Budget, in money", max_digits=14, decimal_places=4)
-    belief = _radios("What do you believe about these workers?", BELIEFS, "")
-    low = _number("From so many right of 100")
-    high = _number("To so many right of 100")
+    spend = _number_field("Budget, in money", max_digits=14, decimal_places=4)
+    belief = _radio_field("What do you believe about these workers?", BELIEFS, "")
+    low = _number_field("From so many right of 100")
+    high = _number_field("To so many right of 100")
     run = forms.ChoiceField(label="Which run", required=False, widget=UnfoldAdminSelectWidget())
-    answers = _csv("Past answers", "A CSV file with the columns worker, task, label.")
-    gold = _csv("Known answers to them", "A CSV file with the columns task, label.")
-    speed = _number("Answers an hour that your crowd gives")
+    answers = _csv_field("Past answers", "A CSV file with the columns worker, task, label.")
+    gold = _csv_field("Known answers to them", "A CSV file with the columns task, label.")
+    speed = _number_field("Answers an hour that your crowd gives")
 
     def __init__(
         self, *args: Any, request: HttpRequest, past: Belief | None = None, **kwargs: Any
@@ -151,35 +151,38 @@ class GuideForm(forms.Form):
         self.question_sets = scoped(QuestionSet, request, "selection.add_run").order_by("name")
         self.runs = scoped(Run, request)
         chosen["pool"].queryset, chosen["question_set"].queryset = self.pools, self.question_sets
-        self.past = past if isinstance(past, Past) else None
+        self.past = past if isinstance(past, PastBelief) else None
         run = self.fields["run"]
         assert isinstance(run, forms.ChoiceField)
-        run.choices = [("", "Choose a run"), *((s.pk, str(s)) for s in priors.sources(self.runs))]
+        run.choices = [
+            ("", "Choose a run"),
+            *((s.pk, str(s)) for s in priors.list_sources(self.runs)),
+        ]
         self.initial.setdefault("currency", money.last_currency(self.runs))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors:
             try:
-                self.wish = self._wish(cleaned)
-            except _Wrong as wrong:
+                self.wish = self._build_wish(cleaned)
+            except _FieldError as wrong:
                 self.add_error(wrong.field, str(wrong))
         return cleaned
 
-    def _wish(self, cleaned: dict[str, Any]) -> Wish:
+    def _build_wish(self, cleaned: dict[str, Any]) -> WizardInput:
         """Raises _Wrong for what cannot be, at the field it is about."""
         learns = self._run_chosen(cleaned) if cleaned["belief"] == "run" else None
         together = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
-        for field, why in validation.of_team(together).items():
-            raise _Wrong(field, why)
+        for field, why in validation.validate_team(together).items():
+            raise _FieldError(field, why)
         speed = cleaned["speed"]
         if speed is not None and not speed > 0:
-            raise _Wrong("speed", "Give more than 0 answers an hour, or leave it empty.")
-        return Wish(
+            raise _FieldError("speed", "Give more than 0 answers an hour, or leave it empty.")
+        return WizardInput(
             pool=cleaned["pool"],
             question_set=cleaned["question_set"],
-            plan=_plan(cleaned),
-            belief=self._belief(cleaned, learns),
+            plan=_build_plan(cleaned),
+            belief=self._build_belief(cleaned, learns),
             price=cleaned["price"],
             currency=cleaned["currency"],
             learns=learns,
@@ -190,32 +193,32 @@ class GuideForm(forms.Form):
     def _run_chosen(self, cleaned: dict[str, Any]) -> Run:
         run = self.runs.filter(pk=cleaned["run"]).first() if cleaned["run"] else None
         if run is None:
-            raise _Wrong("run", "Choose the run whose workers were like these.")
+            raise _FieldError("run", "Choose the run whose workers were like these.")
         return run
 
-    def _belief(self, cleaned: dict[str, Any], learns: Run | None) -> Belief:
+    def _build_belief(self, cleaned: dict[str, Any], learns: Run | None) -> Belief:
         chosen = cleaned["belief"]
         field = {"range": "low", "run": "run", "file": "answers"}.get(chosen, "belief")
         try:
             if chosen == "file":
-                return self._from_files(cleaned)
+                return self._belief_from_files(cleaned)
             if learns is not None:
-                return forecast.like(learns)
+                return forecast.belief_from_run(learns)
             if chosen == "range":
-                return _range(cleaned["low"], cleaned["high"])
-            return Range.read(chosen) if chosen else Usual()
+                return _parse_range(cleaned["low"], cleaned["high"])
+            return RangeBelief.read(chosen) if chosen else DefaultBelief()
         except Refused as refusal:
-            raise _Wrong(field, str(refusal)) from refusal
+            raise _FieldError(field, str(refusal)) from refusal
 
-    def _from_files(self, cleaned: dict[str, Any]) -> Belief:
+    def _belief_from_files(self, cleaned: dict[str, Any]) -> Belief:
         answers, gold = cleaned["answers"], cleaned["gold"]
         if not answers and not gold and self.past:
             return self.past
         if not answers or not gold:
             raise Refused("Give both files: past answers, and the known answers to them.")
-        texts = [_content(file) for file in (answers, gold)]
-        right = past_answers.read(texts[0], texts[1], (answers.name, gold.name)).right
-        return forecast.past(answers.name, ((sum(one), len(one)) for one in right.values()))
+        texts = [_read_file(file) for file in (answers, gold)]
+        right = past_answers.read_past_answers(texts[0], texts[1], (answers.name, gold.name)).right
+        return forecast.past_belief(answers.name, ((sum(one), len(one)) for one in right.values()))
 
     # -- the same question again, by its address
 
@@ -229,41 +232,43 @@ class GuideForm(forms.Form):
         return kept.urlencode()
 
 
-class _Wrong(Exception):
+class _FieldError(Exception):
     def __init__(self, field: str, why: str) -> None:
         super().__init__(why)
         self.field = field
 
 
-def _plan(cleaned: dict[str, Any]) -> Plan:
+def _build_plan(cleaned: dict[str, Any]) -> Plan:
     """Without the price, so that another price needs no new forecast."""
     pool = cleaned["pool"]
     asked = {
         "k": cleaned["k"],
-        "epsilon": _epsilon(cleaned),
-        "delta": _delta(cleaned),
-        "budget": _affordable(cleaned),
+        "epsilon": _parse_epsilon(cleaned),
+        "delta": _parse_delta(cleaned),
+        "budget": _affordable_answers(cleaned),
     }
     workers = pool.workers.count()
-    for field, why in validation.out_of_range(Run(**asked), workers).items():
-        raise _Wrong(FIELDS.get(field, field), why)
-    questions = exposure.askable(cleaned["question_set"])
+    for field, why in validation.find_out_of_range(Run(**asked), workers).items():
+        raise _FieldError(FIELDS.get(field, field), why)
+    questions = exposure.count_askable(cleaned["question_set"])
     if not questions:
-        raise _Wrong("question_set", "This question set is empty: import gold questions first.")
+        raise _FieldError(
+            "question_set", "This question set is empty: import gold questions first."
+        )
     try:
         return Plan(
             workers=workers,
             questions=questions,
-            left=exposure.left(cleaned["question_set"], workers),
-            met=eligibility.passed_over(_draft(cleaned)),
+            left=exposure.answers_left(cleaned["question_set"], workers),
+            met=eligibility.count_passed_over(_build_draft(cleaned)),
             goal=cleaned["goal"] or "group",
             **asked,
         )
     except Refused as refusal:
-        raise _Wrong("pool", str(refusal)) from refusal
+        raise _FieldError("pool", str(refusal)) from refusal
 
 
-def _draft(cleaned: dict[str, Any]) -> Run:
+def _build_draft(cleaned: dict[str, Any]) -> Run:
     """As far as what workers met before depends on it: what they met they are not asked again."""
     return Run(pool=cleaned["pool"], question_set=cleaned["question_set"], met=Run.Met.SKIP)
 
@@ -272,47 +277,49 @@ def _draft(cleaned: dict[str, Any]) -> Run:
 FIELDS = {"epsilon": "precise_own", "delta": "sure_own", "budget": "spend"}
 
 
-def _delta(cleaned: dict[str, Any]) -> float:
+def _parse_delta(cleaned: dict[str, Any]) -> float:
     if cleaned["sure"] != OWN:
         return float(cleaned["sure"] or 0.05)
     if cleaned["sure_own"] is None:
-        raise _Wrong("sure_own", "Give a number, such as 97, or choose one of the others.")
+        raise _FieldError("sure_own", "Give a number, such as 97, or choose one of the others.")
     return float(1 - cleaned["sure_own"] / 100)
 
 
-def _epsilon(cleaned: dict[str, Any]) -> float:
+def _parse_epsilon(cleaned: dict[str, Any]) -> float:
     by_money, own = cleaned["precise"] == BY_MONEY, cleaned["precise_own"]
     if by_money and own is None:
         return USUAL_EPSILON
     if cleaned["precise"] != OWN and not by_money:
         return float(cleaned["precise"] or USUAL_EPSILON)
     if own is None:
-        raise _Wrong("precise_own", "Give a number, such as 7, or choose one of the others.")
+        raise _FieldError("precise_own", "Give a number, such as 7, or choose one of the others.")
     return float(own / 100)
 
 
-def _affordable(cleaned: dict[str, Any]) -> int | None:
+def _affordable_answers(cleaned: dict[str, Any]) -> int | None:
     """How many answers the budget pays for."""
     spend, price = cleaned["spend"], cleaned["price"]
     if spend is None:
         if cleaned["precise"] == BY_MONEY:
-            raise _Wrong("spend", "Say how much you can spend, and what an answer costs.")
+            raise _FieldError("spend", "Say how much you can spend, and what an answer costs.")
         return None
     if not price:
-        raise _Wrong("price", "Say what an answer costs, so that the budget counts in answers.")
+        raise _FieldError(
+            "price", "Say what an answer costs, so that the budget counts in answers."
+        )
     if spend < price:
-        raise _Wrong("spend", f"{spend.normalize():f} does not pay for one answer.")
+        raise _FieldError("spend", f"{spend.normalize():f} does not pay for one answer.")
     return int(spend / price)
 
 
-def _range(low: Decimal | None, high: Decimal | None) -> Range:
+def _parse_range(low: Decimal | None, high: Decimal | None) -> RangeBelief:
     if low is None or high is None:
         raise Refused("Give both numbers, such as 60 and 90.")
     if not 0 < low < high < 100:
         raise Refused("Give two numbers between 0 and 100, the lower one first, such as 60 and 90.")
-    return Range(float(low / 100), float(high / 100))
+    return RangeBelief(float(low / 100), float(high / 100))
 
 
-def _content(file: Any) -> bytes:
+def _read_file(file: Any) -> bytes:
     uploads.refuse_large(file.name, file.size)
     return bytes(file.read())

@@ -24,7 +24,7 @@ from selection.models import Planning, Run
 from selection.runs import drafts, eligibility, lifecycle, priors
 
 from . import forecast_rows
-from .form import GuideForm, Wish
+from .form import GuideForm, WizardInput
 
 
 class GuidePage(Page):
@@ -38,7 +38,7 @@ class GuidePage(Page):
     def crumbs(self) -> list[tuple[str, str]]:
         return []
 
-    def _form(self, *args: Any, **kwargs: Any) -> GuideForm:
+    def _bound_form(self, *args: Any, **kwargs: Any) -> GuideForm:
         return GuideForm(*args, request=self.request, **kwargs)
 
 
@@ -49,35 +49,37 @@ class BeginPage(GuidePage):
     object: Any = None
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self._show(self._form(initial=request.GET.dict(), past=self._past))
+        return self._render_form(
+            self._bound_form(initial=request.GET.dict(), past=self._past_answers)
+        )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = self._form(request.POST, request.FILES, past=self._past)
+        form = self._bound_form(request.POST, request.FILES, past=self._past_answers)
         if form.is_valid():
             try:
-                return self._ordered(form)
+                return self._redirect_to_forecast(form)
             except Refused as refusal:
                 form.add_error(None, str(refusal))
-        return self._show(form)
+        return self._render_form(form)
 
-    def _ordered(self, form: GuideForm) -> HttpResponse:
+    def _redirect_to_forecast(self, form: GuideForm) -> HttpResponse:
         wish, query = form.wish, QueryDict(form.address(), mutable=True)
         plan = wish.plan
         if wish.by_money:
             plan = plan.at(budget.first_epsilon(plan, wish.belief))
             query["precise_own"] = f"{100 * plan.epsilon:g}"
         team = wish.pool.team_id
-        planning = forecast_requests.order(plan, wish.belief, self.who, team=team)
+        planning = forecast_requests.request_forecast(plan, wish.belief, self.who, team=team)
         return redirect(forecast_url(planning, query.urlencode()))
 
     @cached_property
-    def _past(self) -> Any:
+    def _past_answers(self) -> Any:
         """What a forecast took from files, when its question is changed."""
         pk = self.request.GET.get("forecast", "")
         planning = scoped(Planning, self.request).filter(pk=pk).first() if pk.isdecimal() else None
-        return forecast_requests.belief(planning) if planning else None
+        return forecast_requests.stored_belief(planning) if planning else None
 
-    def _show(self, form: GuideForm) -> HttpResponse:
+    def _render_form(self, form: GuideForm) -> HttpResponse:
         return self.render_to_response(
             self.get_context_data(
                 form=form,
@@ -107,37 +109,39 @@ class ForecastPage(GuidePage):
         return "What it will cost"
 
     def crumbs(self) -> list[tuple[str, str]]:
-        return [("Change the question", self._question())]
+        return [("Change the question", self._question_text())]
 
-    def _question(self) -> str:
+    def _question_text(self) -> str:
         query = self.request.GET.copy()
         query["forecast"] = str(self.object.pk)
         return f"{reverse('admin:selection_run_begin')}?{query.urlencode()}"
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        forecast_requests.touch(self.object)
+        forecast_requests.touch_forecast(self.object)
         return self.render_to_response(self.get_context_data())
 
     @cached_property
-    def wish(self) -> Wish | None:
+    def wish(self) -> WizardInput | None:
         """What the address says; None where it fits the forecast no more."""
-        form = self._form(self.request.GET, past=forecast_requests.belief(self.object))
+        form = self._bound_form(self.request.GET, past=forecast_requests.stored_belief(self.object))
         return form.wish if form.is_valid() else None
 
     @cached_property
     def rows(self) -> list[Forecast]:
-        return forecast_requests.rows(self.object)
+        return forecast_requests.forecast_rows(self.object)
 
     @cached_property
-    def pace(self) -> reports.Pace | None:
+    def pace(self) -> reports.Throughput | None:
         """Of the pool's last run, where she gave none."""
-        return reports.pace(self.wish.pool) if self.wish and not self.wish.speed else None
+        return (
+            reports.pool_throughput(self.wish.pool) if self.wish and not self.wish.speed else None
+        )
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        planning, wish, plan = self.object, self.wish, forecast_requests.plan(self.object)
-        curves = forecast_requests.curves(planning)
+        planning, wish, plan = self.object, self.wish, forecast_requests.stored_plan(self.object)
+        curves = forecast_requests.forecast_curves(planning)
         timed = replace(wish, speed=self.pace.an_hour) if wish and self.pace else wish
-        told = [forecast_rows.words(row, plan.questions, timed) for row in self.rows]
+        told = [forecast_rows.forecast_row(row, plan.questions, timed) for row in self.rows]
         return super().get_context_data(
             **kwargs,
             planning=planning,
@@ -146,19 +150,21 @@ class ForecastPage(GuidePage):
             timed=timed,
             pace=self.pace,
             stale=wish is not None and wish.plan != plan,
-            belief=forecast_requests.belief(planning).words,
-            percent=round(100 * forecast_requests.progress(planning)),
+            belief=forecast_requests.stored_belief(planning).words,
+            percent=round(100 * forecast_requests.forecast_progress(planning)),
             best=told[0] if told else None,
             first=told[: forecast_rows.SHOWN],
             others=told[forecast_rows.SHOWN :],
             charts=[
-                made for name in curves if (made := curve_chart.draw(name, curves[name], plan))
+                made
+                for name in curves
+                if (made := curve_chart.draw_curve(name, curves[name], plan))
             ],
-            reach=_reach(curves["epsilon"], self.rows[0], plan.epsilon)
+            reach=_reachable_epsilon(curves["epsilon"], self.rows[0], plan.epsilon)
             if wish and wish.by_money and self.rows
             else None,
-            spend=_spend(wish),
-            question=self._question(),
+            spend=_describe_budget(wish),
+            question=self._question_text(),
             query=self.request.GET.urlencode(),
         )
 
@@ -166,47 +172,57 @@ class ForecastPage(GuidePage):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         do = request.POST.get("do", "")
-        verbs = {"make": self._make, "stop": self._stop, "go on": self._go_on, "at": self._at}
+        verbs = {
+            "make": self._make,
+            "stop": self._stop_forecast,
+            "go on": self._go_on,
+            "at": self._use_reachable_epsilon,
+        }
         if do not in verbs:
             raise Http404
         try:
             return verbs[do]()
         except Refused as refusal:
             messages.error(request, str(refusal))
-            return self._back(self.object)
+            return self._redirect_back(self.object)
 
-    def _back(self, planning: Planning, query: str | None = None) -> HttpResponseRedirect:
+    def _redirect_back(self, planning: Planning, query: str | None = None) -> HttpResponseRedirect:
         query = self.request.GET.urlencode() if query is None else query
         return redirect(forecast_url(planning, query))
 
-    def _stop(self) -> HttpResponse:
-        return self._back(forecast_requests.cancel(self.object))
+    def _stop_forecast(self) -> HttpResponse:
+        return self._redirect_back(forecast_requests.cancel_forecast(self.object))
 
     def _go_on(self) -> HttpResponse:
-        plan, belief = forecast_requests.plan(self.object), forecast_requests.belief(self.object)
-        return self._back(forecast_requests.order(plan, belief, self.who, team=self.object.team_id))
+        plan, belief = (
+            forecast_requests.stored_plan(self.object),
+            forecast_requests.stored_belief(self.object),
+        )
+        return self._redirect_back(
+            forecast_requests.request_forecast(plan, belief, self.who, team=self.object.team_id)
+        )
 
-    def _at(self) -> HttpResponse:
+    def _use_reachable_epsilon(self) -> HttpResponse:
         """The same question with the ε that the money reaches."""
         try:
-            plan = forecast_requests.plan(self.object).at(
+            plan = forecast_requests.stored_plan(self.object).at(
                 float(self.request.POST.get("epsilon", ""))
             )
         except ValueError:
             raise Http404 from None
         query = self.request.GET.copy()
         query["precise_own"] = f"{100 * plan.epsilon:g}"
-        belief, team = forecast_requests.belief(self.object), self.object.team_id
-        made = forecast_requests.order(plan, belief, self.who, team=team)
-        return self._back(made, query.urlencode())
+        belief, team = forecast_requests.stored_belief(self.object), self.object.team_id
+        made = forecast_requests.request_forecast(plan, belief, self.who, team=team)
+        return self._redirect_back(made, query.urlencode())
 
     def _make(self) -> HttpResponse:
         key, wish = self.request.POST.get("row", ""), self.wish
         row = next((row for row in self.rows if forecast_rows.key_of(row) == key), None)
-        if row is None or wish is None or wish.plan != forecast_requests.plan(self.object):
+        if row is None or wish is None or wish.plan != forecast_requests.stored_plan(self.object):
             raise Refused("Choose pool and questions anew: they are not as they were asked about.")
-        run = lifecycle.create(_draft(row, self.object, wish))
-        events.write(run, "create", f"Made of a forecast, with {row.title}.", self.who)
+        run = lifecycle.create_run(_draft_of_row(row, self.object, wish))
+        events.write_event(run, "create", f"Made of a forecast, with {row.title}.", self.who)
         messages.success(self.request, "This is the draft. Nothing goes out until you start it.")
         return redirect(object_url(run))
 
@@ -217,14 +233,16 @@ class NumbersPage(ForecastPage):
     template_name = "selection/forecast_numbers.html"
 
 
-def _spend(wish: Wish | None) -> str:
+def _describe_budget(wish: WizardInput | None) -> str:
     """The budget, as what its answers cost."""
     if wish is None or wish.plan.budget is None:
         return ""
     return forecast_rows.cost_words(wish.plan.budget, wish.price, wish.currency)
 
 
-def _reach(points: Sequence[Mapping[str, Any]], best: Forecast, asked: float) -> dict[str, Any]:
+def _reachable_epsilon(
+    points: Sequence[Mapping[str, Any]], best: Forecast, asked: float
+) -> dict[str, Any]:
     """The least ε that ends within the money with the algorithm recommended, None if none does;
     and whether others than the one asked for have been tried."""
     own = [one for one in points if one["title"] == best.title]
@@ -233,10 +251,10 @@ def _reach(points: Sequence[Mapping[str, Any]], best: Forecast, asked: float) ->
     return {"epsilon": epsilon, "points": f"{100 * (epsilon or 0):g}", "tried": len(own) > 1}
 
 
-def _draft(row: Forecast, planning: Planning, wish: Wish) -> Run:
-    plan = forecast_requests.plan(planning)
+def _draft_of_row(row: Forecast, planning: Planning, wish: WizardInput) -> Run:
+    plan = forecast_requests.stored_plan(planning)
     learns = wish.learns is not None and ALGORITHMS[row.algorithm].learns
-    prior = {"prior": priors.copy(wish.learns.pk)} if learns and wish.learns else {}
+    prior = {"prior": priors.copy_prior(wish.learns.pk)} if learns and wish.learns else {}
     own = {name: value for name, value in row.options.items() if name != "questions"}
     return Run(
         name=drafts.free_name(f"Best {plan.k} of {wish.pool}", wish.pool.team_id),
@@ -252,7 +270,7 @@ def _draft(row: Forecast, planning: Planning, wish: Wish) -> Run:
         price=wish.price,
         currency=wish.currency,
         hours_to_come=drafts.USUAL["hours_to_come"],
-        met=eligibility.usual(own),
+        met=eligibility.default_met_policy(own),
         seed=secrets.randbelow(2**31),
     )
 

@@ -56,6 +56,6 @@ def show_signs(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 
     They are looked for anew when there are a tenth more answers, and at the end.
     """
-    signs = reports.signs(get_object_or_404(scoped(Run, request), pk=run_id))
+    signs = reports.find_signs(get_object_or_404(scoped(Run, request), pk=run_id))
     power = {"power": asdict(signs.power) | {"words": signs.power.words}} if signs.power else {}
     return asdict(signs) | power

@@ -10,10 +10,10 @@ from ninja import Field, Query, Schema, Status
 
 from selection.accounts import scoped
 from selection.algorithms import ALGORITHMS
-from selection.api.base import ERRORS, api, who
-from selection.api.fields import Amount, Id, Key, Name, Part, Value, Yes, price
-from selection.api.idempotency import KEYED, once
-from selection.api.pagination import NEXT, Page, page
+from selection.api.base import ERRORS, api, requester_name
+from selection.api.fields import Amount, Id, Key, Name, Part, Value, Yes, price_field
+from selection.api.idempotency import KEYED, idempotent
+from selection.api.pagination import NEXT, Page, paginate
 from selection.api.schemas import WhyIn
 from selection.history import events
 from selection.limits import LONGEST_KEY, MOST_IMPORTED
@@ -67,7 +67,7 @@ class RunIn(Schema, extra="forbid"):
         0.05, gt=0, lt=1, description="The probability with which the promise may fail."
     )
     budget: Amount | None = Field(None, description="Most assignments in all. null: no limit.")
-    price: Decimal | None = price("What an answer costs, to four decimal places.")
+    price: Decimal | None = price_field("What an answer costs, to four decimal places.")
     currency: str | None = Field(
         None, max_length=10, description="null: that of the run before.", examples=["€"]
     )
@@ -157,20 +157,20 @@ def list_runs(
     if query.search:
         found = found.filter(name__icontains=query.search)
     found = found.defer("memory", "proof", "options")
-    return [_row(run) for run in page(request, response, found, query, by="-pk")]
+    return [_run_payload(run) for run in paginate(request, response, found, query, by="-pk")]
 
 
-def _row(run: Run) -> dict[str, Any]:
+def _run_payload(run: Run) -> dict[str, Any]:
     row = {name: getattr(run, name, None) for name in RunRowOut.model_fields}
     return row | {"pool": run.pool_id, "question_set": run.question_set_id}
 
 
 @api.post("/runs", response={201: RunOut, **ERRORS}, tags=["runs"], openapi_extra=KEYED)
-@once(RunOut)
+@idempotent(RunOut)
 def create_run(request: HttpRequest, payload: RunIn) -> dict[str, Any]:
     """Make a run, as a draft: nothing goes out before it is started."""
-    run = lifecycle.create(*_wanted(request, payload))
-    events.write(run, "create", "Made by the API.", who(request))
+    run = lifecycle.create_run(*_build_run(request, payload))
+    events.write_event(run, "create", "Made by the API.", requester_name(request))
     return show_run(request, run.pk)
 
 
@@ -178,34 +178,34 @@ def create_run(request: HttpRequest, payload: RunIn) -> dict[str, Any]:
 def replace_run(request: HttpRequest, run_id: Id, payload: RunIn) -> dict[str, Any]:
     """Give a draft all its settings anew; 409 once it has begun: see PATCH for that."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    lifecycle.replace(run, *_wanted(request, payload), who=who(request))
+    lifecycle.replace_draft(run, *_build_run(request, payload), who=requester_name(request))
     return show_run(request, run_id)
 
 
 @api.delete("/runs/{run_id}", response={204: None, **ERRORS}, tags=["runs"])
 def delete_run(request: HttpRequest, run_id: Id) -> Status[None]:
     """Delete a run with its answers and verdicts; 409 while it goes on."""
-    lifecycle.delete(get_object_or_404(scoped(Run, request), pk=run_id))
+    lifecycle.delete_run(get_object_or_404(scoped(Run, request), pk=run_id))
     return Status(204, None)
 
 
 @api.post(
     "/runs/{run_id}/copy", response={201: RunOut, **ERRORS}, tags=["runs"], openapi_extra=KEYED
 )
-@once(RunOut)
+@idempotent(RunOut)
 def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any]:
     """Make a draft with the settings of a run: the way to change what a started run must keep."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     name = payload.name or copies.free_name(run)
-    made = copies.copy(run, name, payload.same_seed, who(request), payload.why)
+    made = copies.copy_run(run, name, payload.same_seed, requester_name(request), payload.why)
     return show_run(request, made.pk)
 
 
-def _wanted(request: HttpRequest, payload: RunIn) -> tuple[Run, list[Skill]]:
+def _build_run(request: HttpRequest, payload: RunIn) -> tuple[Run, list[Skill]]:
     """The run that is asked for, with its further skills: nothing is stored yet."""
     given = payload.dict(exclude={"options", "learn_from", "quotas", "skills", "currency", "seed"})
     given["pool"] = get_object_or_404(scoped(Pool, request), pk=payload.pool)
-    given["question_set"] = _set(request, payload.question_set)
+    given["question_set"] = _find_set(request, payload.question_set)
     given["currency"] = payload.currency
     if payload.currency is None:
         given["currency"] = money.last_currency(scoped(Run, request))
@@ -218,10 +218,11 @@ def _wanted(request: HttpRequest, payload: RunIn) -> tuple[Run, list[Skill]]:
     if payload.learn_from is not None:
         earlier = get_object_or_404(scoped(Run, request), pk=payload.learn_from)
     further = [
-        Skill(question_set=_set(request, skill.question_set), k=skill.k) for skill in payload.skills
+        Skill(question_set=_find_set(request, skill.question_set), k=skill.k)
+        for skill in payload.skills
     ]
-    return drafts.build(given, payload.options, earlier), further
+    return drafts.build_draft(given, payload.options, earlier), further
 
 
-def _set(request: HttpRequest, pk: int) -> Any:
+def _find_set(request: HttpRequest, pk: int) -> Any:
     return get_object_or_404(scoped(QuestionSet, request), pk=pk)

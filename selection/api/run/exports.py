@@ -9,7 +9,7 @@ from ninja import Field, Query, Schema
 from selection import exports
 from selection.accounts import scoped
 from selection.api.base import ERRORS, api
-from selection.api.fields import Id, price
+from selection.api.fields import Id, price_field
 from selection.limits import LONGEST_KEY
 from selection.models import Run
 
@@ -30,7 +30,7 @@ class ExportIn(Schema):
         description="What the qualification or skill is called on the platform; else as the run. "
         "Read by mturk, mturk-revoke and toloka.",
     )
-    pay: Decimal | None = price(
+    pay: Decimal | None = price_field(
         "What a worker is paid for an answer; else what workers were told, else the run's price. "
         "Read by payment and the bonuses."
     )
@@ -45,6 +45,6 @@ class ExportIn(Schema):
 )
 def export_run(request: HttpRequest, run_id: Id, wanted: Query[ExportIn]) -> StreamingHttpResponse:
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    file = exports.make(run, wanted.format, wanted.named, wanted.pay)
+    file = exports.make_file(run, wanted.format, wanted.named, wanted.pay)
     as_file = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return StreamingHttpResponse(file.pieces, content_type=file.media, headers=as_file)

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Schema, Status
 
 from selection.accounts import scoped
-from selection.api.base import ERRORS, api, who
+from selection.api.base import ERRORS, api, requester_name
 from selection.api.fields import Id
 from selection.errors import Conflict, NotFound
 from selection.forecast import Forecast, draft_forecast, forecast_requests
@@ -54,17 +54,17 @@ class ExpectedOut(Schema):
 @api.get("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
 def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """What a draft is expected to cost, as firm as it is known by now; 404 until it is ordered."""
-    run = _draft(request, run_id)
-    found = draft_forecast.expected(run)
+    run = _find_draft(request, run_id)
+    found = draft_forecast.draft_forecast(run)
     if found is None:
         raise NotFound("It is not known what this run will cost: POST to this address to order it.")
     return {
         "forecast": found.planning.pk,
         "state": found.planning.state,
-        "progress": forecast_requests.progress(found.planning),
+        "progress": forecast_requests.forecast_progress(found.planning),
         "currency": run.currency,
-        "own": _cost(run, found.own) if found.own else None,
-        "recommended": _cost(run, found.best) if found.best else None,
+        "own": _cost_payload(run, found.own) if found.own else None,
+        "recommended": _cost_payload(run, found.best) if found.best else None,
         "left_out": found.rough,
     }
 
@@ -79,21 +79,21 @@ def order_expected(request: HttpRequest, run_id: Id) -> Status[Any]:
 
     For large pools the first numbers come later as well: then the answer is 202.
     """
-    draft_forecast.order(_draft(request, run_id), who(request))
+    draft_forecast.request_draft_forecast(_find_draft(request, run_id), requester_name(request))
     shown = show_expected(request, run_id)
     return Status(200 if shown["recommended"] else 202, shown)
 
 
-def _draft(request: HttpRequest, run_id: Id) -> Run:
+def _find_draft(request: HttpRequest, run_id: Id) -> Run:
     run: Run = get_object_or_404(scoped(Run, request), pk=run_id)
     if run.status != Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has begun: this is about runs that have not.")
     return run
 
 
-def _cost(run: Run, row: Forecast) -> dict[str, Any]:
+def _cost_payload(run: Run, row: Forecast) -> dict[str, Any]:
     price, currency = run.price, run.currency
     cost = None
     if price is not None and row.answers is not None:
-        cost = [money.cost(many, price, currency) for many in row.answers]
+        cost = [money.compute_cost(many, price, currency) for many in row.answers]
     return {name: getattr(row, name, None) for name in CostOut.model_fields} | {"cost": cost}

@@ -11,7 +11,7 @@ from selection import reports
 from selection.accounts import scoped
 from selection.api.base import ERRORS, api
 from selection.api.fields import Id
-from selection.api.pagination import NEXT, Page, page
+from selection.api.pagination import NEXT, Page, paginate
 from selection.api.schemas import EventOut, HistoryOut, StepOut
 from selection.limits import LONGEST_KEY
 from selection.models import Run
@@ -52,10 +52,10 @@ def list_answers(
         {
             **row,
             "assignment": row["assignment_id"],
-            "outcome": reports.outcome(row),
+            "outcome": reports.describe_outcome(row),
             "skill": names[row["number"]],
         }
-        for row in page(request, response, rows, query, by="assignment_id")
+        for row in paginate(request, response, rows, query, by="assignment_id")
     ]
 
 
@@ -63,7 +63,7 @@ def list_answers(
 def show_history(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """What was done to a run by whom, and its steps, thinned to at most 200."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    return {"events": run.events.all(), "steps": reports.history(run)}
+    return {"events": run.events.all(), "steps": reports.read_history(run)}
 
 
 @api.get(
@@ -77,7 +77,7 @@ def list_steps(
 ) -> list[Any]:
     """Every step of a run, in order."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    return page(request, response, run.history.all(), query, by="number")
+    return paginate(request, response, run.history.all(), query, by="number")
 
 
 @api.get(
@@ -91,4 +91,4 @@ def list_events(
 ) -> list[Any]:
     """What was done to a run by whom, and what it did by itself, the latest first."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    return page(request, response, run.events.all(), query, by="-pk")
+    return paginate(request, response, run.events.all(), query, by="-pk")

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 
 from selection import reports
 from selection.accounts import scoped
-from selection.api.base import ERRORS, api, may_manage, who
+from selection.api.base import ERRORS, api, may_manage, requester_name
 from selection.api.fields import Id
 from selection.models import Run
 from selection.runs import changes, lifecycle, previews, priors, roster_opening, void_budget
@@ -23,10 +23,10 @@ from .schemas import ChangedOut, ChangeIn, MoveIn, RunOut
 def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """How a run stands."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    fit = reports.fit(run)
+    fit = reports.model_fit(run)
     promised = reports.promise_status(run, doubts=fit)
-    progress = reports.progress(run)
-    ahead, void = reports.ahead(run, progress), void_budget.of(run)
+    progress = reports.read_progress(run)
+    ahead, void = reports.forecast_remaining(run, progress), void_budget.void_budget_of(run)
     return {
         **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
         "pool": run.pool_id,
@@ -34,7 +34,7 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "join_link": links.join_address(run) if may_manage(request) else "",
         "options": run.hand_set,
         "quotas": run.quotas or None,
-        "learned_from": priors.as_numbers(run),
+        "learned_from": priors.prior_numbers(run),
         "skills": [{"skill": str(skill), "k": skill.k} for skill in run.skills],
         "promise": promised.sentence,
         "verdict": promised.verdict,
@@ -46,16 +46,16 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "progress": vars(progress),
         "wasted": None if void is None else vars(void),
         "forecast": None if ahead is None else asdict(ahead),
-        "needs": [vars(need) for need in reports.needs(run, fit, reports.signs(run))],
+        "needs": [vars(need) for need in reports.list_alerts(run, fit, reports.find_signs(run))],
     }
 
 
 MOVES: dict[str, Callable[[Run, str, str], object]] = {
-    "start": lifecycle.start,
-    "pause": lifecycle.pause,
-    "resume": lifecycle.resume,
-    "stop": lifecycle.stop,
-    "reopen": lifecycle.reopen,
+    "start": lifecycle.start_run,
+    "pause": lifecycle.pause_run,
+    "resume": lifecycle.resume_run,
+    "stop": lifecycle.stop_run,
+    "reopen": lifecycle.reopen_run,
     "join-others": roster_opening.join_others,
 }
 
@@ -70,7 +70,7 @@ def move_run(
     """Start, pause, resume or stop a run; reopen one that lost its promise by a correction; let all
     others of its pool join."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    MOVES[move](run, who(request), payload.why if payload else "")
+    MOVES[move](run, requester_name(request), payload.why if payload else "")
     return show_run(request, run_id)
 
 
@@ -84,14 +84,14 @@ def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str,
     }
     why, preview = given.pop("why", ""), given.pop("preview", False)
     with transaction.atomic():
-        changed = changes.apply(run, given, who(request), why) if given else {}
-        changed |= _moved(run, moves, who(request), why)
+        changed = changes.apply_changes(run, given, requester_name(request), why) if given else {}
+        changed |= _apply_moves(run, moves, requester_name(request), why)
         if preview:
             transaction.set_rollback(True)
     return {"changed": changed, "run": show_run(request, run_id)}
 
 
-def _moved(run: Run, moves: dict[str, bool], by: str, why: str) -> dict[str, str]:
+def _apply_moves(run: Run, moves: dict[str, bool], by: str, why: str) -> dict[str, str]:
     """Open or close the roster, put aside or take up, where that is not so already."""
     run.refresh_from_db()
     said = {}
@@ -100,6 +100,6 @@ def _moved(run: Run, moves: dict[str, bool], by: str, why: str) -> dict[str, str
         said["enrolling"] = (previews.open_roster if opens else previews.close_roster)(run)
         (roster_opening.open_roster if opens else roster_opening.close_roster)(run, by, why)
     if "concluded" in moves and moves["concluded"] != bool(run.concluded):
-        (lifecycle.conclude if moves["concluded"] else lifecycle.take_up)(run, by, why)
+        (lifecycle.conclude_run if moves["concluded"] else lifecycle.take_up)(run, by, why)
         said["concluded"] = "The promise stays as it is."
     return said

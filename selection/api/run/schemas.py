@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from ninja import Field, Schema
 
-from selection.api.fields import Value, Yes, price
+from selection.api.fields import Value, Yes, price_field
 from selection.api.schemas import WhyIn
 from selection.limits import LONGEST_WHY
 
@@ -212,7 +212,7 @@ class ChangeIn(Schema, extra="forbid"):
 
     name: str | None = None
     budget: int | None = Field(None, description="null: no limit.")
-    price: Decimal | None = price("Of an answer, at any time. null: not known.")
+    price: Decimal | None = price_field("Of an answer, at any time. null: not known.")
     currency: str | None = None
     slots: int | None = None
     slots_per_worker: int | None = None

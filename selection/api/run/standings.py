@@ -160,7 +160,7 @@ def show_standings(
     wanted = {name: value for name, value in wanted.items() if value not in (None, "")}
     lines = [
         line
-        for line in reports.standings(get_object_or_404(scoped(Run, request), pk=run_id))
+        for line in reports.worker_standings(get_object_or_404(scoped(Run, request), pk=run_id))
         if all(getattr(line, name) == value for name, value in wanted.items())
     ]
     rows = page_of(request, response, lines, query.cursor, query.limit, lambda line: line.candidate)
@@ -175,4 +175,4 @@ def show_standings(
 )
 def show_selection(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """The workers selected, with the run's parameters and what it promises."""
-    return reports.export(get_object_or_404(scoped(Run, request), pk=run_id))
+    return reports.export_run(get_object_or_404(scoped(Run, request), pk=run_id))

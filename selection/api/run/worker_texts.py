@@ -8,8 +8,8 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Schema
 
 from selection.accounts import scoped
-from selection.api.base import ERRORS, api, who
-from selection.api.fields import Id, Part, price
+from selection.api.base import ERRORS, api, requester_name
+from selection.api.fields import Id, Part, price_field
 from selection.models import Run
 from selection.runs import worker_texts
 from selection.runs.worker_texts import LONGEST_CODE, OUTCOMES, PageFacts
@@ -24,7 +24,9 @@ class CodesIn(Part):
 
 
 class PageIn(Part):
-    pay: Decimal | None = price("What they get for an answer. null: nothing is said about pay.")
+    pay: Decimal | None = price_field(
+        "What they get for an answer. null: nothing is said about pay."
+    )
     codes: CodesIn | None = None
     after: str = Field("", max_length=5000, description="Shown at the end, in Markdown.")
 
@@ -47,7 +49,7 @@ def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """What workers are told on their page beside the questions."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     facts = PageFacts.of(run)
-    codes = {outcome: worker_texts.code(run, outcome) for outcome in OUTCOMES}
+    codes = {outcome: worker_texts.completion_code(run, outcome) for outcome in OUTCOMES}
     return {"pay": facts.pay, "currency": run.currency, "codes": codes, "after": facts.after}
 
 
@@ -56,5 +58,7 @@ def tell_workers(request: HttpRequest, run_id: Id, payload: PageIn) -> dict[str,
     """Say all of it anew, at any time."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     codes = payload.codes.dict() if payload.codes else {}
-    worker_texts.change(run, PageFacts(payload.pay, codes, payload.after), who(request))
+    worker_texts.change_facts(
+        run, PageFacts(payload.pay, codes, payload.after), requester_name(request)
+    )
     return show_page(request, run_id)

@@ -38,17 +38,17 @@ def main() -> None:
     for about in book.sheets_metadata:
         if about.typ != SheetTypeEnum.WorkSheet or about.visible != SheetVisibleEnum.Visible:
             continue
-        rows = _rows(book.get_sheet_by_name(about.name))
+        rows = _read_rows(book.get_sheet_by_name(about.name))
         first = next(rows, None)
         if first is not None:
-            _write(about.name)
-            _write(first)
+            _write_line(about.name)
+            _write_line(first)
             for row in rows:
-                _write(row)
+                _write_line(row)
             return
 
 
-def _rows(sheet: CalamineSheet) -> Iterator[Any]:
+def _read_rows(sheet: CalamineSheet) -> Iterator[Any]:
     """Yield (line, cells) of the rows that are not empty; a refusal ends them."""
     if sheet.start is None:
         return
@@ -73,14 +73,14 @@ def _cells(row: list[Any]) -> list[str]:
     cells: list[str] = []
     size = 0
     for value in row[:MOST_COLUMNS]:
-        cells.append(value[:LONGEST_CELL] if isinstance(value, str) else _text(value))
+        cells.append(value[:LONGEST_CELL] if isinstance(value, str) else _cell_text(value))
         size += len(cells[-1])
         if size > LONGEST_ROW:
             break
     return cells
 
 
-def _text(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     """Return the value as a person would type it: 3 and not 3.0, dates as 2026-11-22."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -106,7 +106,7 @@ def _number(number: float) -> str:
     return str(int(number)) if abs(number) <= _EXACT else f"{number:.15g}"
 
 
-def _write(value: Any) -> None:
+def _write_line(value: Any) -> None:
     sys.stdout.write(json.dumps(value) + "\n")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from selection.errors import Refused
 from selection.limits import LONGEST_CELL
 
-from .encoding import ENCODINGS, opened
+from .encoding import ENCODINGS, open_text
 from .header_row import LOOKED_AT
 from .limits import Line, too_long
 
@@ -47,28 +47,32 @@ class Dialect:
         return shape if usual else f"{shape}, {ENCODINGS.get(self.encoding, self.encoding.upper())}"
 
 
-def dialect(raw: bytes, encoding: str) -> Dialect:
+def detect_dialect(raw: bytes, encoding: str) -> Dialect:
     """How this text is to be read."""
-    text = opened(raw, encoding).read(_SAMPLE)
+    text = open_text(raw, encoding).read(_SAMPLE)
     said = _SAID.match(text)
     if said:
         return Dialect(encoding, said[1], said.end())
-    best = max(((_fitness(text, each), each) for each in _USUAL), key=lambda pair: pair[0])
+    best = max(
+        ((_delimiter_fitness(text, each), each) for each in _USUAL), key=lambda pair: pair[0]
+    )
     if best[0][0] < HALF:  # a title stands above, and a comma in it makes no columns
         below = max(
             ((_fitness_below(text, each), each) for each in _USUAL), key=lambda pair: pair[0]
         )
         best = max(best, below, key=lambda pair: pair[0])
     if not best[0][1]:
-        best = max(((_fitness(text, each), each) for each in _RARE), key=lambda pair: pair[0])
+        best = max(
+            ((_delimiter_fitness(text, each), each) for each in _RARE), key=lambda pair: pair[0]
+        )
         if best[0][0] < 1:  # a colon in every address makes no columns
             return Dialect(encoding, "")
     return Dialect(encoding, best[1] if best[0][1] else "")
 
 
-def _fitness(text: str, delimiter: str) -> tuple[float, int]:
+def _delimiter_fitness(text: str, delimiter: str) -> tuple[float, int]:
     """(share of rows as wide as the header, columns); (0, 0) where the header is of one cell."""
-    rows = _widths(text, delimiter)
+    rows = _row_widths(text, delimiter)
     if not rows or rows[0] < 2:
         return 0.0, 0
     return sum(width <= rows[0] and width > 1 for width in rows) / len(rows), rows[0]
@@ -77,7 +81,7 @@ def _fitness(text: str, delimiter: str) -> tuple[float, int]:
 def _fitness_below(text: str, delimiter: str) -> tuple[float, int]:
     """The same of what stands below lines of one cell; (0, 0) where those may be a list, in which
     one has the delimiter."""
-    rows = _widths(text, delimiter)
+    rows = _row_widths(text, delimiter)
     above = next((i for i, width in enumerate(rows) if width > 1), len(rows))
     table = rows[above:]
     same = [width for width in table if 1 < width <= table[0]]
@@ -86,7 +90,7 @@ def _fitness_below(text: str, delimiter: str) -> tuple[float, int]:
     return 1.0, table[0]
 
 
-def _widths(text: str, delimiter: str) -> list[int]:
+def _row_widths(text: str, delimiter: str) -> list[int]:
     """Of the first rows that are not blank, how many cells each has."""
     rows = []
     try:
@@ -102,9 +106,9 @@ def _widths(text: str, delimiter: str) -> list[int]:
     return rows
 
 
-def lines(raw: bytes, how: Dialect, name: str) -> Iterator[Line]:
+def read_lines(raw: bytes, how: Dialect, name: str) -> Iterator[Line]:
     """(number of its first line, cells) of every row that is not blank. Raises Refused."""
-    stream = opened(raw, how.encoding)
+    stream = open_text(raw, how.encoding)
     stream.read(how.skipped)
     reader = csv.reader(stream, delimiter=how.delimiter or _NOWHERE, strict=True)
     behind = 1 if how.skipped else 0

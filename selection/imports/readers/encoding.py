@@ -48,22 +48,22 @@ def encoding_of(raw: bytes, name: str) -> str:
     """The encoding that these bytes are in. Raises Refused where there is none."""
     for mark, encoding in _MARKS.items():
         if raw.startswith(mark):
-            return sure(raw, encoding, name)
-    wide = _wide(raw[:_SAMPLE])
+            return check_encoding(raw, encoding, name)
+    wide = _detect_utf16(raw[:_SAMPLE])
     if wide:
-        return sure(raw, wide, name)
+        return check_encoding(raw, wide, name)
     if b"\0" in raw:
         line = raw[: raw.index(b"\0")].count(b"\n") + 1
         raise Refused(f"{name}, line {line}: there is a NUL character; this is not a text file.")
-    return "utf-8" if fault(raw, "utf-8") is None else _of_bytes(raw)
+    return "utf-8" if find_undecodable(raw, "utf-8") is None else _detect_single_byte(raw)
 
 
-def opened(raw: bytes, encoding: str) -> io.TextIOWrapper:
+def open_text(raw: bytes, encoding: str) -> io.TextIOWrapper:
     """The same, bit by bit, with line ends as they are."""
     return io.TextIOWrapper(io.BytesIO(raw), encoding, "strict", newline="")
 
 
-def fault(raw: bytes, encoding: str) -> int | None:
+def find_undecodable(raw: bytes, encoding: str) -> int | None:
     """Where the first byte is that does not fit into this encoding."""
     decoder = codecs.getincrementaldecoder(encoding.removesuffix("-sig"))()
     for start in range(0, len(raw), _PIECE):
@@ -74,9 +74,9 @@ def fault(raw: bytes, encoding: str) -> int | None:
     return None
 
 
-def sure(raw: bytes, encoding: str, name: str) -> str:
+def check_encoding(raw: bytes, encoding: str, name: str) -> str:
     """This encoding. Raises Refused where the bytes are not in it."""
-    at = fault(raw, encoding)
+    at = find_undecodable(raw, encoding)
     if at is not None:
         line = raw[:at].count(b"\n") + 1
         words = ENCODINGS.get(encoding.removesuffix("-sig"), encoding.upper())
@@ -86,7 +86,7 @@ def sure(raw: bytes, encoding: str, name: str) -> str:
     return encoding
 
 
-def _wide(sample: bytes) -> str:
+def _detect_utf16(sample: bytes) -> str:
     """UTF-16 without a mark: every other byte of Latin text is 0."""
     even, odd = sample[::2], sample[1::2]
     for zeros, letters, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
@@ -95,17 +95,19 @@ def _wide(sample: bytes) -> str:
     return ""
 
 
-def _of_bytes(raw: bytes) -> str:
+def _detect_single_byte(raw: bytes) -> str:
     """One byte a letter: Windows and older Macs of Europe by our own rule, which tells them apart
     by a single name; others by a library, which needs more text."""
     sample = _foreign_lines(raw)
-    odd = {encoding: _oddness(sample, encoding) for encoding in ("cp1252", "mac_roman", "cp1250")}
+    odd = {
+        encoding: _word_oddness(sample, encoding) for encoding in ("cp1252", "mac_roman", "cp1250")
+    }
     best = min(odd, key=lambda encoding: odd[encoding])
-    if odd[best] < 0.2 and fault(raw, best) is None:
+    if odd[best] < 0.2 and find_undecodable(raw, best) is None:
         return best
     found = from_bytes(sample, cp_isolation=list(ENCODINGS)).best()
     encoding = found.encoding if found else best
-    return encoding if fault(raw, encoding) is None else "latin-1"
+    return encoding if find_undecodable(raw, encoding) is None else "latin-1"
 
 
 def _foreign_lines(raw: bytes) -> bytes:
@@ -120,13 +122,13 @@ def _foreign_lines(raw: bytes) -> bytes:
     return b"\n".join(found) or raw[:_SAMPLE]
 
 
-def _oddness(sample: bytes, encoding: str) -> float:
+def _word_oddness(sample: bytes, encoding: str) -> float:
     """0 to 1: how odd the words look. One of mostly accented letters is of another alphabet."""
     words = _FOREIGN.findall(sample.decode(encoding, "replace"))
-    odd = [word for word in words if _ODD.search(word) or _of_another(word)]
+    odd = [word for word in words if _ODD.search(word) or _is_odd_word(word)]
     return len(odd) / len(words) if words else 0.0
 
 
-def _of_another(word: str) -> bool:
+def _is_odd_word(word: str) -> bool:
     letters = [letter for letter in word if letter.isalpha()]
     return len(letters) > 2 and 2 * sum(letter > "\x7f" for letter in letters) > len(letters)

@@ -12,19 +12,19 @@ LOOKED_AT = 20  # rows
 Fits = Callable[[list[str], Sequence[list[str]]], bool]
 
 
-def found(lines: Iterator[Line], fits: Fits) -> tuple[bool, Line, Iterator[Line]]:
+def find_header(lines: Iterator[Line], fits: Fits) -> tuple[bool, Line, Iterator[Line]]:
     """Whether anything stands above it, the row that names the columns, and those below.
 
     The first of which that is so; else the likeliest, which is the first that is no title.
     """
-    begun, rest = _begun(lines)
+    begun, rest = _split_first_rows(lines)
     if not begun:
         return False, (0, []), rest
-    place = _place([[cell.strip() for cell in cells] for _, cells in begun], fits)
+    place = _header_position([[cell.strip() for cell in cells] for _, cells in begun], fits)
     return place > 0, begun[place], chain(begun[place + 1 :], rest)
 
 
-def said(lines: Iterator[Line], row: int, name: str) -> tuple[bool, Line, Iterator[Line]]:
+def use_header(lines: Iterator[Line], row: int, name: str) -> tuple[bool, Line, Iterator[Line]]:
     """The same of the row that a person says. Raises Refused where there is nothing in it."""
     above = False
     for line, cells in lines:
@@ -36,7 +36,7 @@ def said(lines: Iterator[Line], row: int, name: str) -> tuple[bool, Line, Iterat
     raise Refused(f"{name} has nothing in row {row}, where the names of its columns should be.")
 
 
-def _begun(lines: Iterator[Line]) -> tuple[list[Line], Iterator[Line]]:
+def _split_first_rows(lines: Iterator[Line]) -> tuple[list[Line], Iterator[Line]]:
     """The first rows and the others; one that cannot be read is refused when it is reached."""
     begun: list[Line] = []
     try:
@@ -46,16 +46,16 @@ def _begun(lines: Iterator[Line]) -> tuple[list[Line], Iterator[Line]]:
     except Refused as refusal:
         if not begun:
             raise
-        return begun, _refusing(refusal)
+        return begun, _raise_refusal(refusal)
     return begun, lines
 
 
-def _refusing(refusal: Refused) -> Iterator[Line]:
+def _raise_refusal(refusal: Refused) -> Iterator[Line]:
     raise refusal
     yield
 
 
-def _place(rows: list[list[str]], fits: Fits) -> int:
+def _header_position(rows: list[list[str]], fits: Fits) -> int:
     filled = [sum(map(bool, cells)) for cells in rows]
     most = max(filled)
     if most == filled[0]:  # no title is as wide as the table

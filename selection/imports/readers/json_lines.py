@@ -21,15 +21,15 @@ _SPACE = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 
 
-def lines(text: str, name: str) -> tuple[str, Iterator[Line]]:
+def read_lines(text: str, name: str) -> tuple[str, Iterator[Line]]:
     """What it is, in words; the header, then a row for each object. Raises Refused."""
-    known = label_studio.choices(text)
+    known = label_studio.read_choices(text)
     what = f"JSON; {known.said}" if known else "JSON"
-    return what, _lines(text, name, known)
+    return what, _read_object_lines(text, name, known)
 
 
-def _lines(text: str, name: str, known: label_studio.Choices | None) -> Iterator[Line]:
-    rows = _rows(text, name, known)
+def _read_object_lines(text: str, name: str, known: label_studio.Choices | None) -> Iterator[Line]:
+    rows = _object_rows(text, name, known)
     first = list(islice(rows, _HEADER_FROM))
     columns = list(dict.fromkeys(column for _, row in first for column in row))
     if not columns:
@@ -46,22 +46,22 @@ def _lines(text: str, name: str, known: label_studio.Choices | None) -> Iterator
         yield line, [row.get(column, "") for column in columns]
 
 
-def _rows(
+def _object_rows(
     text: str, name: str, known: label_studio.Choices | None
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    for line, found in _objects(text, name):
+    for line, found in _read_objects(text, name):
         try:
             if not isinstance(found, dict):
                 raise Refused(
                     f"{name}, line {line}: a list of objects is read, as in [{{…}}, {{…}}]."
                 )
-            for each in _annotations(found, known) if _of_label_studio(found) else [found]:
-                yield line, flat(each)
+            for each in _annotation_rows(found, known) if _is_label_studio(found) else [found]:
+                yield line, flatten_object(each)
         except RecursionError:
             raise _too_deep(name, line) from None
 
 
-def _objects(text: str, name: str) -> Iterator[tuple[int, Any]]:
+def _read_objects(text: str, name: str) -> Iterator[tuple[int, Any]]:
     """(line it begins in, value) of the values of a list, or of those that follow each other."""
     at = _SPACE.match(text).end()  # type: ignore[union-attr]
     listed = text.startswith("[", at)
@@ -87,19 +87,19 @@ def _too_deep(name: str, line: int) -> Refused:
     return Refused(f"{name}, line {line}: there are too many objects within objects.")
 
 
-def flat(found: Object, before: str = "", depth: int = 0) -> dict[str, str]:
+def flatten_object(found: Object, before: str = "", depth: int = 0) -> dict[str, str]:
     """Texts by name; what is within something is called as in "data.text"."""
     cells: dict[str, str] = {}
     for key, value in found.items():
         name = f"{before}{key}"
         if isinstance(value, dict) and depth < _DEEPEST:
-            cells |= flat(value, f"{name}.", depth + 1)
+            cells |= flatten_object(value, f"{name}.", depth + 1)
         else:
-            cells[name] = _text(value)
+            cells[name] = _cell_text(value)
     return cells
 
 
-def _text(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -112,11 +112,11 @@ def _text(value: Any) -> str:
 # -- Label Studio: tasks with annotations, each by somebody, each with results
 
 
-def _of_label_studio(found: Object) -> bool:
+def _is_label_studio(found: Object) -> bool:
     return isinstance(found.get("annotations"), list) and "data" in found
 
 
-def _annotations(task: Object, known: label_studio.Choices | None) -> Iterator[Object]:
+def _annotation_rows(task: Object, known: label_studio.Choices | None) -> Iterator[Object]:
     """A row for each annotation that was not cancelled."""
     further: Object = {}
     if known:
@@ -127,31 +127,31 @@ def _annotations(task: Object, known: label_studio.Choices | None) -> Iterator[O
             yield {
                 "task": task.get("id"),
                 "data": task["data"],
-                "completed_by": _person(annotation.get("completed_by")),
-                "label": _label(annotation.get("result")),
+                "completed_by": _annotator_key(annotation.get("completed_by")),
+                "label": _chosen_label(annotation.get("result")),
                 "ground_truth": bool(annotation.get("ground_truth")),
                 **further,
             }
 
 
-def _person(by: Any) -> Any:
+def _annotator_key(by: Any) -> Any:
     """By number, or by e-mail address where the export tells it."""
     return by.get("email") or by.get("id") if isinstance(by, dict) else by
 
 
-def _label(results: Any) -> str:
+def _chosen_label(results: Any) -> str:
     """What was chosen, written or rated; several with bars between."""
     if not isinstance(results, list):
         return ""
     values = [one.get("value") for one in results if isinstance(one, dict)]
-    found = [_said(value) for value in values if isinstance(value, dict)]
+    found = [_value_text(value) for value in values if isinstance(value, dict)]
     return " | ".join(text for text in found if text)
 
 
-def _said(value: Object) -> str:
+def _value_text(value: Object) -> str:
     for kind in ("choices", "text", "number", "rating", "labels", "taxonomy"):
         if kind in value:
             said: Any = value[kind]
             parts: Sequence[Any] = said if isinstance(said, list) else [said]
-            return " | ".join(map(_text, parts))
+            return " | ".join(map(_cell_text, parts))
     return ""

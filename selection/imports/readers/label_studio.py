@@ -33,43 +33,43 @@ class Choices:
     said: str
 
 
-def choices(text: str) -> Choices | None:
+def read_choices(text: str) -> Choices | None:
     """Of the project that this text is an export of; None where it does not tell."""
     if len({match[1] for match in _CONTROL.finditer(text)}) != 1:
         return None
     try:
-        found = _configured(text) or _occurring(text)
+        found = _configured_choices(text) or _occurring_choices(text)
     except ValueError:  # the reader of its rows says what is wrong
         return None
     usable = 2 <= len(found.labels) <= MOST and not any(BETWEEN in one for one in found.labels)
     return found if usable else None
 
 
-def _configured(text: str) -> Choices | None:
+def _configured_choices(text: str) -> Choices | None:
     there = _CONFIG.search(text)
     config = json.loads(there[1], strict=False) if there else ""
     controls = _CONTROLS.findall(config)
     if len(controls) != 1:
         return None
-    labels = _once(_unescaped(a or b) for a, b in _CHOICE.findall(config))
+    labels = _distinct_labels(_unescape_value(a or b) for a, b in _CHOICE.findall(config))
     several = bool(_MULTIPLE.search(controls[0]))
     return Choices(labels, several, f"its configuration has {len(labels)} choices")
 
 
-def _occurring(text: str) -> Choices:
+def _occurring_choices(text: str) -> Choices:
     chosen = {match[1] for match in _CHOSEN.finditer(text)}  # few, however long the file
     lists = [json.loads(each, strict=False) for each in sorted(chosen)]
-    labels = _once(label for each in lists for label in each)
+    labels = _distinct_labels(label for each in lists for label in each)
     several = any(len(each) > 1 for each in lists)
     return Choices(labels, several, f"as choices, the {len(labels)} labels that occur in it")
 
 
-def _once(labels: Iterable[str]) -> list[str]:
+def _distinct_labels(labels: Iterable[str]) -> list[str]:
     """In order, as cells are read."""
     return list(dict.fromkeys(label.strip() for label in labels if label.strip()))
 
 
-def _unescaped(value: str) -> str:
+def _unescape_value(value: str) -> str:
     for named, sign in _NAMED.items():
         value = value.replace(named, sign)
     return value

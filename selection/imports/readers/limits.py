@@ -12,18 +12,18 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 Line = tuple[int, list[str]]
 
 
-def checked(lines: Iterable[Line], name: str, most_rows: int) -> Iterator[Line]:
+def check_lines(lines: Iterable[Line], name: str, most_rows: int) -> Iterator[Line]:
     """The same lines. Raises Refused at the first that is more than a file may hold."""
     for count, (line, cells) in enumerate(lines):
         if count > most_rows:
             raise Refused(
                 f"{name} has more than {most_rows:,} rows; split it into files of at most so many."
             )
-        _check(line, cells, name)
+        _check_line(line, cells, name)
         yield line, cells
 
 
-def _check(line: int, cells: Sequence[str], name: str) -> None:
+def _check_line(line: int, cells: Sequence[str], name: str) -> None:
     where = f"{name}, line {line}"
     if len(cells) > MOST_COLUMNS:
         raise Refused(

@@ -8,8 +8,8 @@ from selection.errors import Refused
 from selection.limits import MOST_ROWS
 
 from . import csv_dialect, header_row, json_lines, workbooks
-from .encoding import encoding_of, sure
-from .limits import Line, checked
+from .encoding import check_encoding, encoding_of
+from .limits import Line, check_lines
 
 Row = tuple[int, list[str]]
 
@@ -77,20 +77,20 @@ def read_table(
     """
     raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else bytes(raw)
     _refuse_others(raw, name)
-    what, encoding, lines = _lines(raw, name, encoding)
-    checked_lines = checked(lines, name, most_rows)
+    what, encoding, lines = _read_lines(raw, name, encoding)
+    checked_lines = check_lines(lines, name, most_rows)
     if header:
-        titled, (line, cells), rest = header_row.said(checked_lines, header, name)
+        titled, (line, cells), rest = header_row.use_header(checked_lines, header, name)
     elif fits:
-        titled, (line, cells), rest = header_row.found(checked_lines, fits)
+        titled, (line, cells), rest = header_row.find_header(checked_lines, fits)
     else:
         titled, (line, cells), rest = False, next(checked_lines, (0, [])), checked_lines
     if not cells:
         raise Refused(f"{name} is empty; its first line must name the columns.")
     columns = [cell.strip() for cell in cells]
     _refuse_twice(columns, line, name)
-    rows = _as_wide(rest, len(columns), name)
-    return Table(name, what, line, columns, rows, encoding, _estimate(raw), titled)
+    rows = _pad_rows(rest, len(columns), name)
+    return Table(name, what, line, columns, rows, encoding, _estimate_rows(raw), titled)
 
 
 def _refuse_twice(header: list[str], line: int, name: str) -> None:
@@ -109,17 +109,17 @@ def _refuse_others(raw: bytes, name: str) -> None:
         raise Refused(f"{name} is a web page, whatever its name says; export the table as CSV.")
 
 
-def _lines(raw: bytes, name: str, encoding: str) -> tuple[str, str, Iterator[Line]]:
+def _read_lines(raw: bytes, name: str, encoding: str) -> tuple[str, str, Iterator[Line]]:
     """(what it is, its encoding, its lines)"""
     if workbooks.is_workbook(raw):
         what, lines = workbooks.lines(raw, name)
         return what, "", lines
-    encoding = sure(raw, encoding, name) if encoding else encoding_of(raw, name)
+    encoding = check_encoding(raw, encoding, name) if encoding else encoding_of(raw, name)
     if _is_json(raw, encoding):
-        what, lines = json_lines.lines(raw.decode(encoding), name)
+        what, lines = json_lines.read_lines(raw.decode(encoding), name)
         return what, encoding, lines
-    how = csv_dialect.dialect(raw, encoding)
-    return how.words, encoding, csv_dialect.lines(raw, how, name)
+    how = csv_dialect.detect_dialect(raw, encoding)
+    return how.words, encoding, csv_dialect.read_lines(raw, how, name)
 
 
 def _is_json(raw: bytes, encoding: str) -> bool:
@@ -129,7 +129,7 @@ def _is_json(raw: bytes, encoding: str) -> bool:
     return first.startswith(('{"', "[{", "[]", "{}")) or first == "{"
 
 
-def _as_wide(lines: Iterator[Line], width: int, name: str) -> Iterator[Row]:
+def _pad_rows(lines: Iterator[Line], width: int, name: str) -> Iterator[Row]:
     """Each row with a cell for every column. Raises Refused for one with more."""
     for line, cells in lines:
         while len(cells) > width and not cells[-1].strip():
@@ -142,7 +142,7 @@ def _as_wide(lines: Iterator[Line], width: int, name: str) -> Iterator[Row]:
         yield line, [cell.strip() for cell in cells] + [""] * (width - len(cells))
 
 
-def _estimate(raw: bytes) -> int:
+def _estimate_rows(raw: bytes) -> int:
     """Lines of a text; an Excel file takes some 20 bytes a row, packed, and 100 as old ones are."""
     if raw.startswith(workbooks.OLD_EXCEL):
         return len(raw) // 100

@@ -23,21 +23,21 @@ class Command(BaseCommand):
         parser.add_argument("--of", default="", metavar="KIND:ID", help="one thing, as in run:12")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        lines = audit.lines(_chosen(options["team"], options["of"]))
+        lines = audit.lines(_selected_entries(options["team"], options["of"]))
         if options["csv"]:
-            self._as_csv(lines)
+            self._write_csv(lines)
             return
         for line in lines:
             self.stdout.write(json.dumps(line, cls=DjangoJSONEncoder, ensure_ascii=False))
 
-    def _as_csv(self, lines: Iterable[dict[str, Any]]) -> None:
+    def _write_csv(self, lines: Iterable[dict[str, Any]]) -> None:
         writer = csv.writer(self.stdout, lineterminator="\n")
         writer.writerow(audit.FIELDS)
         for line in lines:
-            writer.writerow(row_parsers.defused(line[column]) for column in audit.FIELDS)
+            writer.writerow(row_parsers.defuse_formula(line[column]) for column in audit.FIELDS)
 
 
-def _chosen(team: str, of: str) -> QuerySet[AuditEntry]:
+def _selected_entries(team: str, of: str) -> QuerySet[AuditEntry]:
     entries: QuerySet[AuditEntry] = AuditEntry.objects.all()
     if team:
         found = Team.objects.filter(name=team).first()

@@ -13,20 +13,20 @@ from selection.errors import Refused
 from selection.imports import row_parsers
 from selection.simulation import crowd, players
 from selection.simulation.crowd import Crowd, SyntheticCrowd
-from selection.simulation.server import Server
+from selection.simulation.server import ServerConnection
 
 SAY_SECONDS = 5.0
 TOKEN = "CROWD_TOKEN"  # nosec B105: the name of a variable
 
 
-def amount(text: str) -> float:
+def parse_amount(text: str) -> float:
     value = float(text)
     if not 0 <= value < float("inf"):
         raise ArgumentTypeError("must be a number from 0 up")
     return value
 
 
-def count(text: str) -> int:
+def parse_count(text: str) -> int:
     value = int(text)
     if value < 1:
         raise ArgumentTypeError("must be a whole number from 1 up")
@@ -43,35 +43,45 @@ class Command(BaseCommand):
         add("--token", help=f"API token; without it, the environment's {TOKEN}")
         add("--run", type=int, required=True, help="id of the run")
         add("--answers", type=Path, help="CSV with worker,task,label: what each worker answers")
-        add("--synthetic", type=count, metavar="N", help="make up workers w1 to wN instead")
+        add("--synthetic", type=parse_count, metavar="N", help="make up workers w1 to wN instead")
         add("--gold", type=Path, required=True, help="CSV with task,label: the known answers")
-        add("--rate", type=amount, default=60.0, help="answers a second; 0: as many as will go")
-        add("--think", type=amount, default=0.25, help="seconds of thought a question, in the mean")
-        add("--concurrency", type=count, default=4, help="clients that answer at once")
+        add(
+            "--rate",
+            type=parse_amount,
+            default=60.0,
+            help="answers a second; 0: as many as will go",
+        )
+        add(
+            "--think",
+            type=parse_amount,
+            default=0.25,
+            help="seconds of thought a question, in the mean",
+        )
+        add("--concurrency", type=parse_count, default=4, help="clients that answer at once")
         add("--seed", type=int, default=0, help="of the workers made up and of their thinking")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            taken = self._play(options)
+            taken = self._simulate_crowd(options)
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from refusal
         except KeyboardInterrupt:
             raise CommandError("Interrupted.", returncode=130) from None
-        self._say(f"The run has ended. {taken:,} answers were taken.")
+        self._print_line(f"The run has ended. {taken:,} answers were taken.")
 
-    def _play(self, options: dict[str, Any]) -> int:
+    def _simulate_crowd(self, options: dict[str, Any]) -> int:
         token = options["token"] or os.environ.get(TOKEN, "")
         if not token:
             raise Refused(f"Name an API token with --token or in {TOKEN}.")
-        return players.play(
-            partial(Server, options["url"], token, options["run"]),
+        return players.play_crowd(
+            partial(ServerConnection, options["url"], token, options["run"]),
             crowd_of(options),
-            players.Pace(options["rate"], options["think"], options["concurrency"]),
+            players.CrowdPace(options["rate"], options["think"], options["concurrency"]),
             options["seed"],
-            Reporter(self._say),
+            Reporter(self._print_line),
         )
 
-    def _say(self, line: str) -> None:
+    def _print_line(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
 
@@ -80,9 +90,9 @@ def crowd_of(options: dict[str, Any]) -> Crowd:
     if (options["answers"] is None) == (options["synthetic"] is None):
         raise Refused("Name either a file of recorded --answers or --synthetic N.")
     if options["answers"]:
-        return crowd.read(options["answers"], options["gold"])
-    gold = row_parsers.gold(row_parsers.read_path(options["gold"]), str(options["gold"]))
-    accuracy = crowd.accuracies(options["synthetic"], options["seed"])
+        return crowd.read_crowd(options["answers"], options["gold"])
+    gold = row_parsers.parse_gold(row_parsers.read_path(options["gold"]), str(options["gold"]))
+    accuracy = crowd.draw_accuracies(options["synthetic"], options["seed"])
     return SyntheticCrowd(accuracy, gold, options["seed"])
 
 

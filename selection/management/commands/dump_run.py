@@ -30,13 +30,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with refusals_said():
-            text = _text(options)
+            text = _dump_text(options)
             with options["out"].open("w", encoding="utf-8") as file:
                 file.writelines(chain(text.pieces, "\n"))
         self.stdout.write(f"{options['out']}: “{text.name}”, digest {text.digest}")
 
 
-def _text(options: dict[str, Any]) -> DumpText:
+def _dump_text(options: dict[str, Any]) -> DumpText:
     run = run_of(options["run"], options["team"])
     if options["anonymous"] and options["media"]:
         raise Refused("An anonymous dump shows no questions, so it has no --media.")

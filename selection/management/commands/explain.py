@@ -8,7 +8,7 @@ from django.core.management import BaseCommand, CommandParser
 from selection import reports
 from selection.errors import NotFound
 from selection.management.lookups import DASH, TEAM, refusals_said, run_of
-from selection.models import Candidate, spellings
+from selection.models import Candidate, stored_spellings
 
 
 class Command(BaseCommand):
@@ -22,15 +22,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with refusals_said():
             run = run_of(options["run"], options["team"])
-            own = run.candidates.filter(worker__key__in=spellings([options["worker"]]))
+            own = run.candidates.filter(worker__key__in=stored_spellings([options["worker"]]))
             rows = list(own.select_related("run", "worker").order_by("skill"))
             if not rows:
                 raise NotFound(f"There is no worker “{options['worker']}” in the run “{run}”.")
             for row in rows:
-                self._one(row)
+                self._explain_candidate(row)
 
-    def _one(self, row: Candidate) -> None:
-        found = reports.explain(row)
+    def _explain_candidate(self, row: Candidate) -> None:
+        found = reports.explain_candidate(row)
         kind = f", {row.run.skills[row.skill]}" if row.run.several else ""
         self.stdout.write(f"{found.worker} in {row.run}{kind}")
         for heading, sentences in found.parts():

@@ -11,7 +11,7 @@ from django.core.management import BaseCommand, CommandParser
 from selection import exports
 from selection.errors import Refused
 from selection.management.lookups import DASH, TEAM, refusals_said, run_of
-from selection.simulation.writing import check_out, whole
+from selection.simulation.writing import check_out, write_whole
 
 STDOUT = Path("-")
 
@@ -61,17 +61,19 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with refusals_said():
             run = run_of(options["run"], options["team"])
-            file = exports.make(run, options["format"], options["named"], _pay(options["pay"]))
+            file = exports.make_file(
+                run, options["format"], options["named"], _parse_pay(options["pay"])
+            )
             out = options["out"] or (Path(file.name) if file.name.endswith(".xlsx") else STDOUT)
             if out == STDOUT:
-                self._print(file.pieces)
+                self._print_pieces(file.pieces)
                 return
             check_out(out, [out.suffix.lower()])
-            whole(out, lambda path: _write(path, file.pieces))
+            write_whole(out, lambda path: _write_file(path, file.pieces))
             if options["verbosity"]:
                 self.stderr.write(f"Written: {out}")
 
-    def _print(self, pieces: Iterable[bytes]) -> None:
+    def _print_pieces(self, pieces: Iterable[bytes]) -> None:
         """As bytes, where there is a stream for them; a workbook is no text."""
         bare = getattr(getattr(self.stdout, "_out", None), "buffer", None)
         for piece in pieces:
@@ -81,7 +83,7 @@ class Command(BaseCommand):
                 self.stdout.write(piece.decode(), ending="")
 
 
-def _pay(text: str | None) -> Decimal | None:
+def _parse_pay(text: str | None) -> Decimal | None:
     if text is None:
         return None
     try:
@@ -93,6 +95,6 @@ def _pay(text: str | None) -> Decimal | None:
     return pay
 
 
-def _write(path: Path, pieces: Iterable[bytes]) -> None:
+def _write_file(path: Path, pieces: Iterable[bytes]) -> None:
     with path.open("wb") as file:
         file.writelines(pieces)

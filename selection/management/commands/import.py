@@ -61,20 +61,22 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            self._import(options)
+            self._import_file(options)
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from refusal
         except KeyboardInterrupt:
             raise CommandError("Interrupted; nothing was imported.", returncode=130) from None
 
-    def _import(self, options: dict[str, Any]) -> None:
-        target = find(options["kind"], options["into"], options["team"])
+    def _import_file(self, options: dict[str, Any]) -> None:
+        target = find_target(options["kind"], options["into"], options["team"])
         raw = row_parsers.read_path(options["file"])
-        upload = uploads.create(options["kind"], target, options["file"].name, raw, at_once=False)
+        upload = uploads.create_upload(
+            options["kind"], target, options["file"].name, raw, at_once=False
+        )
         try:
             self._take(upload, target, options)
         finally:
-            uploads.put_aside(upload)
+            uploads.discard_upload(upload)
 
     def _take(self, upload: Upload, target: Any, options: dict[str, Any]) -> None:
         asked = [pair_of(text, "--question 'Frage 7=gull'") for text in options["question"]]
@@ -82,28 +84,30 @@ class Command(BaseCommand):
             uploads.begin_at(upload, options["header"], options["encoding"], at_once=False)
         if options["map"] or options["encoding"] or asked:
             pairs = [pair_of(text, "--map 'Worker ID=worker'") for text in options["map"]]
-            plan = platforms.named(platforms.Plan(**upload.plan), upload.header, pairs)
+            plan = platforms.apply_column_choices(
+                platforms.ColumnPlan(**upload.plan), upload.header, pairs
+            )
             if asked:
-                plan = uploads.assigned(upload, plan, asked)
+                plan = uploads.assign_survey_columns(upload, plan, asked)
             uploads.name_columns(upload, plan, options["encoding"], at_once=False)
-        plan = platforms.Plan(**upload.plan)
+        plan = platforms.ColumnPlan(**upload.plan)
         platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
-        uploads.finish(upload)
+        uploads.finish_upload(upload)
         if upload.state == Upload.State.FAILED:
             raise Refused(upload.error)
         outside: Outside = "wrong" if options["outside_wrong"] else "refuse"
-        left = self._say(upload, outside, quiet=options["verbosity"] == 0)
+        left = self._print_preview(upload, outside, quiet=options["verbosity"] == 0)
         if options["check"]:
             return
         if options["strict"] and left:
             raise Refused(f"Nothing was imported: {left:,} rows would not be taken.")
-        _, count = commit.take(upload.pk, outside)
-        audit.note("import", target, after={"file": upload.name, options["kind"]: count})
+        _, count = commit.commit_import(upload.pk, outside)
+        audit.record_entry("import", target, after={"file": upload.name, options["kind"]: count})
         self.stdout.write(f"{count:,} {options['kind']} imported into “{target}”.")
 
-    def _say(self, upload: Upload, outside: Outside, quiet: bool) -> int:
+    def _print_preview(self, upload: Upload, outside: Outside, quiet: bool) -> int:
         """What would become of the rows; how many would not be taken."""
-        problems = commit.left_out(upload, outside)
+        problems = commit.rejected_rows(upload, outside)
         left = int(problems.count())
         if not quiet:
             looks = upload.plan["title"] or "a table"
@@ -115,7 +119,7 @@ class Command(BaseCommand):
         return left
 
 
-def find(kind: str, name: str, team: str) -> Any:
+def find_target(kind: str, name: str, team: str) -> Any:
     """The pool, question set or run of this name. Raises NotFound, or Conflict for several."""
     model = staging.TARGETS[kind]
     found = model._default_manager.filter(name=name)

@@ -37,11 +37,11 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         collect_static()
         gold = settings.VAR_DIR / "sample-gold.csv"
-        with wakeups.silence():  # Redis is not up yet; a Celery worker sweeps when it is ready
-            run = sample_run.prepare(gold)
+        with wakeups.silenced():  # Redis is not up yet; a Celery worker sweeps when it is ready
+            run = sample_run.prepare_sample_run(gold)
         names = reached_by(host)
         here, there = f"http://{names[0]}:{port}", f"http://{names[-1]}:{port}"
-        self.greet(here, there, run.pk)
+        self.print_greeting(here, there, run.pk)
         os.environ.update(
             ADDRESS=f"{host}:{port}",
             HERE=here,
@@ -51,9 +51,9 @@ class Command(BaseCommand):
             SAMPLE_GOLD=shlex.quote(str(gold)),
             CROWD_TOKEN=ApiToken.issue("sample crowd"),
         )
-        supervise()
+        start_supervisor()
 
-    def greet(self, here: str, there: str, run: int) -> None:
+    def print_greeting(self, here: str, there: str, run: int) -> None:
         """here and there: by which it opens on this machine, and on others."""
         name, password = first_login()
         others = "" if there == here else f"  Elsewhere     {there}/admin/\n"
@@ -73,11 +73,11 @@ def reached_by(host: str) -> list[str]:
     if host not in EVERY:
         return [f"[{host}]" if ":" in host else host]
     loopback, elsewhere = EVERY[host]
-    own = outward(elsewhere)
+    own = outward_address(elsewhere)
     return [loopback, *([f"[{own}]" if ":" in own else own] if own else [])]
 
 
-def outward(elsewhere: str) -> str:
+def outward_address(elsewhere: str) -> str:
     """The address by which this machine reaches others, found without sending anything; empty where
     there is no way out."""
     family = family_of(elsewhere)
@@ -134,7 +134,7 @@ def first_login() -> tuple[str, str]:
     return "admin", known
 
 
-def supervise() -> None:
+def start_supervisor() -> None:
     """Hand over to supervisord: it starts again what dies, says so, and stops all on Ctrl-C."""
     os.environ.update(
         PYTHON=shlex.quote(sys.executable),

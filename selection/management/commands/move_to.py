@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with refusals_said():
-            copied = transfer.copy(options["address"])
+            copied = transfer.copy_database(options["address"])
         for table, rows in copied:
             self.stdout.write(f"{rows:>12,}  {table}")
         total = sum(rows for _, rows in copied)

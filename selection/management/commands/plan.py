@@ -8,7 +8,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from selection import forecast
 from selection.errors import Refused
-from selection.forecast import Belief, Forecast, Plan, Reach
+from selection.forecast import Belief, Forecast, Plan, ReachableEpsilon
 from selection.models import Run
 from selection.runs import money
 from selection.simulation import crowd
@@ -66,9 +66,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            belief, plan = _belief(options), _plan(options)
-            said = _reaches(plan, belief, options) if options["spend"] is not None else None
-            said = said or _forecasts(plan, belief, options)
+            belief, plan = _build_belief(options), _build_plan(options)
+            said = _reach_table(plan, belief, options) if options["spend"] is not None else None
+            said = said or _forecast_table(plan, belief, options)
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from refusal
         except KeyboardInterrupt:
@@ -79,23 +79,23 @@ class Command(BaseCommand):
 # -- what was asked
 
 
-def _plan(options: dict[str, Any]) -> Plan:
+def _build_plan(options: dict[str, Any]) -> Plan:
     if not 0 < options["seconds"] <= 86400:
         raise Refused(f"--seconds must be above 0 and at most a day, not {options['seconds']:g}.")
-    budget = options["budget"] if options["spend"] is None else _affordable(options)
+    budget = options["budget"] if options["spend"] is None else _affordable_answers(options)
     fields = ("workers", "k", "epsilon", "delta", "questions", "price", "goal")
-    met = tuple(_met(text) for text in options["met"])
+    met = tuple(_parse_met(text) for text in options["met"])
     return Plan(budget=budget, met=met, **{field: options[field] for field in fields})
 
 
-def _met(text: str) -> tuple[int, int]:
+def _parse_met(text: str) -> tuple[int, int]:
     questions, _, workers = text.partition(":")
     if not (questions.isdecimal() and workers.isdecimal()):
         raise Refused(f"--met is QUESTIONS:WORKERS, such as 20:30, not “{text}”.")
     return int(questions), int(workers)
 
 
-def _affordable(options: dict[str, Any]) -> int:
+def _affordable_answers(options: dict[str, Any]) -> int:
     spend, price = options["spend"], options["price"]
     if not price or not 0 < price < float("inf"):
         raise Refused("--spend needs --price, what an answer costs, above 0.")
@@ -104,27 +104,27 @@ def _affordable(options: dict[str, Any]) -> int:
     return int(spend / price + 1e-9)
 
 
-def _belief(options: dict[str, Any]) -> Belief:
+def _build_belief(options: dict[str, Any]) -> Belief:
     if (options["answers"] is None) != (options["gold"] is None):
         raise Refused("--answers and --gold go together: past answers, and which were right.")
     if options["believe"] is not None:
-        return forecast.Range.read(options["believe"])
+        return forecast.RangeBelief.read(options["believe"])
     if options["learn"] is not None:
-        return forecast.learned(options["learn"], Run.objects.all())
+        return forecast.belief_from_named_run(options["learn"], Run.objects.all())
     if options["answers"] is not None:
-        recorded = crowd.read(options["answers"], options["gold"])
+        recorded = crowd.read_crowd(options["answers"], options["gold"])
         rights = ((sum(right), len(right)) for right in recorded.right.values())
-        return forecast.past(options["answers"].name, rights)
-    return forecast.Usual()
+        return forecast.past_belief(options["answers"].name, rights)
+    return forecast.DefaultBelief()
 
 
 # -- what is said
 
 
-def _forecasts(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
-    *_, rows = forecast.forecasts(plan, belief, options["seconds"])
+def _forecast_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
+    *_, rows = forecast.refine_forecasts(plan, belief, options["seconds"])
     if options["json"]:
-        return _json(rows)
+        return _to_json(rows)
     best = rows[0]
     return "\n".join(
         [
@@ -133,9 +133,9 @@ def _forecasts(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
             SHOWN.format(
                 "", "answers", "" if plan.price is None else "cost", "of one", "finished", ""
             ).rstrip(),
-            *(_line(row) for row in rows),
+            *(_format_row(row) for row in rows),
             "",
-            *_advice(best),
+            *_advice_lines(best),
             "",
             "Why, of each:",
             *(f"- {row.title}: {row.why}" for row in rows),
@@ -146,18 +146,18 @@ def _forecasts(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
     )
 
 
-def _line(row: Forecast) -> str:
+def _format_row(row: Forecast) -> str:
     if row.answers_per_worker is None:
         return SHOWN.format(row.title, "–", "", "", "", "cannot be simulated")
     answers = " – ".join(f"{many:,}" for many in row.answers or [])
-    cost = "" if row.cost is None else " – ".join(money.number(one, "") for one in row.cost)
+    cost = "" if row.cost is None else " – ".join(money.format_number(one, "") for one in row.cost)
     most = "" if row.few else f"{row.answers_per_worker['most']:,}"
     finished = f"{row.finished} of {row.runs}"
     middle = answers or f"about {row.median:,}"
-    return SHOWN.format(row.title, middle, cost, most, finished, _standing(row)).rstrip()
+    return SHOWN.format(row.title, middle, cost, most, finished, _short_ending(row)).rstrip()
 
 
-def _standing(row: Forecast) -> str:
+def _short_ending(row: Forecast) -> str:
     """In a few words."""
     few = f", too few simulations yet ({row.runs})" if row.few else ""
     if row.recommended:
@@ -171,25 +171,25 @@ def _standing(row: Forecast) -> str:
     return "guarantees something else"
 
 
-def _advice(best: Forecast) -> list[str]:
+def _advice_lines(best: Forecast) -> list[str]:
     return [f"Recommended: {best.title} (--algorithm {best.algorithm}). {best.why}", best.promise]
 
 
-def _reaches(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
-    *_, rows = forecast.reaches(plan, belief, options["seconds"])
+def _reach_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
+    *_, rows = forecast.search_reachable(plan, belief, options["seconds"])
     if options["json"]:
-        return _json(rows)
+        return _to_json(rows)
     head = f"{options['spend']:g} pays for {plan.budget:,} answers at {options['price']:g}."
-    lines = (f"{_epsilon(row):<12} {row.title}: {row.promise}" for row in rows)
+    lines = (f"{_format_epsilon(row):<12} {row.title}: {row.promise}" for row in rows)
     return "\n".join(
         [belief.words, head, "In at least 16 of 20 simulations, this money reaches:", "", *lines]
     )
 
 
-def _epsilon(row: Reach) -> str:
+def _format_epsilon(row: ReachableEpsilon) -> str:
     mark = " *" if row.recommended and row.epsilon else ""
     return "nothing" if row.epsilon is None else f"ε = {row.epsilon:g}{mark}"
 
 
-def _json(rows: list[Forecast] | list[Reach]) -> str:
+def _to_json(rows: list[Forecast] | list[ReachableEpsilon]) -> str:
     return json.dumps([row.as_numbers() for row in rows], ensure_ascii=False, indent=2)

@@ -29,17 +29,17 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with refusals_said():
-            runs = _runs(options["run"], options["team"])
-        wrong = sum(self._look(run, options["repair"]) for run in runs)
+            runs = _find_runs(options["run"], options["team"])
+        wrong = sum(self._check_run(run, options["repair"]) for run in runs)
         if wrong:
             raise CommandError(f"{wrong} of them: see above.", returncode=1)
 
-    def _look(self, run: Run, repair: bool) -> bool:
-        found = consistency.look(run)
+    def _check_run(self, run: Run, repair: bool) -> bool:
+        found = consistency.check_run(run)
         for fault in found:
             self.stdout.write(f"Run {run.pk} “{run}”: {fault.words}")
         if found and repair:
-            found = consistency.repair(run, f"{getpass.getuser()} by command")
+            found = consistency.repair_run(run, f"{getpass.getuser()} by command")
             left = f"{len(found)} left" if found else "all mended"
             self.stdout.write(f"Run {run.pk} “{run}”: counted anew; {left}.")
         elif not found:
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         return bool(found)
 
 
-def _runs(named: list[str], team: str) -> list[Run]:
+def _find_runs(named: list[str], team: str) -> list[Run]:
     """Each once. Raises NotFound, and Conflict for a draft."""
     if team and not Team.objects.filter(name=team).exists():
         raise NotFound(f"There is no team “{team}”.")

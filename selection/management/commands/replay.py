@@ -15,14 +15,14 @@ from tqdm import tqdm
 from selection import algorithms, reports
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from selection.management.lookups import pairs
+from selection.management.lookups import parse_pairs
 from selection.models import Pool, QuestionSet, Run, Team
 from selection.models.teams import FIRST
 from selection.simulation import crowd, plots, replay, what_if
 from selection.simulation.crowd import RecordedCrowd
-from selection.simulation.summary import summary
-from selection.simulation.what_if import Row
-from selection.simulation.writing import check_out, json_of, whole, write_csv, write_json
+from selection.simulation.summary import summarise_run
+from selection.simulation.what_if import WhatIfRow
+from selection.simulation.writing import check_out, json_of, write_csv, write_json, write_whole
 
 SEED_END = 2**62
 USUAL, USUAL_OF_KINDS = "adaptive-top-k", "clucb-pac"
@@ -65,11 +65,11 @@ class Command(BaseCommand):
         add(
             "--one-kind-each",
             action="store_true",
-            help=f"select nobody for two kinds of task ({_those(MATCHING)})",
+            help=f"select nobody for two kinds of task ({_join_names(MATCHING)})",
         )
         named = (
-            f"one of {_those(algorithms.for_one_skill())} (default: {USUAL}), with several gold "
-            f"files of {_those(OF_KINDS)} (default: {USUAL_OF_KINDS}); may be given again, to "
+            f"one of {_join_names(algorithms.algorithms_for_one_skill())} (default: {USUAL}), with several gold "
+            f"files of {_join_names(OF_KINDS)} (default: {USUAL_OF_KINDS}); may be given again, to "
             "compare"
         )
         add("--algorithm", action="append", default=[], metavar="NAME", help=named)
@@ -105,7 +105,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            self._replay(options)
+            self._replay_once(options)
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from refusal
         except OSError as error:
@@ -114,62 +114,66 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             raise CommandError("Interrupted; nothing was written.", returncode=130) from None
 
-    def _replay(self, options: dict[str, Any]) -> None:
-        check(options)
-        past = crowd.read(options["answers"], *options["gold"])
-        wanted = wanted_of(options)
-        if compares(options):
-            self._compare(past, wanted, options)
+    def _replay_once(self, options: dict[str, Any]) -> None:
+        check_options(options)
+        past = crowd.read_crowd(options["answers"], *options["gold"])
+        wanted = build_request(options)
+        if is_comparison(options):
+            self._compare_replays(past, wanted, options)
             return
-        replay.check(past, wanted)
+        replay.check_replay(past, wanted)
         with nullcontext() if options["keep"] else throwaway_database():
-            self._play(past, with_free_names(wanted), options)
+            self._play_and_write(past, use_free_names(wanted), options)
 
-    def _play(self, past: RecordedCrowd, wanted: replay.Wanted, options: dict[str, Any]) -> None:
+    def _play_and_write(
+        self, past: RecordedCrowd, wanted: replay.ReplaySettings, options: dict[str, Any]
+    ) -> None:
         with tqdm(unit=" answers", desc="replay", disable=options["verbosity"] == 0) as bar:
-            run = replay.play(past, wanted, bar.update)
+            run = replay.play_replay(past, wanted, bar.update)
         writer = WRITERS[options["out"].suffix.lower()]
-        whole(options["out"], lambda path: writer(path, run))
+        write_whole(options["out"], lambda path: writer(path, run))
         if options["verbosity"]:
-            self.stdout.write("\n".join(summary(run, past)))
+            self.stdout.write("\n".join(summarise_run(run, past)))
 
-    def _compare(self, past: RecordedCrowd, usual: replay.Wanted, options: dict[str, Any]) -> None:
+    def _compare_replays(
+        self, past: RecordedCrowd, usual: replay.ReplaySettings, options: dict[str, Any]
+    ) -> None:
         """Play every algorithm with every seed, and write the table wherever it is wanted."""
-        asked = what_if.wanted(usual, options["algorithm"] or [USUAL])
+        asked = what_if.settings_per_algorithm(usual, options["algorithm"] or [USUAL])
         seeds = range(usual.seed, usual.seed + (options["seeds"] or what_if.SEEDS))
         quiet = options["verbosity"] == 0
         with tqdm(total=len(asked) * len(seeds), unit=" runs", disable=quiet) as bar:
             rows = list(what_if.play_all(past, asked, seeds, bar.update))
         if options["plot"]:
-            whole(options["plot"], lambda path: plots.save(rows, usual.epsilon, path))
+            write_whole(options["plot"], lambda path: plots.save_plot(rows, usual.epsilon, path))
         if options["out"]:
             writer = TABLE_WRITERS[options["out"].suffix.lower()]
-            whole(options["out"], lambda path: writer(path, rows))
+            write_whole(options["out"], lambda path: writer(path, rows))
         if options["json"]:
             self.stdout.write(json_of([row.as_numbers() for row in rows]))
         elif not quiet:
-            self.stdout.write("\n".join(what_if.words(past, usual, rows)))
+            self.stdout.write("\n".join(what_if.describe_rows(past, usual, rows)))
 
 
-def _those(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
 # -- what was asked
 
 
-def compares(options: dict[str, Any]) -> bool:
+def is_comparison(options: dict[str, Any]) -> bool:
     """Whether several replays are wanted, or what only they have."""
     several = options["seeds"] is not None or len(options["algorithm"]) > 1
     return bool(several or options["json"] or options["plot"])
 
 
-def check(options: dict[str, Any]) -> None:
+def check_options(options: dict[str, Any]) -> None:
     """Refuse what argparse cannot, before any work is done."""
     for name in options["algorithm"]:
         if name not in ALGORITHMS:
-            those = OF_KINDS if len(options["gold"]) > 1 else algorithms.for_one_skill()
-            raise Refused(f"There is no algorithm “{name}”; choose one of {_those(those)}.")
+            those = OF_KINDS if len(options["gold"]) > 1 else algorithms.algorithms_for_one_skill()
+            raise Refused(f"There is no algorithm “{name}”; choose one of {_join_names(those)}.")
     if len(set(options["algorithm"])) < len(options["algorithm"]):
         raise Refused("Name each algorithm once.")
     _check_kinds(options)
@@ -179,13 +183,13 @@ def check(options: dict[str, Any]) -> None:
         raise Refused(f"The seed must be 0 to 2^62, but it is {options['seed']}.")
     if options["slots"] is not None and options["slots"] < 1:
         raise Refused(f"There must be at least 1 slot, not {options['slots']}.")
-    if compares(options) and options["keep"]:
+    if is_comparison(options) and options["keep"]:
         raise Refused("A single replay can be kept: leave out --keep, or what compares several.")
     if options["plot"]:
         check_out(options["plot"], plots.ENDINGS)
     if options["out"]:
         check_out(options["out"], WRITERS)
-    elif not compares(options):
+    elif not is_comparison(options):
         raise Refused("Say with --out where the selection is to be written, or give --seeds.")
 
 
@@ -193,7 +197,7 @@ def _check_kinds(options: dict[str, Any]) -> None:
     golds, ks = len(options["gold"]), len(options["k"])
     if golds != ks:
         raise Refused(f"Give as many --k as --gold files: there are {ks} and {golds}.")
-    if golds > 1 and compares(options):
+    if golds > 1 and is_comparison(options):
         raise Refused(
             "Only replays of one kind of task can be compared: give one --gold file, or one "
             "--algorithm and none of --seeds, --plot and --json."
@@ -207,29 +211,29 @@ def _check_kinds(options: dict[str, Any]) -> None:
         raise Refused(f"{for_several[0]} is for several kinds of task: --gold A B --k 1 2.")
 
 
-def wanted_of(options: dict[str, Any]) -> replay.Wanted:
+def build_request(options: dict[str, Any]) -> replay.ReplaySettings:
     """With the first of the algorithms."""
     fields = ("epsilon", "delta", "budget", "seed", "slots", "one_kind_each")
     several = len(options["gold"]) > 1
-    return replay.Wanted(
+    return replay.ReplaySettings(
         name=f"Replay of {options['answers'].stem}",
         k=options["k"][0],
         further=tuple(options["k"][1:]),
-        kinds=tuple(_named_apart(options["gold"])) if several else (),
+        kinds=tuple(_distinct_names(options["gold"])) if several else (),
         algorithm=(options["algorithm"] or [USUAL_OF_KINDS if several else USUAL])[0],
         redraw=options["with_replacement"],
-        options=pairs(options["option"]),
+        options=parse_pairs(options["option"]),
         **{field: options[field] for field in fields},
     )
 
 
-def _named_apart(paths: list[Path]) -> list[str]:
+def _distinct_names(paths: list[Path]) -> list[str]:
     """By the names of the files, with their folders where these are alike."""
     stems = [path.stem for path in paths]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 
 
-def with_free_names(wanted: replay.Wanted) -> replay.Wanted:
+def use_free_names(wanted: replay.ReplaySettings) -> replay.ReplaySettings:
     kinds = tuple(free_name(kind) for kind in wanted.kinds)
     return replace(wanted, name=free_name(wanted.name), kinds=kinds)
 
@@ -284,9 +288,9 @@ def make_tables(database: DatabaseWrapper) -> None:
 
 WRITERS: dict[str, Callable[[Path, Run], None]] = {
     ".csv": lambda path, run: write_csv(path, reports.export_table(run)),
-    ".json": lambda path, run: write_json(path, reports.export(run)),
+    ".json": lambda path, run: write_json(path, reports.export_run(run)),
 }
-TABLE_WRITERS: dict[str, Callable[[Path, Sequence[Row]], None]] = {
+TABLE_WRITERS: dict[str, Callable[[Path, Sequence[WhatIfRow]], None]] = {
     ".csv": lambda path, rows: write_csv(path, [row.flat() for row in rows]),
     ".json": lambda path, rows: write_json(path, [row.as_numbers() for row in rows]),
 }

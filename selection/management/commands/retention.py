@@ -15,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("--apply", action="store_true", help="take it away")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = privacy.retain() if options["apply"] else privacy.due()
+        found = privacy.apply_retention() if options["apply"] else privacy.count_due()
         self.stdout.write("Taken away:" if options["apply"] else "To be taken away:")
         for setting, said in (
             ("PERSONAL_DATA_DAYS", f"who {found.workers:,} workers of finished runs are"),

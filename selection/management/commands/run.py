@@ -16,12 +16,12 @@ from selection.models import Run
 from selection.runs import algorithm_choices, changes, lifecycle, money, void_budget
 
 MOVES: dict[str, tuple[Callable[[Run, str, str], None], str]] = {
-    "start": (lifecycle.start, "let a draft begin: questions go out"),
-    "pause": (lifecycle.pause, "hand nothing out and count nothing, until it is resumed"),
-    "resume": (lifecycle.resume, "go on after a pause"),
-    "stop": (lifecycle.stop, "end it, with what it can promise by now"),
-    "reopen": (lifecycle.reopen, "go on after its end, where corrected gold cost its promise"),
-    "conclude": (lifecycle.conclude, "put it aside: nothing about it is left to be decided"),
+    "start": (lifecycle.start_run, "let a draft begin: questions go out"),
+    "pause": (lifecycle.pause_run, "hand nothing out and count nothing, until it is resumed"),
+    "resume": (lifecycle.resume_run, "go on after a pause"),
+    "stop": (lifecycle.stop_run, "end it, with what it can promise by now"),
+    "reopen": (lifecycle.reopen_run, "go on after its end, where corrected gold cost its promise"),
+    "conclude": (lifecycle.conclude_run, "put it aside: nothing about it is left to be decided"),
     "take-up": (lifecycle.take_up, "undo conclude"),
 }
 
@@ -54,49 +54,56 @@ class Command(BaseCommand):
         what = options["what"]
         with refusals_said():
             if what == "create":
-                self._create(options)
+                self._create_run(options)
                 return
             run = run_of(options["run"], options["team"])
             if what == "status":
-                self.stdout.write(_json(run) if options["json"] else "\n".join(_lines(run)))
+                self.stdout.write(
+                    _to_json(run) if options["json"] else "\n".join(_state_lines(run))
+                )
                 return
             if what == "change":
-                self.stdout.write("\n".join(_change(run, options)))
+                self.stdout.write("\n".join(_change_settings(run, options)))
             else:
-                move(run, what, options["why"])
-            self._say(Run.objects.get(pk=run.pk))
+                move_run(run, what, options["why"])
+            self._print_state(Run.objects.get(pk=run.pk))
 
-    def _create(self, options: dict[str, Any]) -> None:
+    def _create_run(self, options: dict[str, Any]) -> None:
         """All of it or nothing: one that cannot begin is not made if it was to begin."""
         with transaction.atomic():
-            run = run_arguments.create(options)
-            audit.note("added", run, who=_who(), after={"said": algorithm_choices.words(run)})
+            run = run_arguments.create_draft(options)
+            audit.record_entry(
+                "added",
+                run,
+                who=_machine_user(),
+                after={"said": algorithm_choices.describe_options(run)},
+            )
             if options["start"]:
-                move(run, "start")
-        self._say(Run.objects.get(pk=run.pk))
+                move_run(run, "start")
+        self._print_state(Run.objects.get(pk=run.pk))
 
-    def _say(self, run: Run) -> None:
+    def _print_state(self, run: Run) -> None:
         self.stdout.write(f"Run {run.pk}, “{run}”: {run.state}.")
 
 
-def move(run: Run, what: str, why: str = "") -> None:
+def move_run(run: Run, what: str, why: str = "") -> None:
     """Do it, and write it into the audit log: nobody asks by a request here."""
     with transaction.atomic():
-        MOVES[what][0](run, _who(), why)
-        audit.note(what, run, who=_who(), why=why[:300])
+        MOVES[what][0](run, _machine_user(), why)
+        audit.record_entry(what, run, who=_machine_user(), why=why[:300])
 
 
-def _change(run: Run, options: dict[str, Any]) -> list[str]:
+def _change_settings(run: Run, options: dict[str, Any]) -> list[str]:
     """All of it or nothing; what each does to the promise."""
-    wanted, why = run_arguments.changed(run, options), options["why"]
+    wanted, why = run_arguments.changed_settings(run, options), options["why"]
     with transaction.atomic():
-        said = changes.apply(run, wanted, _who(), why)
+        said = changes.apply_changes(run, wanted, _machine_user(), why)
         for name, words in said.items():
-            audit.note(name, run, who=_who(), why=why[:300], after={"said": words})
+            audit.record_entry(name, run, who=_machine_user(), why=why[:300], after={"said": words})
     return list(said.values()) or ["Nothing changes: it is like this already."]
 
 
-def _who() -> str:
+def _machine_user() -> str:
     """The login of the machine, which need not be one of the app."""
     try:
         return f"command {getpass.getuser()}"
@@ -120,26 +127,26 @@ def _add_why(parser: CommandParser) -> None:
 # -- how it stands
 
 
-def _lines(run: Run) -> list[str]:
+def _state_lines(run: Run) -> list[str]:
     promised = reports.promise_status(run)
     said = [f"{run}: {run.state}" + (f", because {run.why_ended}" if run.ending else "")]
     if run.status != Run.Status.DRAFT:
-        said += _counts(run, reports.progress(run))
+        said += _count_lines(run, reports.read_progress(run))
     words = f"{promised.so_far} {promised.meaning}".strip()
     weakened = promised.verdict == reports.WEAKENED
     by_hand = "" if weakened else promised.by_hand
     said += [words or promised.sentence, *filter(None, (promised.over, by_hand))]
-    lacks = void_budget.of(run)
+    lacks = void_budget.void_budget_of(run)
     said += [lacks.words] if lacks else []
-    fit = None if weakened else reports.fit(run)  # the sentence says it
-    return said + [need.words for need in reports.needs(run, fit)]
+    fit = None if weakened else reports.model_fit(run)  # the sentence says it
+    return said + [need.words for need in reports.list_alerts(run, fit)]
 
 
-def _counts(run: Run, now: reports.Progress) -> list[str]:
-    cost = money.of(run, now.spent)
+def _count_lines(run: Run, now: reports.Progress) -> list[str]:
+    cost = money.format_cost(run, now.spent)
     of = "" if run.budget is None else f" of {run.budget:,}"
     handed = f"{now.spent:,}{of} handed out" + (f", {cost} if all are answered" if cost else "")
-    to_come = reports.in_short(run, getattr(run, "outlook", None), now.counted)
+    to_come = reports.summarise_forecast(run, getattr(run, "outlook", None), now.counted)
     return [
         f"{now.accepted:,} accepted, {now.rejected:,} rejected, {now.undecided:,} undecided, "
         f"{now.not_tested:,} not tested",
@@ -148,7 +155,7 @@ def _counts(run: Run, now: reports.Progress) -> list[str]:
     ]
 
 
-def _json(run: Run) -> str:
+def _to_json(run: Run) -> str:
     promised = reports.promise_status(run)
     document = {
         "id": run.pk,
@@ -156,10 +163,10 @@ def _json(run: Run) -> str:
         "status": run.status,
         "state": run.state,
         "ending": run.ending,
-        "progress": None if run.status == Run.Status.DRAFT else vars(reports.progress(run)),
+        "progress": None if run.status == Run.Status.DRAFT else vars(reports.read_progress(run)),
         "promise": promised.sentence,
         "verdict": promised.verdict,
         "epsilon_reached": promised.epsilon,
-        "needs": [vars(need) for need in reports.needs(run, reports.fit(run))],
+        "needs": [vars(need) for need in reports.list_alerts(run, reports.model_fit(run))],
     }
     return json.dumps(document, indent=2, ensure_ascii=False, cls=DjangoJSONEncoder)

@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            run = sample_run.prepare(options["gold_out"])
+            run = sample_run.prepare_sample_run(options["gold_out"])
         except OSError as error:
             why = (error.strerror or str(error)).lower()
             raise CommandError(f"{options['gold_out']}: {why}.", returncode=2) from error

@@ -14,5 +14,5 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
-        number = secret_encryption.renew(Authenticator.objects.all())
+        number = secret_encryption.reencrypt_all(Authenticator.objects.all())
         self.stdout.write(f"Sealed {number} with the present key.")

@@ -18,14 +18,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = reports.verify(json.loads(options["dump"].read_text(encoding="utf-8")))
+            found = reports.verify_dump(json.loads(options["dump"].read_text(encoding="utf-8")))
         except OSError as error:
             raise CommandError(f"{options['dump']} cannot be read: {error}.") from error
         except ValueError as error:
             raise CommandError(f"{options['dump']} is no JSON: {error}.") from error
         except Refused as refusal:
             raise CommandError(str(refusal)) from refusal
-        for line in reports.told(found):
+        for line in reports.describe_verification(found):
             self.stdout.write(line)
         if not found.same:
             raise CommandError("The dump does not say what its answers say.", returncode=1)

@@ -20,21 +20,23 @@ class Command(BaseCommand):
         parser.add_argument("--why", default="", help="the reason, for the audit log")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        rows = privacy.people(options["worker"], _team(options["team"]))
+        rows = privacy.same_person(options["worker"], _find_team(options["team"]))
         if not rows:
             raise CommandError(f"There is no worker “{options['worker']}” in this team.")
         if not options["erase"]:
-            document = privacy.export(rows)
+            document = privacy.export_worker(rows)
             self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False))
             return
         try:
-            done = privacy.erase(rows, actor.person() or "manage.py worker_data", options["why"])
+            done = privacy.erase_worker(
+                rows, actor.person() or "manage.py worker_data", options["why"]
+            )
         except Refused as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(f"They are {done.pseudonym} from now on, in {len(done.runs)} runs.")
 
 
-def _team(name: str) -> Team:
+def _find_team(name: str) -> Team:
     found = Team.objects.filter(name=name) if name else Team.objects.filter(pk=default_team())
     team = found.first()
     if team is None:

@@ -24,11 +24,11 @@ from research.papers.claims import (
     Estimate,
     Outcome,
     Verdict,
-    alike,
-    below,
     errs_less,
     errs_less_on_average,
-    lead,
+    is_alike,
+    is_less,
+    mean_lead,
     pulls_alike,
     pulls_less,
 )
@@ -55,11 +55,11 @@ def reproduce(paper, out, *options):
 
 
 def read(path):
-    return tables.read(path, Row)
+    return tables.read_table(path, Row)
 
 
 def row(series="a", failures=0, runs=100, pulls=1000.0, pulls_se=1.0, k=2, budget=NONE, seed=0):
-    low, high = intervals.of_share(failures, runs)
+    low, high = intervals.share_interval(failures, runs)
     return Row(
         experiment="x",
         series=series,
@@ -146,9 +146,9 @@ def test_torn_lines_and_cells_are_played_again(tmp_path):
     means, path = (0.9, 0.1), tmp_path / "rows.csv"
     cell = Cell("x", "a", "clucb-pac", means, 1, 3, budgets=(9, 20), anytime=True)
     other = replace(cell, series="b")
-    tables.keep(path, [*cell.play(), *other.play()], Row)
+    tables.keep_rows(path, [*cell.play(), *other.play()], Row)
     path.write_text(path.read_text()[:-40])
-    assert list(studies.finished([cell, other], read(path))) == [cell.key]
+    assert list(studies.finished_rows([cell, other], read(path))) == [cell.key]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -206,9 +206,9 @@ def test_hardness_leaves_out_arms_without_a_gap():
 
 
 def test_intervals_are_exact():
-    assert intervals.of_share(0, 100) == pytest.approx((0, 1 - 0.005**0.01))
-    assert intervals.of_share(100, 100) == pytest.approx((0.005**0.01, 1))
-    mean, error, low, high = intervals.of_mean([1, 2, 3])
+    assert intervals.share_interval(0, 100) == pytest.approx((0, 1 - 0.005**0.01))
+    assert intervals.share_interval(100, 100) == pytest.approx((0.005**0.01, 1))
+    mean, error, low, high = intervals.mean_interval([1, 2, 3])
     assert (mean, error) == pytest.approx((2, 3**-0.5))
     assert high - mean == pytest.approx(9.925 * error, rel=1e-3)
     assert low == pytest.approx(4 - high)
@@ -247,7 +247,7 @@ def test_a_verdict_follows_from_the_shares(reach, outcomes, verdict):
 )
 def test_only_disjoint_intervals_speak(left, right, outcome):
     estimates = [Estimate(sum(ends) / 2, *ends) for ends in (left, right)]
-    assert below(*estimates) == outcome
+    assert is_less(*estimates) == outcome
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_only_disjoint_intervals_speak(left, right, outcome):
     ],
 )
 def test_alike_is_within_a_tenth(left, right, outcome):
-    assert alike(*(Estimate(sum(ends) / 2, *ends) for ends in (left, right))) == outcome
+    assert is_alike(*(Estimate(sum(ends) / 2, *ends) for ends in (left, right))) == outcome
 
 
 def test_points_at_which_all_succeed_or_all_fail_are_left_out():
@@ -286,7 +286,7 @@ def test_a_curve_tells_what_no_point_of_it_does():
 def test_looks_at_the_same_plays_do_not_count_as_many_plays():
     alone = [(row("a", 40), row("b", 50, seed=1))]
     same = [(row("a", 40, budget=b), row("b", 50, budget=b, seed=1)) for b in range(10)]
-    assert lead(same).low == pytest.approx(lead(alone).low)
+    assert mean_lead(same).low == pytest.approx(mean_lead(alone).low)
 
 
 def test_pulls_are_compared_by_their_intervals():
@@ -302,7 +302,7 @@ def test_pulls_are_compared_by_their_intervals():
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_page_says_what_the_tables_say(paper):
     rows = read(DOCS / f"{paper}.csv")
-    claims = report.markdown(PAPERS[paper].claims(rows))
+    claims = report.claims_markdown(PAPERS[paper].claims(rows))
     assert claims in (DOCS / "README.md").read_text(encoding="utf-8")
     assert claims in (DOCS / f"{paper}-claims.md").read_text(encoding="utf-8")
 
@@ -310,7 +310,7 @@ def test_the_page_says_what_the_tables_say(paper):
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_tables_are_those_of_the_full_runs(paper):
     rows = read(DOCS / f"{paper}.csv")
-    known = studies.finished(PAPERS[paper].cells(False, None), rows)
+    known = studies.finished_rows(PAPERS[paper].cells(False, None), rows)
     assert len(known) == len(PAPERS[paper].cells(False, None))
 
 

@@ -12,16 +12,16 @@ from django.conf import settings
 from research import tables
 from research.__main__ import main
 from research.cells import carry_out
-from research.processes import here
+from research.processes import play_in_process
 from research.validation import cases, compared, pools, suite
-from research.validation.baselines import Chosen
-from research.validation.compared import RULES, Cell, Row, field
+from research.validation.baselines import ChosenWorkers
+from research.validation.compared import RULES, Cell, Row, format_field
 from research.validation.measure import Effort
 from topk import SELECTORS
 
 DOCS = Path(settings.BASE_DIR) / "docs" / "validation" / "compared"
-SURE = cases.fixed("sure", "Sure", np.repeat([1.0, 0.0], [2, 4]), 2)
-TIED = cases.fixed("tied", "Tied", np.full(40, 0.5), 20)
+SURE = cases.fixed_case("sure", "Sure", np.repeat([1.0, 0.0], [2, 4]), 2)
+TIED = cases.fixed_case("tied", "Tied", np.full(40, 0.5), 20)
 EFFORT = Effort(runs=2, seconds=math.inf, cap=60_000)
 
 
@@ -34,16 +34,16 @@ def row(**said) -> Row:
 
 
 def run(folder, *algorithms: str, effort: Effort = EFFORT) -> list[Row]:
-    wanted = suite.Wanted([SURE], algorithms or list(SELECTORS), effort, folder)
-    carry_out(compared.study(wanted), here, lambda more, title: None)
-    return tables.read(folder / "compared" / "results.csv", Row)
+    wanted = suite.StudySettings([SURE], algorithms or list(SELECTORS), effort, folder)
+    carry_out(compared.build_study(wanted), play_in_process, lambda more, title: None)
+    return tables.read_table(folder / "compared" / "results.csv", Row)
 
 
 # -- pools
 
 
 def test_pools_have_names_of_their_own_and_as_many_workers_as_they_say():
-    known = pools.every()
+    known = pools.list_pools()
     assert len({case.name for case in known}) == len(known)
     for case in known:
         means = case.means(0)
@@ -61,17 +61,20 @@ def test_groups_are_called_by_what_they_are():
 
 
 def test_a_field_says_what_is_paid_and_how_often_it_was_off():
-    assert field(row(low=0.017, high=0.0765)) == "946 ± 13<br>8 of 200: 1.7 % to 7.6 %"
+    assert format_field(row(low=0.017, high=0.0765)) == "946 ± 13<br>8 of 200: 1.7 % to 7.6 %"
 
 
 def test_what_is_surely_more_often_off_than_delta_stands_out():
-    worse = field(row(answers=1000, error=0, off=80, low=0.31, high=0.49))
+    worse = format_field(row(answers=1000, error=0, off=80, low=0.31, high=0.49))
     assert worse == "1,000<br>**80 of 200: 31.0 % to 49.0 %**"
 
 
 def test_runs_given_up_are_neither_kept_nor_off():
-    assert field(row(runs=3, capped=3, answers=3e6, error=0)) == "over 3,000,000<br>all 3 given up"
-    some = field(row(runs=10, capped=4, answers=2e6, error=0, off=1, low=0.001, high=0.6))
+    assert (
+        format_field(row(runs=3, capped=3, answers=3e6, error=0))
+        == "over 3,000,000<br>all 3 given up"
+    )
+    some = format_field(row(runs=10, capped=4, answers=2e6, error=0, off=1, low=0.001, high=0.6))
     assert some == "over 2,000,000<br>1 of 6: 0.1 % to 60.0 %"
 
 
@@ -79,7 +82,9 @@ def test_runs_given_up_are_neither_kept_nor_off():
 
 
 def test_a_rule_that_takes_the_worst_is_off_every_time(monkeypatch):
-    monkeypatch.setattr(compared, "choose", lambda case, *_: Chosen(np.array([4, 5]), 7))
+    monkeypatch.setattr(
+        compared, "choose_workers", lambda case, *_: ChosenWorkers(np.array([4, 5]), 7)
+    )
     (played,) = Cell(SURE, "best-10", EFFORT).play()
     assert (played.off, played.answers, played.low > 0) == (2, 7, True)
 
@@ -95,7 +100,7 @@ def test_a_rule_that_only_runs_into_the_cap_is_left_after_a_few():
 
 
 def test_all_rules_meet_the_same_pools_and_a_rule_alone_is_not_given_up():
-    bell = cases.beta(6, 2, 10, 2, 0.05, 0.05)
+    bell = cases.beta_case(6, 2, 10, 2, 0.05, 0.05)
     small = Effort(runs=2, seconds=math.inf, cap=5)
     (played,) = Cell(bell, "best-10", small).play()
     assert (played.capped, played.answers, played.error) == (0, 100, 0)
@@ -109,8 +114,8 @@ def test_a_cell_is_the_same_after_a_way_through_json():
 
 
 def test_slow_rules_take_a_fifth_of_the_runs_in_pools_that_are_not_small(tmp_path):
-    wanted = suite.Wanted([SURE, TIED], list(SELECTORS), replace(EFFORT, runs=200), tmp_path)
-    runs = {(c.case.name, c.rule): c.effort.runs for c in compared.study(wanted).cells}
+    wanted = suite.StudySettings([SURE, TIED], list(SELECTORS), replace(EFFORT, runs=200), tmp_path)
+    runs = {(c.case.name, c.rule): c.effort.runs for c in compared.build_study(wanted).cells}
     assert runs["sure", "certified"] == runs["tied", "credible"] == runs["tied", "best-10"] == 200
     assert runs["tied", "certified"] == runs["tied", "kl-lucb"] == 40
 
@@ -134,15 +139,15 @@ def test_the_command_writes_the_table_of_the_pools_that_are_named(tmp_path, caps
     assert main(["validate", "--compare", *options, "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert "| pool | n, K, ε, δ | `certified` | `credible` | `kl-lucb` | 10 each, best K |" in said
-    rows = tables.read(tmp_path / "compared" / "results.csv", Row)
+    rows = tables.read_table(tmp_path / "compared" / "results.csv", Row)
     assert [(each.rule, each.runs) for each in rows] == [(rule, 2) for rule in RULES]
     assert "| Accuracies from Beta(6,2) | 12, 3, 0.05, 0.05 |" in said
 
 
 def test_the_committed_table_is_what_its_page_says(tmp_path):
     """A line a pool of ours, and no other pools; the page is made of the same figures."""
-    rows = tables.read(DOCS / "results.csv", Row)
-    assert {each.case for each in rows} == {case.name for case in pools.every()}
-    assert (DOCS / "README.md").read_text(encoding="utf-8").endswith(compared.markdown(rows))
-    tables.keep(tmp_path / "results.csv", rows, Row)
+    rows = tables.read_table(DOCS / "results.csv", Row)
+    assert {each.case for each in rows} == {case.name for case in pools.list_pools()}
+    assert (DOCS / "README.md").read_text(encoding="utf-8").endswith(compared.rows_markdown(rows))
+    tables.keep_rows(tmp_path / "results.csv", rows, Row)
     assert (tmp_path / "results.csv").read_bytes() == (DOCS / "results.csv").read_bytes()

@@ -8,15 +8,15 @@ import pytest
 from research.validation import event_simulation, event_table
 from research.validation.measure import QUICK
 from research.validation.relabelled import EARLY, WRONG_GOLD
-from research.validation.suite import Wanted
+from research.validation.suite import StudySettings
 from topk.instances import two_group
 
 CHEAP = ("certified", "kl-lucb", "adaptive-top-k")
 
 
-def lived(algorithm: str, happens: str, seed: int) -> event_simulation.Lived:
+def lived(algorithm: str, happens: str, seed: int) -> event_simulation.StudyResult:
     means = two_group(20, 4)
-    return event_simulation.play(
+    return event_simulation.play_study(
         algorithm, means, happens, 20_000, seed, k=4, epsilon=0.3, delta=0.1
     )
 
@@ -38,8 +38,8 @@ def test_the_same_seed_is_the_same_study():
 
 
 def test_a_corrected_gold_answer_counts_as_if_it_had_always_been_so():
-    desk = event_simulation.GradedHands(
-        np.array([1.0, 1.0]), event_simulation.Manner("sure"), np.random.default_rng(1)
+    desk = event_simulation.RelabelledAssignments(
+        np.array([1.0, 1.0]), event_simulation.CrowdLatency("sure"), np.random.default_rng(1)
     )
     for part in range(10, EARLY + 1, 10):
         desk.give(np.array([10, 0]))
@@ -52,12 +52,12 @@ def test_a_corrected_gold_answer_counts_as_if_it_had_always_been_so():
 
 def test_the_table_says_what_was_false_of_each_life(tmp_path, monkeypatch):
     monkeypatch.setattr(event_table, "LEAST", 1)
-    wanted = Wanted([], ["certified", "sar"], QUICK, tmp_path)
-    cells = event_table.study(wanted).cells
-    assert len(cells) == len(event_table.pools()) * len(event_simulation.LIVES)
+    wanted = StudySettings([], ["certified", "sar"], QUICK, tmp_path)
+    cells = event_table.build_study(wanted).cells
+    assert len(cells) == len(event_table.study_pools()) * len(event_simulation.LIVES)
     rows = cells[0].play()
-    event_table.study(wanted).journal.parent.mkdir()
-    event_table.study(wanted).write(rows)
+    event_table.build_study(wanted).journal.parent.mkdir()
+    event_table.build_study(wanted).write(rows)
     page = (tmp_path / "life" / "README.md").read_text()
     assert "| `certified` | TwoGroup, .7 and .3 | as they come |" in page
     assert type(cells[0]).read(asdict(cells[0])) == cells[0]

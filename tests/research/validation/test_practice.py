@@ -12,15 +12,15 @@ from scipy.stats import binomtest
 from research import tables
 from research.__main__ import main
 from research.cells import carry_out
-from research.processes import here
+from research.processes import play_in_process
 from research.validation import baselines, cases, practice, suite
 from research.validation.baselines import HABITS, Labels
 from research.validation.measure import Effort
 from research.validation.practice import Cell, Row
 
 DOCS = Path(settings.BASE_DIR) / "docs"
-USUAL = cases.beta(6, 2, 100, 20, 0.05, 0.05)
-SURE = cases.fixed("two-group-n100", "Sure", np.repeat([1.0, 0.0], [2, 4]), 2)
+USUAL = cases.beta_case(6, 2, 100, 20, 0.05, 0.05)
+SURE = cases.fixed_case("two-group-n100", "Sure", np.repeat([1.0, 0.0], [2, 4]), 2)
 EFFORT = Effort(runs=200, seconds=math.inf, cap=60_000)
 ROUNDED = 1e-6
 
@@ -36,7 +36,7 @@ def played(rule: str, case: cases.Case = USUAL, runs: int = 200) -> Row:
 @pytest.mark.parametrize("answers", [1, 10, 37])
 def test_the_interval_is_wilsons(answers):
     right = np.arange(answers + 1)
-    lower, upper = baselines.wilson(right, np.full(answers + 1, answers))
+    lower, upper = baselines.wilson_interval(right, np.full(answers + 1, answers))
     for i in right.tolist():
         known = binomtest(i, answers).proportion_ci(0.95, method="wilson")
         assert (lower[i], upper[i]) == pytest.approx((known.low, known.high), abs=1e-12)
@@ -62,13 +62,13 @@ SIX = (*FIVE, "nnnnynnnynynyyyn")
 def test_skills_are_those_of_crowd_kit():
     """As crowd-kit 1.4.2 gives them: Wawa and OneCoinDawidSkene."""
     agreement = [0.8125, 0.9375, 0.9375, 0.6875, 0.6875]
-    assert labels(*FIVE).agreement() == pytest.approx(agreement, abs=ROUNDED)
+    assert labels(*FIVE).majority_agreement() == pytest.approx(agreement, abs=ROUNDED)
     skills = [0.75, 1.0, 0.875, 0.625, 0.75, 0.75]
     assert labels(*SIX).skills() == pytest.approx(skills, abs=ROUNDED)
 
 
 def test_everybody_answers_as_many_questions_and_five_share_each():
-    drawn = Labels.drawn(7, np.full(20, 0.8), np.random.default_rng(1))
+    drawn = Labels.draw_labels(7, np.full(20, 0.8), np.random.default_rng(1))
     assert np.bincount(drawn.worker).tolist() == [7] * 20
     assert np.bincount(drawn.question).tolist() == [5] * 28
     pairs = set(zip(drawn.worker.tolist(), drawn.question.tolist(), strict=True))
@@ -77,8 +77,8 @@ def test_everybody_answers_as_many_questions_and_five_share_each():
 
 def test_skills_are_nearer_to_the_truth_than_agreement_is():
     means = np.repeat([0.95, 0.55], [50, 50])
-    drawn = Labels.drawn(200, means, np.random.default_rng(2))
-    off = [np.abs(found - means).mean() for found in (drawn.skills(), drawn.agreement())]
+    drawn = Labels.draw_labels(200, means, np.random.default_rng(2))
+    off = [np.abs(found - means).mean() for found in (drawn.skills(), drawn.majority_agreement())]
     assert off[0] < 0.03 < off[1]
 
 
@@ -91,7 +91,7 @@ def test_the_worst_swaps_are_those_that_gain():
 
 def test_ties_are_broken_at_random():
     rng = np.random.default_rng(3)
-    taken = [arm for _ in range(600) for arm in baselines.top(np.full(6, 0.5), 2, rng)]
+    taken = [arm for _ in range(600) for arm in baselines.top_scores(np.full(6, 0.5), 2, rng)]
     assert np.bincount(taken).min() > 150
 
 
@@ -125,7 +125,7 @@ def test_a_pass_mark_lets_in_56_of_whom_two_thirds_deserve_it():
 
 
 def test_the_unproved_rule_takes_a_thousand_answers_for_three_of_twelve():
-    row = played("stop-and-drop", cases.beta(6, 2, 12, 3, 0.05, 0.05), runs=60)
+    row = played("stop-and-drop", cases.beta_case(6, 2, 12, 3, 0.05, 0.05), runs=60)
     assert 900 < row.answers < 1200
     assert row.off == 0
 
@@ -134,7 +134,7 @@ def test_nobody_taken_is_off_and_has_no_loss():
     row = played("wilson-10")
     assert (row.taken, row.off) == (0, row.runs)
     assert math.isnan(row.loss)
-    assert "|  | 0 |  |" in practice.section([row])
+    assert "|  | 0 |  |" in practice.section_markdown([row])
 
 
 def test_ours_play_the_same_pools():
@@ -148,14 +148,14 @@ def test_ours_play_the_same_pools():
 
 def run(folder: Path, *algorithms: str) -> list[str]:
     effort = replace(EFFORT, runs=2)
-    study = practice.study(suite.Wanted([SURE, USUAL], algorithms, effort, folder))
-    return carry_out(study, here, lambda more, title: None)
+    study = practice.build_study(suite.StudySettings([SURE, USUAL], algorithms, effort, folder))
+    return carry_out(study, play_in_process, lambda more, title: None)
 
 
 def test_the_table_keeps_what_is_measured_of_other_rules(tmp_path):
     run(tmp_path, "credible", "lucb")
     said = "\n".join(run(tmp_path))
-    rows = tables.read(tmp_path / "practice" / "results.csv", Row)
+    rows = tables.read_table(tmp_path / "practice" / "results.csv", Row)
     assert len(rows) == 2 * (len(HABITS) + 1)
     page = (tmp_path / "practice" / "README.md").read_text()
     assert page.count("| `credible` | how good, on average |") == 2
@@ -173,11 +173,11 @@ def test_the_command_prints_the_table(tmp_path, capsys):
 
 
 def test_the_page_for_people_has_the_figures_that_were_measured():
-    rows = tables.read(DOCS / "validation" / "practice" / "results.csv", Row)
+    rows = tables.read_table(DOCS / "validation" / "practice" / "results.csv", Row)
     page = (DOCS / "which-algorithm.md").read_text()
     table = page.split("## What people do today")[1].split("\n## ")[0]
     measured = [row for row in rows if row.case == USUAL.name and f"`{row.rule}`" in table]
     assert len(measured) >= 8
     for row in measured:
         line = next(line for line in table.splitlines() if f"`{row.rule}`" in line)
-        assert f"| {row.answers:,.0f} | {practice.share(row.off / row.runs)} |" in line
+        assert f"| {row.answers:,.0f} | {practice.format_share(row.off / row.runs)} |" in line

@@ -14,12 +14,18 @@ from django.conf import settings
 from research import tables
 from research.__main__ import main
 from research.cells import carry_out
-from research.intervals import of_share
+from research.intervals import share_interval
 from research.journal import Journal
-from research.processes import here
+from research.processes import play_in_process
 from research.validation import cases, chart, crowds, delays, latency, report, rows, suite
 from research.validation.cells import Cell
-from research.validation.measure import Effort, Played, budget_of, measure, score
+from research.validation.measure import (
+    Effort,
+    MeasuredRun,
+    budget_of,
+    measure_runs,
+    score_selection,
+)
 from research.validation.rows import Row, row_of
 from selection.errors import Refused
 from tests.pasts import write_past
@@ -29,12 +35,12 @@ from topk.simulate import Outcome
 
 DOCS = Path(settings.BASE_DIR) / "docs" / "validation"
 EFFORT = Effort(runs=3, seconds=math.inf, cap=60_000)
-SURE = cases.fixed("sure", "Sure", np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]), 2)
-EQUAL = cases.fixed("equal", "Equal", np.full(6, 0.5), 2)
+SURE = cases.fixed_case("sure", "Sure", np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]), 2)
+EQUAL = cases.fixed_case("equal", "Equal", np.full(6, 0.5), 2)
 
 
 def wanted(folder, *algorithms, pools=(SURE, EQUAL)):
-    return suite.Wanted(pools, algorithms, EFFORT, folder)
+    return suite.StudySettings(pools, algorithms, EFFORT, folder)
 
 
 def quiet(more, title):
@@ -43,12 +49,12 @@ def quiet(more, title):
 
 def run(folder, *algorithms, told=quiet):
     """Measure on the two pools, and read the table."""
-    carry_out(suite.study(wanted(folder, *algorithms)), here, told)
+    carry_out(suite.build_study(wanted(folder, *algorithms)), play_in_process, told)
     return read(folder)
 
 
 def read(folder):
-    return tables.read(folder / "results.csv", Row)
+    return tables.read_table(folder / "results.csv", Row)
 
 
 def journal(folder):
@@ -65,13 +71,13 @@ def add(journal, case, algorithm, effort=EFFORT):
 
 
 def test_every_run_of_a_case_has_the_same_pool_for_all_and_another_pool_than_the_next():
-    case = cases.beta(6, 2, 100, 20, 0.05, 0.05)
+    case = cases.beta_case(6, 2, 100, 20, 0.05, 0.05)
     assert (case.means(4) == case.means(4)).all()
     assert (case.means(4) != case.means(5)).any()
 
 
 def test_every_case_is_a_pool_of_its_size_with_accuracies_between_0_and_1():
-    for case in cases.suite():
+    for case in cases.list_cases():
         means = case.means(0)
         assert means.shape == (case.n,)
         assert means.min() >= 0
@@ -79,12 +85,12 @@ def test_every_case_is_a_pool_of_its_size_with_accuracies_between_0_and_1():
 
 
 def test_the_names_of_all_cases_differ():
-    names = [case.name for case in cases.suite()]
+    names = [case.name for case in cases.list_cases()]
     assert len(set(names)) == len(names) == 19
 
 
 def test_missing_the_one_worker_just_over_the_line_breaks_the_aggregate_promise():
-    pools = {case.name: case for case in cases.adversarial()}
+    pools = {case.name: case for case in cases.adversarial_cases()}
     for name in ("one-over", "one-far-over"):
         case = pools[name]
         means = case.means(0)
@@ -113,39 +119,39 @@ def outcome(*chosen):
 
 
 def test_both_regrets_are_scored_by_true_accuracy():
-    played = score(outcome(0, 3), np.array([0.9, 0.8, 0.7, 0.4]))
+    played = score_selection(outcome(0, 3), np.array([0.9, 0.8, 0.7, 0.4]))
     assert played.aggregate == pytest.approx(0.2)
     assert played.explore_k == pytest.approx(0.4)
 
 
 def test_any_of_several_tied_best_sets_is_right():
-    assert score(outcome(0, 2), np.array([0.9, 0.5, 0.5, 0.5])).aggregate == 0
+    assert score_selection(outcome(0, 2), np.array([0.9, 0.5, 0.5, 0.5])).aggregate == 0
 
 
 @pytest.mark.parametrize(
     ("goal", "played", "wrong"),
     [
-        (Goal.AGGREGATE, Played(1, 0.05, 0.4, False), False),
-        (Goal.AGGREGATE, Played(1, 0.06, 0.0, False), True),
-        (Goal.EXPLORE_K, Played(1, 0.4, 0.05, False), False),
-        (Goal.EXPLORE_K, Played(1, 0.0, 0.06, False), True),
-        (Goal.EXACT, Played(1, 0.001, 0.001, False), True),
-        (Goal.EXACT, Played(1, 0.0, 0.0, False), False),
+        (Goal.AGGREGATE, MeasuredRun(1, 0.05, 0.4, False), False),
+        (Goal.AGGREGATE, MeasuredRun(1, 0.06, 0.0, False), True),
+        (Goal.EXPLORE_K, MeasuredRun(1, 0.4, 0.05, False), False),
+        (Goal.EXPLORE_K, MeasuredRun(1, 0.0, 0.06, False), True),
+        (Goal.EXACT, MeasuredRun(1, 0.001, 0.001, False), True),
+        (Goal.EXACT, MeasuredRun(1, 0.0, 0.0, False), False),
     ],
 )
 def test_a_run_is_judged_by_the_goal_of_its_own_algorithm(goal, played, wrong):
-    assert rows.missed(played, goal, 0.05) is wrong
+    assert rows.is_missed(played, goal, 0.05) is wrong
 
 
 def test_the_interval_is_the_exact_binomial_one():
-    assert of_share(0, 100) == pytest.approx((0, 1 - 0.005**0.01))
-    assert of_share(100, 100) == pytest.approx((0.005**0.01, 1))
-    assert of_share(0, 0) == (0, 1)
+    assert share_interval(0, 100) == pytest.approx((0, 1 - 0.005**0.01))
+    assert share_interval(100, 100) == pytest.approx((0.005**0.01, 1))
+    assert share_interval(0, 0) == (0, 1)
 
 
 def made_up(*regrets, capped=0):
-    runs = [Played(100, regret, 0.0, False) for regret in regrets]
-    lost = [Played(900, 0.0, 0.0, True)] * capped
+    runs = [MeasuredRun(100, regret, 0.0, False) for regret in regrets]
+    lost = [MeasuredRun(900, 0.0, 0.0, True)] * capped
     return row_of(SURE, "adaptive-top-k", [*runs, *lost], 900)
 
 
@@ -171,16 +177,16 @@ def test_a_fixed_budget_promises_nothing_and_is_still_judged_by_its_goal():
 
 
 def test_more_runs_only_add_to_fewer():
-    few, many = (list(measure(SURE, "lucb", Effort(runs, math.inf, 10**6))) for runs in (2, 5))
+    few, many = (list(measure_runs(SURE, "lucb", Effort(runs, math.inf, 10**6))) for runs in (2, 5))
     assert many[:2] == few
 
 
 def test_a_cell_whose_time_is_up_still_has_its_least_runs():
-    assert len(list(measure(SURE, "lucb", Effort(50, 0.0, 10**6)))) == 5
+    assert len(list(measure_runs(SURE, "lucb", Effort(50, 0.0, 10**6)))) == 5
 
 
 def test_a_cell_that_only_runs_into_the_cap_is_left_when_its_time_is_up():
-    (played,) = measure(EQUAL, "lil-lucb", Effort(50, 0.0, 600))
+    (played,) = measure_runs(EQUAL, "lil-lucb", Effort(50, 0.0, 600))
     assert played.capped
 
 
@@ -237,14 +243,14 @@ def test_what_was_left_unfinished_survives_another_measurement(tmp_path):
 def test_cells_of_another_effort_are_measured_again(tmp_path):
     add(journal(tmp_path), SURE, "lucb", Effort(9, 1.0, 100))
     told = []
-    study = suite.study(wanted(tmp_path, "lucb", pools=[SURE]))
-    carry_out(study, here, lambda more, title: told.append(more))
+    study = suite.build_study(wanted(tmp_path, "lucb", pools=[SURE]))
+    carry_out(study, play_in_process, lambda more, title: told.append(more))
     assert told == [0, 1]
 
 
 def test_a_cell_is_the_same_after_a_way_through_json():
-    late_one = delays.late_case(cases.spammers(), delays.SLOW, 20)
-    for case in (SURE, cases.beta(6, 2, 12, 3, 0.05, 0.05), late_one):
+    late_one = delays.late_case(cases.spammer_case(), delays.SLOW, 20)
+    for case in (SURE, cases.beta_case(6, 2, 12, 3, 0.05, 0.05), late_one):
         cell = Cell(case, "credible", replace(EFFORT, runs=1))
         again = Cell.read(json.loads(json.dumps(asdict(cell))))
         assert again.key == cell.key
@@ -254,7 +260,7 @@ def test_a_cell_is_the_same_after_a_way_through_json():
 
 @pytest.mark.parametrize("kind", ["", "chart", "delays"])
 def test_the_committed_tables_are_read_and_written_to_the_letter(kind, tmp_path):
-    tables.keep(tmp_path / "results.csv", read(DOCS / kind), Row)
+    tables.keep_rows(tmp_path / "results.csv", read(DOCS / kind), Row)
     text = (DOCS / kind / "results.csv").read_bytes()
     assert (tmp_path / "results.csv").read_bytes() == text
 
@@ -285,18 +291,18 @@ def test_the_same_seeds_give_the_same_files(tmp_path):
 
 def test_a_broken_promise_stands_out_in_the_table():
     row = made_up(*[0.2] * 14, *[0.0] * 26)
-    assert "**14 of 40**" in report.markdown([row])
-    assert "- `adaptive-top-k` on sure: **14 of 40**" in report.markdown([row])
+    assert "**14 of 40**" in report.rows_markdown([row])
+    assert "- `adaptive-top-k` on sure: **14 of 40**" in report.rows_markdown([row])
 
 
 # -- a crowd that takes its time
 
 RNG_SEED = 5
-PROMPT = latency.Manner("prompt")
+PROMPT = latency.CrowdLatency("prompt")
 
 
 def hands(truth, manner=PROMPT):
-    return latency.Hands(np.array(truth), manner, np.random.default_rng(RNG_SEED))
+    return latency.OpenAssignments(np.array(truth), manner, np.random.default_rng(RNG_SEED))
 
 
 def test_answers_count_in_the_order_of_asking_and_all_of_them():
@@ -310,7 +316,7 @@ def test_answers_count_in_the_order_of_asking_and_all_of_them():
 
 
 def test_a_lost_assignment_counts_as_not_right_when_its_time_is_up():
-    crowd = hands([1.0], latency.Manner("gone", lost=1.0))
+    crowd = hands([1.0], latency.CrowdLatency("gone", lost=1.0))
     crowd.give(np.array([1]))
     assert crowd.room.tolist() == [latency.EACH - 1]
     assert crowd.wait() == ([0], [0.0])
@@ -328,7 +334,7 @@ def test_what_is_answered_behind_a_lost_one_waits_and_leaves_the_hands_free():
 
 
 def test_answers_come_in_time_as_often_as_they_are_right():
-    crowd = hands(np.full(2000, 0.8), latency.Manner("slow", slow=0.2, lost=0.05))
+    crowd = hands(np.full(2000, 0.8), latency.CrowdLatency("slow", slow=0.2, lost=0.05))
     crowd.give(np.ones(2000, int))
     rewards = []
     while crowd.pending.any():
@@ -341,7 +347,7 @@ def test_answers_come_in_time_as_often_as_they_are_right():
 def test_what_is_still_out_at_the_stop_is_paid(algorithm):
     means = np.repeat([0.95, 0.2], [2, 6])
     asked = {"k": 2, "epsilon": 0.2, "delta": 0.1}
-    outcome = latency.play(algorithm, means, PROMPT, 8, 60_000, RNG_SEED, **asked)
+    outcome = latency.play_with_latency(algorithm, means, PROMPT, 8, 60_000, RNG_SEED, **asked)
     assert outcome.reasons == ("promise",)
     assert outcome.selection.tolist() == [0, 1]
     assert outcome.pulls == outcome.pulls_per_arm.sum()
@@ -350,7 +356,7 @@ def test_what_is_still_out_at_the_stop_is_paid(algorithm):
 @pytest.mark.parametrize(("algorithm", "most"), [("certified", 3_500), ("credible", 1_400)])
 def test_that_nobody_holds_many_at_once_makes_our_own_algorithms_no_dearer(algorithm, most):
     asked = {"k": 20, "epsilon": 0.1, "delta": 0.01}
-    pulls = latency.play(
+    pulls = latency.play_with_latency(
         algorithm, two_group(100, 20), PROMPT, 200, 60_000, RNG_SEED, **asked
     ).pulls
     assert pulls < most
@@ -360,9 +366,9 @@ def test_the_table_of_delays_compares_with_one_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(delays, "CASES", (SURE.name,))
     monkeypatch.setattr(delays, "AT_ONCE", (1, 4))
     for algorithm in delays.OURS:
-        study = delays.study(wanted(tmp_path, algorithm, "uniform"))
+        study = delays.build_study(wanted(tmp_path, algorithm, "uniform"))
         assert len(study.cells) == 4
-        carry_out(study, here, quiet)
+        carry_out(study, play_in_process, quiet)
     found = read(tmp_path / "delays")
     assert len(found) == 8
     page = (tmp_path / "delays" / "README.md").read_text()
@@ -389,10 +395,10 @@ def test_the_quick_command_measures_every_small_case_and_writes_table_and_plots(
 
 
 def test_the_chart_leaves_out_algorithms_that_it_does_not_show(tmp_path):
-    study = chart.study(wanted(tmp_path, "lucb", "uniform"))
+    study = chart.build_study(wanted(tmp_path, "lucb", "uniform"))
     assert {cell.algorithm for cell in study.cells} == {"lucb"}
     small = [replace(study.cells[0], effort=EFFORT)]
-    carry_out(replace(study, cells=small), here, quiet)
+    carry_out(replace(study, cells=small), play_in_process, quiet)
     assert 0 < (tmp_path / "pool-size.png").stat().st_size < 60_000
     assert [row.n for row in read(tmp_path / "chart")] == [25]
 

@@ -225,7 +225,7 @@ def test_a_worker_in_a_run_is_not_deleted_and_the_page_names_the_run(requester):
     assert "andidate" not in page
     requester.post(url, {"post": "yes"})
     assert Worker.objects.filter(pk=worker.pk).exists()
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.delete()
     requester.post(url, {"post": "yes"})
     assert not Worker.objects.filter(pk=worker.pk).exists()

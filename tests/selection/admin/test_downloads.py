@@ -133,5 +133,5 @@ def test_the_file_is_sent_while_it_is_made(requester):
     run = make_run()
     response = requester.get(admin_url("run_export", run.pk, "all-csv"))
     assert response.streaming
-    whole = b"".join(exports.make(run, "all-csv").pieces)
+    whole = b"".join(exports.make_file(run, "all-csv").pieces)
     assert response.getvalue() == whole

@@ -45,7 +45,7 @@ def test_it_is_worked_out_on_request_and_then_known(requester):
     assert "Work out what it will cost" in text_of(requester.get(admin_url("run_page", run.pk)))
     assert not Planning.objects.exists()
     words = order(requester, run)
-    answers = draft_forecast.expected(run).own.median
+    answers = draft_forecast.draft_forecast(run).own.median
     assert f"Expected to cost about {answers / 20:.2f} €, {answers} answers" in words
     assert "Too few simulations yet (1): finished in 1 of 1 simulation." in words
     assert "in four runs of five" not in words
@@ -59,7 +59,7 @@ def test_a_run_that_cannot_end_says_so_with_ways_out_and_may_be_started(requeste
     assert "In 1 of 1 simulation the questions would run out" in words
     assert "Import more questions" in words
     assert "It may be started all the same" in words
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     assert Run.objects.get(pk=run.pk).status == "running"
 
 
@@ -86,7 +86,7 @@ def test_each_way_out_makes_its_change_and_is_written_down(requester):
 def test_a_greater_epsilon_is_offered_where_it_would_do(requester):
     run = draft(algorithm="certified", epsilon=0.05)
     order(requester, run)
-    least = draft_forecast.expected(run).own.epsilon_at_end
+    least = draft_forecast.draft_forecast(run).own.epsilon_at_end
     assert ways_of(requester, run)[f"Allow ε = {least:g}"] == {"epsilon": least}
 
 
@@ -109,7 +109,7 @@ def test_what_cannot_be_changes_nothing(requester, sent):
 
 def test_a_run_that_has_begun_is_not_changed_by_a_stale_page(requester):
     run = draft(algorithm="credible")
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     assert "has begun" in press(requester, run, epsilon="0.3")
     assert run.epsilon == 0.1
 
@@ -150,7 +150,7 @@ def test_the_form_prices_each_algorithm_and_names_the_one_that_fits(requester, m
     assert "the questions would run out" in told["warning"]
     assert told["fits"]["words"].startswith("Recommended for these:")
     assert not Planning.objects.exists()
-    monkeypatch.setattr(draft_forecast, "forecasts", None)  # it is remembered
+    monkeypatch.setattr(draft_forecast, "refine_forecasts", None)  # it is remembered
     again = requester.get(admin_url("run_prices"), asked(algorithm="lucb", epsilon=0.1))
     assert again.status_code == 200
 
@@ -170,7 +170,7 @@ def test_the_algorithms_of_a_group_stand_together(requester):
 
 def test_the_row_of_a_draft_is_that_of_its_own_meaning_of_accuracy():
     run = draft(algorithm="certified", options={"accuracy": "on this question set"})
-    draft_forecast.order(run)
-    own = draft_forecast.expected(run).own
+    draft_forecast.request_draft_forecast(run)
+    own = draft_forecast.draft_forecast(run).own
     assert isinstance(own, Forecast)
     assert own.options["accuracy"] == "on this question set"

@@ -184,7 +184,7 @@ def test_many_questions_come_page_by_page_and_can_be_searched(requester):
 
 
 def test_a_retired_question_stands_last_and_is_not_suspicious_any_more(requester, run):
-    corrections.retire(miskeyed(run), "ada", "ambiguous")
+    corrections.retire_question(miskeyed(run), "ada", "ambiguous")
     response = requester.get(admin_url("questionset_gold", run.question_set_id))
     assert response.context["page"].object_list[-1].question.key == "q3"
     assert response.context["flagged"] == 0
@@ -208,7 +208,7 @@ def test_a_run_that_lost_its_promise_is_let_go_on_from_its_page(requester):
     play(run, crowd(3, good=2, high=1.0, low=0.0))
     assert "Let it go on" not in text_of(requester.get(admin_url("run_page", run.pk)))
     for question in run.question_set.questions.filter(number__lt=60):
-        corrections.retire(question, "ada", "ambiguous")
+        corrections.retire_question(question, "ada", "ambiguous")
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "its end was reached by a grading that was corrected since" in words
     assert "Gold answers were corrected after its end" in words

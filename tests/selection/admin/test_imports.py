@@ -93,7 +93,7 @@ def test_it_previews_which_answers_count_and_which_wait(requester):
 def test_it_says_that_answers_to_a_retired_question_are_used_only_if_it_is_restored(requester):
     run = make_run()
     retired, other = run.question_set.questions.order_by("number")[:2]
-    corrections.retire(retired, "ada", "ambiguous")
+    corrections.retire_question(retired, "ada", "ambiguous")
     text = (
         f"worker,question,response\nw0,{retired.key},yes\nw1,{retired.key},no\nw0,{other.key},yes"
     )
@@ -308,7 +308,7 @@ def test_a_large_file_says_how_far_it_is_checked(requester, monkeypatch):
     preview = upload(requester, admin_url("pool_import", pool.pk), text)
     assert "Rows are checked: 1,000 of about 2,501." in text_of(preview)
     assert "Import 2,500" not in text_of(preview)
-    uploads.finish(Upload.objects.get())
+    uploads.finish_upload(Upload.objects.get())
     preview = requester.get(preview.request["PATH_INFO"])
     assert "Import 2,500 workers" in text_of(preview)
     confirm(requester, preview)

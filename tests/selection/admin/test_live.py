@@ -84,7 +84,7 @@ def test_a_page_that_is_not_remembered_gets_everything(requester):
     changes = body_of(refresh(requester, run, "something else"))
     assert set(changes["parts"]) == set(live.PARTS)
     assert [name for name in changes["rows"] if "border" not in name] == [
-        f"w{line.candidate}" for line in live.reports.standings(run)
+        f"w{line.candidate}" for line in live.reports.worker_standings(run)
     ]
 
 
@@ -98,8 +98,8 @@ def test_a_refresh_of_a_thousand_workers_is_below_ten_kilobytes(requester):
 
 def test_pages_of_the_same_state_are_made_once(requester, monkeypatch):
     run, made = make_run(), []
-    real = live.context
-    monkeypatch.setattr(live, "context", lambda *args: made.append(1) or real(*args))
+    real = live.live_context
+    monkeypatch.setattr(live, "live_context", lambda *args: made.append(1) or real(*args))
     first = refresh(requester, run, "a")
     second = refresh(requester, run, "b")
     assert tag_of(first) == tag_of(second)
@@ -113,26 +113,26 @@ def test_pages_of_the_same_state_are_made_once(requester, monkeypatch):
 
 def test_what_is_costly_to_make_is_not_made_for_every_step(requester, monkeypatch):
     run, made = make_run(), []
-    real = live.context
-    monkeypatch.setattr(live, "context", lambda *args: made.append(1) or real(*args))
-    monkeypatch.setattr(live, "_rest", lambda took: 600)
+    real = live.live_context
+    monkeypatch.setattr(live, "live_context", lambda *args: made.append(1) or real(*args))
+    monkeypatch.setattr(live, "_seconds_to_reuse", lambda took: 600)
     refresh(requester, run, "a")
     step(run)
     refresh(requester, run, "a")
     assert len(made) == 1
-    lifecycle.pause(run)  # what a person does is seen at once
+    lifecycle.pause_run(run)  # what a person does is seen at once
     refresh(requester, run, "a")
     assert len(made) == 2
 
 
 def test_what_takes_a_second_and_a_half_rests_for_six():
-    assert [live._rest(took) for took in (0.01, 0.5, 1.5)] == [0, 0, 6]
+    assert [live._seconds_to_reuse(took) for took in (0.01, 0.5, 1.5)] == [0, 0, 6]
 
 
 def test_whatever_is_done_to_a_run_is_seen_at_once(requester):
     run = make_run()
     tag = page_of(requester, run)
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
     assert body_of(refresh(requester, run, tag))["live"] is False
 
 

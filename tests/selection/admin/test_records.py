@@ -64,10 +64,10 @@ def test_a_token_is_shown_once(requester):
 def test_an_ended_run_can_be_deleted_and_a_running_one_cannot(requester):
     run = make_run()
     engine.advance(run.pk)
-    recording.record(open_of(run)[0].pk, "yes")
+    recording.record_answer(open_of(run)[0].pk, "yes")
     url = admin_url("run_delete", run.pk)
     assert requester.post(url, {"post": "yes"}).status_code == 403
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert "Answers: 1" in text_of(requester.get(url))
     requester.post(url, {"post": "yes"})
     assert not Candidate.objects.filter(run_id=run.pk).exists()

@@ -26,7 +26,9 @@ def test_it_starts_pauses_resumes_and_stops(requester):
 def test_one_click_makes_up_for_what_a_retired_question_cost(requester):
     run = make_run(n=4, k=1, epsilon=0.05, budget=30)
     play(run, crowd(1, good=1), most=2)
-    corrections.retire(Answer.objects.earliest("pk").assignment.question, "ada", "ambiguous")
+    corrections.retire_question(
+        Answer.objects.earliest("pk").assignment.question, "ada", "ambiguous"
+    )
     play(run, crowd(1, good=1))
     assert run.ending == "budget"
     lost = run.count_wasted()

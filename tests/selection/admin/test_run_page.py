@@ -43,7 +43,7 @@ def test_it_says_why_a_run_ended_and_shows_the_selected_first(requester):
 def test_a_run_that_was_stopped_does_not_claim_its_promise(requester):
     run = make_run()
     play(run, crowd(1, 2), most=2)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "it was stopped by hand" in words
     assert "Not certified" in words
@@ -119,11 +119,11 @@ def test_late_answers_are_told_from_wrong_ones(requester):
     engine.advance(run.pk)
     worker = run.candidates.get(worker__key="w0")
     mine = list(worker.assignments.order_by("position"))
-    recording.record(mine[0].pk, "yes")
-    recording.record(mine[1].pk, "no")
+    recording.record_answer(mine[0].pk, "yes")
+    recording.record_answer(mine[1].pk, "no")
     past = timezone.now() - timedelta(minutes=1)
     worker.assignments.filter(pk=mine[2].pk).update(shown=past, due=past)
-    recording.expire()
+    recording.expire_overdue()
     engine.advance(run.pk)
     row = requester.get(admin_url("run_page", run.pk), {"q": "w0"}).context["table"].rows[0]
     assert (row.line.answers, row.line.right, row.line.wrong, row.line.lapsed) == (3, 1, 1, 1)
@@ -133,7 +133,7 @@ def test_workers_are_filtered_by_presence_and_attribute(requester):
     pool = make_pool(6, language=["English", "Spanish"], badge=[str(i) for i in range(6)])
     run = make_run(pool=pool)
     engine.advance(run.pk)
-    roster.withdraw(run, ["w5"])
+    roster.withdraw_workers(run, ["w5"])
     seen = run.candidates.filter(worker__key__in=["w0", "w1"])
     seen.update(seen=timezone.now())
     url = admin_url("run_page", run.pk)
@@ -156,7 +156,7 @@ def test_workers_are_filtered_by_presence_and_attribute(requester):
 def test_who_is_gone_stands_last_and_is_called_not_tested(requester):
     run = make_run()
     engine.advance(run.pk)
-    roster.withdraw(run, ["w0"])
+    roster.withdraw_workers(run, ["w0"])
     engine.advance(run.pk)
     page = requester.get(admin_url("run_page", run.pk))
     last = page.context["table"].rows[-1].line
@@ -174,7 +174,7 @@ def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):
 
 def test_times_are_told_with_their_zone_and_spans_are_never_nothing(requester):
     run = make_run()
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     start = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
     Run.objects.update(started=start, ended=start + timedelta(seconds=40))
     words = text_of(requester.get(admin_url("run_page", run.pk)))
@@ -184,7 +184,7 @@ def test_times_are_told_with_their_zone_and_spans_are_never_nothing(requester):
 
 def test_what_was_proved_stays_said_when_the_selection_has_changed(requester):
     run = play(make_run(algorithm="certified", epsilon=0.01, slots=60), crowd(3, 2), most=4)
-    others = [line for line in reports.standings(run) if not line.selected][:2]
+    others = [line for line in reports.worker_standings(run) if not line.selected][:2]
     arms = run.candidates.filter(pk__in=[line.candidate for line in others])
     proof = {"epsilon": 0.08, "arms": list(arms.values_list("arm", flat=True)), "step": 3}
     Run.objects.update(proof=proof)

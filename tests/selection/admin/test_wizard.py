@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from selection import engine
-from selection.forecast import Past, Range, Usual, forecast_requests
+from selection.forecast import DefaultBelief, PastBelief, RangeBelief, forecast_requests
 from selection.models import Planning, Pool, Run
 from selection.runs import lifecycle
 from tests.pages import admin_url, text_of
@@ -73,7 +73,7 @@ def test_adding_a_run_begins_here_and_the_whole_form_is_one_click_away(requester
 def test_it_recommends_one_algorithm_with_what_it_costs_and_why(requester, asked):
     planning, page = ordered(requester, asked)
     words = text_of(requester.get(page))
-    best = forecast_requests.rows(planning)[0]
+    best = forecast_requests.forecast_rows(planning)[0]
     assert f"{best.title} recommended {best.promise}" in words
     assert "The cheapest that guarantees what matters: finished in" in words
     cost = f"{best.median * Decimal('0.05'):.2f} €"
@@ -87,7 +87,7 @@ def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requeste
     plays = [[answers, 10, "promise", 0.2, 0.0] for answers in range(60, 90)]
     planning.parts.filter(pk=part.pk).update(plays=plays, runs=30)
     words = text_of(requester.get(page))
-    low, median, high = forecast_requests.rows(planning)[0].answers
+    low, median, high = forecast_requests.forecast_rows(planning)[0].answers
     assert f"{median} {low} to {high} {median * Decimal('0.05'):.2f} €" in words
     assert "Finished in 30 of 30 simulations; no worker was asked more than 10 of 40." in words
 
@@ -95,17 +95,19 @@ def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requeste
 def test_a_budget_above_all_questions_shows_a_row_for_each_algorithm(requester, asked, monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
     planning, page = ordered(requester, asked, spend="100")
-    forecast_requests.work(planning.parts.get(algorithm="uniform").pk, 1)
+    forecast_requests.work_on_part(planning.parts.get(algorithm="uniform").pk, 1)
     words = text_of(requester.get(page))
     assert "It cannot spend the budget of 2,000 answers" in words
-    assert "credible" in [row.algorithm for row in forecast_requests.rows(planning)]
+    assert "credible" in [row.algorithm for row in forecast_requests.forecast_rows(planning)]
     assert not planning.error
 
 
 def test_an_algorithm_that_cannot_be_simulated_is_named_with_the_reason(requester, asked):
     planning, page = ordered(requester, asked, spend="0.3")
     words = text_of(requester.get(page))
-    reasons = [row.cannot for row in forecast_requests.rows(planning) if row.algorithm == "csar"]
+    reasons = [
+        row.cannot for row in forecast_requests.forecast_rows(planning) if row.algorithm == "csar"
+    ]
     assert "needs a budget" in reasons[0]
     assert reasons[0] in words
 
@@ -117,7 +119,7 @@ def test_a_run_is_made_with_all_that_was_given(requester, asked, learns, monkeyp
     engine.advance(earlier.pk)
     answer_all(earlier, crowd(2, 30, high=0.75))
     engine.advance(earlier.pk)
-    lifecycle.stop(earlier)
+    lifecycle.stop_run(earlier)
     earlier.question_set.questions.update(prompt="Another?")  # else these workers met them
     algorithm = "credible" if learns else "certified"
     accuracy = "" if learns else "on this question set"
@@ -130,7 +132,7 @@ def test_a_run_is_made_with_all_that_was_given(requester, asked, learns, monkeyp
     assert run.options.get("accuracy", "") == accuracy
     assert ("prior" in run.options) is learns
     assert run.belief == planning.belief
-    lifecycle.start(run)
+    lifecycle.start_run(run)
 
 
 def test_two_runs_of_the_same_question_have_two_names(requester, asked):
@@ -159,14 +161,14 @@ def test_the_question_is_changed_with_everything_kept(requester, asked):
 @pytest.mark.parametrize(
     ("given", "belief"),
     [
-        ({}, Usual()),
-        ({"belief": "0.5-0.95"}, Range(0.5, 0.95)),
-        ({"belief": "range", "low": "60", "high": "90"}, Range(0.6, 0.9)),
+        ({}, DefaultBelief()),
+        ({"belief": "0.5-0.95"}, RangeBelief(0.5, 0.95)),
+        ({"belief": "range", "low": "60", "high": "90"}, RangeBelief(0.6, 0.9)),
     ],
 )
 def test_what_is_believed_is_what_is_simulated(requester, asked, given, belief):
     planning, _ = ordered(requester, asked, **given)
-    assert forecast_requests.belief(planning) == belief
+    assert forecast_requests.stored_belief(planning) == belief
 
 
 def test_past_answers_are_learned_from_and_kept_when_the_question_changes(
@@ -175,13 +177,13 @@ def test_past_answers_are_learned_from_and_kept_when_the_question_changes(
     answers, gold = write_past(tmp_path, [0.9, 0.6, 0.7], 20)
     with answers.open("rb") as one, gold.open("rb") as other:
         planning, page = ordered(requester, asked, belief="file", answers=one, gold=other)
-    believed = forecast_requests.belief(planning)
-    assert isinstance(believed, Past)
+    believed = forecast_requests.stored_belief(planning)
+    assert isinstance(believed, PastBelief)
     assert believed.answers == (20, 20, 20)
     assert "like the 3 of answers.csv" in text_of(requester.get(page))
     asked_anew = f"{BEGIN}?forecast={planning.pk}"
     assert requester.post(asked_anew, asked | {"belief": "file", "k": 1}).status_code == 302
-    assert forecast_requests.belief(Planning.objects.order_by("pk").last()) == believed
+    assert forecast_requests.stored_belief(Planning.objects.order_by("pk").last()) == believed
     assert make(requester, page, "credible|").belief["kind"] == "past"
 
 
@@ -230,7 +232,7 @@ def test_an_empty_question_set_is_refused_and_an_empty_house_says_what_is_missin
 
 def test_the_money_counts_in_answers_and_another_price_needs_no_new_forecast(requester, asked):
     planning, page = ordered(requester, asked, spend="12.55")
-    assert forecast_requests.plan(planning).budget == 251
+    assert forecast_requests.stored_plan(planning).budget == 251
     assert "12.55 €: 251 answers" in text_of(requester.get(page))
     again, _ = ordered(requester, asked, price="0.10", spend="25.10")
     assert again == planning
@@ -245,20 +247,22 @@ def test_it_says_how_long_it_takes_at_the_pace_given_or_seen_before(requester, a
 
 def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, asked, monkeypatch):
     planning, page = ordered(requester, asked, precise="money", spend="10")
-    first = forecast_requests.plan(planning).epsilon
+    first = forecast_requests.stored_plan(planning).epsilon
     assert parse_qs(urlsplit(page).query)["precise_own"] == [f"{100 * first:g}"]
-    title = forecast_requests.rows(planning)[0].title
+    title = forecast_requests.forecast_rows(planning)[0].title
     words = text_of(requester.get(page))
     assert f"What 10.00 € reach With {title}: ε = {first:g}" in words
     assert "Make this run" in words
     points = [
         point(at, [50, 60, 70], feasible=at >= 0.005, title=title) for at in (0.003, 0.005, 0.1)
     ]
-    monkeypatch.setattr(forecast_requests, "curves", lambda planning: {"epsilon": points, "k": []})
+    monkeypatch.setattr(
+        forecast_requests, "forecast_curves", lambda planning: {"epsilon": points, "k": []}
+    )
     assert "ε = 0.005, so the selection is within 0.5 points" in text_of(requester.get(page))
     taken = requester.post(page, {"do": "at", "epsilon": "0.005"})["Location"]
     assert parse_qs(urlsplit(taken).query)["precise_own"] == ["0.5"]
-    assert forecast_requests.plan(Planning.objects.order_by("pk").last()).epsilon == 0.005
+    assert forecast_requests.stored_plan(Planning.objects.order_by("pk").last()).epsilon == 0.005
     assert requester.get(taken).context["wish"].plan.epsilon == 0.005
 
 
@@ -266,7 +270,7 @@ def test_more_money_reaches_a_smaller_epsilon(requester, asked):
     found = []
     for spend in ("3", "16"):
         planning, _ = ordered(requester, asked, precise="money", spend=spend, precise_own="33")
-        found.append(forecast_requests.plan(planning).epsilon)
+        found.append(forecast_requests.stored_plan(planning).epsilon)
     assert found[0] > found[1]
 
 
@@ -277,7 +281,9 @@ def test_curves_are_drawn_with_the_limits_and_said_in_a_table(requester, asked, 
         point(2, [90, 150, 400]),
         point(4, None, median=120, runs=7),
     ]
-    monkeypatch.setattr(forecast_requests, "curves", lambda planning: {"epsilon": [], "k": points})
+    monkeypatch.setattr(
+        forecast_requests, "forecast_curves", lambda planning: {"epsilon": [], "k": points}
+    )
     response = requester.get(page)
     assert [chart.name for chart in response.context["charts"]] == ["k"]
     words = text_of(response)
@@ -329,8 +335,8 @@ def test_only_who_may_add_runs_asks(client, asked, django_user_model):
 def test_of_a_large_pool_the_page_says_that_numbers_will_come(requester, asked, monkeypatch):
     monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
     planning, page = ordered(requester, asked, spend="20", currency="USD")
-    assert forecast_requests.rows(planning) == []
+    assert forecast_requests.forecast_rows(planning) == []
     assert "first numbers take a while" in text_of(requester.get(page))
     part = planning.parts.first()
-    forecast_requests.work(part.pk, 0)
+    forecast_requests.work_on_part(part.pk, 0)
     assert "These are first numbers" in text_of(requester.get(page))

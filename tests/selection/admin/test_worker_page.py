@@ -9,7 +9,7 @@ from django.utils import timezone
 from selection import engine
 from selection.answers import presence, recording
 from selection.models import Assignment, Candidate, Run
-from selection.reports.worker_card import wilson
+from selection.reports.worker_card import wilson_interval
 from selection.runs import lifecycle, roster
 from selection.worker import links
 from tests.pages import admin_url, text_of
@@ -34,14 +34,14 @@ def test_it_shows_each_answer_with_its_times(requester):
     run = make_run(slots=60)
     engine.advance(run.pk)
     first, second, third = asked(run)
-    presence.show(run, [first.pk])
+    presence.record_shown(run, [first.pk])
     shown = timezone.now() - timedelta(seconds=31)  # the database counts in milliseconds
     Assignment.objects.filter(pk=first.pk).update(shown=shown)
-    recording.record(first.pk, "yes")
-    recording.record(second.pk, "no")
+    recording.record_answer(first.pk, "yes")
+    recording.record_answer(second.pk, "no")
     past = timezone.now() - timedelta(minutes=1)
     Assignment.objects.filter(pk=third.pk).update(shown=past, due=past)
-    recording.expire()
+    recording.expire_overdue()
     engine.advance(run.pk)
     response = card_of(requester, run)
     given = response.context["card"].given[:3]
@@ -72,7 +72,7 @@ def test_it_says_why_nothing_was_decided(requester):
     run = make_run()
     engine.advance(run.pk)
     assert "Not decided yet" in text_of(card_of(requester, run))
-    roster.withdraw(run, ["w1"])
+    roster.withdraw_workers(run, ["w1"])
     words = text_of(card_of(requester, run, "w1"))
     assert "– not tested" in words
     assert "was withdrawn" in words
@@ -88,7 +88,7 @@ def test_a_worker_who_was_asked_nothing_has_a_card_too(requester):
 
 def test_it_shows_the_worker_s_other_runs(requester):
     earlier = play(make_run(), crowd(1, 2), most=3)
-    lifecycle.stop(earlier)
+    lifecycle.stop_run(earlier)
     run = make_run(pool=earlier.pool, question_set=earlier.question_set)
     other = card_of(requester, run).context["card"].others[0]
     own = candidate(earlier)
@@ -98,9 +98,9 @@ def test_it_shows_the_worker_s_other_runs(requester):
 
 def test_it_carries_the_personal_link_while_the_run_goes_on(requester):
     run = make_run()
-    link = links.address(candidate(run).pk)
+    link = links.worker_url(candidate(run).pk)
     assert link in card_of(requester, run).content.decode()
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert link not in card_of(requester, run).content.decode()
 
 
@@ -110,7 +110,7 @@ def test_what_was_answered_is_for_those_who_may_look_at_answers(client):
     client.force_login(clerk)
     run = make_run()
     engine.advance(run.pk)
-    recording.record(asked(run)[0].pk, "my very own words")
+    recording.record_answer(asked(run)[0].pk, "my very own words")
     words = text_of(card_of(client, run))
     assert "my very own words" not in words
     assert "Accepted" not in words
@@ -126,7 +126,7 @@ def test_a_worker_of_another_run_is_not_found(requester):
 
 def test_the_interval_is_wilson_s():
     """His interval for 8 of 10 is .490 to .943 (Brown, Cai, DasGupta 2001, formula 4)."""
-    point = wilson(8, 10)
+    point = wilson_interval(8, 10)
     assert (round(point.lower, 3), round(point.upper, 3)) == (0.490, 0.943)
-    assert wilson(0, 1).lower == 0
-    assert wilson(1, 1).upper == 1
+    assert wilson_interval(0, 1).lower == 0
+    assert wilson_interval(1, 1).upper == 1

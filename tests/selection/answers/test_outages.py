@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from selection import db_clock, engine
 from selection.answers import outages, presence, recording
-from selection.answers.lookup import slip
+from selection.answers.lookup import read_slip
 from selection.models import Answer, Assignment, Event, Pulse, Run
 from selection.runs import lifecycle, roster
 from tests.worlds import make_run, open_of
@@ -27,7 +27,7 @@ def run() -> Run:
     """Six workers who were shown a question and have a minute; the web was there just now."""
     made = make_run(minutes=1)
     engine.advance(made.pk)
-    presence.show(made, [one.pk for one in open_of(made)])
+    presence.record_shown(made, [one.pk for one in open_of(made)])
     Assignment.objects.exclude(due=None).update(shown=at(0), due=at(60))
     Run.objects.update(called=at(-60))
     outages.web_is_up(at(0))
@@ -40,7 +40,7 @@ def dues() -> set[float]:
 
 
 def test_what_became_due_in_an_outage_is_not_closed(run):
-    assert recording.expire(now=at(75)) == []
+    assert recording.expire_overdue(now=at(75)) == []
     assert not Answer.objects.exists()
 
 
@@ -51,9 +51,9 @@ def test_the_outage_is_given_back(run):
     assert event.what.startswith("Answers could not be taken for 75 s")
     for second in range(80, 135, 5):
         outages.web_is_up(at(second))
-    assert recording.expire(now=at(134)) == []
+    assert recording.expire_overdue(now=at(134)) == []
     outages.web_is_up(at(140))
-    assert recording.expire(now=at(140)) == [run.pk]
+    assert recording.expire_overdue(now=at(140)) == [run.pk]
 
 
 def test_beats_that_come_in_time_give_nothing_back(run):
@@ -61,7 +61,7 @@ def test_beats_that_come_in_time_give_nothing_back(run):
         outages.web_is_up(at(second))
     assert dues() == {60}
     assert not Event.objects.filter(kind="outage").exists()
-    assert recording.expire(now=at(119)) == [run.pk]
+    assert recording.expire_overdue(now=at(119)) == [run.pk]
 
 
 def test_two_web_processes_give_one_outage_back_once(run):
@@ -74,11 +74,11 @@ def test_two_web_processes_give_one_outage_back_once(run):
 
 def test_what_was_overdue_before_is_closed_all_the_same(run):
     Assignment.objects.exclude(due=None).update(due=at(-1))
-    assert recording.expire(now=at(75)) == [run.pk]
+    assert recording.expire_overdue(now=at(75)) == [run.pk]
 
 
 def test_a_paused_run_gets_the_time_once(run):
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
     Run.objects.update(paused=at(10))
     outages.web_is_up(at(75))
     assert dues() == {60}
@@ -88,9 +88,9 @@ def test_nobody_is_absent_because_the_web_was(run):
     Run.objects.update(hours_to_come=1, called=at(0))
     run.candidates.update(seen=None)
     Assignment.objects.update(due=None, shown=None)
-    assert roster.sweep(now=at(5 * 3600)) == []
+    assert roster.sweep_absent(now=at(5 * 3600)) == []
     outages.web_is_up(at(5 * 3600))
-    assert roster.sweep(now=at(5 * 3600 + 10)) == []
+    assert roster.sweep_absent(now=at(5 * 3600 + 10)) == []
     run.refresh_from_db()
     assert run.called == at(5 * 3600)
 
@@ -99,24 +99,28 @@ def test_a_host_whose_clock_is_ahead_refuses_nobody(run, monkeypatch):
     one = open_of(run)[0]
     assert one.due is not None
     monkeypatch.setattr(timezone, "now", lambda: at(3600))
-    assert not recording.record(one.pk, "yes").duplicate
+    assert not recording.record_answer(one.pk, "yes").duplicate
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="its file and all parts have one clock")
 def test_a_host_whose_clock_is_off_neither_gives_time_nor_takes_it(run, monkeypatch):
     real, minute = timezone.now, timedelta(minutes=1)
-    Assignment.objects.exclude(due=None).update(shown=db_clock.now(), due=db_clock.now() + minute)
-    Pulse.objects.update(at=db_clock.now())
+    Assignment.objects.exclude(due=None).update(
+        shown=db_clock.database_now(), due=db_clock.database_now() + minute
+    )
+    Pulse.objects.update(at=db_clock.database_now())
     for hours in (-1, 1):
         monkeypatch.setattr(timezone, "now", lambda off=60 * hours * minute: real() + off)
         outages.web_is_up()
-        assert recording.expire() == []
+        assert recording.expire_overdue() == []
         Assignment.objects.update(shown=None, due=None)
-        before = db_clock.now()
-        presence.show(run, [one.pk for one in Assignment.objects.filter(candidate__run=run)])
+        before = db_clock.database_now()
+        presence.record_shown(
+            run, [one.pk for one in Assignment.objects.filter(candidate__run=run)]
+        )
         shown = Assignment.objects.exclude(due=None).values_list("due", flat=True)
         assert shown
-        assert all(before <= due - minute <= db_clock.now() for due in shown)
+        assert all(before <= due - minute <= db_clock.database_now() for due in shown)
     assert not Event.objects.filter(kind="outage").exists()
 
 
@@ -136,13 +140,13 @@ def test_a_clock_that_is_set_back_changes_no_times_and_later_outages_are_still_s
 
 
 def test_an_answer_in_the_moment_in_which_time_is_given_back_is_taken(run, monkeypatch):
-    one = slip(open_of(run)[0].pk)
+    one = read_slip(open_of(run)[0].pk)
     assert one is not None
-    monkeypatch.setattr(db_clock, "now", lambda: at(75))
+    monkeypatch.setattr(db_clock, "database_now", lambda: at(75))
     outages.web_is_up()
     assert recording.refusal_of(one._replace(at=at(75)), "yes") is None
 
 
 def test_an_install_whose_web_says_nothing_goes_by_the_clock(run):
     Pulse.objects.all().delete()
-    assert recording.expire(now=at(75)) == [run.pk]
+    assert recording.expire_overdue(now=at(75)) == [run.pk]

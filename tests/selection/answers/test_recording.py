@@ -30,10 +30,10 @@ def run() -> Run:
 
 def test_a_response_that_comes_again_leaves_the_first_as_it_is(run):
     assignment = open_of(run)[0]
-    assert not recording.record(assignment.pk, "yes").duplicate
-    assert recording.record(assignment.pk, "yes").duplicate
+    assert not recording.record_answer(assignment.pk, "yes").duplicate
+    assert recording.record_answer(assignment.pk, "yes").duplicate
     with pytest.raises(Answered):
-        recording.record(assignment.pk, "no")
+        recording.record_answer(assignment.pk, "no")
     assert Answer.objects.get(pk=assignment.pk).response == "yes"
 
 
@@ -41,19 +41,19 @@ def test_a_late_response_is_told_so_before_and_after_the_sweep(run):
     assignment = open_of(run)[0]
     Assignment.objects.filter(pk=assignment.pk).update(due=timezone.now() - timedelta(minutes=1))
     with pytest.raises(TooLate):
-        recording.record(assignment.pk, "yes")
-    recording.expire()
+        recording.record_answer(assignment.pk, "yes")
+    recording.expire_overdue()
     with pytest.raises(TooLate):
-        recording.record(assignment.pk, "yes")
+        recording.record_answer(assignment.pk, "yes")
     assert not Answer.objects.get(pk=assignment.pk).right
 
 
 def test_an_answer_has_the_database_s_time_whatever_the_host_s_clock_says(run, monkeypatch):
-    before, real = db_clock.now(), timezone.now
+    before, real = db_clock.database_now(), timezone.now
     one, two, three = open_of(run)[:3]
     for ahead in (timedelta(hours=1), timedelta(hours=-1)):
         monkeypatch.setattr(timezone, "now", lambda ahead=ahead: real() + ahead)
-        recording.record(one.pk, "yes")
+        recording.record_answer(one.pk, "yes")
         batch.record_batch([(two.pk, "yes"), (three.pk, "no")], run.team_id)
         given = Answer.objects.filter(run=run).values_list("at", flat=True)
         assert len(given) == 3
@@ -64,26 +64,26 @@ def test_an_answer_has_the_database_s_time_whatever_the_host_s_clock_says(run, m
 def test_an_empty_or_endless_response_is_refused(run):
     for response in ("", "  \n", "x" * 10_001, "a\0b"):
         with pytest.raises(Refused):
-            recording.record(open_of(run)[0].pk, response)
+            recording.record_answer(open_of(run)[0].pk, response)
 
 
 def test_an_assignment_belongs_to_one_worker(run):
     mine, other = open_of(run)[0], open_of(run)[-1]
     with pytest.raises(NotFound):
-        recording.record(other.pk, "yes", candidate_id=mine.candidate_id)
+        recording.record_answer(other.pk, "yes", candidate_id=mine.candidate_id)
     with pytest.raises(NotFound):
-        recording.record(10**9, "yes")
+        recording.record_answer(10**9, "yes")
 
 
 def test_an_ended_run_takes_no_more(run):
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     with pytest.raises(Conflict, match="ended"):
-        recording.record(open_of(run)[0].pk, "yes")
+        recording.record_answer(open_of(run)[0].pk, "yes")
 
 
 def test_sorting_names_every_bad_row_by_line_and_reason(run):
     taken = open_of(run)[0]
-    recording.record(taken.pk, "yes")
+    recording.record_answer(taken.pk, "yes")
     worker, question = taken.candidate.worker.key, taken.question.key
     rows = [
         AnswerRow(2, "nobody", "q1", "yes"),
@@ -91,7 +91,7 @@ def test_sorting_names_every_bad_row_by_line_and_reason(run):
         AnswerRow(4, worker, question, "no"),
         AnswerRow(5, worker, question, "  "),
     ]
-    sorting = validate_answers.sort(run, rows)
+    sorting = validate_answers.validate_answers(run, rows)
     assert sorting.taken == 0
     assert [(bad.line, bad.why) for bad in sorting.problems] == [
         (2, "There is no worker “nobody” in this run."),
@@ -103,16 +103,16 @@ def test_sorting_names_every_bad_row_by_line_and_reason(run):
 
 def test_sorting_says_whether_a_closed_question_was_answered_or_retired_or_too_late(run):
     retired, answered, late = (row for row in open_of(run)[:3])
-    recording.record(answered.pk, "yes")
+    recording.record_answer(answered.pk, "yes")
     for row in (retired, answered):
-        corrections.retire(row.question, "ada", "black")
-    Assignment.objects.filter(pk=late.pk).update(due=db_clock.now() - timedelta(minutes=1))
-    recording.lapse()
+        corrections.retire_question(row.question, "ada", "black")
+    Assignment.objects.filter(pk=late.pk).update(due=db_clock.database_now() - timedelta(minutes=1))
+    recording.lapse_overdue()
     rows = [
         AnswerRow(line, row.candidate.worker.key, row.question.key, "yes")
         for line, row in enumerate((retired, answered, late))
     ]
-    assert [bad.why for bad in validate_answers.sort(run, rows).problems] == [
+    assert [bad.why for bad in validate_answers.validate_answers(run, rows).problems] == [
         f"Question “{rows[0].question}” was retired before “{rows[0].worker}” answered it.",
         f"“{rows[1].worker}” has already answered question “{rows[1].question}”.",
         f"Too late: “{rows[2].worker}” had to answer “{rows[2].question}” before.",
@@ -125,8 +125,8 @@ def test_answers_made_elsewhere_go_to_open_assignments_or_wait_until_asked(run):
     unasked = next(f"q{i}" for i in range(200) if f"q{i}" not in asked)
     worker = out.candidate.worker.key
     rows = [AnswerRow(2, worker, out.question.key, "yes"), AnswerRow(3, worker, unasked, "yes")]
-    sorting = validate_answers.sort(run, rows)
-    validate_answers.take(run, sorting)
+    sorting = validate_answers.validate_answers(run, rows)
+    validate_answers.record_valid_answers(run, sorting)
     assert (len(sorting.answers), len(sorting.recorded)) == (1, 1)
     assert Answer.objects.filter(pk=out.pk).exists()
     answer_all(run, crowd(1, good=2))
@@ -145,7 +145,7 @@ def test_a_run_on_recorded_answers_only_asks_nobody_else():
         for number in range(25)
     ]
     assert engine.advance(run.pk) is None
-    validate_answers.take(run, validate_answers.sort(run, rows))
+    validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, rows))
     play(run, respond)
     assert run.ending == Run.Ending.QUESTIONS
     assert not open_of(run)
@@ -156,7 +156,7 @@ def test_recorded_answers_never_make_a_question_come_twice():
     run = make_run(n=3, k=1, questions=30, epsilon=0.01, slots=9)
     rows = [AnswerRow(0, "w1", f"q{number}", "yes") for number in range(0, 30, 2)]
     engine.advance(run.pk)
-    validate_answers.take(run, validate_answers.sort(run, rows))
+    validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, rows))
     play(run, crowd(2, good=1))
     candidate = run.candidates.get(worker__key="w1")
     asked = list(candidate.assignments.values_list("question__number", flat=True))
@@ -171,10 +171,10 @@ def everything(run: Run) -> list[AnswerRow]:
 def test_what_is_sent_twice_at_once_is_taken_once_though_a_step_comes_in_between():
     """Else it would wait for a question that was asked already, and every further step fail."""
     run = make_run(questions=20, recorded_only=True, epsilon=0.01)
-    first, second = (validate_answers.sort(run, everything(run)) for _ in range(2))
-    validate_answers.take(run, first)
+    first, second = (validate_answers.validate_answers(run, everything(run)) for _ in range(2))
+    validate_answers.record_valid_answers(run, first)
     assert engine.advance(run.pk)
-    validate_answers.take(run, second)
+    validate_answers.record_valid_answers(run, second)
     answered = Answer.objects.filter(run=run).count()
     assert answered + second.taken == 6 * 20
     play(run, crowd(1, good=2))
@@ -183,10 +183,10 @@ def test_what_is_sent_twice_at_once_is_taken_once_though_a_step_comes_in_between
 
 def test_what_a_step_asked_for_since_an_import_was_sorted_is_answered_by_it():
     run = make_run(questions=20, epsilon=0.01)
-    sorting = validate_answers.sort(run, everything(run))
+    sorting = validate_answers.validate_answers(run, everything(run))
     assert engine.advance(run.pk)
     out = open_of(run)
-    validate_answers.take(run, sorting)
+    validate_answers.record_valid_answers(run, sorting)
     assert len(sorting.answers) == len(out) > 0
     assert sorting.taken == 6 * 20
     assert not open_of(run)
@@ -195,18 +195,18 @@ def test_what_a_step_asked_for_since_an_import_was_sorted_is_answered_by_it():
 def test_what_was_taken_back_since_an_import_was_sorted_waits(run):
     out = open_of(run)[-1]
     worker, question = out.candidate.worker.key, out.question.key
-    sorting = validate_answers.sort(run, [AnswerRow(0, worker, question, "yes")])
+    sorting = validate_answers.validate_answers(run, [AnswerRow(0, worker, question, "yes")])
     out.delete()
     Run.objects.filter(pk=run.pk).update(steps=F("steps") + 1)
-    validate_answers.take(run, sorting)
+    validate_answers.record_valid_answers(run, sorting)
     assert (len(sorting.answers), len(sorting.recorded)) == (0, 1)
 
 
 def test_no_import_goes_to_a_run_that_ended_while_it_was_sorted(run):
-    sorting = validate_answers.sort(run, everything(run))
-    lifecycle.stop(run)
+    sorting = validate_answers.validate_answers(run, everything(run))
+    lifecycle.stop_run(run)
     with pytest.raises(Conflict, match="ended"):
-        validate_answers.take(run, sorting)
+        validate_answers.record_valid_answers(run, sorting)
 
 
 def test_an_answer_made_elsewhere_is_not_late_in_a_pause(run):
@@ -214,10 +214,10 @@ def test_an_answer_made_elsewhere_is_not_late_in_a_pause(run):
     moment = timezone.now() - timedelta(minutes=5)
     Assignment.objects.filter(pk=out.pk).update(shown=moment, due=moment)
     row = AnswerRow(0, out.candidate.worker.key, out.question.key, "yes")
-    assert "Too late" in validate_answers.sort(run, [row]).problems[0].why
-    lifecycle.pause(run)
+    assert "Too late" in validate_answers.validate_answers(run, [row]).problems[0].why
+    lifecycle.pause_run(run)
     run.refresh_from_db()
-    assert len(validate_answers.sort(run, [row]).answers) == 1
+    assert len(validate_answers.validate_answers(run, [row]).answers) == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -227,14 +227,14 @@ def test_a_question_that_is_taken_back_in_this_moment_costs_others_of_its_batch_
     run = make_run(slots=6)
     engine.advance(run.pk)
     gone, *others = open_of(run)
-    store = recording.insert
+    store = recording.insert_answers
 
     def late(*arguments: object) -> int:
         Assignment.objects.filter(pk=gone.pk).delete()
         return store(*arguments)
 
-    monkeypatch.setattr(recording, "insert", late)
-    monkeypatch.setattr(batch, "insert", late)
+    monkeypatch.setattr(recording, "insert_answers", late)
+    monkeypatch.setattr(batch, "insert_answers", late)
     sent = [(one.pk, "yes") for one in (gone, *others)]
     first, *rest = batch.record_batch(sent, run.team_id)
     assert isinstance(first, NotFound)
@@ -246,12 +246,12 @@ def test_a_question_that_is_taken_back_in_this_moment_costs_others_of_its_batch_
 def test_an_answer_to_a_question_that_is_taken_back_in_this_moment_finds_none(monkeypatch):
     run = make_run(slots=6)
     engine.advance(run.pk)
-    gone, store = open_of(run)[0], recording.insert
+    gone, store = open_of(run)[0], recording.insert_answers
 
     def late(*arguments: object) -> int:
         Assignment.objects.filter(pk=gone.pk).delete()
         return store(*arguments)
 
-    monkeypatch.setattr(recording, "insert", late)
+    monkeypatch.setattr(recording, "insert_answers", late)
     with pytest.raises(NotFound):
-        recording.record(gone.pk, "yes")
+        recording.record_answer(gone.pk, "yes")

@@ -127,7 +127,7 @@ def test_it_moves_a_run(api, run):
 
 def test_an_answer_to_a_question_that_was_retired_meanwhile_is_not_kept_and_that_is_said(api, run):
     out = open_of(run)[0]
-    corrections.retire(out.question, "ada", "ambiguous")
+    corrections.retire_question(out.question, "ada", "ambiguous")
     reply = post(api, f"assignments/{out.pk}/answer", {"response": "yes"})
     assert (reply.status_code, reply.json()["kept"]) == (200, False)
     sent = [{"assignment": pk, "response": "yes"} for pk in (out.pk, open_of(run)[0].pk)]

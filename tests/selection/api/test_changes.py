@@ -76,7 +76,7 @@ def test_a_way_of_grading_that_there_is_not_is_refused(api, run):
 
 
 def test_all_or_nothing_is_changed(api, run):
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
     reply = send(api, "patch", f"runs/{run.pk}", {"budget": 80, "concluded": True})
     assert reply.status_code == 409
     assert "only a run that is ended" in reply.json()["error"]
@@ -158,7 +158,9 @@ def test_a_run_is_concluded_and_its_moves_are_in_the_history(api, run):
 def test_a_run_says_what_its_budget_lacks_by_a_retired_question_and_is_given_it(api, run):
     play(run, crowd(1, good=2), most=3)
     assert api.get(f"/api/runs/{run.pk}").json()["wasted"] is None
-    corrections.retire(Answer.objects.earliest("pk").assignment.question, "ada", "ambiguous")
+    corrections.retire_question(
+        Answer.objects.earliest("pk").assignment.question, "ada", "ambiguous"
+    )
     lacks = api.get(f"/api/runs/{run.pk}").json()["wasted"]
     assert lacks["budget"] == 100 + lacks["answers"] > 100
     assert "for nothing" in lacks["words"]
@@ -173,7 +175,7 @@ def test_the_history_has_the_steps(api, run):
 
 
 def test_the_price_changes_after_the_end_too(api, run):
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     body = {"price": 0.0125, "currency": "$"}
     reply = send(api, "patch", f"runs/{run.pk}", body).json()
     assert reply["changed"]["price"].startswith("An answer costs 0.0125 €")

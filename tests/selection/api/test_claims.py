@@ -60,12 +60,12 @@ def states(program, run, worker: str) -> str:
 def test_who_gets_no_question_is_told_why(answering):
     run = make_run()
     assert states(answering, run, "w1") == "wait"
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
     assert states(answering, run, "w1") == "paused"
-    lifecycle.resume(run)
-    roster.withdraw(run, ["w1"])
+    lifecycle.resume_run(run)
+    roster.withdraw_workers(run, ["w1"])
     assert states(answering, run, "w1") == "gone"
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert states(answering, run, "w2") == "over"
 
 
@@ -128,6 +128,6 @@ def test_more_than_a_thousand_are_refused(answering):
 
 def test_after_the_end_of_a_run_a_batch_is_refused_answer_by_answer(answering, run):
     slip = open_of(run)[0]
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert [row["status"] for row in send(answering, (slip.pk, "yes"))["results"]] == [409]
     assert not Answer.objects.exists()

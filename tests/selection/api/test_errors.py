@@ -77,7 +77,7 @@ def test_without_a_token_it_is_said_how_one_is_sent():
 
 def test_who_asks_too_often_is_told_how_long_to_wait(manager, settings, monkeypatch):
     monkeypatch.setattr(
-        rate_limits, "_here", rate_limits._Counts()
+        rate_limits, "_here", rate_limits._WindowCounts()
     )  # who was over is over for a minute
     settings.API_REQUESTS_PER_MINUTE = 1
     reply = [manager.get("pools") for _ in range(4)][-1]
@@ -95,7 +95,7 @@ def test_what_somebody_else_took_in_this_moment_is_a_conflict(manager, monkeypat
     def taken(item):
         raise IntegrityError("UNIQUE constraint failed")
 
-    monkeypatch.setattr(deletion, "store", taken)
+    monkeypatch.setattr(deletion, "store_item", taken)
     assert "Somebody else" in told(manager.post("pools", {"name": "Spring"}), 409)
 
 
@@ -103,7 +103,7 @@ def test_a_failure_of_the_server_is_told_in_the_same_form(manager, monkeypatch):
     def fail(item):
         raise RuntimeError("a secret of ours")
 
-    monkeypatch.setattr(deletion, "store", fail)
+    monkeypatch.setattr(deletion, "store_item", fail)
     manager.client.raise_request_exception = False
     assert "secret" not in told(manager.post("pools", {"name": "Spring"}), 500)
 

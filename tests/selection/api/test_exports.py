@@ -26,7 +26,7 @@ def test_every_format_is_what_the_page_has(client):
         assert response["Content-Type"] == each.media
         found = response.getvalue()
         if each.ending not in ("xlsx", "html"):  # these hold the moment they were made in
-            assert found == b"".join(exports.make(run, name).pieces)
+            assert found == b"".join(exports.make_file(run, name).pieces)
 
 
 def test_the_name_on_the_platform_and_the_pay_can_be_said(client):

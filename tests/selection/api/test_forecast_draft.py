@@ -49,6 +49,6 @@ def test_of_a_large_pool_the_numbers_come_later(api, monkeypatch):
     assert ordered.status_code == 202
     assert (ordered.json()["recommended"], ordered.json()["own"]) == (None, None)
     planning = Planning.objects.get()
-    forecast_requests.work(planning.parts.first().pk, 0)
+    forecast_requests.work_on_part(planning.parts.first().pk, 0)
     assert api.post(address).status_code == 200
     assert api.get(address).json()["recommended"]["algorithm"]

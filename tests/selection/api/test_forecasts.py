@@ -4,7 +4,15 @@ import json
 
 import pytest
 
-from selection.forecast import Plan, Range, budget, forecast_requests, forecasts, parts, refining
+from selection.forecast import (
+    Plan,
+    RangeBelief,
+    budget,
+    forecast_requests,
+    parts,
+    refine_forecasts,
+    refining,
+)
 from selection.models import Planning, PlanningPart
 from tests import worlds
 
@@ -47,7 +55,7 @@ def test_it_is_ordered_looked_at_and_cancelled(call):
 def test_its_numbers_are_those_of_the_command(call):
     rows = call("post", "", **WANTED, range=[0.6, 0.9]).json()["rows"]
     plan = Plan(6, 2, 0.3, 0.05, 20, 0.05)
-    table = next(forecasts(plan, Range(0.6, 0.9), 1000, 1))
+    table = next(refine_forecasts(plan, RangeBelief(0.6, 0.9), 1000, 1))
     told = [row.as_numbers() for row in table if row.algorithm == "credible"]
     assert [row for row in rows if row["algorithm"] == "credible"] == json.loads(json.dumps(told))
 
@@ -109,8 +117,8 @@ def nobody_simulates(monkeypatch):
     def play(*_: object) -> None:
         raise AssertionError("A request simulated a run.")
 
-    monkeypatch.setattr(refining, "play", play)
-    monkeypatch.setattr(budget, "play", play)
+    monkeypatch.setattr(refining, "simulate_run", play)
+    monkeypatch.setattr(budget, "simulate_run", play)
 
 
 def test_a_large_one_is_accepted_and_left_to_celery(call, nobody_simulates):
@@ -130,7 +138,7 @@ def test_once_it_has_numbers_it_is_answered_at_once(call, monkeypatch):
     made = call("post", "", **WANTED)
     assert made.status_code == 202
     part = PlanningPart.objects.filter(planning=made.json()["id"]).first()
-    forecast_requests.work(part.pk, 0)
+    forecast_requests.work_on_part(part.pk, 0)
     again = call("post", "", **WANTED)
     assert again.status_code == 200
     assert [row["algorithm"] for row in again.json()["rows"]] == [part.algorithm]

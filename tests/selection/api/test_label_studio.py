@@ -95,8 +95,8 @@ def test_what_is_not_asked_yet_waits_and_may_be_changed_until_it_is(run, studio)
 def test_what_is_asked_in_the_moment_in_which_it_comes_is_answered(run, studio, monkeypatch):
     """Else it would wait for what was asked already, and every further step would fail."""
     slip, worker, question = asked(run)
-    find, before = label_studio._slip, iter([None])
-    monkeypatch.setattr(label_studio, "_slip", lambda *own: next(before, find(*own)))
+    find, before = label_studio._open_assignment, iter([None])
+    monkeypatch.setattr(label_studio, "_open_assignment", lambda *own: next(before, find(*own)))
     assert state(studio, run, message(worker, question, "yes")) == "answered"
     assert Answer.objects.get().assignment_id == slip.pk
     assert not RecordedAnswer.objects.exists()
@@ -177,5 +177,5 @@ def test_none_of_the_choices_is_refused_whether_it_is_asked_or_waits(run, studio
 
 def test_a_run_that_is_over_takes_none(run, studio):
     _, worker, question = asked(run)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert send(studio, run, message(worker, question, "yes")).status_code == 409

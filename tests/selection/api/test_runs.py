@@ -89,7 +89,7 @@ def test_a_run_learns_from_an_earlier_one(manager, wanted):
     early = play(make_run(questions=60, slots=60, slots_per_worker=30), crowd(3, good=2), most=3)
     refused = manager.post("runs", wanted | {"learn_from": early.pk})
     assert "Nothing can be learned from the run" in refused.json()["error"]
-    lifecycle.stop(early)
+    lifecycle.stop_run(early)
     shown = manager.post("runs", wanted | {"learn_from": early.pk}).json()
     assert shown["learned_from"]["run"] == early.name
 
@@ -160,7 +160,7 @@ def test_a_run_is_copied_into_a_draft(manager):
 def test_a_run_is_deleted_unless_it_goes_on(manager):
     run = make_run()
     assert manager.delete(f"runs/{run.pk}").status_code == 409
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert manager.delete(f"runs/{run.pk}").status_code == 204
     assert not Run.objects.exists()
 
@@ -209,7 +209,7 @@ def test_steps_and_events_are_read_page_by_page(manager, answered):
     steps = manager.get(f"runs/{answered.pk}/steps", limit=2)
     assert [step["number"] for step in steps.json()] == [1, 2]
     assert "Link" in steps.headers
-    lifecycle.pause(answered, "requester")
+    lifecycle.pause_run(answered, "requester")
     events = manager.get(f"runs/{answered.pk}/events").json()
     assert [(event["kind"], event["who"]) for event in events] == [
         ("pause", "requester"),

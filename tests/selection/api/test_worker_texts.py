@@ -84,7 +84,9 @@ def test_workers_are_told_pay_codes_and_what_comes_next(manager):
     at = f"runs/{run.pk}/page"
     before = manager.get(at).json()
     assert (before["pay"], before["after"]) == (None, "")
-    assert before["codes"] == {name: worker_texts.made_up(run, name) for name in before["codes"]}
+    assert before["codes"] == {
+        name: worker_texts.generated_code(run, name) for name in before["codes"]
+    }
     said = {"pay": "0.05", "codes": before["codes"] | {"done": " C1 "}, "after": "On **Friday**."}
     told = manager.put(at, said).json()
     assert (told["pay"], told["codes"]["done"], told["after"]) == (0.05, "C1", "On **Friday**.")

@@ -31,7 +31,7 @@ def entries(**fields: object) -> list[AuditEntry]:
 
 def test_what_a_command_changes_is_its_user_s(monkeypatch):
     monkeypatch.setattr(actor.getpass, "getuser", lambda: "ada")
-    with actor.by_command(COMMAND):
+    with actor.acting_as_command(COMMAND):
         User.objects.create_superuser("grace")
         pool = make_pool(2)
         pool.name = "Autumn"
@@ -47,9 +47,9 @@ def test_what_a_command_changes_is_its_user_s(monkeypatch):
 
 def test_a_command_that_makes_tables_or_keeps_nothing_writes_nothing():
     for name in ("migrate", "replay"):
-        with actor.by_command(["manage.py", name]):
+        with actor.acting_as_command(["manage.py", name]):
             make_pool(2)
-    with actor.by_command(["manage.py"]):
+    with actor.acting_as_command(["manage.py"]):
         make_pool(2)
     assert entries() == []
 
@@ -66,7 +66,7 @@ def test_the_end_of_a_run_is_the_engine_s():
 def test_what_the_sweep_does_to_a_run_is_its_own(monkeypatch):
     monkeypatch.setattr(tasks.wake, "send", lambda *args, **kwargs: None)
     run = make_run(start=False, enrolling=True)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     type(run).objects.update(enrol_until=timezone.now() - timedelta(minutes=1))
     assert entries() == []
     tasks.sweep()
@@ -108,7 +108,7 @@ def test_a_worker_who_leaves_is_a_worker(client: Client):
     run = make_run()
     engine.advance(run.pk)
     candidate = run.candidates.get(worker__key="w3")
-    client.post(f"/work/{links.token(candidate.pk)}/", {"leave": "yes"})
+    client.post(f"/work/{links.worker_token(candidate.pk)}/", {"leave": "yes"})
     (left,) = entries()
     assert (left.who, left.kind, left.item) == ("a worker", "leave", str(run.pk))
     assert left.address == ""
@@ -116,7 +116,7 @@ def test_a_worker_who_leaves_is_a_worker(client: Client):
 
 def test_answers_and_steps_write_nothing():
     run = make_run(epsilon=0.05)
-    with actor.by_part("engine"):
+    with actor.acting_as_part("engine"):
         engine.advance(run.pk)
         answer_all(run, crowd(1, good=2))
         engine.advance(run.pk)
@@ -168,7 +168,7 @@ def test_the_log_comes_as_json_lines_and_the_command_takes_a_part_of_it(client: 
     client.post(admin_url("pool_add"), {"name": "=1+1"})
     client.post(admin_url("pool_add"), {"name": "Spring"})
     run = make_run(question_set=make_questions(20))
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     made = [json.loads(line) for line in lines_of(client.get(admin_url("audit_lines")))]
     assert [one["after"].get("name") for one in made if one["model"] == "pool"] == [
         "=1+1",

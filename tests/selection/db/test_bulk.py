@@ -17,7 +17,7 @@ NASTY = ["plain", 'a "quoted" one', "a\\backslash", "{braces, commas}", "NULL", 
 
 def insert(pool, keys, ignore_conflicts=False):
     columns = {"key": keys, "name": keys, "attributes": [dumps({"said": key}) for key in keys]}
-    return bulk.insert(Worker, columns, {"pool_id": pool.pk}, ignore_conflicts)
+    return bulk.insert_rows(Worker, columns, {"pool_id": pool.pk}, ignore_conflicts)
 
 
 @pytest.mark.parametrize("at_once", [3, 20_000])
@@ -48,7 +48,7 @@ def test_rows_get_their_own_new_values(n):
         ApiToken.issue(f"token {i}")
     ids = sorted(ApiToken.objects.values_list("pk", flat=True), reverse=True)
     moments = [None, datetime(2026, 1, 2, 3, 4, 5, 600, UTC), datetime(2026, 1, 3, tzinfo=UTC)]
-    bulk.update(ApiToken, ids[:n], {"used": moments[:n], "by": NASTY[1 : n + 1]})
+    bulk.update_rows(ApiToken, ids[:n], {"used": moments[:n], "by": NASTY[1 : n + 1]})
     rows = ApiToken.objects.order_by("-pk").values_list("used", "by")
     untouched = [(None, "")] * (4 - n)
     assert list(rows) == [*zip(moments[:n], NASTY[1 : n + 1], strict=True), *untouched]

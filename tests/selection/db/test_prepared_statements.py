@@ -4,8 +4,8 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from selection import engine
-from selection.answers.lookup import slip
-from selection.db.prepared_statements import executed
+from selection.answers.lookup import read_slip
+from selection.db.prepared_statements import execute_prepared
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -15,7 +15,7 @@ def test_postgresql_keeps_the_plan_of_what_is_looked_up_again_and_again():
     if connection.vendor != "postgresql":
         pytest.skip("no other database keeps plans for a connection")
     for number in range(20):
-        slip(number)
+        read_slip(number)
     with connection.cursor() as cursor:
         cursor.execute("SELECT sum(generic_plans) FROM pg_prepared_statements")
         assert cursor.fetchone()[0] > 0
@@ -28,11 +28,11 @@ def test_an_error_is_one_that_django_knows():
     columns = "(id, candidate_id, position, question_id, step)"
     again = f"INSERT INTO selection_assignment {columns} VALUES (%s, %s, 99, %s, 1)"
     row = [first.pk, first.candidate_id, first.question_id]
-    with pytest.raises(IntegrityError), transaction.atomic(), executed(again, row):
+    with pytest.raises(IntegrityError), transaction.atomic(), execute_prepared(again, row):
         pass
-    assert slip(first.pk).run_id == run.pk
+    assert read_slip(first.pk).run_id == run.pk
 
 
 def test_it_connects_where_there_is_no_connection_yet(transactional_db):
     connection.close()
-    assert slip(1) is None
+    assert read_slip(1) is None

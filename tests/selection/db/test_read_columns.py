@@ -5,7 +5,7 @@ import pytest
 from django.db import connection
 from django.db.models import Q
 
-from selection.db.read_columns import table
+from selection.db.read_columns import read_table
 from selection.models import Candidate
 from tests.worlds import make_run
 
@@ -22,7 +22,7 @@ def run():
 @pytest.mark.django_db
 def test_it_reads_numbers_of_every_kind_to_the_last_bit(run):
     rows = run.candidates.annotate(left=~Q(gone="")).order_by("-arm")
-    read = table(rows, COLUMNS)
+    read = read_table(rows, COLUMNS)
     assert read.dtype == np.float64
     assert read.T.tolist() == [list(map(float, row)) for row in rows.values_list(*COLUMNS)]
 
@@ -30,7 +30,7 @@ def test_it_reads_numbers_of_every_kind_to_the_last_bit(run):
 @pytest.mark.django_db
 @pytest.mark.parametrize("rows", [Candidate.objects.filter(arm=99), Candidate.objects.none()])
 def test_it_reads_no_rows_as_empty_columns(rows):
-    assert table(rows, ("arm", "rewards")).shape == (2, 0)
+    assert read_table(rows, ("arm", "rewards")).shape == (2, 0)
 
 
 @pytest.mark.django_db
@@ -38,6 +38,6 @@ def test_it_takes_nothing_for_a_number_that_is_none(run):
     """Nobody was decided yet: PostgreSQL sends these in fewer bytes, which would shift the rest."""
     if connection.vendor == "postgresql":
         with pytest.raises(ValueError, match="null"):
-            table(run.candidates, ("arm", "decided_in"))
+            read_table(run.candidates, ("arm", "decided_in"))
     else:
-        assert np.isnan(table(run.candidates, ("arm", "decided_in"))[1]).all()
+        assert np.isnan(read_table(run.candidates, ("arm", "decided_in"))[1]).all()

@@ -86,7 +86,7 @@ def test_threads_and_two_workers_count_every_answer_once_within_budget():
             for assignment in out[:5]:
                 assert post(assignment.pk, respond(assignment)) in {200, 201, 409}
             if rng.random() < 0.2:
-                wakeups.send(run.pk, delay=0)
+                wakeups.send_step(run.pk, delay=0)
 
     with celery_worker("-n", "one@%h"), celery_worker("-n", "two@%h"):
         assert in_threads(work) == []
@@ -145,19 +145,23 @@ def test_no_budget_is_overrun_while_questions_are_retired_and_restored_in_many_t
                 elif i < 6:
                     one = rng.choice(open_of(run) or [None])
                     if one is not None:
-                        presence.show(run, [one.pk])  # unless it was retired in between
-                        recording.record(one.pk, respond(one))
+                        presence.record_shown(run, [one.pk])  # unless it was retired in between
+                        recording.record_answer(one.pk, respond(one))
                 else:
                     question = Question.objects.get(pk=rng.choice(questions).pk)
-                    change = corrections.restore if question.retired else corrections.retire
+                    change = (
+                        corrections.restore_question
+                        if question.retired
+                        else corrections.retire_question
+                    )
                     change(question, "ada", "a look at it")
                     time.sleep(0.02)
             over.append(reports.count_given(run) - 40)
 
-    with wakeups.silence():
+    with wakeups.silenced():
         assert in_threads(work) == []
     assert max(over) <= 0
     run.refresh_from_db()
     assert run.ending == Run.Ending.BUDGET
     assert run.count_spent() <= 40
-    assert consistency.faults(run) == []
+    assert consistency.find_faults(run) == []

@@ -70,7 +70,9 @@ def test_the_dump_of_a_limited_run_is_found_in_order():
     asked.most_workers = None
     asked.save()
     run.refresh_from_db()
-    assert not reports.verify(json.loads(json.dumps(reports.dump(run), default=str))).findings
+    assert not reports.verify_dump(
+        json.loads(json.dumps(reports.dump_run(run), default=str))
+    ).findings
 
 
 def test_a_limit_that_is_far_off_changes_nothing():
@@ -106,9 +108,9 @@ def test_what_other_runs_gave_counts_but_the_same_worker_counts_once():
     first = play(make_run(pool=pool, question_set=asked, k=1), crowd(1, 2))
     assert set(given(first).values()) == {2}
     second = make_run(pool=pool, question_set=make_questions(3), k=1, start=False)
-    assert exposure.askable(asked) == 0
-    assert exposure.met([asked.pk]) == {q.pk: 2 for q in asked.questions.all()}
-    assert exposure.met([second.question_set_id]) == {}
+    assert exposure.count_askable(asked) == 0
+    assert exposure.count_met([asked.pk]) == {q.pk: 2 for q in asked.questions.all()}
+    assert exposure.count_met([second.question_set_id]) == {}
 
 
 def test_a_question_set_of_another_run_s_second_skill_is_limited_too():
@@ -117,7 +119,7 @@ def test_a_question_set_of_another_run_s_second_skill_is_limited_too():
     run.further.create(number=1, question_set=asked, k=1)
     run.save()
     from_start = Run.objects.get(pk=run.pk)
-    runs.start(from_start)
+    runs.start_run(from_start)
     play(from_start, crowd(1, 2), most=40)
     assert max(count for key, count in _of(asked, from_start).items()) == 2
 
@@ -132,11 +134,11 @@ def test_what_goes_back_unseen_may_be_given_to_somebody_else():
     run = make_run(n=4, question_set=asked, k=1, slots=8, slots_per_worker=3)
     engine.advance(run.pk)
     holder = open_of(run)[0].candidate
-    before = exposure.met([asked.pk])
-    roster.withdraw(run, [holder.worker.key], "me", "left the crowd")
+    before = exposure.count_met([asked.pk])
+    roster.withdraw_workers(run, [holder.worker.key], "me", "left the crowd")
     engine.advance(run.pk)
     assert not Assignment.objects.filter(candidate=holder).exists()
-    assert max(exposure.met([asked.pk]).values()) <= 2
+    assert max(exposure.count_met([asked.pk]).values()) <= 2
     assert sum(before.values()) >= 8
 
 
@@ -167,7 +169,7 @@ def test_recorded_answers_are_taken_whatever_the_limit_and_count_as_met():
     asked = limited(10, 2)
     run = make_run(n=4, question_set=asked, k=1, slots=100)
     rows = [AnswerRow(i, f"w{i}", "q3", "yes") for i in range(4)]
-    validate_answers.take(run, validate_answers.sort(run, rows))
+    validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, rows))
     assert RecordedAnswer.objects.filter(candidate__run=run).count() == 4
     play(run, crowd(1, 2))
     assert given(run)["q3"] == 4
@@ -177,10 +179,10 @@ def test_recorded_answers_are_taken_whatever_the_limit_and_count_as_met():
 def test_a_retired_question_is_passed_over_and_was_met_by_nobody():
     asked = limited(10, 3)
     retired = asked.questions.get(key="q4")
-    corrections.retire(retired, "me", "wrong")
+    corrections.retire_question(retired, "me", "wrong")
     run = play(make_run(n=4, question_set=asked, k=1), crowd(1, 2))
-    assert retired.pk not in exposure.met([asked.pk])
-    assert exposure.askable(asked) == 0
+    assert retired.pk not in exposure.count_met([asked.pk])
+    assert exposure.count_askable(asked) == 0
     assert Candidate.objects.filter(run=run, void__gt=0).exists()
 
 
@@ -190,7 +192,7 @@ def test_questions_that_come_into_the_set_later_are_no_part_of_a_run_s_deck():
     catalog.take_questions(asked, [QuestionRow(9, "late", "Say yes.", ["yes"], [])])
     play(run, crowd(1, 2))
     assert "late" not in given(run)
-    assert exposure.askable(asked) == 1
+    assert exposure.count_askable(asked) == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -226,9 +228,9 @@ def test_what_is_used_up_and_what_was_met_before_are_each_passed_over_once():
     for _ in range(3):
         engine.advance(first.pk)
         for slip in open_of(first):
-            presence.show(first, [slip.pk])
+            presence.record_shown(first, [slip.pk])
         answer_all(first, crowd(3, good=2))
-    runs.stop(first)
+    runs.stop_run(first)
     same = {"pool": first.pool, "question_set": asked, "epsilon": 0.01, "met": "skip", "seed": 3}
     second = play(make_run(**same, slots=100), crowd(5, good=2))
     assert second.ending == Run.Ending.QUESTIONS
@@ -258,6 +260,6 @@ def test_who_is_left_with_questions_that_are_used_up_is_done():
             break
     run.refresh_from_db()
     assert left
-    assert {page.idle(run, [one]) for one in left} == {"done"}
+    assert {page.idle_state(run, [one]) for one in left} == {"done"}
     QuestionSet.objects.update(most_workers=3)
-    assert {page.idle(run, [one]) for one in left} == {"wait"}
+    assert {page.idle_state(run, [one]) for one in left} == {"wait"}

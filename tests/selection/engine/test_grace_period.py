@@ -19,7 +19,7 @@ SILENT = {"w0", "w1"}
 
 def show_all(run: Run) -> list[Assignment]:
     """Everybody sees what is out with them; what the silent ones do not hold of it."""
-    presence.show(run, [one.pk for one in open_of(run)])
+    presence.record_shown(run, [one.pk for one in open_of(run)])
     return [one for one in open_of(run) if one.candidate.worker.key not in SILENT]
 
 
@@ -34,7 +34,7 @@ def held_up(run: Run) -> None:
         if not (shown := show_all(run)):
             return
         for one in shown:
-            recording.record(one.pk, respond(one))
+            recording.record_answer(one.pk, respond(one))
 
 
 def let_pass(run: Run, **time: float) -> None:
@@ -70,7 +70,7 @@ def test_the_run_is_looked_at_again_when_the_silent_were_waited_for_long_enough(
 ):
     run, sent = small_run(), []
     held_up(run)
-    monkeypatch.setattr(wakeups, "send", lambda run_id, delay: sent.append((run_id, delay)))
+    monkeypatch.setattr(wakeups, "send_step", lambda run_id, delay: sent.append((run_id, delay)))
     for _ in range(2):  # a message is on its way already
         with django_capture_on_commit_callbacks(execute=True):
             assert engine.advance(run.pk) is None
@@ -87,7 +87,7 @@ def test_no_message_is_sent_for_what_a_sweep_is_in_time_for(
     settings.SWEEP_SECONDS = 5
     run, sent = small_run(), []
     held_up(run)
-    monkeypatch.setattr(wakeups, "send", lambda *told: sent.append(told))
+    monkeypatch.setattr(wakeups, "send_step", lambda *told: sent.append(told))
     with django_capture_on_commit_callbacks(execute=True):
         assert engine.advance(run.pk) is None
     assert not sent
@@ -107,9 +107,9 @@ def test_whoever_was_passed_over_holds_nobody_up_a_second_time():
             break
         dealt.append(step.dealt if step else 0)
         others = [one for one in open_of(run) if one.candidate.worker.key not in SILENT]
-        presence.show(run, [one.pk for one in others])
+        presence.record_shown(run, [one.pk for one in others])
         for one in others:
-            recording.record(one.pk, "yes")
+            recording.record_answer(one.pk, "yes")
     assert len(dealt) > 1
     assert all(dealt)
 
@@ -142,7 +142,7 @@ def test_the_silent_answer_late_and_it_counts():
     late = [one for one in open_of(run) if one.candidate.worker.key in SILENT]
     assert late
     for one in late:
-        recording.record(one.pk, "yes")
+        recording.record_answer(one.pk, "yes")
     engine.advance(run.pk)
     counted = Answer.objects.filter(assignment__in=late).exclude(applied_in=None)
     assert counted.count() == len(late)
@@ -163,7 +163,7 @@ def test_nothing_is_waited_for_beyond_the_time_to_answer():
     let_pass(run, seconds=61)
     overdue = timezone.now() - timedelta(seconds=1)
     Assignment.objects.open().filter(candidate__run=run).exclude(due=None).update(due=overdue)
-    assert recording.expire() == [run.pk]
+    assert recording.expire_overdue() == [run.pk]
     step = engine.advance(run.pk)
     assert step is not None
     assert step.applied > 0

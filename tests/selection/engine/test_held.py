@@ -80,7 +80,7 @@ def test_a_step_deals_a_question_that_is_being_corrected():
     def correct() -> list[Run]:
         gold = replace(Gold.of(asked), accepted=["something else"])
         try:
-            return corrections.correct(asked, gold, "her", "typo")
+            return corrections.correct_question(asked, gold, "her", "typo")
         finally:
             connections.close_all()
 

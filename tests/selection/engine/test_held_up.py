@@ -22,7 +22,7 @@ def play_but_for(run: Run, left: str, shown: bool) -> None:
         if run.status == Run.Status.ENDED or not given:
             return
         if shown:
-            presence.show(run, [one.pk for one in out])
+            presence.record_shown(run, [one.pk for one in out])
         recording.record_many(run, [(one, CROWD(one)) for one in given])
 
 
@@ -35,7 +35,7 @@ def test_questions_that_nobody_has_seen_go_back_and_it_ends_at_once():
     play_but_for(run, "w0", shown=False)
     assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.PROMISE)
     assert not open_of(run)
-    assert not reports.verify(reports.dump(run)).findings
+    assert not reports.verify_dump(reports.dump_run(run)).findings
 
 
 def test_a_question_that_was_seen_is_waited_for_and_nobody_is_asked_meanwhile():
@@ -47,7 +47,7 @@ def test_a_question_that_was_seen_is_waited_for_and_nobody_is_asked_meanwhile():
     handed = Assignment.objects.count()
     assert engine.advance(run.pk) is None
     assert Assignment.objects.count() == handed
-    assert not reports.verify(reports.dump(run)).findings
+    assert not reports.verify_dump(reports.dump_run(run)).findings
     recording.record_many(run, [(one, CROWD(one)) for one in out])
     engine.advance(run.pk)
     run.refresh_from_db()
@@ -58,7 +58,7 @@ def test_its_page_and_its_steps_say_the_same_of_a_run_that_waits():
     run = certified()
     play_but_for(run, "w0", shown=True)
     assert run.history.order_by("number").last().gap > run.epsilon
-    assert {line.verdict for line in reports.standings(run)} <= {
+    assert {line.verdict for line in reports.worker_standings(run)} <= {
         "settled in",
         "settled out",
         "undecided",

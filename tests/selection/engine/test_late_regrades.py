@@ -32,20 +32,20 @@ def miskeyed() -> Run:
 
 def correct(question) -> None:
     right = Gold(question.prompt, ["yes"], question.choices, question.grading)
-    corrections.correct(question, right, "ada", "the key was wrong")
+    corrections.correct_question(question, right, "ada", "the key was wrong")
 
 
 def answered_meanwhile(run: Run, monkeypatch: pytest.MonkeyPatch) -> Answer:
     """One that was read under the old key, and stored when the key was corrected."""
-    assignment, store = open_of(run)[0], recording.insert
+    assignment, store = open_of(run)[0], recording.insert_answers
 
     def late(*arguments: object) -> int:
-        monkeypatch.setattr(recording, "insert", store)
+        monkeypatch.setattr(recording, "insert_answers", store)
         correct(assignment.question)
         return store(*arguments)
 
-    monkeypatch.setattr(recording, "insert", late)
-    recording.record(assignment.pk, "yes")
+    monkeypatch.setattr(recording, "insert_answers", late)
+    recording.record_answer(assignment.pk, "yes")
     return assignment.answer
 
 
@@ -53,9 +53,9 @@ def test_the_sweep_grades_an_answer_anew_that_came_in_while_its_key_was_correcte
     run = miskeyed()
     answer = answered_meanwhile(run, monkeypatch)
     assert not answer.right
-    assert {fault.law for fault in consistency.faults(run)} >= {"grades"}
-    assert late_regrades.sweep in tasks.PARTS
-    late_regrades.sweep()
+    assert {fault.law for fault in consistency.find_faults(run)} >= {"grades"}
+    assert late_regrades.sweep_late_regrades in tasks.PARTS
+    late_regrades.sweep_late_regrades()
     answer.refresh_from_db()
     assert answer.right
     said = Event.objects.filter(run=run, kind="regrade").first()
@@ -68,9 +68,9 @@ def test_it_is_counted_anew_where_a_step_was_quicker(monkeypatch):
     while answer.applied_in is None:
         assert engine.advance(run.pk)
         answer.refresh_from_db()
-    late_regrades.sweep()
+    late_regrades.sweep_late_regrades()
     run.refresh_from_db()
-    assert consistency.faults(run) == []
+    assert consistency.find_faults(run) == []
     answer.refresh_from_db()
     assert answer.right
 
@@ -80,7 +80,7 @@ def test_whoever_corrects_looks_once_more_when_it_is_committed(django_capture_on
     assignment = open_of(run)[0]
     with django_capture_on_commit_callbacks() as afterwards:
         correct(assignment.question)
-    recording.record(assignment.pk, "yes")
+    recording.record_answer(assignment.pk, "yes")
     Answer.objects.filter(pk=assignment.pk).update(right=False)
     for look in afterwards:
         look()
@@ -93,7 +93,7 @@ def test_what_was_counted_before_the_correction_is_none_of_its_business():
     old = Answer.objects.filter(run=run).exclude(applied_in=None)[0]
     correct(open_of(run)[0].question)
     Answer.objects.filter(pk=old.pk).update(right=not old.right)
-    late_regrades.sweep()
+    late_regrades.sweep_late_regrades()
     assert Answer.objects.get(pk=old.pk).right != old.right
 
 
@@ -101,6 +101,6 @@ def test_the_sweep_looks_at_no_run_in_which_nothing_was_corrected_lately(
     monkeypatch, django_assert_max_num_queries
 ):
     answered_meanwhile(miskeyed(), monkeypatch)
-    Event.objects.update(at=db_clock.now() - late_regrades.RECENT - timedelta(minutes=1))
+    Event.objects.update(at=db_clock.database_now() - late_regrades.RECENT - timedelta(minutes=1))
     with django_assert_max_num_queries(2):  # the time, and which runs those are
-        late_regrades.sweep()
+        late_regrades.sweep_late_regrades()

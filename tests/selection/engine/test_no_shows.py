@@ -8,7 +8,7 @@ from django.db.models import F
 from selection import engine
 from selection.answers import grace_period, presence
 from selection.imports.row_parsers import AnswerRow
-from selection.imports.validate_answers import sort, take
+from selection.imports.validate_answers import record_valid_answers, validate_answers
 from selection.models import Answer, Assignment, Candidate, Run, Step
 from selection.runs import recorded_answers_only, roster
 from tests.worlds import crowd, make_run, open_of
@@ -45,9 +45,9 @@ def imported(**fields: object) -> Run:
         )
     ]
     run.refresh_from_db()
-    sorting = sort(run, rows)
+    sorting = validate_answers(run, rows)
     assert not sorting.problems
-    take(run, sorting)
+    record_valid_answers(run, sorting)
     return Run.objects.get(pk=run.pk)
 
 
@@ -67,7 +67,7 @@ def waited(run: Run, most_rounds: int = 200) -> float:
             return total
         if step is not None:
             continue
-        left = grace_period.left(run)
+        left = grace_period.seconds_left(run)
         if not left:
             return total
         total += left
@@ -87,14 +87,14 @@ def test_a_worker_who_came_is_waited_for_as_before():
     run = make_run(n=4, k=1, minutes=2, algorithm="credible", slots=8, slots_per_worker=2)
     engine.advance(run.pk)
     let_pass(run, 600)
-    presence.show(run, [open_of(run)[0].pk])
-    assert grace_period.left(run) > 100
+    presence.record_shown(run, [open_of(run)[0].pk])
+    assert grace_period.seconds_left(run) > 100
 
 
 def test_a_waiting_answer_is_presence():
     run = imported(hours_to_come=1)
     let_pass(run, 7200)
-    assert roster.sweep() == [run.pk]
+    assert roster.sweep_absent() == [run.pk]
     absent = set(run.candidates.filter(gone="absent").values_list("worker__key", flat=True))
     assert absent == NO_SHOWS
 
@@ -102,7 +102,7 @@ def test_a_waiting_answer_is_presence():
 def test_a_run_that_asks_through_pages_is_switched_to_answers_made_elsewhere():
     run = imported()
     held = [one for one in open_of(run) if one.candidate.worker.key in NO_SHOWS]
-    presence.show(run, [held[0].pk])
+    presence.record_shown(run, [held[0].pk])
     recorded_answers_only.use_recorded_only(run, "ada")
     for _ in range(100):
         if engine.advance(run.pk) is None:

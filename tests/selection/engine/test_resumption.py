@@ -24,13 +24,13 @@ def test_a_run_whose_worker_is_killed_ends_as_an_uninterrupted_one():
     disturbed = make_run(questions=1500, **fields)
     for _ in range(3):
         with celery_worker() as worker:
-            wakeups.send(disturbed.pk, delay=0)
+            wakeups.send_step(disturbed.pk, delay=0)
             wait_for_steps(disturbed, respond, disturbed.steps + 6)
             os.killpg(worker.pid, signal.SIGKILL)
         disturbed.refresh_from_db()
         assert disturbed.status == Run.Status.RUNNING
     with celery_worker():
-        wakeups.send(disturbed.pk, delay=0)  # as the sweep does
+        wakeups.send_step(disturbed.pk, delay=0)  # as the sweep does
         wait_until(lambda: answered(disturbed, respond).status == Run.Status.ENDED, "the end")
     assert ending(disturbed) == ending(calm)
 

@@ -35,12 +35,12 @@ def test_it_counts_a_worker_s_answers_in_the_order_asked():
     candidate = run.candidates.get(arm=0)
     first, second, third = open_of(run)[:3]
     assert {a.candidate_id for a in (first, second, third)} == {candidate.pk}
-    recording.record(third.pk, "yes")
-    recording.record(second.pk, "yes")
+    recording.record_answer(third.pk, "yes")
+    recording.record_answer(second.pk, "yes")
     engine.advance(run.pk)
     candidate.refresh_from_db()
     assert candidate.pulls == 0
-    recording.record(first.pk, "no")
+    recording.record_answer(first.pk, "no")
     engine.advance(run.pk)
     candidate.refresh_from_db()
     assert (candidate.pulls, candidate.rewards) == (3, 2)
@@ -113,9 +113,9 @@ def test_an_overdue_assignment_counts_as_not_right_and_lets_later_answers_count(
     run = make_run(n=4, k=1, algorithm="adaptive-top-k", slots=12)
     engine.advance(run.pk)
     first, second = open_of(run)[:2]
-    recording.record(second.pk, "yes")
+    recording.record_answer(second.pk, "yes")
     Assignment.objects.filter(pk=first.pk).update(due=timezone.now() - timedelta(seconds=1))
-    assert recording.expire() == [run.pk]
+    assert recording.expire_overdue() == [run.pk]
     engine.advance(run.pk)
     candidate = Candidate.objects.get(pk=first.candidate_id)
     assert (candidate.pulls, candidate.rewards) == (2, 1)
@@ -124,10 +124,10 @@ def test_an_overdue_assignment_counts_as_not_right_and_lets_later_answers_count(
 def test_nothing_happens_to_a_paused_run_until_it_is_resumed():
     run = make_run()
     engine.advance(run.pk)
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
     answer_all(run, crowd(6, good=2))
     assert engine.advance(run.pk) is None
-    lifecycle.resume(run)
+    lifecycle.resume_run(run)
     assert engine.advance(run.pk).applied == 12
 
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def visit(run: Run, worker: str) -> str:
     """The worker opens their page; what it shows."""
     candidate = run.candidates.get(worker__key=worker)
-    return Client().get(f"/work/{links.token(candidate.pk)}/", follow=True).content.decode()
+    return Client().get(f"/work/{links.worker_token(candidate.pk)}/", follow=True).content.decode()
 
 
 def age(run: Run, hours: float) -> None:
@@ -38,7 +38,7 @@ def answer_of(run: Run, workers: set[str], respond) -> int:
         visit(run, key)
         shown = [one for one in open_of(run) if one.candidate.worker.key == key and one.due]
         for assignment in shown[:1]:
-            recording.record(assignment.pk, respond(assignment))
+            recording.record_answer(assignment.pk, respond(assignment))
             given += 1
     return given
 
@@ -57,7 +57,7 @@ def test_what_was_never_shown_never_lapses():
     run = make_run(minutes=1)
     engine.advance(run.pk)
     visit(run, "w0")
-    assert recording.expire(now=timezone.now() + timedelta(days=30)) == [run.pk]
+    assert recording.expire_overdue(now=timezone.now() + timedelta(days=30)) == [run.pk]
     assert Answer.objects.filter(expired=True).count() == 1
     assert Answer.objects.get().assignment.candidate.worker.key == "w0"
 
@@ -107,9 +107,9 @@ def test_who_never_came_is_not_tested_and_neither_accepted_nor_rejected():
     engine.advance(run.pk)
     answer_of(run, there, respond)
     engine.advance(run.pk)
-    assert roster.sweep() == []
+    assert roster.sweep_absent() == []
     Run.objects.filter(pk=run.pk).update(called=timezone.now() - timedelta(hours=25))
-    assert roster.sweep() == [run.pk]
+    assert roster.sweep_absent() == [run.pk]
     gone = run.candidates.exclude(gone="")
     assert {one.worker.key for one in gone} == {"w6", "w7", "w8"}
     for _ in range(400):
@@ -119,13 +119,13 @@ def test_who_never_came_is_not_tested_and_neither_accepted_nor_rejected():
         if run.status == Run.Status.ENDED:
             break
     assert run.ending == Run.Ending.PROMISE
-    lines = {line.worker: line for line in reports.standings(run)}
+    lines = {line.worker: line for line in reports.worker_standings(run)}
     for key in ("w6", "w7", "w8"):
         assert lines[key].verdict == "not tested"
         assert lines[key].presence == "never came"
         assert (lines[key].answers, lines[key].out, lines[key].selected) == (0, 0, False)
     assert sorted(key for key in lines if lines[key].selected) == ["w0", "w1"]
-    export = reports.export(run)
+    export = reports.export_run(run)
     assert "Of the 9 workers 3 never came" in export["over"]
     assert "the other 6" in export["over"]
     assert not gone.filter(assignments__isnull=False).exists(), "what they never saw went back"
@@ -137,8 +137,8 @@ def test_who_answered_and_is_seen_no_more_has_left():
     answer_of(run, {"w0", "w1", "w2"}, crowd(1, good=2))
     engine.advance(run.pk)  # an answer that waits would be a sign of life
     age(run, 3)
-    presence.note(run, [run.candidates.get(worker__key="w0").pk])
-    roster.sweep()
+    presence.note_presence(run, [run.candidates.get(worker__key="w0").pk])
+    roster.sweep_absent()
     gone = dict(run.candidates.exclude(gone="").values_list("worker__key", "gone"))
     assert gone == {"w1": "left", "w2": "left", "w3": "absent", "w4": "absent"}
     assert {event.kind for event in run.events.all()} == {"start", "absent"}
@@ -150,11 +150,11 @@ def test_a_run_in_which_too_few_are_left_ends_and_promises_nothing():
     answer_of(run, {"w0", "w1"}, crowd(1, good=2))
     engine.advance(run.pk)
     Run.objects.filter(pk=run.pk).update(called=timezone.now() - timedelta(hours=2))
-    roster.sweep()
+    roster.sweep_absent()
     engine.advance(run.pk)
     run.refresh_from_db()
     assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.ROSTER)
-    export = reports.export(run)
+    export = reports.export_run(run)
     assert [line["worker"] for line in export["workers"]] == ["w0", "w1"]
     assert export["epsilon_reached"] is None
     assert "nothing to choose" in export["promise"]
@@ -163,16 +163,16 @@ def test_a_run_in_which_too_few_are_left_ends_and_promises_nothing():
 def test_a_recorded_crowd_is_never_absent():
     run = make_run(recorded_only=True, hours_to_come=1)
     age(run, 100)
-    assert roster.sweep() == []
+    assert roster.sweep_absent() == []
 
 
 def test_a_lapse_is_told_from_a_wrong_answer():
     run = make_run(minutes=1)
     engine.advance(run.pk)
     visit(run, "w0")
-    recording.expire(now=timezone.now() + timedelta(hours=1))
+    recording.expire_overdue(now=timezone.now() + timedelta(hours=1))
     engine.advance(run.pk)
-    line = next(line for line in reports.standings(run) if line.worker == "w0")
+    line = next(line for line in reports.worker_standings(run) if line.worker == "w0")
     assert (line.answers, line.right, line.lapsed) == (1, 0, 1)
     rows = list(reports.answer_rows(run))
     assert [row[4] for row in rows] == ["too late"]
@@ -181,9 +181,9 @@ def test_a_lapse_is_told_from_a_wrong_answer():
 def test_what_is_shown_in_the_moment_it_is_taken_back_stays():
     run = make_run(n=4, slots=4, slots_per_worker=1, hours_to_come=48)
     engine.advance(run.pk)
-    arrays = engine.arrays.load(Run.objects.locked(run.pk))
+    arrays = engine.arrays.load_arrays(Run.objects.locked(run.pk))
     own = open_of(run)[0]
-    presence.show(run, [own.pk])
+    presence.record_shown(run, [own.pk])
     arm = own.candidate.arm
     engine.absence.take_back(arrays, arrays.roster.arms)
     assert arrays.taken[arm] == 0
@@ -202,7 +202,7 @@ def test_the_best_proof_is_kept_with_its_selection():
             assert run.proof["epsilon"] <= least
             least = run.proof["epsilon"]
         for assignment in open_of(run):
-            recording.record(assignment.pk, respond(assignment))
+            recording.record_answer(assignment.pk, respond(assignment))
     assert least < 1
     assert least <= min(run.history.values_list("gap", flat=True)) + 1e-12
     known = reports.promise_status(run).epsilon
@@ -237,10 +237,10 @@ def test_quotas_go_on_with_those_who_are_left():
         run.pool.workers.filter(key=key).update(attributes={"group": group})
     run.quotas = {"attribute": "group", "limits": {"a": [1, 1], "b": [2, 2]}}
     run.save()
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     run.refresh_from_db()
     engine.advance(run.pk)
-    roster.withdraw(run, ["w4", "w5"])
+    roster.withdraw_workers(run, ["w4", "w5"])
     for _ in range(200):
         engine.advance(run.pk)
         run.refresh_from_db()
@@ -248,7 +248,7 @@ def test_quotas_go_on_with_those_who_are_left():
             break
         answer_all(run, crowd(3, good=1, high=0.99, low=0.1))
     assert run.ending == Run.Ending.PROMISE
-    chosen = {line["worker"] for line in reports.export(run)["workers"]}
+    chosen = {line["worker"] for line in reports.export_run(run)["workers"]}
     assert {"w0", "w3"} <= chosen, "of the two wanted of b one is left"
     assert len(chosen) == 3
 
@@ -257,8 +257,8 @@ def test_nobody_is_there_in_an_hour_because_a_host_s_clock_is_ahead():
     run = make_run(hours_to_come=2)
     engine.advance(run.pk)
     answer_all(run, crowd(3, good=2))
-    Answer.objects.update(at=db_clock.now() + timedelta(hours=1))
+    Answer.objects.update(at=db_clock.database_now() + timedelta(hours=1))
     engine.advance(run.pk)
     seen = run.candidates.exclude(seen=None).values_list("seen", flat=True)
     assert seen
-    assert max(seen) <= db_clock.now()
+    assert max(seen) <= db_clock.database_now()

@@ -51,7 +51,7 @@ def kept() -> Run:
 
 def early() -> Run:
     run = going()
-    lifecycle.stop(run, "ada", "no time")
+    lifecycle.stop_run(run, "ada", "no time")
     return Run.objects.get(pk=run.pk)
 
 
@@ -60,7 +60,7 @@ def kinds_early() -> Run:
     engine.advance(run.pk)
     answer_all(run, CLEAR)
     engine.advance(run.pk)
-    lifecycle.stop(run, "ada", "no time")
+    lifecycle.stop_run(run, "ada", "no time")
     return Run.objects.get(pk=run.pk)
 
 
@@ -76,26 +76,30 @@ def _kinds() -> Run:
         question_set=make_questions(300),
         **SETTINGS | {"k": 2, "algorithm": "clucb-pac", "seed": 3, "one_kind_each": True},
     )
-    lifecycle.create(run, further)
-    lifecycle.start(run)
+    lifecycle.create_run(run, further)
+    lifecycle.start_run(run)
     return Run.objects.get(pk=run.pk)
 
 
 def corrected() -> Run:
     run = early()
     question = run.candidates.order_by("-pulls").first().assignments.first().question
-    corrections.correct(question, corrections.Gold(question.prompt, ["no"], []), "ada", "wrong key")
+    corrections.correct_question(
+        question, corrections.Gold(question.prompt, ["no"], []), "ada", "wrong key"
+    )
     return Run.objects.get(pk=run.pk)
 
 
 def mixed() -> Run:
     """Some gone, some judged by hand, a question retired, an answer too late."""
     run = going()
-    roster.withdraw(run, ["w5"], "ada", "asked to")
-    manual_verdicts.override(run.candidates.get(worker__key="w4"), 1, "ada", "known from before")
-    manual_verdicts.override(run.candidates.get(worker__key="w0"), -1, "ada", "copied")
+    roster.withdraw_workers(run, ["w5"], "ada", "asked to")
+    manual_verdicts.override_verdict(
+        run.candidates.get(worker__key="w4"), 1, "ada", "known from before"
+    )
+    manual_verdicts.override_verdict(run.candidates.get(worker__key="w0"), -1, "ada", "copied")
     run.answers.filter(assignment__candidate__worker__key="w3").update(expired=True, right=False)
-    corrections.retire(run.question_set.questions.first(), "ada", "ambiguous")
+    corrections.retire_question(run.question_set.questions.first(), "ada", "ambiguous")
     return Run.objects.get(pk=run.pk)
 
 
@@ -105,7 +109,7 @@ STATES = {
 
 
 def made(run: Run, name: str, **said: object) -> bytes:
-    return b"".join(exports.make(run, name, **said).pieces)
+    return b"".join(exports.make_file(run, name, **said).pieces)
 
 
 def table(run: Run, name: str, **said: object) -> pandas.DataFrame:
@@ -137,7 +141,7 @@ def can_be_read(raw: bytes, ending: str) -> bool:
 
 def test_the_selected_are_the_same_in_every_format():
     run = mixed()
-    document = reports.export(run)
+    document = reports.export_run(run)
     workers = [row["worker"] for row in document["workers"]]
     assert "w4" in workers
     assert "w0" not in workers
@@ -257,7 +261,7 @@ def test_label_studio_gets_annotators_by_number_address_or_name():
     catalog.take_workers(pool, [WorkerRow(i, key, "", {}) for i, key in enumerate(keys)])
     run = make_run(pool=pool, k=3)
     for one in run.candidates.all():
-        manual_verdicts.override(one, 1, "ada", "known")
+        manual_verdicts.override_verdict(one, 1, "ada", "known")
     found = json.loads(made(run, "label-studio"))
     wanted = [{"id": 7}, {"email": "ada@example.org"}, {"username": "grace"}, {"username": "007"}]
     assert sorted(map(str, found)) == sorted(map(str, wanted))
@@ -269,14 +273,14 @@ def test_crowd_kit_gets_skills_by_worker_and_triples():
     skills = pandas.read_csv(raw, index_col="worker")["skill"]
     assert skills.index.is_unique
     assert skills.between(0, 1).all()
-    lines = {line.worker: line.mean for line in reports.standings(run) if line.answers}
+    lines = {line.worker: line.mean for line in reports.worker_standings(run) if line.answers}
     assert skills.to_dict() == pytest.approx(lines)
     triples = table(run, "crowd-kit-answers")
     assert list(triples.columns) == ["worker", "task", "label"]
     given = run.answers.filter(expired=False).exclude(response="").count()
     assert len(triples) == given > 0
     assert not triples.duplicated(["worker", "task"]).any()
-    read, bad = row_parsers.answers(made(run, "crowd-kit-answers").decode(), "triples.csv")
+    read, bad = row_parsers.parse_answers(made(run, "crowd-kit-answers").decode(), "triples.csv")
     assert (len(read), bad) == (given, [])
 
 
@@ -295,7 +299,7 @@ def test_numbers_stay_numbers_for_programs_and_formulas_do_not():
     raw = made(run, "crowd-kit-answers").decode()
     labels = {line.rsplit(",", 1)[1] for line in raw.split()[1:]}
     assert labels == {"-1", "'=1+1", "+2.5", "'-1-1", "''-1"}
-    read, _ = row_parsers.answers(raw, "triples.csv")
+    read, _ = row_parsers.parse_answers(raw, "triples.csv")
     assert {row.response for row in read} == {"-1", "=1+1", "+2.5", "-1-1", "'-1"}
 
 
@@ -304,11 +308,11 @@ def test_our_own_reader_finds_the_workers_that_went_out():
     keys = ["=cmd", "-x", "'-1", "+49 170", "a,b", 'quo"te', "Zoë"]
     catalog.take_workers(pool, [WorkerRow(i, key, f"@{key}", {}) for i, key in enumerate(keys)])
     run = make_run(pool=pool, k=2)
-    chosen = [line.worker for line in reports.standings(run) if line.selected]
+    chosen = [line.worker for line in reports.worker_standings(run) if line.selected]
     for name, wanted in (("all-csv", keys), ("csv", chosen)):
         back = read_table(made(run, name), "back.csv")
-        plan = platforms.recognise(platforms.WORKERS, back.header)
-        rows = [row for _, row in row_parsers.rows(back, plan)]
+        plan = platforms.recognise_columns(platforms.WORKERS, back.header)
+        rows = [row for _, row in row_parsers.parse_rows(back, plan)]
         assert sorted(row.worker for row in rows) == sorted(wanted)
         assert all(row.name == f"@{row.worker}" for row in rows)
 
@@ -333,19 +337,19 @@ def test_everybody_tested_is_paid_for_what_they_gave_and_for_nothing_else():
 def test_an_answer_to_a_question_that_was_retired_is_paid():
     run = going()
     before = table(run, "payment")
-    corrections.retire(run.question_set.questions.first(), "ada", "ambiguous")
+    corrections.retire_question(run.question_set.questions.first(), "ada", "ambiguous")
     assert table(run, "payment").equals(before)
 
 
 def test_workers_are_due_what_they_were_told_not_the_price_with_its_fees():
     run = going()
-    worker_texts.change(run, PageFacts(Decimal("0.04")))
+    worker_texts.change_facts(run, PageFacts(Decimal("0.04")))
     run.refresh_from_db()
     found = table(run, "payment")
     assert set(found["pay_per_answer"]) == {0.04}
     assert list(found["due"]) == pytest.approx(list(0.04 * found["answered"]), abs=0.0001)
     assert set(table(run, "payment", pay=Decimal("0.03"))["pay_per_answer"]) == {0.03}
-    worker_texts.change(run, PageFacts())
+    worker_texts.change_facts(run, PageFacts())
     run.refresh_from_db()
     assert set(table(run, "payment")["pay_per_answer"]) == {0.05}
 
@@ -463,7 +467,7 @@ def test_without_a_price_the_pay_must_be_said():
 
 def test_an_unknown_format_is_refused_with_those_that_there_are():
     with pytest.raises(Refused, match="no format “pdf”; there are csv, xlsx"):
-        exports.make(make_run(), "pdf")
+        exports.make_file(make_run(), "pdf")
 
 
 def test_a_draft_has_nothing_to_export():
@@ -471,7 +475,7 @@ def test_a_draft_has_nothing_to_export():
     for name, each in FORMATS.items():
         if not each.drafts:
             with pytest.raises(Conflict, match="nothing to download"):
-                exports.make(draft, name)
+                exports.make_file(draft, name)
 
 
 TEXTS = [name for name, each in FORMATS.items() if each.ending in ("csv", "txt")]

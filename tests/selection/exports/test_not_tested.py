@@ -28,7 +28,7 @@ def ended(ending: str) -> Run:
     respond = crowd(3, good=2, high=1.0, low=0.2)
     answer_all(run, lambda one: None if one.candidate.worker.key in NO_SHOWS else respond(one))
     engine.advance(run.pk)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     stored = {"decided_why": WHY, "decided_in": 1}
     run.candidates.filter(worker__key="w4").update(verdict=1, **stored)
     run.candidates.filter(worker__key="w5").update(verdict=-1, **stored)
@@ -40,7 +40,7 @@ ENDINGS = pytest.mark.parametrize("ending", ["promise", "budget", "questions", "
 
 
 def text(run: Run, name: str) -> str:
-    content = b"".join(exports.make(run, name).pieces)
+    content = b"".join(exports.make_file(run, name).pieces)
     if name != "xlsx":
         return content.decode()
     sheets = openpyxl.load_workbook(io.BytesIO(content)).worksheets
@@ -74,7 +74,7 @@ def test_every_format_leaves_them_out_or_calls_them_not_tested(ending):
 @ENDINGS
 def test_a_dump_selects_none_of_them_and_can_be_verified(ending):
     run = ended(ending)
-    document = reports.dump(run, anonymous=True)
+    document = reports.dump_run(run, anonymous=True)
     arms = set(run.candidates.filter(worker__key__in=NO_SHOWS).values_list("arm", flat=True))
     assert not arms & set(document["result"]["selection"])
 
@@ -115,21 +115,21 @@ def test_pages_call_them_not_tested(requester):
     assert "– not tested" in words
     assert "No answer of this worker was counted: not tested" in words
     assert "0 / 0 / 4 / 2" in text_of(requester.get(admin_url("run_changelist")))
-    said = " ".join(reports.explain(candidate).settled)
+    said = " ".join(reports.explain_candidate(candidate).settled)
     assert said == "Not tested: no answer was counted, so neither accepted nor rejected."
 
 
 def test_a_run_without_any_answers_selects_and_exports_nobody():
     run = make_run(price="0.05", currency="$")
     engine.advance(run.pk)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.refresh_from_db()
-    assert not any(line.selected for line in reports.standings(run))
+    assert not any(line.selected for line in reports.worker_standings(run))
     assert reports.promise_status(run).sentence.startswith("No answer was counted")
     for name in set(FORMATS) - EVERYBODY - {"dump"}:
         assert "w0" not in text(run, name), name
-    assert reports.dump(run)["result"]["selection"] == []
-    assert reports.verify(reports.dump(run)).findings == ()
+    assert reports.dump_run(run)["result"]["selection"] == []
+    assert reports.verify_dump(reports.dump_run(run)).findings == ()
 
 
 def test_where_everybody_is_gone_only_those_tested_are_selected():
@@ -143,11 +143,11 @@ def test_where_everybody_is_gone_only_those_tested_are_selected():
     respond = crowd(3, good=2)
     answer_all(run, lambda one: respond(one) if one.candidate.worker.key == "w0" else None)
     engine.advance(run.pk)
-    roster.withdraw(run, ["w3", "w4", "w5"])
+    roster.withdraw_workers(run, ["w3", "w4", "w5"])
     engine.advance(run.pk)
     run.refresh_from_db()
     assert run.ending == Run.Ending.ROSTER
-    assert [line.worker for line in reports.standings(run) if line.selected] == ["w0"]
+    assert [line.worker for line in reports.worker_standings(run) if line.selected] == ["w0"]
     assert "3 workers, 1 of them tested" in reports.promise_status(run).sentence
     step = run.history.order_by("number").last()
     assert (step.accepted, step.rejected) == (1, 0)
@@ -158,6 +158,6 @@ def test_where_everybody_is_gone_only_those_tested_are_selected():
 
 def test_whom_the_requester_judges_by_hand_is_told_to_platforms():
     run = ended("stopped")
-    manual_verdicts.override(run.candidates.get(worker__key="w5"), -1, "ada", "unreachable")
+    manual_verdicts.override_verdict(run.candidates.get(worker__key="w5"), -1, "ada", "unreachable")
     assert "w5" in text(run, "mturk-revoke")
     assert "w4" not in text(run, "mturk-revoke")

@@ -8,7 +8,7 @@ import pytest
 
 from selection import exports
 from selection.algorithms import ALGORITHMS
-from selection.exports.bibtex import bibtex, cited
+from selection.exports.bibtex import citation_entry, format_bibtex
 from selection.models import Run
 from selection.runs import changes, lifecycle
 from tests.pages import admin_url
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 def words(run: Run) -> str:
     """Of the report, without markup."""
-    page = re.sub(r"<(style|svg).*?</\1>", " ", exports.page(run), flags=re.S)
+    page = re.sub(r"<(style|svg).*?</\1>", " ", exports.render_page(run), flags=re.S)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
@@ -33,7 +33,7 @@ def draft() -> Run:
 def reopened() -> Run:
     run = Run.objects.get(pk=make_run(budget=24, epsilon=0.05, slots=12).pk)
     play(run, CLEAR)
-    changes.apply(run, {"budget": 60}, "ada", "more money")
+    changes.apply_changes(run, {"budget": 60}, "ada", "more money")
     return Run.objects.get(pk=run.pk)
 
 
@@ -61,7 +61,7 @@ def test_a_running_one_says_what_holds_so_far():
 
 def test_a_paused_one_says_so():
     run = going()
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
     assert "paused" in words(Run.objects.get(pk=run.pk))
 
 
@@ -97,7 +97,7 @@ def test_who_is_missing_and_who_was_judged_by_hand_is_told_with_the_reason():
 
 def test_whoever_never_answered_is_named():
     run = make_run(n=60, questions=40)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert "60 invited, and had not answered anything: w" in words(run)
     assert "and 10 more" in words(run)
 
@@ -107,7 +107,7 @@ def test_several_kinds_each_have_their_selection():
     said = words(run)
     one, other = run.skills
     assert f"select the best 2 for “{one}” and the best 1 for “{other}”, each worker for" in said
-    assert exports.page(run).count("<svg") == 3
+    assert exports.render_page(run).count("<svg") == 3
     assert f"“{one}” (300 questions, 2 workers wanted) and “{other}”" in said
 
 
@@ -132,7 +132,7 @@ def test_quotas_stand_with_the_workers():
 
 def test_twenty_thousand_names_do_not_make_it_endless():
     run = play(make_run(n=120, k=50, questions=60, slots=600), crowd(1, 60), most=2)
-    page = exports.page(run)
+    page = exports.render_page(run)
     assert page.count('class="tick"') == 45
     assert "75 more workers are not drawn" in page
 
@@ -159,10 +159,10 @@ def test_the_paragraph_has_all_that_a_reader_needs():
 def test_every_algorithm_cites_a_paper_or_is_ours():
     for algorithm in ALGORITHMS.values():
         citation = algorithm.promise.citation
-        assert cited(citation) or citation.startswith("Ours"), citation
-        entries = bibtex(citation)
+        assert citation_entry(citation) or citation.startswith("Ours"), citation
+        entries = format_bibtex(citation)
         assert entries.count("{") == entries.count("}")
-        assert entries.count("@") == 1 + bool(cited(citation))
+        assert entries.count("@") == 1 + bool(citation_entry(citation))
 
 
 # -- the page
@@ -178,14 +178,14 @@ def test_nothing_outside_the_page_is_needed_and_nothing_in_it_runs(requester):
     assert "unsafe" not in policy
     assert not re.search(r"<(script|link|img|iframe|object)|style=|url\(|@import| on\w+=", page)
     assert re.findall(r'(?:href|src)="([^"]*)"', page) == [admin_url("run_page", run.pk)]
-    assert "href" not in exports.page(run)
+    assert "href" not in exports.render_page(run)
 
 
 def test_names_are_never_taken_for_markup():
     run = make_run(name="<b>run</b>")
     run.pool.workers.filter(key="w0").update(name="<script>alert(1)</script>", key="<i>w0</i>")
     play(run, lambda slip: "yes", most=2)
-    page = exports.page(run)
+    page = exports.render_page(run)
     assert "<script>" not in page
     assert "<i>w0" not in page
     assert "<b>run" not in page
@@ -213,6 +213,6 @@ def test_a_long_course_is_drawn_with_few_points():
         )
         for i in range(1, 900)
     )
-    points = re.search(r'class="course" points="([^"]*)"', exports.page(run))[1].split()
+    points = re.search(r'class="course" points="([^"]*)"', exports.render_page(run))[1].split()
     assert len(points) <= 302
     assert points[-1] == "640.0,0.0"

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from selection.admin.charts.curve_chart import draw
+from selection.admin.charts.curve_chart import draw_curve
 from selection.errors import Refused
-from selection.forecast import Plan, Range, Usual, forecasts, reaches
-from selection.forecast.bands import band
-from selection.forecast.candidates import Contender, suitable
-from selection.forecast.rows import Ledger
-from selection.forecast.rows import table as rows_of
-from selection.forecast.simulations import Ending, Play, play, pool
+from selection.forecast import DefaultBelief, Plan, RangeBelief, refine_forecasts, search_reachable
+from selection.forecast.bands import prediction_band
+from selection.forecast.candidates import Contender, suitable_contenders
+from selection.forecast.rows import SimulationLedger
+from selection.forecast.rows import forecast_table as rows_of
+from selection.forecast.simulations import SimulatedEnding, SimulatedRun, draw_pool, simulate_run
 from topk import SELECTORS
 
 UNHURRIED = 1000.0
-BELIEF = Range(0.6, 0.9)
+BELIEF = RangeBelief(0.6, 0.9)
 
 
 def plan(**given):
@@ -23,7 +23,7 @@ def plan(**given):
 
 
 def table(runs=1, belief=BELIEF, **given):
-    *_, rows = forecasts(plan(**given), belief, UNHURRIED, runs)
+    *_, rows = refine_forecasts(plan(**given), belief, UNHURRIED, runs)
     return rows
 
 
@@ -94,7 +94,7 @@ def test_from_20_simulations_on_there_is_a_band():
 
 
 def test_time_is_taken_until_the_recommended_has_20_simulations():
-    (first, *_), *_, (last, *_) = forecasts(plan(**small()), BELIEF, seconds=0.2)
+    (first, *_), *_, (last, *_) = refine_forecasts(plan(**small()), BELIEF, seconds=0.2)
     assert first.runs < 20
     assert last.runs >= 20 or last.few
 
@@ -132,11 +132,11 @@ def test_what_ends_in_most_simulations_is_not_said_not_to_end():
     """Beta(2,2), 150 workers: certified ends at 11,000 of 30,000 answers, but not on every crowd
     that "most workers 0.2 to 0.8" may mean. One simulated run on such a crowd is no verdict."""
     one = Contender("certified", plan(workers=150, k=10, epsilon=0.08, questions=200))
-    cut = Play(30_000, 200, Ending.QUESTIONS, 0.11, 0.01)
-    ended = Play(11_000, 120, Ending.PROMISE, 0.08, 0.01)
-    (first, *_) = rows_of(one.plan, [Ledger(one, [cut])])
+    cut = SimulatedRun(30_000, 200, SimulatedEnding.QUESTIONS, 0.11, 0.01)
+    ended = SimulatedRun(11_000, 120, SimulatedEnding.PROMISE, 0.08, 0.01)
+    (first, *_) = rows_of(one.plan, [SimulationLedger(one, [cut])])
     assert (first.median, first.answers, first.few) == (30_000, None, True)
-    (row, *_) = rows_of(one.plan, [Ledger(one, [ended] * 17 + [cut] * 5)])
+    (row, *_) = rows_of(one.plan, [SimulationLedger(one, [ended] * 17 + [cut] * 5)])
     assert row.answers[0] < 11_000 < row.answers[2]
     assert (row.finished, row.runs) == (17, 22)
     assert "In 5 of 22 simulations the questions would run out" in row.why
@@ -156,14 +156,14 @@ def test_the_same_plan_has_the_same_forecast():
 
 
 def test_every_algorithm_meets_the_same_pools():
-    one, other = suitable(plan())[0], suitable(plan())[-1]
-    assert (pool(one, BELIEF, 3) == pool(other, BELIEF, 3)).all()
-    assert (pool(one, BELIEF, 3) != pool(one, BELIEF, 4)).any()
+    one, other = suitable_contenders(plan())[0], suitable_contenders(plan())[-1]
+    assert (draw_pool(one, BELIEF, 3) == draw_pool(other, BELIEF, 3)).all()
+    assert (draw_pool(one, BELIEF, 3) != draw_pool(one, BELIEF, 4)).any()
 
 
 @pytest.mark.parametrize(("workers", "rows"), [(299, 1), (300, 0)])
 def test_where_every_run_is_cautious_being_so_has_no_row_of_its_own(workers, rows):
-    found = suitable(plan(workers=workers))
+    found = suitable_contenders(plan(workers=workers))
     assert sum("cautious" in one.options for one in found) == rows
     assert any(one.name == "credible" for one in found)
 
@@ -203,10 +203,10 @@ def test_those_that_spend_a_budget_are_shown_with_one_and_promise_nothing():
         assert "guarantees nothing" in row.why
 
 
-@pytest.mark.parametrize("name", [one.name for one in suitable(plan(budget=200))])
+@pytest.mark.parametrize("name", [one.name for one in suitable_contenders(plan(budget=200))])
 def test_nobody_answers_more_than_there_is(name):
     one = Contender(name, plan(questions=12, budget=200))
-    played = play(one, pool(one, BELIEF, 1), 1)
+    played = simulate_run(one, draw_pool(one, BELIEF, 1), 1)
     assert 0 < played.answers <= 200
     assert played.most <= 12
     assert 0 <= played.loss < 1
@@ -214,59 +214,66 @@ def test_nobody_answers_more_than_there_is(name):
 
 def test_a_run_that_ends_by_itself_keeps_its_epsilon():
     one = Contender("credible", plan())
-    played = play(one, pool(one, BELIEF, 0), 0)
-    assert played.ending is Ending.PROMISE
+    played = simulate_run(one, draw_pool(one, BELIEF, 0), 0)
+    assert played.ending is SimulatedEnding.PROMISE
     assert played.epsilon == 0.1
 
 
 def test_the_first_table_comes_before_the_last_and_knows_less():
-    first, *_, last = forecasts(plan(**small()), BELIEF, UNHURRIED, 3)
+    first, *_, last = refine_forecasts(plan(**small()), BELIEF, UNHURRIED, 3)
     assert {row.runs for row in first if not row.cannot} == {1}
     assert len(first) <= len(last)
     assert {row.runs for row in last if not row.cannot} == {3}
 
 
 def test_one_outcome_is_no_certainty_and_many_speak_for_themselves():
-    low, median, high = band([200], 1000)
+    low, median, high = prediction_band([200], 1000)
     assert low < 0.7 * 200 < median == 200 < 1.4 * 200 < high
-    assert band(range(1, 100), 1000, unthought=0) == (10, 50, 90)
+    assert prediction_band(range(1, 100), 1000, unthought=0) == (10, 50, 90)
 
 
 def test_a_band_is_wider_for_what_no_belief_thinks_of():
-    assert band([100] * 50, 1000, unthought=0) == (100, 100, 100)
-    assert band([100] * 50, 1000) == (77, 100, 129)
-    wide, wider = band(range(50, 150), 1000, unthought=0), band(range(50, 150), 1000)
+    assert prediction_band([100] * 50, 1000, unthought=0) == (100, 100, 100)
+    assert prediction_band([100] * 50, 1000) == (77, 100, 129)
+    wide, wider = (
+        prediction_band(range(50, 150), 1000, unthought=0),
+        prediction_band(range(50, 150), 1000),
+    )
     assert wider[0] < wide[0] < wide[1] == wider[1] < wide[2] < wider[2]
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("runs", [1, 3, 50])
 def test_runs_that_need_no_answers_have_a_band_of_none(runs):
-    assert band([0] * runs, 1000) == (0, 0, 0)
-    low, median, high = band([0] * runs + [40] * runs, 1000)
+    assert prediction_band([0] * runs, 1000) == (0, 0, 0)
+    low, median, high = prediction_band([0] * runs + [40] * runs, 1000)
     assert low == 0 <= median <= high <= 1000
 
 
 @pytest.mark.filterwarnings("error")
 def test_what_needs_no_answers_is_recommended_and_compared_and_drawn():
     wanted = plan(workers=8, k=7, epsilon=0.2, questions=20, price=0.05)
-    *_, rows = forecasts(wanted, Usual(), UNHURRIED, 1)
+    *_, rows = refine_forecasts(wanted, DefaultBelief(), UNHURRIED, 1)
     assert (rows[0].answers, rows[0].cost) == ((0, 0, 0), (0, 0, 0))
     assert any("needs none" in row.why for row in rows)
     point = {"title": "Certified", "feasible": True, "answers": (0, 0, 0)}
-    chart = draw("epsilon", [point | {"at": at} for at in (0.1, 0.2)], wanted)
+    chart = draw_curve("epsilon", [point | {"at": at} for at in (0.1, 0.2)], wanted)
     assert {dot.y for dot in chart.curves[0].dots} == {chart.up[0].at}
 
 
 def test_no_band_goes_beyond_what_there_is():
-    assert band([900, 1000, 1000], 1000)[2] == 1000
-    assert band([1000], 1000) == (1000, 1000, 1000)
+    assert prediction_band([900, 1000, 1000], 1000)[2] == 1000
+    assert prediction_band([1000], 1000) == (1000, 1000, 1000)
 
 
 def test_a_band_of_few_outcomes_holds_the_next_one_four_times_of_five():
     rng = np.random.default_rng(3)
     draws = np.exp(6 + 0.35 * rng.standard_normal((2000, 6)))
-    held = [low <= last <= high for *few, last in draws for low, _, high in [band(few, 10**6, 0)]]
+    held = [
+        low <= last <= high
+        for *few, last in draws
+        for low, _, high in [prediction_band(few, 10**6, 0)]
+    ]
     assert 0.77 < np.mean(held) < 0.85
 
 
@@ -293,7 +300,7 @@ def test_it_refuses_what_cannot_be(given, said):
 def test_money_reaches_a_smaller_epsilon_the_more_there_is():
     found = []
     for budget in (30, 110):
-        rows = next(reaches(plan(**small(budget=budget)), Usual(), UNHURRIED))
+        rows = next(search_reachable(plan(**small(budget=budget)), DefaultBelief(), UNHURRIED))
         found.append(rows[0])
     little, much = found
     assert little.algorithm == much.algorithm == "credible"

@@ -39,16 +39,19 @@ def test_a_plan_has_room_for_what_each_worker_has_left():
 
 
 def test_a_set_that_was_met_in_part_is_never_promised_about():
-    whole = {one.options.get("accuracy") for one in candidates.suitable(Plan(**ASKED))}
-    part = {one.options.get("accuracy") for one in candidates.suitable(Plan(**ASKED, met=[(1, 1)]))}
+    whole = {one.options.get("accuracy") for one in candidates.suitable_contenders(Plan(**ASKED))}
+    part = {
+        one.options.get("accuracy")
+        for one in candidates.suitable_contenders(Plan(**ASKED, met=[(1, 1)]))
+    }
     assert (len(whole), part) == (2, {None})
 
 
 def test_a_run_that_would_end_runs_out_of_questions_where_most_were_met():
-    def played(**more: object) -> simulations.Play:
+    def played(**more: object) -> simulations.SimulatedRun:
         plan = Plan(**ASKED | {"epsilon": 0.15, "questions": 300}, **more)
         contender = candidates.Contender("credible", plan)
-        return simulations.play(contender, np.linspace(0.3, 0.9, 6), 1)
+        return simulations.simulate_run(contender, np.linspace(0.3, 0.9, 6), 1)
 
     assert played().ending == "promise"
     short = played(met=[(298, 6)])
@@ -60,15 +63,17 @@ def test_a_draft_and_a_run_reckon_with_what_its_workers_met(requester):
     first = earlier()
     met = {worker: len(questions) for worker, questions in met_in(first).items()}
     draft = again(first, met="skip", start=False)
-    plan = draft_forecast.plan(draft)
+    plan = draft_forecast.plan_of_draft(draft)
     assert plan.most_answers == 40 * plan.workers - sum(met.values())
     assert plan.met_by == len(met)
     assert plan.fewest == 40 - max(met.values())
-    assert draft_forecast.plan(again(first, start=False)).met == ()  # who meets them again has all
+    assert (
+        draft_forecast.plan_of_draft(again(first, start=False)).met == ()
+    )  # who meets them again has all
     left_out = again(first, met="skip", start=False, left_out=list(met)[3:])
-    assert draft_forecast.plan(left_out).met_by == 3
+    assert draft_forecast.plan_of_draft(left_out).met_by == 3
     requester.post(admin_url("run_expected", draft.pk))
-    assert draft_forecast.expected(draft) is not None
+    assert draft_forecast.draft_forecast(draft) is not None
     page = text_of(requester.get(admin_url("run_page", draft.pk)))
     assert f"{len(met)} workers met some of the questions in another run" in page
     assert f"only the others, {plan.fewest} at least" in page
@@ -78,12 +83,12 @@ def test_a_draft_and_a_run_reckon_with_what_its_workers_met(requester):
 def test_a_question_that_is_asked_no_more_is_not_left_out_twice():
     first = earlier()
     draft = again(first, met="skip", start=False)
-    before = draft_forecast.plan(draft).most_answers
+    before = draft_forecast.plan_of_draft(draft).most_answers
     first.question_set.questions.update(retired=first.created)
     first.question_set.questions.filter(number__gte=20).update(retired=None)
     kept = set(range(20, 40))
-    known = eligibility.before(draft)
-    found = draft_forecast.plan(draft)
+    known = eligibility.questions_met_before(draft)
+    found = draft_forecast.plan_of_draft(draft)
     assert found.questions == 20
     assert found.most_answers == sum(len(kept.difference(each[0])) for each in known.values())
     assert found.most_answers < before
@@ -95,7 +100,7 @@ def test_an_outlook_leaves_out_what_was_met():
     run = play(again(first, met="skip", slots=10), crowd(5, good=2), most=1)
     run = Run.objects.get(pk=run.pk)
     room = sum(40 - one.skipped for one in run.candidates.all())
-    assert running_forecast.live(run).most == room < 240
+    assert running_forecast.load_live_run(run).most == room < 240
 
 
 @pytest.mark.django_db

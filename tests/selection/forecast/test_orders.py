@@ -6,14 +6,22 @@ import pytest
 from django.utils import timezone
 
 from selection.errors import NotFound
-from selection.forecast import Past, Plan, Range, Usual, forecast_requests, forecasts, parts
+from selection.forecast import (
+    DefaultBelief,
+    PastBelief,
+    Plan,
+    RangeBelief,
+    forecast_requests,
+    parts,
+    refine_forecasts,
+)
 from selection.models import Planning, PlanningPart
 from tests.processes import celery_worker, wait_until
 from topk import SELECTORS
 
 pytestmark = pytest.mark.django_db
 State = Planning.State
-BELIEF = Range(0.6, 0.9)
+BELIEF = RangeBelief(0.6, 0.9)
 
 
 @pytest.fixture(autouse=True)
@@ -44,14 +52,14 @@ def plan(**given):
 
 def ordered(capture, belief=BELIEF, **given):
     with capture(execute=True):
-        return forecast_requests.order(plan(**given), belief, "her")
+        return forecast_requests.request_forecast(plan(**given), belief, "her")
 
 
 def finish(planning, sent, capture):
     """Do all that was handed out, as a Celery worker would."""
     while sent:
         with capture(execute=True):
-            forecast_requests.work(*sent.pop(0))
+            forecast_requests.work_on_part(*sent.pop(0))
     planning.refresh_from_db()
 
 
@@ -59,11 +67,11 @@ def test_the_first_numbers_are_there_at_once_and_the_rest_is_handed_out(
     sent, django_capture_on_commit_callbacks
 ):
     planning = ordered(django_capture_on_commit_callbacks)
-    rows = forecast_requests.rows(planning)
+    rows = forecast_requests.forecast_rows(planning)
     assert rows[0].recommended
     assert {row.runs for row in rows if not row.cannot} == {1}
     assert planning.state == State.WAITING
-    assert 0 < forecast_requests.progress(planning) < 1
+    assert 0 < forecast_requests.forecast_progress(planning) < 1
     assert len(sent) == planning.parts.count() == sum(not row.cannot for row in rows)
 
 
@@ -72,9 +80,9 @@ def test_it_is_refined_to_the_end_with_curves(sent, django_capture_on_commit_cal
     planning = ordered(capture)
     finish(planning, sent, capture)
     assert planning.state == State.DONE
-    assert forecast_requests.progress(planning) == 1
-    assert {row.runs for row in forecast_requests.rows(planning) if not row.cannot} == {3}
-    curves = forecast_requests.curves(planning)
+    assert forecast_requests.forecast_progress(planning) == 1
+    assert {row.runs for row in forecast_requests.forecast_rows(planning) if not row.cannot} == {3}
+    curves = forecast_requests.forecast_curves(planning)
     epsilons = [point["at"] for point in curves["epsilon"] if point["algorithm"] == "credible"]
     assert epsilons == sorted(epsilons)
     assert 0.3 in epsilons
@@ -90,8 +98,8 @@ def test_refined_in_pieces_the_numbers_are_those_of_the_command(
     capture = django_capture_on_commit_callbacks
     planning = ordered(capture)
     finish(planning, sent, capture)
-    *_, rows = forecasts(plan(), Range(0.6, 0.9), 1000, 3)
-    assert forecast_requests.rows(planning) == rows
+    *_, rows = refine_forecasts(plan(), RangeBelief(0.6, 0.9), 1000, 3)
+    assert forecast_requests.forecast_rows(planning) == rows
 
 
 def test_who_orders_the_same_gets_the_same_row(sent, django_capture_on_commit_callbacks):
@@ -100,19 +108,19 @@ def test_who_orders_the_same_gets_the_same_row(sent, django_capture_on_commit_ca
     finish(planning, sent, capture)
     again = ordered(capture)
     assert again == planning
-    assert forecast_requests.cancel(again).state == State.DONE  # it is at its end
+    assert forecast_requests.cancel_forecast(again).state == State.DONE  # it is at its end
     assert not sent
     assert ordered(capture, epsilon=0.25) != planning
-    assert ordered(capture, belief=Usual()) != planning
+    assert ordered(capture, belief=DefaultBelief()) != planning
 
 
 def test_a_cancelled_one_stops_and_keeps_its_numbers(sent, django_capture_on_commit_callbacks):
     capture = django_capture_on_commit_callbacks
     planning = ordered(capture)
-    forecast_requests.cancel(planning)
+    forecast_requests.cancel_forecast(planning)
     finish(planning, sent, capture)
     assert planning.state == State.CANCELLED
-    assert {row.runs for row in forecast_requests.rows(planning) if not row.cannot} == {1}
+    assert {row.runs for row in forecast_requests.forecast_rows(planning) if not row.cannot} == {1}
     again = ordered(capture)
     finish(again, sent, capture)
     assert again == planning
@@ -123,8 +131,12 @@ def test_a_piece_done_twice_counts_once(sent, django_capture_on_commit_callbacks
     planning = ordered(django_capture_on_commit_callbacks)
     part = planning.parts.first()
     stale = PlanningPart.objects.get(pk=part.pk)
-    parts.work(part, forecast_requests.plan(planning), forecast_requests.belief(planning))
-    parts.work(stale, forecast_requests.plan(planning), forecast_requests.belief(planning))
+    parts.simulate_part(
+        part, forecast_requests.stored_plan(planning), forecast_requests.stored_belief(planning)
+    )
+    parts.simulate_part(
+        stale, forecast_requests.stored_plan(planning), forecast_requests.stored_belief(planning)
+    )
     part.refresh_from_db()
     assert part.runs == len(part.plays) == 2
 
@@ -138,7 +150,11 @@ def test_what_may_be_recommended_is_played_first_until_it_has_a_band(
     monkeypatch.setattr(parts, "FIRST_PIECES", 1e12)
     for name, runs in (("credible", 20), ("adaptive-top-k", 2)):
         for part in planning.parts.filter(algorithm=name, options={}):
-            parts.work(part, forecast_requests.plan(planning), forecast_requests.belief(planning))
+            parts.simulate_part(
+                part,
+                forecast_requests.stored_plan(planning),
+                forecast_requests.stored_belief(planning),
+            )
             part.refresh_from_db()
             assert part.runs == runs
 
@@ -147,9 +163,9 @@ def test_a_message_that_came_twice_does_not_breed(sent, django_capture_on_commit
     ordered(django_capture_on_commit_callbacks)
     message = sent[0]
     sent.clear()
-    forecast_requests.work(*message)
+    forecast_requests.work_on_part(*message)
     assert len(sent) == 1
-    forecast_requests.work(*message)
+    forecast_requests.work_on_part(*message)
     assert len(sent) == 1
 
 
@@ -159,11 +175,11 @@ def test_what_was_lost_is_handed_out_again_and_nothing_else(
     planning = ordered(django_capture_on_commit_callbacks)
     lost, *_ = sent
     sent.clear()
-    forecast_requests.sweep()
+    forecast_requests.sweep_forecasts()
     assert not sent
     late = timezone.now() - forecast_requests.LOST - timedelta(seconds=1)
     planning.parts.filter(pk=lost[0]).update(sent=late)
-    forecast_requests.sweep()
+    forecast_requests.sweep_forecasts()
     assert sent == [lost]
 
 
@@ -175,7 +191,7 @@ def test_without_celery_there_are_first_numbers_and_it_waits(
 
     monkeypatch.setattr(forecast_requests.current_app, "send_task", away)
     planning = ordered(django_capture_on_commit_callbacks)
-    assert forecast_requests.rows(planning)
+    assert forecast_requests.forecast_rows(planning)
     assert planning.state == State.WAITING
     assert set(planning.parts.values_list("sent", flat=True)) == {None}
 
@@ -186,8 +202,8 @@ def test_what_fails_is_said_in_one_sentence(sent, monkeypatch, django_capture_on
     def broken(*_, **__):
         raise ZeroDivisionError("by zero\nand more")
 
-    monkeypatch.setattr(parts, "one_more", broken)
-    forecast_requests.work(*sent[0])
+    monkeypatch.setattr(parts, "simulate_one_more", broken)
+    forecast_requests.work_on_part(*sent[0])
     planning.refresh_from_db()
     assert planning.state == State.FAILED
     assert planning.error == "Simulating credible failed: ZeroDivisionError."
@@ -205,7 +221,9 @@ def test_an_algorithm_that_fails_later_is_a_row_and_the_others_finish(
     monkeypatch.setattr(SELECTORS["lucb"], "ask", broken)
     finish(planning, sent, capture)
     assert planning.state == State.DONE
-    rows = {row.algorithm: row for row in forecast_requests.rows(planning) if not row.options}
+    rows = {
+        row.algorithm: row for row in forecast_requests.forecast_rows(planning) if not row.options
+    }
     assert rows["lucb"].cannot.startswith("It cannot be simulated")
     assert rows["credible"].runs == 3
 
@@ -223,23 +241,25 @@ def test_what_nobody_looks_at_is_forgotten(sent, django_capture_on_commit_callba
     planning = ordered(django_capture_on_commit_callbacks)
     Planning.objects.update(used=timezone.now() - forecast_requests.KEPT - timedelta(days=1))
     other = ordered(django_capture_on_commit_callbacks, epsilon=0.2)
-    forecast_requests.sweep()
+    forecast_requests.sweep_forecasts()
     assert list(Planning.objects.all()) == [other]
     with pytest.raises(NotFound, match="order it again"):
-        forecast_requests.find(planning.pk, Planning.objects.all())
+        forecast_requests.find_forecast(planning.pk, Planning.objects.all())
 
 
-@pytest.mark.parametrize("belief", [Range(0.6, 0.9), Usual(), Past("a file", (3.0, 4.0), (4, 5))])
+@pytest.mark.parametrize(
+    "belief", [RangeBelief(0.6, 0.9), DefaultBelief(), PastBelief("a file", (3.0, 4.0), (4, 5))]
+)
 def test_a_belief_comes_back_as_it_was_stored(sent, belief, django_capture_on_commit_callbacks):
     planning = ordered(django_capture_on_commit_callbacks, belief=belief)
     planning.refresh_from_db()
-    assert forecast_requests.belief(planning) == belief
-    assert forecast_requests.plan(planning) == plan()
+    assert forecast_requests.stored_belief(planning) == belief
+    assert forecast_requests.stored_plan(planning) == plan()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_real_worker_finishes_what_was_ordered():
-    planning = forecast_requests.order(plan(workers=3, k=1, questions=4), BELIEF)
+    planning = forecast_requests.request_forecast(plan(workers=3, k=1, questions=4), BELIEF)
     with celery_worker():
         wait_until(lambda: Planning.objects.get(pk=planning.pk).state == State.DONE, "the forecast")
-    assert forecast_requests.progress(Planning.objects.get(pk=planning.pk)) == 1
+    assert forecast_requests.forecast_progress(Planning.objects.get(pk=planning.pk)) == 1

@@ -9,7 +9,7 @@ from django.test import Client
 from selection import privacy
 from selection.errors import Refused
 from selection.imports import commit, uploads
-from selection.models import Answer, Run, as_stored, plain_key, spellings
+from selection.models import Answer, Run, map_to_stored, plain_key, stored_spellings
 from selection.runs import eligibility, roster
 from tests.pages import admin_url
 from tests.worlds import make_pool, make_questions, make_run
@@ -25,8 +25,8 @@ def api(token) -> Client:
 
 
 def brought(kind: str, target, text: str):
-    upload = uploads.create(kind, target, "file.csv", text.encode())
-    return commit.take(upload.pk)[1]
+    upload = uploads.create_upload(kind, target, "file.csv", text.encode())
+    return commit.commit_import(upload.pk)[1]
 
 
 def pool_with(key: str):
@@ -37,19 +37,19 @@ def pool_with(key: str):
 
 def test_a_key_is_written_with_one_character_a_letter_and_plain_spaces():
     assert plain_key(TWO) == plain_key("Zoë\u00a0Grün") == ONE
-    assert spellings(["w1", TWO]) == ["w1", TWO, ONE]
-    assert spellings([ONE]) == [ONE, TWO]
+    assert stored_spellings(["w1", TWO]) == ["w1", TWO, ONE]
+    assert stored_spellings([ONE]) == [ONE, TWO]
 
 
 def test_one_that_is_there_from_before_keeps_its_spelling_and_of_two_the_usual_counts():
     pool = pool_with(TWO)
-    assert as_stored([ONE, "w1", "new"], pool.workers.all()) == {
+    assert map_to_stored([ONE, "w1", "new"], pool.workers.all()) == {
         ONE: TWO,
         "w1": "w1",
         "new": "new",
     }
     pool.workers.create(key=ONE)
-    assert as_stored([TWO], pool.workers.all()) == {TWO: ONE}
+    assert map_to_stored([TWO], pool.workers.all()) == {TWO: ONE}
 
 
 @pytest.mark.parametrize("stored", [ONE, TWO])
@@ -111,16 +111,16 @@ def test_the_api_makes_no_second_one_and_finds_it_by_either(api):
 def test_lists_of_workers_name_them_by_either():
     pool = pool_with(TWO)
     run = make_run(pool=pool, k=1, left_out=[ONE], start=False)
-    assert not eligibility.of(run).filter(key=TWO).exists()
-    assert eligibility.strangers(run) == []
+    assert not eligibility.eligible_workers(run).filter(key=TWO).exists()
+    assert eligibility.unknown_worker_keys(run) == []
     run.left_out, run.only = [], [ONE]
-    assert [worker.key for worker in eligibility.of(run)] == [TWO]
-    assert eligibility.why_not(run, pool.workers.get(key=TWO)) == ""
+    assert [worker.key for worker in eligibility.eligible_workers(run)] == [TWO]
+    assert eligibility.explain_ineligible(run, pool.workers.get(key=TWO)) == ""
     begun = make_run(pool=pool, k=1)
-    roster.withdraw(begun, [ONE])
+    roster.withdraw_workers(begun, [ONE])
     assert begun.candidates.get(worker__key=TWO).gone == "withdrawn"
     with pytest.raises(Refused):
-        roster.withdraw(begun, ["Zoe Grün"])
+        roster.withdraw_workers(begun, ["Zoe Grün"])
 
 
 def test_what_somebody_met_is_known_in_a_pool_that_spells_them_otherwise():
@@ -135,15 +135,15 @@ def test_what_somebody_met_is_known_in_a_pool_that_spells_them_otherwise():
         later = make_run(
             pool=pool_with(ONE), question_set=questions, k=1, met=Run.Met.SKIP, start=False
         )
-        assert eligibility.before(later, keys) == {ONE: {0: [3]}}
+        assert eligibility.questions_met_before(later, keys) == {ONE: {0: [3]}}
 
 
 def test_whoever_is_erased_is_erased_by_either():
     pool, twin = pool_with(TWO), pool_with(ONE)
-    people = privacy.people(ONE, pool.team)
+    people = privacy.same_person(ONE, pool.team)
     assert {row.pool for row in people} == {pool, twin}
-    privacy.erase(people, "ada")
-    assert privacy.people(TWO, pool.team) == []
+    privacy.erase_worker(people, "ada")
+    assert privacy.same_person(TWO, pool.team) == []
 
 
 def test_a_form_says_that_somebody_is_there(requester):

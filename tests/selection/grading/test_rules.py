@@ -4,8 +4,14 @@ from decimal import Decimal
 
 import pytest
 
-from selection.grading.numbers import number
-from selection.grading.rules import allowed, kind_of, matches, read, words
+from selection.grading.numbers import parse_number
+from selection.grading.rules import (
+    describe_grading,
+    is_match,
+    is_possible_answer,
+    kind_of,
+    parse_grading,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,25 +42,25 @@ from selection.grading.rules import allowed, kind_of, matches, read, words
     ],
 )
 def test_a_response_is_compared_by_the_question_s_own_way(grading, accepted, right, wrong):
-    assert matches([accepted], right, grading)
-    assert matches(["nothing", accepted], right, grading) or grading.get("number")
-    assert not matches([accepted], wrong, grading)
+    assert is_match([accepted], right, grading)
+    assert is_match(["nothing", accepted], right, grading) or grading.get("number")
+    assert not is_match([accepted], wrong, grading)
 
 
 @pytest.mark.parametrize("grading", [{}, {"case": True}, {"spaces": True}, {"multiple": True}])
 def test_a_composed_letter_is_its_parts(grading):
-    assert matches(["caf\u00e9"], "cafe\u0301", grading)
-    assert allowed(["caf\u00e9", "tea"], "cafe\u0301", grading)
+    assert is_match(["caf\u00e9"], "cafe\u0301", grading)
+    assert is_possible_answer(["caf\u00e9", "tea"], "cafe\u0301", grading)
 
 
 @pytest.mark.parametrize("text", ["", "NaN", "inf", "1e9999", "9" * 200, "1-2", "--1", "0x10", "."])
 def test_what_is_no_number_is_none(text):
-    assert number(text) is None
-    assert not matches(["1"], text, {"number": True})
+    assert parse_number(text) is None
+    assert not is_match(["1"], text, {"number": True})
 
 
 def test_numbers_are_exact():
-    assert number("0,1") + number("0.2") == Decimal("0.3")
+    assert parse_number("0,1") + parse_number("0.2") == Decimal("0.3")
 
 
 @pytest.mark.parametrize(
@@ -72,13 +78,13 @@ def test_numbers_are_exact():
     ],
 )
 def test_it_is_read_as_it_is_written(written, grading):
-    assert read(written) == grading
-    assert words(grading) == written
+    assert parse_grading(written) == grading
+    assert describe_grading(grading) == written
 
 
 def test_it_is_read_as_people_write_it():
-    assert read("Exact") == {"case": True, "spaces": True}
-    assert read(" Number +-0,5 ") == {"number": True, "tolerance": 0.5}
+    assert parse_grading("Exact") == {"case": True, "spaces": True}
+    assert parse_grading(" Number +-0,5 ") == {"number": True, "tolerance": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +92,7 @@ def test_it_is_read_as_people_write_it():
 )
 def test_what_is_no_way_of_grading_is_refused_in_a_sentence(text):
     with pytest.raises(ValueError, match=r"\.$"):
-        read(text)
+        parse_grading(text)
 
 
 TICKED = {"multiple": True}
@@ -95,15 +101,15 @@ ORDERED = {"order": True}
 
 @pytest.mark.parametrize("response", ["gull | bat", "BAT|gull", "bat | gull | bat"])
 def test_all_that_apply_and_no_others_are_to_be_ticked(response):
-    assert matches(["gull", "bat"], response, TICKED)
-    assert not matches(["gull"], response, TICKED)
-    assert not matches(["gull", "bat", "whale"], response, TICKED)
+    assert is_match(["gull", "bat"], response, TICKED)
+    assert not is_match(["gull"], response, TICKED)
+    assert not is_match(["gull", "bat", "whale"], response, TICKED)
 
 
 def test_an_order_is_right_as_a_whole():
-    assert matches(["a", "b", "c"], "A | b | c", ORDERED)
-    assert not matches(["a", "b", "c"], "b | a | c", ORDERED)
-    assert not matches(["a", "b", "c"], "a | b", ORDERED)
+    assert is_match(["a", "b", "c"], "A | b | c", ORDERED)
+    assert not is_match(["a", "b", "c"], "b | a | c", ORDERED)
+    assert not is_match(["a", "b", "c"], "a | b", ORDERED)
 
 
 @pytest.mark.parametrize(
@@ -120,8 +126,8 @@ def test_an_order_is_right_as_a_whole():
 def test_what_cannot_be_an_answer_is_known_without_knowing_the_right_one(
     choices, grading, possible, impossible
 ):
-    assert allowed(choices, possible, grading)
-    assert not allowed(choices, impossible, grading)
+    assert is_possible_answer(choices, possible, grading)
+    assert not is_possible_answer(choices, impossible, grading)
 
 
 def test_each_question_is_of_one_kind():

@@ -38,14 +38,14 @@ def test_a_file_of_answers(header, worker, question, response):
 )
 def test_a_file_of_gold_questions(header, fields):
     plan, (row,) = said("questions", f"{header}\n1;Ist das ein Vogel?;ja")
-    assert not plan.missing()
+    assert not plan.missing_fields()
     assert plan.fields == fields | {"answer": header.split(";")[2]}
     assert (row.question, row.prompt, row.accepted) == ("1", "Ist das ein Vogel?", ["ja"])
 
 
 def test_the_choices_and_the_given_answer_are_told_apart():
     header = ["Nr", "Frage", "Antwort", "richtige Antwort", "Antwortmöglichkeiten"]
-    fields = platforms.recognise("questions", header).fields
+    fields = platforms.recognise_columns("questions", header).fields
     assert (fields["answer"], fields["choices"]) == ("richtige Antwort", "Antwortmöglichkeiten")
 
 
@@ -66,6 +66,6 @@ def test_a_list_of_workers(header):
 
 
 def test_english_headers_are_read_as_before():
-    assert platforms.recognise("questions", ["question", "answer"]).missing()
-    plan = platforms.recognise("questions", ["question", "prompt", "answer"])
+    assert platforms.recognise_columns("questions", ["question", "answer"]).missing_fields()
+    plan = platforms.recognise_columns("questions", ["question", "prompt", "answer"])
     assert plan.fields == {"question": "question", "prompt": "prompt", "answer": "answer"}

@@ -163,7 +163,10 @@ def test_label_studios_csv_names_tasks_by_their_number():
 
 
 def test_labels_that_crowd_kit_aggregated_are_known_answers():
-    assert row_parsers.gold("task,agg_label\nq1,yes\nq2,no\n", "f") == {"q1": "yes", "q2": "no"}
+    assert row_parsers.parse_gold("task,agg_label\nq1,yes\nq2,no\n", "f") == {
+        "q1": "yes",
+        "q2": "no",
+    }
 
 
 # -- what is not so
@@ -171,27 +174,39 @@ def test_labels_that_crowd_kit_aggregated_are_known_answers():
 
 def test_a_file_of_another_kind_is_told_where_it_belongs():
     gold = ["question", "prompt", "answer", "choices"]
-    assert "import it into a question set" in platforms.elsewhere("workers", gold)
-    assert "import it into a pool" in platforms.elsewhere("answers", ["Worker ID", "UPDATE-Birds"])
-    assert "import it into a run" in platforms.elsewhere("questions", ["worker", "task", "label"])
-    assert platforms.elsewhere("answers", ["worker", "task", "said"]) == ""
+    assert "import it into a question set" in platforms.suggest_other_kind("workers", gold)
+    assert "import it into a pool" in platforms.suggest_other_kind(
+        "answers", ["Worker ID", "UPDATE-Birds"]
+    )
+    assert "import it into a run" in platforms.suggest_other_kind(
+        "questions", ["worker", "task", "label"]
+    )
+    assert platforms.suggest_other_kind("answers", ["worker", "task", "said"]) == ""
 
 
 def test_columns_can_be_named_by_hand_and_wrong_names_are_refused():
     columns = ["Kennung", "Voller Name", "Stadt", "Notiz"]
     pairs = [("Kennung", "worker"), ("Voller Name", "name"), ("Notiz", "")]
-    plan = platforms.named(platforms.recognise("workers", columns), columns, pairs)
+    plan = platforms.apply_column_choices(
+        platforms.recognise_columns("workers", columns), columns, pairs
+    )
     assert plan.fields == {"worker": "Kennung", "name": "Voller Name"}
     assert plan.attributes == ["Stadt"]
     with pytest.raises(Refused, match="no column “Ort”; the file has Kennung"):
-        platforms.named(platforms.recognise("workers", columns), columns, [("Ort", "worker")])
+        platforms.apply_column_choices(
+            platforms.recognise_columns("workers", columns), columns, [("Ort", "worker")]
+        )
     with pytest.raises(Refused, match="choose worker, name, attribute"):
-        platforms.named(platforms.recognise("workers", columns), columns, [("Stadt", "city")])
+        platforms.apply_column_choices(
+            platforms.recognise_columns("workers", columns), columns, [("Stadt", "city")]
+        )
 
 
 def test_the_signature_is_that_of_the_names_in_whatever_order_and_writing():
-    assert platforms.signature(["Worker ID", "Name"]) == platforms.signature(["name", "worker_id"])
-    assert platforms.signature(["Worker ID"]) != platforms.signature(["Name"])
+    assert platforms.columns_signature(["Worker ID", "Name"]) == platforms.columns_signature(
+        ["name", "worker_id"]
+    )
+    assert platforms.columns_signature(["Worker ID"]) != platforms.columns_signature(["Name"])
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ from tests.worlds import answer_all, crowd, make_pool, make_run, open_of
 from .readers.files import workbook
 
 BIRDS = [("gull", "Is it a **gull**?"), ("bat-1", "Can it fly?"), ("tail", "Has it a tail?")]
-NAMES = surveys.names(BIRDS)
+NAMES = surveys.question_names(BIRDS)
 
 
-def plan_of(header: list[str], *first: list[str]) -> platforms.Plan:
-    return surveys.recognise(header, NAMES, first)
+def plan_of(header: list[str], *first: list[str]) -> platforms.ColumnPlan:
+    return surveys.recognise_survey(header, NAMES, first)
 
 
 @pytest.mark.parametrize(
@@ -40,20 +40,22 @@ def test_columns_are_known_by_key_or_text_of_the_question_however_forms_write_th
     plan = plan_of(header)
     assert plan.title == surveys.TITLE
     assert sorted(plan.questions.values()) == ["bat-1", "gull"]
-    assert not plan.missing()
+    assert not plan.missing_fields()
 
 
 def test_a_text_is_known_without_its_markdown():
-    names = surveys.names(
+    names = surveys.question_names(
         [("q4", "Is 4 **even**? See [the rules](https://rules.example)"), ("q_5", "Is `5` _odd_?")]
     )
-    found = surveys.survey(["worker", "Is 4 even? See the rules", "Is 5 odd?"], names)
+    found = surveys.plan_survey(["worker", "Is 4 even? See the rules", "Is 5 odd?"], names)
     assert found is not None
     assert list(found.questions.values()) == ["q4", "q_5"]
 
 
 def test_what_two_questions_are_called_names_neither():
-    names = surveys.names([("a", "Is it a bird?"), ("b", "Is it a bird?"), ("Is it a bird", "")])
+    names = surveys.question_names(
+        [("a", "Is it a bird?"), ("b", "Is it a bird?"), ("Is it a bird", "")]
+    )
     assert names == {"a": "a", "b": "b", "Is it a bird": "Is it a bird"}
 
 
@@ -61,12 +63,12 @@ def test_a_file_with_an_answer_a_row_stays_one_whatever_one_column_is_called():
     plan = plan_of(["worker", "question", "response", "tail"])
     assert (plan.title, plan.questions) == ("answers by worker", {})
     assert plan_of(["worker", "tail"]).questions == {"tail": "tail"}
-    assert plan_of(["worker", "nothing", "else"]).missing()
+    assert plan_of(["worker", "nothing", "else"]).missing_fields()
 
 
 def test_a_survey_without_a_column_of_workers_asks_for_it():
     plan = plan_of(["Started", "gull", "tail"])
-    assert [field.name for field in plan.missing()] == ["worker"]
+    assert [field.name for field in plan.missing_fields()] == ["worker"]
 
 
 def test_qualtrics_names_its_columns_three_times():
@@ -79,9 +81,9 @@ def test_qualtrics_names_its_columns_three_times():
     table = read_table(raw, "f")
     table.rows = rows = iter(list(table.rows))
     first = [next(rows)[1], next(rows)[1]]
-    plan = surveys.recognise(table.header, NAMES, first)
+    plan = surveys.recognise_survey(table.header, NAMES, first)
     assert plan.fields == {"worker": "Q1"}
-    found = [one for _, one in row_parsers.rows(read_table(raw, "f"), plan)]
+    found = [one for _, one in row_parsers.parse_rows(read_table(raw, "f"), plan)]
     assert [(one.worker, one.question, one.response) for one in found[:3]] == [
         ("A1", "gull", "yes"),
         ("A1", "bat-1", "no"),
@@ -94,7 +96,7 @@ def test_more_answers_than_a_file_may_hold_are_refused(monkeypatch):
     monkeypatch.setattr(row_parsers, "MOST_ROWS", 3)
     plan, table = plan_of(["worker", "gull", "tail"]), "worker,gull,tail\na,1,2\nb,3,4\n"
     with pytest.raises(Refused, match="line 3: there are more than 3 answers"):
-        list(row_parsers.rows(read_table(table, "f"), plan))
+        list(row_parsers.parse_rows(read_table(table, "f"), plan))
 
 
 # -- into a run
@@ -106,8 +108,8 @@ def survey(run: Run, said: str = "yes", workers: int = 3) -> bytes:
 
 
 def bring(run: Run, raw: bytes, name: str = "f.xlsx") -> Upload:
-    made = uploads.create("answers", run, name, raw, at_once=False)
-    uploads.finish(made)
+    made = uploads.create_upload("answers", run, name, raw, at_once=False)
+    uploads.finish_upload(made)
     return made
 
 
@@ -116,22 +118,22 @@ def test_its_answers_wait_or_count_are_undone_and_the_next_file_is_read_likewise
     run = make_run(slots=6, slots_per_worker=1)
     made = bring(run, survey(run))
     assert (made.state, made.fine, made.bad, made.passed) == ("ready", 9, 0, 0)
-    uploads.name_columns(made, platforms.Plan(**made.plan), at_once=False)
-    uploads.finish(made)
-    commit.take(made.pk)
+    uploads.name_columns(made, platforms.ColumnPlan(**made.plan), at_once=False)
+    uploads.finish_upload(made)
+    commit.commit_import(made.pk)
     kept = RecordedAnswer.objects.filter(candidate__run=run)
     assert {(one.question.key, one.response) for one in kept} == {
         ("q0", "yes"),
         ("q2", "no"),
         ("q3", "yes"),
     }
-    commit.undo(made.pk)
+    commit.undo_import(made.pk)
     assert not RecordedAnswer.objects.exists()
     assert bring(run, survey(run)).plan["remembered"]
     other = make_run(questions=0, start=False, question_set=renamed())
     Run.objects.filter(pk=other.pk).update(status="running")
     other.refresh_from_db()
-    strange = uploads.create("answers", other, "f.xlsx", survey(run), at_once=False)
+    strange = uploads.create_upload("answers", other, "f.xlsx", survey(run), at_once=False)
     assert not strange.plan["remembered"]
     assert strange.plan["questions"] == {"Say yes to 0.": "other"}
 
@@ -148,7 +150,7 @@ def test_what_is_out_now_counts_at_once():
     engine.advance(run.pk)
     slip = open_of(run)[0]
     raw = f"worker,{slip.question.key}\n{slip.candidate.worker.key},yes\n".encode()
-    commit.take(bring(run, raw).pk)
+    commit.commit_import(bring(run, raw).pk)
     slip.refresh_from_db()
     assert slip.answer.response == "yes"
 
@@ -160,9 +162,9 @@ def test_ticked_choices_may_stand_with_commas_between_them():
     row = QuestionRow(1, "fly", "Which fly?", ["gull", "bat"], ["gull", "bat", "whale"], way)
     catalog.take_questions(made, [row])
     question = made.questions.get()
-    assert surveys.ticked(question, "gull, bat") == "gull | bat"
-    assert question.grade(surveys.ticked(question, "bat;gull"))
-    assert surveys.ticked(question, "gull, cow") == "gull, cow"
+    assert surveys.join_ticked(question, "gull, bat") == "gull | bat"
+    assert question.grade(surveys.join_ticked(question, "bat;gull"))
+    assert surveys.join_ticked(question, "gull, cow") == "gull, cow"
 
 
 @pytest.mark.django_db
@@ -274,7 +276,7 @@ def test_answers_that_go_out_a_line_a_worker_come_in_again():
     run = make_run(slots=30, slots_per_worker=5)
     engine.advance(run.pk)
     answer_all(run, crowd(3, good=2, high=0.9, low=0.3))
-    made = exports.make(run, "answers-wide")
+    made = exports.make_file(run, "answers-wide")
     raw = b"".join(made.pieces)
     given = {
         (a.assignment.candidate.worker.key, a.assignment.question.key, a.response)
@@ -282,6 +284,9 @@ def test_answers_that_go_out_a_line_a_worker_come_in_again():
     }
     table = read_table(raw, made.name)
     names = surveys.names_of(run)
-    found = [one for _, one in row_parsers.rows(table, surveys.recognise(table.header, names))]
+    found = [
+        one
+        for _, one in row_parsers.parse_rows(table, surveys.recognise_survey(table.header, names))
+    ]
     assert {(one.worker, one.question, one.response) for one in found} == given
     assert len(found) == len(given) == 30

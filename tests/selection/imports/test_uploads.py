@@ -27,8 +27,8 @@ State = Upload.State
 
 def bring(kind: str, target, text: str | bytes, name: str = "f.csv") -> Upload:
     raw = text.encode() if isinstance(text, str) else text
-    upload = uploads.create(kind, target, name, raw, at_once=False)
-    uploads.finish(upload)
+    upload = uploads.create_upload(kind, target, name, raw, at_once=False)
+    uploads.finish_upload(upload)
     return upload
 
 
@@ -36,8 +36,8 @@ def state_of(upload: Upload) -> str:
     return Upload.objects.get(pk=upload.pk).state
 
 
-def changed(upload: Upload, *pairs: tuple[str, str]) -> platforms.Plan:
-    return platforms.named(platforms.Plan(**upload.plan), upload.header, pairs)
+def changed(upload: Upload, *pairs: tuple[str, str]) -> platforms.ColumnPlan:
+    return platforms.apply_column_choices(platforms.ColumnPlan(**upload.plan), upload.header, pairs)
 
 
 def many(count: int, name: str = "") -> str:
@@ -69,7 +69,7 @@ def test_nothing_is_seen_of_a_file_before_it_is_taken_and_then_all_of_it():
     assert (upload.fine, upload.bad, upload.position) == (25, 0, 25)
     assert pool.workers.count() == 3
     assert not pool.workers.filter(name="new").exists()
-    _, count = commit.take(upload.pk)
+    _, count = commit.commit_import(upload.pk)
     assert count == 25
     assert pool.workers.filter(name="new").count() == pool.workers.count() == 25
     assert bytes(Upload.objects.get().content) == b""
@@ -80,56 +80,62 @@ def test_what_takes_long_is_handed_out_and_goes_on_behind_what_is_stored(monkeyp
     monkeypatch.setattr(uploads, "AT_ONCE", 0)
     monkeypatch.setattr(uploads, "A_TURN", 0)
     pool = make_pool(0)
-    upload = uploads.create("workers", pool, "f.csv", many(35).encode())
+    upload = uploads.create_upload("workers", pool, "f.csv", many(35).encode())
     assert (upload.state, upload.position, handed_out) == (State.READING, 10, [str(upload.pk)])
-    uploads.work(upload.pk)
+    uploads.work_on_upload(upload.pk)
     assert UploadedRow.objects.count() == Upload.objects.get().position == 20
-    uploads.work(upload.pk)
-    uploads.work(upload.pk)
-    uploads.work(upload.pk)
+    uploads.work_on_upload(upload.pk)
+    uploads.work_on_upload(upload.pk)
+    uploads.work_on_upload(upload.pk)
     assert state_of(upload) == State.READY
     assert [row.line for row in upload.rows.all()] == list(range(2, 37))
 
 
 @pytest.mark.usefixtures("small_pieces")
 def test_of_two_who_sort_the_same_piece_one_stores_it():
-    upload = uploads.create("workers", make_pool(0), "f.csv", many(35).encode(), at_once=False)
+    upload = uploads.create_upload(
+        "workers", make_pool(0), "f.csv", many(35).encode(), at_once=False
+    )
     other = Upload.objects.get(pk=upload.pk)
-    assert staging.stage(upload, lambda: True) is False
-    assert staging.stage(other, lambda: True) is None
+    assert staging.stage_rows(upload, lambda: True) is False
+    assert staging.stage_rows(other, lambda: True) is None
     assert UploadedRow.objects.count() == 10
 
 
 @pytest.mark.usefixtures("small_pieces")
 def test_whoever_sorts_a_file_that_was_put_aside_stops():
-    upload = uploads.create("workers", make_pool(0), "f.csv", many(35).encode(), at_once=False)
+    upload = uploads.create_upload(
+        "workers", make_pool(0), "f.csv", many(35).encode(), at_once=False
+    )
 
     def cancelled() -> bool:
-        uploads.put_aside(upload)
+        uploads.discard_upload(upload)
         return False
 
-    assert staging.stage(upload, cancelled) is None
+    assert staging.stage_rows(upload, cancelled) is None
     assert not UploadedRow.objects.exists()
-    uploads.work(upload.pk)  # a message that comes late
+    uploads.work_on_upload(upload.pk)  # a message that comes late
 
 
 @pytest.mark.usefixtures("small_pieces", "handed_out")
 def test_the_sweep_hands_out_what_was_lost_and_forgets_what_nobody_took(handed_out):
-    upload = uploads.create("workers", make_pool(0), "f.csv", many(35).encode(), at_once=False)
-    uploads.sweep()
+    upload = uploads.create_upload(
+        "workers", make_pool(0), "f.csv", many(35).encode(), at_once=False
+    )
+    uploads.sweep_uploads()
     assert handed_out == []
     Upload.objects.update(moved=timezone.now() - uploads.LOST * 2)
-    uploads.sweep()
+    uploads.sweep_uploads()
     assert handed_out == [str(upload.pk)]
     Upload.objects.update(created=timezone.now() - uploads.KEPT * 2)
-    uploads.sweep()
+    uploads.sweep_uploads()
     assert not Upload.objects.exists()
 
 
 @pytest.mark.usefixtures("small_pieces")
 def test_what_comes_again_is_found_pieces_later():
     upload = bring("workers", make_pool(0), many(25) + "w3,again\n")
-    (problem,) = commit.left_out(upload, "refuse")
+    (problem,) = commit.rejected_rows(upload, "refuse")
     assert (problem.line, problem.why) == (27, "This worker is there already, in line 5.")
 
 
@@ -147,7 +153,7 @@ def test_a_row_that_cannot_be_read_fails_the_file_and_names_its_line():
         "quotation marks.",
     )
     with pytest.raises(NotFound):
-        commit.take(upload.pk)
+        commit.commit_import(upload.pk)
 
 
 # -- columns
@@ -158,23 +164,25 @@ def test_columns_that_nobody_knows_are_asked_for_and_remembered_for_the_team():
     text = "Chiffre;Vorname\nA1;Jörg\n".encode("cp1252")
     upload = bring("workers", pool, text)
     assert upload.state == State.OPEN
-    plan = platforms.named(
-        platforms.Plan(**upload.plan), upload.header, [("Chiffre", "worker"), ("Vorname", "name")]
+    plan = platforms.apply_column_choices(
+        platforms.ColumnPlan(**upload.plan),
+        upload.header,
+        [("Chiffre", "worker"), ("Vorname", "name")],
     )
     uploads.name_columns(upload, plan)
     assert state_of(upload) == State.READY
-    commit.take(upload.pk)
+    commit.commit_import(upload.pk)
     assert pool.workers.get(key="A1").name == "Jörg"
     again = bring("workers", pool, "Vorname,Chiffre\nAda,A2\n")
     assert again.state == State.READY
-    assert platforms.Plan(**again.plan).remembered
+    assert platforms.ColumnPlan(**again.plan).remembered
     assert ColumnNames.objects.count() == 1
 
 
 def test_reading_it_anew_forgets_what_was_sorted():
     upload = bring("workers", make_pool(0), "worker,name\nA1,Ada\nA2,Ben\n")
-    plan = platforms.named(
-        platforms.Plan(**upload.plan), upload.header, [("name", "worker"), ("worker", "")]
+    plan = platforms.apply_column_choices(
+        platforms.ColumnPlan(**upload.plan), upload.header, [("name", "worker"), ("worker", "")]
     )
     uploads.name_columns(upload, plan)
     assert [row.key for row in upload.rows.all()] == ["Ada", "Ben"]
@@ -183,10 +191,10 @@ def test_reading_it_anew_forgets_what_was_sorted():
 
 def test_letters_can_be_read_otherwise():
     upload = bring("workers", make_pool(0), "worker,name\nA1,Łukasz Żak\n".encode("cp1250"))
-    uploads.name_columns(upload, platforms.Plan(**upload.plan), "cp1250")
+    uploads.name_columns(upload, platforms.ColumnPlan(**upload.plan), "cp1250")
     assert upload.rows.get().data["name"] == "Łukasz Żak"
     with pytest.raises(Refused, match="not text in UTF-8"):
-        uploads.name_columns(upload, platforms.Plan(**upload.plan), "utf-8")
+        uploads.name_columns(upload, platforms.ColumnPlan(**upload.plan), "utf-8")
 
 
 # -- undoing
@@ -196,34 +204,34 @@ def test_undoing_takes_back_the_new_workers_and_puts_back_the_old():
     pool = make_pool(0)
     Worker.objects.create(pool=pool, key="w1", name="Before", attributes={"a": "b"})
     upload = bring("workers", pool, many(3, "After"))
-    commit.take(upload.pk)
-    commit.undo(upload.pk)
+    commit.commit_import(upload.pk)
+    commit.undo_import(upload.pk)
     (worker,) = pool.workers.all()
     assert (worker.key, worker.name, worker.attributes) == ("w1", "Before", {"a": "b"})
     assert not Upload.objects.exists()
     with pytest.raises(NotFound):
-        commit.undo(upload.pk)
+        commit.undo_import(upload.pk)
 
 
 def test_only_the_last_file_can_be_undone():
     pool = make_pool(0)
     first, second = bring("workers", pool, many(2)), bring("workers", pool, many(3))
-    commit.take(first.pk)
-    commit.take(second.pk)
+    commit.commit_import(first.pk)
+    commit.commit_import(second.pk)
     assert uploads.last_taken("workers", pool) == second
     with pytest.raises(NotFound):
-        commit.undo(first.pk)
-    commit.undo(second.pk)
+        commit.undo_import(first.pk)
+    commit.undo_import(second.pk)
     assert pool.workers.count() == 2
 
 
 def test_workers_that_a_run_has_stay():
     pool = make_pool(0)
     upload = bring("workers", pool, many(6))
-    commit.take(upload.pk)
+    commit.commit_import(upload.pk)
     make_run(pool=pool)
     with pytest.raises(Conflict, match="A run uses"):
-        commit.undo(upload.pk)
+        commit.undo_import(upload.pk)
     assert pool.workers.count() == 6
 
 
@@ -234,11 +242,11 @@ def gold(*keys: str, prompt: str = "New?") -> str:
 def test_questions_are_numbered_on_replaced_in_place_and_undone():
     asked = make_questions(2)
     upload = bring("questions", asked, gold("q1", "q7", "q8"))
-    commit.take(upload.pk)
+    commit.commit_import(upload.pk)
     rows = list(asked.questions.values_list("number", "key", "prompt"))
     assert [row[:2] for row in rows] == [(0, "q0"), (1, "q1"), (2, "q7"), (3, "q8")]
     assert rows[1][2] == rows[3][2] == "New?"
-    commit.undo(upload.pk)
+    commit.undo_import(upload.pk)
     assert list(asked.questions.values_list("number", "key")) == [(0, "q0"), (1, "q1")]
     assert not Question.objects.filter(prompt="New?").exists()
 
@@ -246,14 +254,14 @@ def test_questions_are_numbered_on_replaced_in_place_and_undone():
 def test_questions_of_a_set_that_a_run_uses_stay_and_so_do_those_others_follow():
     asked = make_questions(0)
     upload = bring("questions", asked, gold("q1", "q2"))
-    commit.take(upload.pk)
+    commit.commit_import(upload.pk)
     late = Question.objects.create(question_set=asked, number=2, key="q3", prompt="Later?")
     with pytest.raises(Conflict, match="added behind"):
-        commit.undo(upload.pk)
+        commit.undo_import(upload.pk)
     late.delete()
     make_run(question_set=asked, n=3, k=1)
     with pytest.raises(Conflict, match="A run uses"):
-        commit.undo(upload.pk)
+        commit.undo_import(upload.pk)
 
 
 def test_a_question_that_was_asked_since_it_was_sorted_is_not_changed():
@@ -262,7 +270,7 @@ def test_a_question_that_was_asked_since_it_was_sorted_is_not_changed():
     assert upload.fine == 20
     engine.advance(run.pk)
     with pytest.raises(Conflict, match="has been asked in a run"):
-        commit.take(upload.pk)
+        commit.commit_import(upload.pk)
     assert not Question.objects.filter(prompt="New?").exists()
 
 
@@ -273,15 +281,15 @@ def answers(run, *pairs: tuple[str, str]) -> str:
 def test_answers_that_wait_can_be_undone_until_the_run_uses_one():
     run = make_run(questions=30)
     upload = bring("answers", run, answers(run, ("w0", "q1"), ("w1", "q2")))
-    commit.take(upload.pk)
+    commit.commit_import(upload.pk)
     assert RecordedAnswer.objects.count() == 2
-    commit.undo(upload.pk)
+    commit.undo_import(upload.pk)
     assert not RecordedAnswer.objects.exists()
     upload = bring("answers", run, answers(run, ("w0", "q1"), ("w1", "q2")))
-    commit.take(upload.pk)
+    commit.commit_import(upload.pk)
     RecordedAnswer.objects.first().delete()  # as the engine does that asks for it
     with pytest.raises(Conflict, match="has used answers of this file"):
-        commit.undo(upload.pk)
+        commit.undo_import(upload.pk)
 
 
 def test_answers_that_count_at_once_stay():
@@ -290,11 +298,11 @@ def test_answers_that_count_at_once_stay():
     out = open_of(run)[0]
     pairs = [(out.candidate.worker.key, out.question.key)]
     upload = bring("answers", run, answers(run, *pairs))
-    assert commit.when_counted(upload, "refuse") == (1, 0, 0)
-    commit.take(upload.pk)
+    assert commit.count_by_moment(upload, "refuse") == (1, 0, 0)
+    commit.commit_import(upload.pk)
     assert Answer.objects.get().assignment_id == out.pk
     with pytest.raises(Conflict, match="has used answers of this file"):
-        commit.undo(upload.pk)
+        commit.undo_import(upload.pk)
 
 
 def test_an_answer_whose_time_ran_out_since_it_was_sorted_is_left_out():
@@ -303,7 +311,7 @@ def test_an_answer_whose_time_ran_out_since_it_was_sorted_is_left_out():
     out = open_of(run)[0]
     upload = bring("answers", run, answers(run, (out.candidate.worker.key, out.question.key)))
     type(out).objects.filter(pk=out.pk).update(due=timezone.now() - timedelta(minutes=1))
-    _, count = commit.take(upload.pk)
+    _, count = commit.commit_import(upload.pk)
     assert count == 0
     assert not Answer.objects.exists()
     assert not RecordedAnswer.objects.exists()
@@ -314,4 +322,4 @@ def test_a_file_for_what_is_gone_is_refused():
     upload = bring("workers", pool, many(2))
     Pool.objects.all().delete()
     with pytest.raises(NotFound, match="not there any more"):
-        commit.take(upload.pk)
+        commit.commit_import(upload.pk)

@@ -44,7 +44,7 @@ def test_every_format_is_written_as_the_page_has_it(run, tmp_path):
         out = tmp_path / f"{name}.{each.ending}"
         export("--format", name, "--out", out, "--", "-dashed")
         if each.ending not in ("xlsx", "html"):  # these hold the moment they were made in
-            assert out.read_bytes() == b"".join(exports.make(run, name).pieces)
+            assert out.read_bytes() == b"".join(exports.make_file(run, name).pieces)
         assert out.stat().st_size
     assert {path.suffix for path in tmp_path.iterdir()} >= {".csv", ".json", ".xlsx", ".txt"}
 

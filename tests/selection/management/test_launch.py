@@ -19,7 +19,7 @@ from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
 SET = ("ADDRESS", "HERE", "ALLOWED_HOSTS", "SAMPLE_RUN", "SAMPLE_GOLD", "CROWD_TOKEN", "PUBLIC_URL")
-supervise = launch.supervise
+supervise = launch.start_supervisor
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def started(monkeypatch, tmp_path):
     run = make_run()
     monkeypatch.setattr(launch.demo, "prepare", lambda path: run)
     monkeypatch.setattr(launch, "collect_static", lambda: None)
-    monkeypatch.setattr(launch, "supervise", lambda: None)
+    monkeypatch.setattr(launch, "start_supervisor", lambda: None)
     monkeypatch.setattr(launch, "LOGIN", tmp_path / "first-login")
     monkeypatch.setattr(launch, "call_command", lambda *given, **more: None)  # migrate
 
@@ -57,7 +57,7 @@ def started(monkeypatch, tmp_path):
     ],
 )
 def test_the_addresses_that_it_prints_open(started, monkeypatch, settings, host, own, opened):
-    monkeypatch.setattr(launch, "outward", lambda elsewhere: own)
+    monkeypatch.setattr(launch, "outward_address", lambda elsewhere: own)
     said, port = started(host)
     found = re.findall(r"http://(\S+)/admin/\s", said)
     assert found == [f"{name}:{port}" for name in opened]
@@ -70,7 +70,7 @@ def test_the_addresses_that_it_prints_open(started, monkeypatch, settings, host,
 
 
 def test_the_address_that_others_reach_is_none_of_this_machine_alone():
-    assert not launch.outward("192.0.2.1").startswith(("127.", "0."))
+    assert not launch.outward_address("192.0.2.1").startswith(("127.", "0."))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_folder_may_have_any_name(monkeypatch, settings, started, folder):
     settings.VAR_DIR = Path(f"{folder}/var")
     monkeypatch.setattr(sys, "executable", f"{folder}/python")
     monkeypatch.setattr(os, "execv", lambda path, words: None)
-    monkeypatch.setattr(launch, "supervise", supervise)
+    monkeypatch.setattr(launch, "start_supervisor", supervise)
     started("127.0.0.1")
     known = RawConfigParser(delimiters="=", comment_prefixes=";")
     known.read(settings.BASE_DIR / "supervisord.conf")

@@ -234,14 +234,17 @@ def test_ctrl_c_leaves_nothing_behind(past, out, tmp_path):
 
 def test_regrets_compare_with_the_best_by_recorded_accuracy():
     accuracy = {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.2}
-    best, other = replays.regrets(accuracy, ["a", "b"]), replays.regrets(accuracy, ["d", "a"])
+    best, other = (
+        replays.compute_regrets(accuracy, ["a", "b"]),
+        replays.compute_regrets(accuracy, ["d", "a"]),
+    )
     assert (best.aggregate, best.explore_k) == (0, 0)
     assert other.aggregate == pytest.approx(0.3)
     assert other.explore_k == pytest.approx(0.6)
 
 
 def test_recorded_accuracies_are_over_tasks_with_gold(past):
-    known = crowd.read(*past)
+    known = crowd.read_crowd(*past)
     assert len(known.workers) == 6
     assert all(len(right) == 60 for right in known.right.values())
     assert known.accuracy["w1"] > 0.85 > 0.6 > known.accuracy["w6"]
@@ -308,8 +311,8 @@ def test_this_question_set_is_refused_where_it_cannot_be(tmp_path, past, out):
 def test_a_run_set_up_by_hand_chooses_alike_with_the_same_seed_slots_and_order(past, out):
     replay(past, out, "--slots", "100", "--keep")
     kept = Run.objects.get()
-    answers, _ = row_parsers.answers(past[0].read_text(), "answers.csv")
-    known = row_parsers.gold(past[1].read_text(), "gold.csv")
+    answers, _ = row_parsers.parse_answers(past[0].read_text(), "answers.csv")
+    known = row_parsers.parse_gold(past[1].read_text(), "gold.csv")
     pool = Pool.objects.create(name="by hand")
     keys = dict.fromkeys(row.worker for row in answers)
     catalog.take_workers(pool, [WorkerRow(0, key, "", {}) for key in keys])
@@ -319,10 +322,10 @@ def test_a_run_set_up_by_hand_chooses_alike_with_the_same_seed_slots_and_order(p
     fields = ("k", "algorithm", "epsilon", "delta", "seed")
     own = {field: getattr(kept, field) for field in fields}
     draft = Run(name="by hand", pool=pool, question_set=question_set, recorded_only=True, **own)
-    run = lifecycle.create(draft)
-    lifecycle.start(run)
+    run = lifecycle.create_run(draft)
+    lifecycle.start_run(run)
     run.refresh_from_db()
-    validate_answers.take(run, validate_answers.sort(run, answers))
+    validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, answers))
     while engine.advance(run.pk):
         pass
     columns = ("worker__key", "arm", "asked", "pulls", "rewards", "verdict")

@@ -137,7 +137,9 @@ def test_a_worker_draws_for_each_kind_anew(past, out):
 
 def test_losses_are_against_the_best_that_is_allowed(past, out):
     replay(past, out, "--one-kind-each", "--keep")
-    lost = question_kinds.losses(Run.objects.get(), crowd.read(*past), [["w0"], ["w2"]])
+    lost = question_kinds.compute_losses(
+        Run.objects.get(), crowd.read_crowd(*past), [["w0"], ["w2"]]
+    )
     assert lost.overall == pytest.approx((0.9 + 1.0 - 1.0 - 0.6) / 2)
     assert lost.each == pytest.approx([0.9 - 1.0, 1.0 - 0.6])
     assert lost.unknown == [0, 0]

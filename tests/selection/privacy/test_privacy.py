@@ -33,7 +33,7 @@ from selection.models import (
     Webhook,
     Worker,
 )
-from selection.privacy.identity import everybody
+from selection.privacy.identity import same_people
 from selection.questions import corrections
 from selection.runs import consistency, lifecycle, manual_verdicts, roster
 from selection.worker import links
@@ -64,7 +64,7 @@ def answered(assignment: object) -> str:
 
 
 def people_of(run: Run, key: str = KEY) -> list[Worker]:
-    return privacy.people(key, run.team)
+    return privacy.same_person(key, run.team)
 
 
 def everything() -> str:
@@ -85,7 +85,7 @@ def wrote(run: Run, client: Client) -> None:
         {"pool": run.pool_id, "key": KEY, "name": NAME, "attributes": '{"mail": "x"}'},
     )
     candidate = run.candidates.get(worker__key=KEY)
-    manual_verdicts.override(candidate, 1, "ada", f"{NAME} is known to us.")
+    manual_verdicts.override_verdict(candidate, 1, "ada", f"{NAME} is known to us.")
     asked = candidate.assignments.first()
     Complaint.objects.create(assignment=asked, text=f"{NAME} here: odd", at=timezone.now())
     practice = Practice.objects.create(question_set=run.question_set, prompt="Try this")
@@ -100,9 +100,9 @@ def wrote(run: Run, client: Client) -> None:
     Delivery.objects.create(webhook=hook, kind="worker.accepted", body=body, made=timezone.now())
     for into in ("waits", "taken"):
         text = f"worker,name,mail\n{KEY},{NAME},x\n{into},y,\n"
-        brought = uploads.create("workers", run.pool, f"{into}.csv", text.encode())
+        brought = uploads.create_upload("workers", run.pool, f"{into}.csv", text.encode())
         if into == "taken":
-            commit.take(brought.pk)
+            commit.commit_import(brought.pk)
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def ada(client: Client) -> Client:
 def test_all_that_is_kept_about_a_worker_is_given_out(ada):
     run = play(world(), answered)
     wrote(run, ada)
-    document = json.loads(json.dumps(privacy.export(people_of(run))))
+    document = json.loads(json.dumps(privacy.export_worker(people_of(run))))
     assert document["worker"] == KEY
     assert document["pools"] == [{"pool": str(run.pool), "name": NAME, "attributes": {"mail": "x"}}]
     (own,) = document["runs"]
@@ -161,17 +161,17 @@ def test_nothing_but_the_answers_is_left_of_who_was_erased(ada):
     run = play(world(), answered)
     wrote(run, ada)
     assert NAME in everything()
-    before = reports.dump(Run.objects.get(pk=run.pk), anonymous=True)
-    done = privacy.erase(people_of(run), "ada", "asked to")
+    before = reports.dump_run(Run.objects.get(pk=run.pk), anonymous=True)
+    done = privacy.erase_worker(people_of(run), "ada", "asked to")
     left = everything()
     for word in (KEY, NAME, "Hopper", "mail"):
         assert word not in left
     assert done.runs == [run.name]
-    after = reports.dump(Run.objects.get(pk=run.pk), anonymous=True)
+    after = reports.dump_run(Run.objects.get(pk=run.pk), anonymous=True)
     assert {**after, "events": 0, "digest": 0} == {**before, "events": 0, "digest": 0}
-    assert reports.verify(after).same
-    assert done.pseudonym in {line.worker for line in reports.standings(run)}
-    assert privacy.people(KEY, run.team) == []
+    assert reports.verify_dump(after).same
+    assert done.pseudonym in {line.worker for line in reports.worker_standings(run)}
+    assert privacy.same_person(KEY, run.team) == []
 
 
 @pytest.mark.parametrize("key", ["Grünwald", 'Ann "Ace" Öz', "a\\b"])
@@ -184,7 +184,7 @@ def test_messages_that_name_them_are_found_however_they_are_escaped(key):
         about = {"webhook": hook, "kind": "worker.accepted", "made": timezone.now()}
         Delivery.objects.create(body=body, said=f"thanks for {key}", **about)
     other = Delivery.objects.create(body='{"worker": "w1"}', said="thanks", **about)
-    done = privacy.erase(privacy.people(key, pool.team), "ada")
+    done = privacy.erase_worker(privacy.same_person(key, pool.team), "ada")
     mine = Delivery.objects.exclude(pk=other.pk)
     assert [json.loads(one.body)["data"][0]["worker"] for one in mine] == [done.pseudonym] * 2
     assert {one.said for one in mine} == {""}
@@ -195,7 +195,7 @@ def test_messages_that_name_them_are_found_however_they_are_escaped(key):
 def test_the_audit_log_forgets_them_and_says_who_erased_them(ada):
     run = play(world(), answered)
     wrote(run, ada)
-    done = privacy.erase(people_of(run), "ada", "asked to")
+    done = privacy.erase_worker(people_of(run), "ada", "asked to")
     entry = AuditEntry.objects.get(kind="erased")
     assert (entry.who, entry.why, entry.name) == ("ada", "asked to", done.pseudonym)
     changed = AuditEntry.objects.get(model="worker", kind="changed")
@@ -206,9 +206,9 @@ def test_their_links_open_nothing_and_they_are_out_of_what_goes_on():
     run = world(epsilon=0.05)
     engine.advance(run.pk)
     candidate = run.candidates.get(worker__key=KEY)
-    link = f"/work/{links.token(candidate.pk, candidate.links)}/"
+    link = f"/work/{links.worker_token(candidate.pk, candidate.links)}/"
     assert Client().get(link).status_code == 200
-    done = privacy.erase(people_of(run), "ada")
+    done = privacy.erase_worker(people_of(run), "ada")
     assert done.withdrawn == [run.name]
     assert Client().get(link).status_code == 404
     candidate.refresh_from_db()
@@ -219,7 +219,7 @@ def test_their_links_open_nothing_and_they_are_out_of_what_goes_on():
 
 def test_no_pool_counts_them_and_no_later_run_asks_them(ada):
     run = play(world(), answered)
-    privacy.erase(people_of(run), "ada")
+    privacy.erase_worker(people_of(run), "ada")
     assert run.pool.workers.count() == 5
     later = make_run(pool=run.pool)
     assert later.candidates.count() == 5
@@ -238,7 +238,7 @@ def test_the_same_id_is_one_person_in_all_pools_of_a_team_and_another_in_another
     bees = Team.objects.create(name="Bees")
     theirs = Pool.objects.create(name="theirs", team=bees)
     theirs.workers.create(key=KEY, name="Somebody else")
-    privacy.erase(people_of(run), "ada")
+    privacy.erase_worker(people_of(run), "ada")
     assert second.workers.count() == 0
     assert theirs.workers.get().key == KEY
 
@@ -251,8 +251,8 @@ def test_names_are_found_as_whole_words_whatever_is_in_them(key):
     if key != "w1":
         Worker.objects.filter(pk=first.pk).update(key=key)
     others = run.pool.workers.create(key="w11")
-    roster.withdraw(run, [key], "ada", f"{key} asked to, w11 did not")
-    done = privacy.erase(privacy.people(key, run.team), "ada")
+    roster.withdraw_workers(run, [key], "ada", f"{key} asked to, w11 did not")
+    done = privacy.erase_worker(privacy.same_person(key, run.team), "ada")
     event = run.events.get(kind="withdraw")
     assert event.what == f"Withdrawn: {done.pseudonym}."
     assert event.why == f"{done.pseudonym} asked to, w11 did not"
@@ -282,7 +282,7 @@ def test_the_page_says_what_goes_and_erases_and_the_api_does(ada):
 
 def test_who_was_erased_is_a_pseudonym_in_every_export(ada):
     run = play(world(), answered)
-    done = privacy.erase(people_of(run), "ada")
+    done = privacy.erase_worker(people_of(run), "ada")
     lines = "\n".join(lines_of(ada.get(admin_url("run_export", run.pk, "all-csv"))))
     assert done.pseudonym in lines
     assert KEY not in lines
@@ -321,14 +321,14 @@ def test_workers_go_when_all_their_runs_ended_long_enough_ago(days):
     Candidate.objects.create(run=later, worker=run.pool.workers.get(key="w1"), arm=0)
     run.pool.workers.create(key="in no run")
     days(PERSONAL_DATA_DAYS=32)
-    assert privacy.due().workers == 0
+    assert privacy.count_due().workers == 0
     days(PERSONAL_DATA_DAYS=30)
-    assert privacy.due().workers == 5
+    assert privacy.count_due().workers == 5
     tasks.retain()
     left = set(run.pool.workers.values_list("key", flat=True))
     assert left == {"w1", "in no run"}
     assert {one.who for one in AuditEntry.objects.filter(kind="erased")} == {"retention"}
-    assert privacy.due().workers == 0
+    assert privacy.count_due().workers == 0
 
 
 def test_as_many_people_as_are_due_are_found_with_as_many_queries(
@@ -340,10 +340,10 @@ def test_as_many_people_as_are_due_are_found_with_as_many_queries(
     for key in ("w0", "Zoë", "not asked"):
         second.workers.create(key=key)
     with CaptureQueriesContext(connection) as few:
-        found = everybody([(key, run.team_id) for key in ("Zoë", "w0", "nobody")])
+        found = same_people([(key, run.team_id) for key in ("Zoë", "w0", "nobody")])
     assert [[row.pool for row in rows] for rows in found] == 2 * [[run.pool, second]]
     with django_assert_max_num_queries(len(few)):
-        assert len(everybody([(f"w{i}", run.team_id) for i in range(20)])) == 19
+        assert len(same_people([(f"w{i}", run.team_id) for i in range(20)])) == 19
 
 
 def test_one_whose_id_is_still_in_use_elsewhere_in_the_team_stays(days):
@@ -369,7 +369,7 @@ def test_an_id_is_in_use_elsewhere_however_its_accents_are_written(days, form):
     elsewhere = Pool.objects.create(name="in no run")
     elsewhere.workers.create(key=unicodedata.normalize(other, "Zoë"))
     for run in (first, second):
-        lifecycle.stop(run)
+        lifecycle.stop_run(run)
     ended(first, 31)
     days(PERSONAL_DATA_DAYS=30)
     tasks.retain()
@@ -394,7 +394,7 @@ def test_addresses_leave_the_audit_log_in_time(days):
             name="x",
         )
     days(AUDIT_ADDRESS_DAYS=30)
-    assert privacy.due().addresses == 1
+    assert privacy.count_due().addresses == 1
     tasks.retain()
     found = AuditEntry.objects.filter(model="pool").order_by("id")
     assert [one.address for one in found] == ["", "192.0.2.2"]
@@ -405,7 +405,7 @@ def test_responses_go_and_grades_and_promises_stay(days):
     waiting = run.candidates.first()
     question = run.question_set.questions.last()
     RecordedAnswer.objects.create(candidate=waiting, question=question, response="kept apart")
-    before = reports.dump(run, anonymous=True)["result"]
+    before = reports.dump_run(run, anonymous=True)["result"]
     asked = waiting.assignments.first()
     Complaint.objects.create(assignment=asked, text="odd", at=timezone.now())
     ended(run, 31)
@@ -415,10 +415,10 @@ def test_responses_go_and_grades_and_promises_stay(days):
     assert not RecordedAnswer.objects.exists()
     assert not Complaint.objects.exists()
     run.refresh_from_db()
-    after = reports.dump(run, anonymous=True)
-    assert (after["result"], reports.verify(after).same) == (before, True)
+    after = reports.dump_run(run, anonymous=True)
+    assert (after["result"], reports.verify_dump(after).same) == (before, True)
     assert "responses were deleted, 30 days after the end" in run.events.first().what
-    assert consistency.faults(run) == consistency.repair(run) == []
+    assert consistency.find_faults(run) == consistency.repair_run(run) == []
     tasks.retain()
     assert run.events.filter(kind="retention").count() == 1
 
@@ -426,7 +426,7 @@ def test_responses_go_and_grades_and_promises_stay(days):
 def test_a_payment_list_is_the_same_after_responses_went(days):
     run = play(world(), answered)
     asked = Answer.objects.earliest("pk").assignment.question
-    corrections.retire(asked, "ada", "ambiguous")
+    corrections.retire_question(asked, "ada", "ambiguous")
     spent, given = run.count_spent(), reports.count_given(run)
     assert run.answers.said().filter(void=True).exists()
     ended(run, 31)
@@ -435,8 +435,8 @@ def test_a_payment_list_is_the_same_after_responses_went(days):
     assert not run.answers.said().exists()
     assert (run.count_spent(), reports.count_given(run)) == (spent, given)
     void = run.answers.filter(void=True).count()
-    corrections.restore(asked, "ada", "it was fine")
-    corrections.retire(asked, "ada", "or not")
+    corrections.restore_question(asked, "ada", "it was fine")
+    corrections.retire_question(asked, "ada", "or not")
     assert run.answers.filter(void=True).count() == void  # they stay as they were graded
     assert (run.count_spent(), reports.count_given(run)) == (spent, given)
 
@@ -444,9 +444,9 @@ def test_a_payment_list_is_the_same_after_responses_went(days):
 def test_a_run_that_goes_on_keeps_its_responses(days):
     run = play(make_run(epsilon=0.05, question_set=make_questions(30)), crowd(1, 2), most=2)
     days(RESPONSES_DAYS=1, PERSONAL_DATA_DAYS=1)
-    assert (privacy.due().runs, privacy.due().workers) == (0, 0)
-    lifecycle.stop(run)
-    assert privacy.due().runs == 0
+    assert (privacy.count_due().runs, privacy.count_due().workers) == (0, 0)
+    lifecycle.stop_run(run)
+    assert privacy.count_due().runs == 0
 
 
 def test_the_command_says_what_would_go_and_does_it_when_told(days, tmp_path: Path):

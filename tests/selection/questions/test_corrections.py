@@ -26,7 +26,7 @@ def miskeyed(*numbers: int, size: int = 200):
 def mend(question_set, *numbers: int) -> None:
     for question in question_set.questions.filter(number__in=numbers):
         right = Gold(question.prompt, ["yes"], question.choices, question.grading)
-        corrections.correct(question, right, "ada", "the key was wrong")
+        corrections.correct_question(question, right, "ada", "the key was wrong")
 
 
 def check_tallies(run: Run) -> None:
@@ -109,14 +109,14 @@ def test_an_algorithm_in_rounds_is_played_again_as_if_the_key_had_been_right():
 def test_a_retired_question_is_asked_no_more_and_costs_nothing():
     run = make_run(n=3, k=1, questions=40, budget=30, epsilon=0.01, slots=9)
     for question in run.question_set.questions.filter(number__lt=20):
-        corrections.retire(question, "ada", "ambiguous")
+        corrections.retire_question(question, "ada", "ambiguous")
     play(run, crowd(2, good=1))
     assert run.ending == Run.Ending.BUDGET
     given = Answer.objects.filter(run=run, void=False)
     assert given.count() == 30
     assert not given.filter(assignment__question__number__lt=20).exists()
-    assert reports.progress(run).spent == 30
-    assert reports.progress(run).left == 0
+    assert reports.read_progress(run).spent == 30
+    assert reports.read_progress(run).left == 0
     check_tallies(run)
 
 
@@ -124,23 +124,25 @@ def test_a_retired_question_that_is_out_closes_and_lets_later_answers_count():
     run = make_run(n=4, k=1, slots=12, algorithm="adaptive-top-k")
     engine.advance(run.pk)
     first, second, third = open_of(run)[:3]
-    recording.record(second.pk, "yes")
-    recording.record(third.pk, "yes")
-    corrections.retire(first.question, "ada", "ambiguous")
+    recording.record_answer(second.pk, "yes")
+    recording.record_answer(third.pk, "yes")
+    corrections.retire_question(first.question, "ada", "ambiguous")
     engine.advance(run.pk)
     candidate = Candidate.objects.get(pk=first.candidate_id)
     assert (candidate.pulls, candidate.void, candidate.rewards) == (2, 1, 2)
-    assert recording.record(first.pk, "yes").duplicate  # the worker is thanked, and it says nothing
+    assert recording.record_answer(
+        first.pk, "yes"
+    ).duplicate  # the worker is thanked, and it says nothing
 
 
 def test_every_question_retired_ends_the_run_for_want_of_questions():
     run = make_run(n=3, k=1, questions=6, epsilon=0.01)
     engine.advance(run.pk)
     for question in run.question_set.questions.all():
-        corrections.retire(question, "ada", "all wrong")
+        corrections.retire_question(question, "ada", "all wrong")
     play(run, crowd(2, good=1))
     assert run.ending == Run.Ending.QUESTIONS
-    assert reports.progress(run).spent == 0
+    assert reports.read_progress(run).spent == 0
 
 
 @pytest.mark.parametrize("name", ["lucb", "adaptive-top-k"])
@@ -153,10 +155,10 @@ def test_what_was_retired_and_restored_counts_as_before(name):
     out = {one.question_id for one in open_of(run)}
     given = Answer.objects.exclude(applied_in=None).exclude(assignment__question__in=out)
     question = given.order_by("pk").first().assignment.question
-    corrections.retire(question, "ada", "ambiguous")
+    corrections.retire_question(question, "ada", "ambiguous")
     check_tallies(run)
     assert sum(row[3] for row in facts(run)) > 0
-    corrections.restore(Question.objects.get(pk=question.pk), "ada", "it was fine")
+    corrections.restore_question(Question.objects.get(pk=question.pk), "ada", "it was fine")
     check_tallies(run)
     assert facts(run) == before
 
@@ -174,7 +176,7 @@ def test_a_void_answer_behind_one_that_waits_for_its_round_waits_as_well():
     engine.advance(run.pk)
     one = run.candidates.get(arm=0)
     mine = list(one.assignments.order_by("position").select_related("question"))
-    corrections.retire(mine[-1].question, "ada", "ambiguous")
+    corrections.retire_question(mine[-1].question, "ada", "ambiguous")
     play(run, crowd(3, good=1, high=1.0, low=0.0))
     assert run.ending == "promise"
     check_tallies(run)
@@ -203,7 +205,7 @@ def test_what_was_proved_under_the_old_key_is_forgotten():
     assert run.proof
     proved = run.proof["step"]
     question = Answer.objects.exclude(applied_in=None).first().assignment.question
-    corrections.retire(question, "ada", "ambiguous")
+    corrections.retire_question(question, "ada", "ambiguous")
     run.refresh_from_db()
     assert run.proof["step"] == run.steps > proved
     assert run.history.get(number=run.steps).gap == run.proof["epsilon"]
@@ -228,14 +230,14 @@ def ended_by_wrong_keys() -> tuple[Run, object]:
 
 def test_an_ended_run_is_judged_anew_and_says_so():
     run, question_set = ended_by_wrong_keys()
-    chosen = {row.worker for row in reports.standings(run) if row.selected}
+    chosen = {row.worker for row in reports.worker_standings(run) if row.selected}
     assert not chosen & {"w0", "w1"}
     mend(question_set, *range(80))
     run.refresh_from_db()
     assert run.status == "ended"
     assert run.regraded
     check_tallies(run)
-    export = reports.export(run)
+    export = reports.export_run(run)
     assert export["regraded"] == run.regraded.isoformat(" ", "seconds")
     assert "Gold answers were corrected after its end" in export["promise"]
     if run.ending == "promise":
@@ -252,7 +254,7 @@ def lost() -> Run:
     play(run, clear())
     assert run.ending == "promise"
     for question in run.question_set.questions.filter(number__lt=70):
-        corrections.retire(question, "ada", "ambiguous")
+        corrections.retire_question(question, "ada", "ambiguous")
     run.refresh_from_db()
     return run
 
@@ -268,9 +270,9 @@ def test_a_promise_that_does_not_hold_any_more_is_not_claimed():
 
 def test_a_run_that_lost_its_promise_can_go_on_to_keep_it():
     run = lost()
-    lifecycle.reopen(run, "ada", "more answers are needed")
+    lifecycle.reopen_run(run, "ada", "more answers are needed")
     for question in run.question_set.questions.exclude(retired=None):
-        corrections.restore(question, "ada", "they were fine")
+        corrections.restore_question(question, "ada", "they were fine")
     run.refresh_from_db()
     assert (run.status, run.regraded) == ("running", None)
     play(run, clear())
@@ -288,8 +290,8 @@ def test_a_run_that_lost_its_promise_with_its_money_needs_more_of_it():
     run.save()
     assert (run.reopens, run.may_be_raised) == (False, True)
     with pytest.raises(Conflict, match="raise it"):
-        lifecycle.reopen(run)
-    changes.apply(run, {"budget": run.budget + 50}, "ada")
+        lifecycle.reopen_run(run)
+    changes.apply_changes(run, {"budget": run.budget + 50}, "ada")
     run.refresh_from_db()
     assert (run.status, run.regraded) == ("running", None)
 
@@ -297,10 +299,10 @@ def test_a_run_that_lost_its_promise_with_its_money_needs_more_of_it():
 def test_only_a_run_that_lost_its_promise_goes_on():
     run = make_run(questions=80, **WIDE)
     with pytest.raises(Conflict):
-        lifecycle.reopen(run)
+        lifecycle.reopen_run(run)
     play(run, clear())
     with pytest.raises(Conflict, match="lost its promise"):
-        lifecycle.reopen(run)
+        lifecycle.reopen_run(run)
 
 
 def test_an_ended_run_of_rounds_is_played_again_and_does_not_go_on():
@@ -309,12 +311,12 @@ def test_an_ended_run_of_rounds_is_played_again_and_does_not_go_on():
     assert run.ending == "promise"
     dealt = Assignment.objects.filter(candidate__run=run).values("question")
     for question in run.question_set.questions.filter(pk__in=dealt)[:20]:
-        corrections.retire(question, "ada", "ambiguous")
+        corrections.retire_question(question, "ada", "ambiguous")
     run.refresh_from_db()
     assert (run.status, run.ending) == ("ended", "regraded")
     check_tallies(run)
     with pytest.raises(Conflict, match="carried its plan out"):
-        lifecycle.reopen(run)
+        lifecycle.reopen_run(run)
 
 
 def test_a_reason_is_needed_once_a_question_was_asked():
@@ -322,13 +324,13 @@ def test_a_reason_is_needed_once_a_question_was_asked():
     engine.advance(run.pk)
     asked = open_of(run)[0].question
     with pytest.raises(Refused, match="reason"):
-        corrections.retire(asked)
+        corrections.retire_question(asked)
     asked.refresh_from_db()
     assert asked.retired is None
     with pytest.raises(Refused, match="Nothing would change"):
-        corrections.correct(asked, Gold.of(asked), "ada", "no change")
+        corrections.correct_question(asked, Gold.of(asked), "ada", "no change")
     with pytest.raises(Conflict):
-        corrections.restore(asked, "ada", "not retired")
+        corrections.restore_question(asked, "ada", "not retired")
 
 
 def test_it_says_beforehand_how_many_answers_it_touches():
@@ -337,7 +339,7 @@ def test_it_says_beforehand_how_many_answers_it_touches():
     play(run, crowd(1, good=4, high=1.0))
     question = question_set.questions.get(number=3)
     right = Gold(question.prompt, ["yes"], [], {})
-    (found,) = corrections.touched(question, right)
+    (found,) = corrections.preview_correction(question, right)
     assert (found.run, found.answers, found.graded) == (run, 4, 4)
 
 

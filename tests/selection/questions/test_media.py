@@ -28,7 +28,7 @@ TAKEN = {
 
 @pytest.mark.parametrize("kind", TAKEN)
 def test_a_file_is_what_its_content_says(kind):
-    assert media.take(make_questions(1), "innocent.txt", TAKEN[kind]).type == kind
+    assert media.store_media(make_questions(1), "innocent.txt", TAKEN[kind]).type == kind
 
 
 @pytest.mark.parametrize(
@@ -36,20 +36,20 @@ def test_a_file_is_what_its_content_says(kind):
 )
 def test_what_is_no_picture_sound_or_film_is_refused(data):
     with pytest.raises(Refused, match=r"x\.png is no picture, sound or film that is taken"):
-        media.take(make_questions(1), "x.png", data)
+        media.store_media(make_questions(1), "x.png", data)
     assert not MediaFile.objects.exists()
 
 
 def test_what_is_too_large_is_refused_in_a_sentence():
     with pytest.raises(Refused, match=r"cat\.png is larger than 5 MB"):
-        media.take(make_questions(1), "cat.png", PNG + bytes(5 * media.MB))
+        media.store_media(make_questions(1), "cat.png", PNG + bytes(5 * media.MB))
 
 
 def test_a_name_has_no_folders_and_no_spaces_and_a_new_file_replaces_the_old():
     questions = make_questions(1)
-    first = media.take(questions, "C:\\pictures\\my cat (1).png", PNG)
+    first = media.store_media(questions, "C:\\pictures\\my cat (1).png", PNG)
     assert first.name == "my-cat-1.png"
-    again = media.take(questions, "/x/my cat (1).png", PNG + b"!")
+    again = media.store_media(questions, "/x/my cat (1).png", PNG + b"!")
     assert [file.size for file in questions.media.all()] == [len(PNG) + 1]
     assert again.token != first.token
     assert len(again.token) >= 32

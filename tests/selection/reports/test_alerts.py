@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from selection import engine, reports
 from selection.models import Assignment, Pulse, Run, Step
-from selection.reports.durations import duration
+from selection.reports.durations import format_duration
 from selection.runs import lifecycle
 from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_run
@@ -25,12 +25,12 @@ def swept(db):
 def kinds(run: Run, **later: float) -> list[str]:
     """What it needs so much later."""
     run.refresh_from_db()
-    return [need.kind for need in reports.needs(run, now=timezone.now() + timedelta(**later))]
+    return [need.kind for need in reports.list_alerts(run, now=timezone.now() + timedelta(**later))]
 
 
 def words(run: Run, **later: float) -> str:
     run.refresh_from_db()
-    found = reports.needs(run, now=timezone.now() + timedelta(**later))
+    found = reports.list_alerts(run, now=timezone.now() + timedelta(**later))
     return " ".join(need.words for need in found)
 
 
@@ -96,7 +96,7 @@ def test_an_open_roster_that_nobody_joins():
 
 def test_a_run_that_is_paused_for_long():
     run = make_run()
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
     assert kinds(run, hours=23) == []
     assert words(run, hours=72) == (
         "It has been paused for 3 days: nothing goes out until it goes on."
@@ -105,7 +105,7 @@ def test_a_run_that_is_paused_for_long():
 
 def test_an_ended_run_is_ready_for_review_until_it_is_concluded():
     run = make_run()
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert kinds(run) == ["review"]
     Run.objects.update(concluded=timezone.now())
     assert kinds(run) == []
@@ -113,15 +113,15 @@ def test_an_ended_run_is_ready_for_review_until_it_is_concluded():
 
 def test_what_the_algorithm_doubts_is_among_it():
     run = make_run()
-    doubt = reports.Fit(warnings=("One smooth population would seldom give such answers.",))
-    assert [need.kind for need in reports.needs(run, doubt)] == ["fit"]
+    doubt = reports.ModelFit(warnings=("One smooth population would seldom give such answers.",))
+    assert [need.kind for need in reports.list_alerts(run, doubt)] == ["fit"]
 
 
 def test_the_overview_shows_runs_that_need_a_decision_first(requester):
     waiting = make_run(recorded_only=True, name="Waits for a file")
     make_run(name="Goes well")
     ended = make_run(name="Is over")
-    lifecycle.stop(ended)
+    lifecycle.stop_run(ended)
     page = text_of(requester.get(reverse("admin:index")))
     assert "none are imported yet" in page
     places = [page.index(name) for name in ("Is over", waiting.name, "Goes well")]
@@ -136,7 +136,7 @@ def test_the_page_and_the_api_say_it_too(requester, client, token):
     document = client.get(f"/api/runs/{run.pk}", headers=header).json()
     assert [need["kind"] for need in document["needs"]] == ["stuck"]
     assert (document["status"], document["state"]) == ("running", "running")
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     document = client.get(f"/api/runs/{run.pk}", headers=header).json()
     assert (document["status"], document["state"]) == ("ended", "ready for review")
 
@@ -155,7 +155,7 @@ def test_the_page_and_the_api_say_it_too(requester, client, token):
     ],
 )
 def test_a_span_is_said_in_the_largest_unit_of_which_there_are_two(seconds, said):
-    assert duration(timedelta(seconds=seconds)) == said
+    assert format_duration(timedelta(seconds=seconds)) == said
 
 
 def test_nobody_works_in_the_background():
@@ -182,6 +182,6 @@ def test_it_says_when_redis_is_what_is_away(settings):
     assert "Redis does not answer" in words(run, minutes=3)
     for enrolling in (False, True):  # and at once, not only when all has stood still for minutes
         run.enrolling = enrolling
-        (need,) = reports.needs(run)
+        (need,) = reports.list_alerts(run)
         assert need.kind == "waits"
         assert need.words.startswith("Redis does not answer. Answers are taken and kept")

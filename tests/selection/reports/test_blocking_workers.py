@@ -28,12 +28,12 @@ def run(db) -> Run:
         engine.advance(run.pk)
         run.refresh_from_db()
         assert run.status == Run.Status.RUNNING
-        presence.show(run, [one.pk for one in open_of(run)])
+        presence.record_shown(run, [one.pk for one in open_of(run)])
         others = [one for one in open_of(run) if one.candidate.worker.key not in SILENT]
         if not others:
             return run
         for one in others:
-            recording.record(one.pk, respond(one))
+            recording.record_answer(one.pk, respond(one))
     raise AssertionError("It never waited for anybody.")
 
 
@@ -48,7 +48,7 @@ def let_pass(run: Run, **time: float) -> None:
 
 
 def said(run: Run) -> str:
-    return " ".join(need.words for need in reports.needs(run) if need.kind == "waits")
+    return " ".join(need.words for need in reports.list_alerts(run) if need.kind == "waits")
 
 
 def slow(run: Run, **time: float) -> None:
@@ -113,11 +113,11 @@ def test_few_are_named_and_the_others_counted(run):
 def test_it_says_nothing_of_who_answers_in_that_moment(run, monkeypatch):
     let_pass(run, minutes=110)
 
-    def answered(run: Run, now: object) -> grace_period.Wait:
+    def answered(run: Run, now: object) -> grace_period.GracePeriod:
         Assignment.objects.open().delete()
-        return grace_period.Wait(timedelta(minutes=5), timedelta(minutes=1))
+        return grace_period.GracePeriod(timedelta(minutes=5), timedelta(minutes=1))
 
-    monkeypatch.setattr(grace_period, "wait", answered)
+    monkeypatch.setattr(grace_period, "current_wait", answered)
     assert said(run) == ""
 
 
@@ -143,7 +143,7 @@ def test_no_webhook_says_so(run):
     hook = Webhook.objects.create(
         team=run.team, url="https://example.org", events=[Webhook.Event.ATTENTION]
     )
-    webhooks.attention(reports.needs)
+    webhooks.notify_new_alerts(reports.list_alerts)
     run.refresh_from_db()
     assert run.told == []
     assert hook.on

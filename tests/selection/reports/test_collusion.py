@@ -66,13 +66,13 @@ def around_20(slip):
 
 def test_an_honest_crowd_shows_none_and_the_page_says_so(requester):
     run = played(said, seconds=around_20)
-    found = reports.signs(run)
+    found = reports.find_signs(run)
     assert found.found == ()
     assert found.answers == sum(run.candidates.values_list("pulls", flat=True)) > 300
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert f"None among {found.answers:,} counted answers." in words
     assert "at most once in a hundred" in words
-    assert "sharing" not in [need.kind for need in reports.needs(run, signs=found)]
+    assert "sharing" not in [need.kind for need in reports.list_alerts(run, signs=found)]
 
 
 def test_before_any_answer_the_page_says_that_none_was_counted(requester):
@@ -82,7 +82,7 @@ def test_before_any_answer_the_page_says_that_none_was_counted(requester):
 
 def test_two_workers_of_one_mind_are_shown_on_page_api_and_list(requester, token):
     run = played(as_copied)
-    (sign,) = reports.signs(run).found
+    (sign,) = reports.find_signs(run).found
     assert (sign.kind, set(sign.workers)) == ("identical", {"w0", "w1"})
     response = requester.get(admin_url("run_page", run.pk))
     words = text_of(response)
@@ -102,7 +102,7 @@ def test_two_workers_of_one_mind_are_shown_on_page_api_and_list(requester, token
 
 def test_a_worker_who_got_the_key_is_shown_with_the_answer_from_which_on():
     run = played(from_the_key, steps=45)
-    (sign,) = reports.signs(run).found
+    (sign,) = reports.find_signs(run).found
     assert (sign.kind, sign.workers) == ("jump", ("w2",))
     assert "then in" in sign.words
 
@@ -111,28 +111,28 @@ def test_a_worker_who_hardly_reads_is_shown():
     def hasty(slip):
         return around_20(slip) / (15 if worker_of(slip) == 3 else 1)
 
-    (sign,) = reports.signs(played(said, steps=12, seconds=hasty, questions=30)).found
+    (sign,) = reports.find_signs(played(said, steps=12, seconds=hasty, questions=30)).found
     assert (sign.kind, sign.workers) == ("speed", ("w3",))
     assert "% of the time" in sign.words
 
 
 def test_what_lapsed_was_retired_or_is_not_counted_yet_is_not_looked_at():
     run = played(said, steps=4)
-    before = reports.signs(run).answers
+    before = reports.find_signs(run).answers
     slips = open_of(run)
     Assignment.objects.filter(pk=slips[0].pk).update(due=timezone.now() - timedelta(hours=HOURS))
-    recording.expire()
+    recording.expire_overdue()
     recording.record_many(run, [(slip, said(slip)) for slip in slips[1:]])
     question = Answer.objects.filter(run=run, applied_in__isnull=False).first().assignment.question
     asked = Answer.objects.filter(
         run=run, applied_in__isnull=False, assignment__question=question
     ).count()
-    lifecycle.pause(run)
-    assert reports.signs(run).answers == before
-    corrections.retire(question, "me", "it is no good")
-    lifecycle.stop(run)
+    lifecycle.pause_run(run)
+    assert reports.find_signs(run).answers == before
+    corrections.retire_question(question, "me", "it is no good")
+    lifecycle.stop_run(run)
     run.refresh_from_db()
-    assert reports.signs(run).answers == before - asked
+    assert reports.find_signs(run).answers == before - asked
 
 
 def test_signs_change_no_verdict():
@@ -141,13 +141,13 @@ def test_signs_change_no_verdict():
 
     run = played(as_copied)
     before = state(run)
-    reports.signs(run)
+    reports.find_signs(run)
     assert state(run) == before
 
 
 def test_page_and_api_state_the_power_with_this_runs_answers(requester, token):
     run = played(said, steps=2, n=12)
-    power = reports.signs(run).power
+    power = reports.find_signs(run).power
     assert power.copying < 0.01
     assert power.leaked == 0
     words = text_of(requester.get(admin_url("run_page", run.pk)))
@@ -163,7 +163,7 @@ def test_page_and_api_state_the_power_with_this_runs_answers(requester, token):
 
 
 def test_power_grows_with_the_answers_of_the_run():
-    few, many = (reports.signs(played(said, steps=steps)).power for steps in (2, 30))
+    few, many = (reports.find_signs(played(said, steps=steps)).power for steps in (2, 30))
     assert few.answers < many.answers
     assert few.copying < 0.5 < many.copying
 
@@ -172,11 +172,11 @@ def test_copying_has_no_power_where_only_one_wrong_answer_is_possible():
     def yes_or_no(slip):
         return "yes" if said(slip) == "yes" else "no"
 
-    assert reports.signs(played(yes_or_no, steps=12)).power.copying == 0
+    assert reports.find_signs(played(yes_or_no, steps=12)).power.copying == 0
 
 
 def test_before_any_answer_no_power_is_stated(token):
     run = make_run()
-    assert reports.signs(run).power is None
+    assert reports.find_signs(run).power is None
     program = Client(headers={"authorization": f"Bearer {token}"})
     assert program.get(f"/api/runs/{run.pk}/signs").json()["power"] is None

@@ -53,19 +53,19 @@ def run_of(name: str, start: bool = True, **fields: object) -> Run:
 def dumped(run: Run, **how: bool) -> dict[str, Any]:
     """As it comes out of a file."""
     run.refresh_from_db()
-    return json.loads(json.dumps(reports.dump(run, **how)))
+    return json.loads(json.dumps(reports.dump_run(run, **how)))
 
 
 def check(run: Run) -> dict[str, Any]:
     """It holds, with names and without; and says what the run's own pages say."""
     document = dumped(run)
-    found = reports.verify(document)
+    found = reports.verify_dump(document)
     assert [str(one) for one in found.findings] == []
-    line = [one for one in reports.standings(run) if one.by_algorithm]
+    line = [one for one in reports.worker_standings(run) if one.by_algorithm]
     assert len(found.selection) == len(line)
     assert {name.split(",")[0] for name in found.selection} == {one.worker for one in line}
     assert found.epsilon == reports.promise_status(run).epsilon or not run.finished
-    assert reports.verify(dumped(run, anonymous=True)).same
+    assert reports.verify_dump(dumped(run, anonymous=True)).same
     return document
 
 
@@ -85,7 +85,7 @@ def test_so_is_one_that_was_stopped_on_its_way(name):
     run = play(run_of(name, epsilon=0.05, **few), crowd(1, good=2), most=4)
     assert run.status == Run.Status.RUNNING
     check(run)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     check(run)
 
 
@@ -96,11 +96,11 @@ def test_so_is_one_in_which_gold_was_corrected_and_a_question_retired(name):
     run = run_of(name, question_set=question_set, slots=30, slots_per_worker=5)
     play(run, crowd(1, good=2), most=5)
     for question in question_set.questions.filter(number__lt=40):
-        if corrections.asked(question):
+        if corrections.is_asked(question):
             gold = corrections.Gold(question.prompt, ["yes"], [], {})
-            corrections.correct(question, gold, "ada", "the key was wrong")
+            corrections.correct_question(question, gold, "ada", "the key was wrong")
             break
-    corrections.retire(question_set.questions.get(number=50), "ada", "ambiguous")
+    corrections.retire_question(question_set.questions.get(number=50), "ada", "ambiguous")
     check(play(run, crowd(1, good=2), most=30))
 
 
@@ -108,17 +108,17 @@ def test_so_is_one_in_which_gold_was_corrected_and_a_question_retired(name):
 def test_so_is_one_that_workers_left(name):
     run = play(run_of(name, slots=30, slots_per_worker=5), crowd(1, good=2), most=4)
     if run.status == Run.Status.RUNNING:
-        roster.leave(run, run.candidates.get(worker__key="w5").worker_id)
+        roster.record_leaving(run, run.candidates.get(worker__key="w5").worker_id)
     play(run, crowd(1, good=2), most=4)
     if Run.objects.get(pk=run.pk).status == Run.Status.RUNNING:
-        roster.leave(run, run.candidates.get(worker__key="w4").worker_id)
+        roster.record_leaving(run, run.candidates.get(worker__key="w4").worker_id)
     check(play(run, crowd(1, good=2), most=40))
 
 
 @pytest.mark.parametrize("name", ["certified", "adaptive-top-k", "ugape-b"])
 def test_so_is_one_whose_worker_did_not_pass_the_practice(name):
     run = play(run_of(name, slots=30, slots_per_worker=5, budget=600), crowd(1, good=2), most=1)
-    roster.screen(run, run.candidates.get(worker__key="w5").worker_id)
+    roster.record_failed_screening(run, run.candidates.get(worker__key="w5").worker_id)
     check(play(run, crowd(1, good=2), most=30))
 
 
@@ -129,7 +129,7 @@ def test_so_is_one_of_several_question_sets(name, each):
         pytest.skip("It does not keep workers to one kind.")
     run = run_of(name, start=False, k=1, one_kind_each=each)
     Skill.objects.create(run=run, number=1, question_set=make_questions(1000), k=2)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     check(play(Run.objects.get(pk=run.pk), crowd(1, good=3), most=60))
 
 
@@ -143,7 +143,7 @@ def test_so_is_one_with_quotas():
     run = run_of("certified", start=False, pool=make_pool(8, country=["fr", "it"]))
     run.quotas = {"attribute": "country", "limits": {"fr": [1, 1]}}
     run.save()
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     check(play(run, crowd(1, good=3)))
 
 
@@ -156,16 +156,16 @@ def test_so_is_one_of_answers_made_elsewhere():
         )
         for line, (worker, number) in enumerate(np.ndindex(6, 60))
     ]
-    validate_answers.take(run, validate_answers.sort(run, rows))
+    validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, rows))
     check(play(run, crowd(1, good=2)))
 
 
 def test_so_is_one_that_workers_joined_while_it_ran():
     run = run_of("lucb", start=False, enrolling=True, pool=make_pool(4))
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     play(run, crowd(1, good=2), most=3)
     from_outside = run.pool.workers.create(key="w9")
-    roster_opening.join(run, from_outside)
+    roster_opening.join_roster(run, from_outside)
     roster_opening.close_roster(run)
     check(play(run, crowd(1, good=2)))
 
@@ -173,22 +173,22 @@ def test_so_is_one_that_workers_joined_while_it_ran():
 @pytest.mark.parametrize("name", ["lucb", "certified", "adaptive-top-k"])
 def test_so_is_one_whose_epsilon_was_changed(name):
     run = play(run_of(name, epsilon=0.05, slots=30, slots_per_worker=5), crowd(1, good=2), most=5)
-    changes.apply(run, {"epsilon": 0.5})
+    changes.apply_changes(run, {"epsilon": 0.5})
     check(play(run, crowd(1, good=2)))
 
 
 def test_a_run_that_has_not_begun_has_nothing_to_dump():
     with pytest.raises(Refused, match="has not begun"):
-        reports.dump(make_run(start=False))
+        reports.dump_run(make_run(start=False))
 
 
 def test_a_dump_without_names_tells_nobody_s_name_and_no_words():
     run = play(run_of("lucb"), crowd(1, good=2), most=3)
-    roster.leave(run, run.candidates.get(worker__key="w5").worker_id)
-    text = json.dumps(reports.dump(run, anonymous=True), ensure_ascii=False)
+    roster.record_leaving(run, run.candidates.get(worker__key="w5").worker_id)
+    text = json.dumps(reports.dump_run(run, anonymous=True), ensure_ascii=False)
     for word in ("w5", "Worker 1", "Say yes", '"yes"', "“"):
         assert word not in text
-    whole = json.dumps(reports.dump(run), ensure_ascii=False)
+    whole = json.dumps(reports.dump_run(run), ensure_ascii=False)
     for word in ("w5", "Worker 1", "Say yes", '"yes"'):
         assert word in whole
 
@@ -209,7 +209,7 @@ def tampered(document: dict[str, Any]) -> dict[str, Any]:
 def said(document: dict[str, Any]) -> str:
     """What is found in it, when whoever changed it knew to renew the digest."""
     document["digest"] = digest_of(document)
-    return "; ".join(map(str, reports.verify(document).findings))
+    return "; ".join(map(str, reports.verify_dump(document).findings))
 
 
 def answers_of(document: dict[str, Any], arm: int = 0) -> list[list[Any]]:
@@ -223,9 +223,9 @@ QUESTION, POSITION, RIGHT, VOID, COUNTED = (ANSWER.index(name) for name in ANSWE
 def test_as_text_it_is_the_same_however_few_workers_are_read_at_once(anonymous, monkeypatch):
     run = run_of("lucb", n=7)
     play(run, crowd(1, good=2), most=3)
-    monkeypatch.setattr(sys.modules["selection.reports.dump"], "AT_ONCE", 3)
+    monkeypatch.setattr(sys.modules["selection.reports.dump_run"], "AT_ONCE", 3)
     run.refresh_from_db()
-    document = reports.dump(run, anonymous)
+    document = reports.dump_run(run, anonymous)
     text = reports.dump_text(run, anonymous)
     assert "".join(text.pieces) == json.dumps(document, ensure_ascii=False)
     assert text.digest == document["digest"] == digest_of(document)
@@ -236,7 +236,7 @@ def test_as_text_it_is_the_same_however_few_workers_are_read_at_once(anonymous, 
 
 def test_a_file_that_was_changed_is_told_by_its_digest(document):
     document["run"]["name"] = "another"
-    (found,) = reports.verify(document).findings
+    (found,) = reports.verify_dump(document).findings
     assert "its digest" in str(found)
 
 
@@ -249,7 +249,9 @@ def test_a_changed_answer_is_told_by_the_tallies_and_by_what_the_algorithm_makes
     row["rewards"] += 1 if answer[RIGHT] else -1
     found = said(changed)
     assert "answers are right" not in found
-    assert found or reports.verify(changed).selection == reports.verify(document).selection
+    assert (
+        found or reports.verify_dump(changed).selection == reports.verify_dump(document).selection
+    )
 
 
 def test_enough_changed_answers_change_whom_it_selects(document):
@@ -319,7 +321,7 @@ def test_a_changed_promise_is_named(name, value, told):
 
 def test_an_end_that_was_not_reached_is_named():
     run = play(run_of("lucb", epsilon=0.05, slots=12, slots_per_worker=2), crowd(1, good=2), most=5)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     document = dumped(run)
     document["run"]["ending"] = "promise"
     assert "by these answers the gap is" in said(document)
@@ -327,7 +329,7 @@ def test_an_end_that_was_not_reached_is_named():
 
 def test_a_proof_that_was_not_made_is_named():
     run = play(run_of("lucb", epsilon=0.05, slots=30), crowd(1, good=2), most=9)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     document = dumped(run)
     assert document["proof"]
     document["proof"]["epsilon"] /= 2
@@ -390,7 +392,7 @@ def alone(path: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("spoilt", [None, [], {}, {"format": "crowdselect-run", "version": 2}])
 def test_what_is_no_dump_is_refused(spoilt):
     with pytest.raises(Refused, match="This"):
-        reports.verify(spoilt)
+        reports.verify_dump(spoilt)
 
 
 def test_a_dump_that_is_spoilt_anywhere_is_refused_in_a_sentence_or_said_to_differ():
@@ -406,12 +408,12 @@ def test_a_dump_that_is_spoilt_anywhere_is_refused_in_a_sentence_or_said_to_diff
     for name in set(document) - {"anonymous", "digest", "software"}:
         spoilt = {key: value for key, value in document.items() if key != name}
         with pytest.raises(Refused):
-            reports.verify(spoilt)
+            reports.verify_dump(spoilt)
 
 
 def differs(document: dict[str, Any]) -> bool:
     try:
-        return not reports.verify(document).same
+        return not reports.verify_dump(document).same
     except Refused as refusal:
         return str(refusal).endswith(".")
 
@@ -426,7 +428,7 @@ def test_the_run_s_page_has_it_to_download(client):
     whole, bare = admin_url("run_dump_json", run.pk), admin_url("run_export", run.pk, "dump")
     for address, words in ((whole, True), (bare, False)):
         document = json.loads(client.get(address).getvalue())
-        assert reports.verify(document).same
+        assert reports.verify_dump(document).same
         assert ("Worker 1" in json.dumps(document)) == words
 
 

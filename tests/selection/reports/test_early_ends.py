@@ -39,17 +39,17 @@ def ended(name, seed=1, questions=25, **fields):
     run = make_run(start=False, questions=questions, slots=60, slots_per_worker=10, **values)
     if kind.several_skills:
         Skill.objects.create(run=run, number=1, question_set=make_questions(questions), k=1)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     run = play(Run.objects.get(pk=run.pk), close_crowd(seed))
     if run.status != Run.Status.ENDED:
-        lifecycle.stop(run)
+        lifecycle.stop_run(run)
         run.refresh_from_db()
     return run
 
 
 def wronged(run):
     """(left out, selected) of as many answers, the one left out with more right ones."""
-    lines = reports.standings(run)
+    lines = reports.worker_standings(run)
     free = [line for line in lines if line.verdict not in {"accepted", "rejected"}]
     return [
         (out.worker, into.worker)
@@ -66,7 +66,7 @@ def test_nobody_is_selected_with_fewer_right_of_as_many_answers(name, requester)
     for seed in (1, 2):
         run = ended(name, seed)
         assert not run.finished
-        document = reports.export(run)
+        document = reports.export_run(run)
         assert len(document["workers"]) == run.total
         if document["named_by"] == BY_PROOF:
             assert "All answers, with those since then, favour" in document["promise"]
@@ -82,11 +82,11 @@ def test_nobody_is_selected_with_fewer_right_of_as_many_answers(name, requester)
 
 def test_an_end_that_was_planned_selects_as_planned():
     kept = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
-    assert reports.export(kept)["named_by"] == BY_ALGORITHM
-    assert "expected" not in reports.export(kept)["workers"][0]
+    assert reports.export_run(kept)["named_by"] == BY_ALGORITHM
+    assert "expected" not in reports.export_run(kept)["workers"][0]
     spent = play(make_run(algorithm="sar", budget=120), crowd(2, good=2))
     assert spent.finished
-    assert reports.export(spent)["named_by"] == BY_ALGORITHM
+    assert reports.export_run(spent)["named_by"] == BY_ALGORITHM
 
 
 def hand_in(run, tallies):
@@ -95,30 +95,32 @@ def hand_in(run, tallies):
         run.candidates.filter(worker__key=key).update(
             rewards=right, pulls=answers, asked=answers, seen=run.started
         )
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.refresh_from_db()
     return run
 
 
 def selected(run):
-    return {line.worker for line in reports.standings(run) if line.selected}
+    return {line.worker for line in reports.worker_standings(run) if line.selected}
 
 
 def test_a_lucky_few_answers_do_not_outweigh_many():
     tallies = {"w0": (1, 1), "w1": (37, 40), "w2": (35, 40), "w3": (20, 40), "w4": (9, 40)}
     run = hand_in(make_run(n=5, k=2), tallies)
     assert selected(run) == {"w1", "w2"}
-    row = reports.export(run)["workers"][0]
+    row = reports.export_run(run)["workers"][0]
     assert row["worker"] == "w1"
     assert row["expected"] == pytest.approx(37 / 40, abs=0.06)
 
 
 def test_verdicts_by_hand_come_on_top():
     run = make_run(n=4, k=1, algorithm="lucb")
-    manual_verdicts.override(run.candidates.get(worker__key="w1"), -1, "ada", "knows the gold")
+    manual_verdicts.override_verdict(
+        run.candidates.get(worker__key="w1"), -1, "ada", "knows the gold"
+    )
     run = hand_in(run, {"w0": (20, 30), "w1": (29, 30), "w2": (10, 30), "w3": (3, 30)})
     assert selected(run) == set()
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert [row["worker"] for row in document["taken_out_by_hand"]] == ["w1"]
     assert "The promise is about the 1" in document["by_hand"]
 
@@ -126,7 +128,7 @@ def test_verdicts_by_hand_come_on_top():
 def test_who_has_left_is_not_selected():
     run = make_run(n=4, k=1, questions=40)
     engine.advance(run.pk)
-    roster.withdraw(run, ["w1"])
+    roster.withdraw_workers(run, ["w1"])
     run.refresh_from_db()
     run = hand_in(run, {"w0": (20, 30), "w1": (29, 30), "w2": (10, 30), "w3": (3, 30)})
     assert selected(run) == {"w0"}
@@ -149,7 +151,7 @@ def test_what_is_said_holds_for_those_selected():
     run.proof = {"epsilon": 0.085, "arms": [_arm(run, "w1")], "step": 4}
     run.save()
     run = hand_in(run, {"w0": (3600, 4000), "w1": (3400, 4000), "w2": (400, 4000)})
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert selected(run) == {"w0"}
     assert 0.085 < document["epsilon_reached"] <= 0.0935
     assert document["named_by"] == BY_ANSWERS
@@ -162,7 +164,7 @@ def test_a_better_proof_stays_with_its_selection():
     run.proof = {"epsilon": 0.05, "arms": [_arm(run, "w1")], "step": 4}
     run.save()
     run = hand_in(run, {"w0": (360, 400), "w1": (340, 400), "w2": (40, 400)})
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert (document["named_by"], document["epsilon_reached"]) == (BY_PROOF, 0.05)
     assert selected(run) == {"w1"}
     assert document["promise"].endswith(
@@ -176,7 +178,7 @@ def test_a_proof_of_those_whom_all_answers_favour_is_theirs():
     run.proof = {"epsilon": 0.05, "arms": [_arm(run, "w0")], "step": 4}
     run.save()
     run = hand_in(run, {"w0": (360, 400), "w1": (340, 400), "w2": (40, 400)})
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert (document["named_by"], document["epsilon_reached"]) == (BY_ANSWERS, 0.05)
 
 
@@ -187,12 +189,12 @@ def test_a_fixed_budget_that_ends_early_has_intervals_to_go_by():
     assert 0 <= promised.epsilon < 0.2
     assert promised.sentence.startswith("It ended before its plan was carried out. With probab")
     assert promised.holds == "for every pool"
-    assert not reports.export(run)["certified"]
+    assert not reports.export_run(run)["certified"]
 
 
 def test_where_nothing_is_proved_nothing_is_said():
     run = ended("halving")
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert document["epsilon_reached"] is None
     assert document["promise"] == (
         "Not certified: there were too few answers to promise anything about these workers. "

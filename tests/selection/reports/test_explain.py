@@ -35,7 +35,7 @@ def run_of(name: str, **fields: object) -> Run:
     run = make_run(start=False, **values)
     if kind.several_skills:
         Skill.objects.create(run=run, number=1, question_set=make_questions(3000), k=1)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     return Run.objects.get(pk=run.pk)
 
 
@@ -47,7 +47,7 @@ def of(run: Run, worker: str) -> Candidate:
 
 
 def words(run: Run, worker: str) -> str:
-    found = reports.explain(of(run, worker))
+    found = reports.explain_candidate(of(run, worker))
     return " ".join(sentence for _, part in found.parts() for sentence in part)
 
 
@@ -56,7 +56,7 @@ def test_every_algorithm_says_how_it_decides_what_settled_it_and_what_would_have
     run = play(run_of(name), crowd(1, good=2), most=100)
     for key in ("w0", "w5"):
         candidate = of(run, key)
-        found = reports.explain(candidate)
+        found = reports.explain_candidate(candidate)
         assert all(part for _, part in found.parts())
         assert any(end in found.how[0] for end in ENDS)
         said = " ".join(found.settled)
@@ -72,13 +72,13 @@ def test_what_would_have_changed_it_does_and_one_less_does_not(name):
     """Told by grading so many of the stored answers the other way round."""
     run = play(run_of(name), crowd(1, good=2))
     candidate = of(run, "w0")
-    sentence = reports.explain(candidate).otherwise[0]
+    sentence = reports.explain_candidate(candidate).otherwise[0]
     count = int(sentence.removeprefix("Had the last ").split()[0])
     for turned, selected in ((count, False), (count - 1, True)):
         rows = Answer.objects.filter(assignment__candidate=candidate, right=True)
         last = list(rows.exclude(applied_in=None).order_by("-assignment__position")[:turned])
         Answer.objects.filter(pk__in=[row.pk for row in last]).update(right=False)
-        again = reports.explain(candidate).otherwise[0]
+        again = reports.explain_candidate(candidate).otherwise[0]
         assert again.startswith("Had the last") or "would not" in again
         assert ("would not be selected" in again) == selected
         Answer.objects.filter(pk__in=[row.pk for row in last]).update(right=True)
@@ -89,23 +89,23 @@ def test_one_who_is_undecided_is_told_why():
     said = words(run, "w1")
     assert "is wanted" in said
     assert "do not tell" in said or "settled" in said
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert "The run ended before it was decided" in words(run, "w1")
 
 
 def test_one_who_gave_no_answer_left_or_was_decided_by_hand_is_told_so():
     run = play(run_of("certified", epsilon=0.05, slots=6), crowd(1, good=2), most=1)
     assert "No answer of this worker counts yet" in words(run, "w3")
-    roster.withdraw(run, ["w4"], "ada", "asked to")
+    roster.withdraw_workers(run, ["w4"], "ada", "asked to")
     assert "neither accepted nor rejected" in words(run, "w4")
-    manual_verdicts.override(of(run, "w2"), 1, "ada", "I know her.")
+    manual_verdicts.override_verdict(of(run, "w2"), 1, "ada", "I know her.")
     assert "By hand: accepted, because: I know her." in words(run, "w2")
 
 
 def test_answers_not_in_time_and_to_retired_questions_are_told_apart():
     run = play(run_of("certified", epsilon=0.05, slots=24), crowd(1, good=2), most=2)
     own = of(run, "w0").assignments.select_related("question").order_by("position")
-    corrections.retire(own[0].question, "ada", "ambiguous")
+    corrections.retire_question(own[0].question, "ada", "ambiguous")
     Answer.objects.filter(pk=own[1].pk).update(right=False, expired=True)
     said = words(run, "w0")
     assert "1 not given in time, which counts as not right" in said

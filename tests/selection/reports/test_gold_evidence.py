@@ -5,10 +5,10 @@ import pytest
 from selection import engine
 from selection.answers import recording
 from selection.imports.row_parsers import AnswerRow
-from selection.imports.validate_answers import sort, take
+from selection.imports.validate_answers import record_valid_answers, validate_answers
 from selection.models import Run
 from selection.reports import gold_health
-from selection.reports.gold_health import SELDOM, GoldLine, Share
+from selection.reports.gold_health import SELDOM, GoldLine, RightShare
 from tests.worlds import make_questions, make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def import_answers(run: Run, workers: int) -> None:
         for worker in range(workers)
         for number in range(20)
     ]
-    take(run, sort(run, rows))
+    record_valid_answers(run, validate_answers(run, rows))
 
 
 def line_of(run: Run, key: str) -> GoldLine:
@@ -42,7 +42,7 @@ def test_answers_that_wait_show_a_wrong_key():
     lines = gold_health(run.question_set)
     assert len(lines) == 20
     assert lines[0].question.key == "q3"
-    assert lines[0].every == Share(0, 8)
+    assert lines[0].every == RightShare(0, 8)
     assert SELDOM in lines[0].flags
     assert (lines[0].other, lines[0].given_by_all, lines[0].suggested) == ("yes", 8, True)
 
@@ -61,7 +61,7 @@ def test_a_correct_key_is_not_contradicted_by_a_few_who_are_wrong():
     run = run_with_wrong_key(3)
     import_answers(run, 3)
     line = line_of(run, "q5")
-    assert (line.every, line.other) == (Share(2, 3), "no")
+    assert (line.every, line.other) == (RightShare(2, 3), "no")
     assert not line.flags
     assert not line.suggested
 
@@ -72,7 +72,7 @@ def test_a_correct_key_is_not_contradicted_by_a_few_who_are_wrong():
 )
 def test_the_exact_interval_is_as_published(right, answers, lower, upper):
     """Clopper and Pearson (1934); 5 of 10 as in R's binom.test."""
-    assert Share(right, answers).exact() == pytest.approx((lower, upper), abs=5e-5)
+    assert RightShare(right, answers).exact() == pytest.approx((lower, upper), abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_the_exact_interval_is_as_published(right, answers, lower, upper):
 def test_another_answer_is_suggested_only_on_strong_evidence(other, accepted, strong):
     run = make_run(n=2, k=1, questions=1, slots=1)
     engine.advance(run.pk)
-    recording.record(open_of(run)[0].pk, "no")
+    recording.record_answer(open_of(run)[0].pk, "no")
     (line,) = gold_health(run.question_set)
     made = GoldLine(
         line.question,
         0,
-        Share(accepted, other + accepted),
-        Share(0, 0),
-        Share(0, 0),
+        RightShare(accepted, other + accepted),
+        RightShare(0, 0),
+        RightShare(0, 0),
         None,
         (),
         "no",

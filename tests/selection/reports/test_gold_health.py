@@ -7,9 +7,9 @@ from selection.reports.gold_health import (
     BACKWARDS,
     DISAGREE,
     NEVER_WRONG,
-    Difference,
-    Share,
-    _flags,
+    RightShare,
+    ShareDifference,
+    _suspicions,
 )
 from tests.worlds import crowd, make_run, play
 
@@ -20,39 +20,41 @@ from tests.worlds import crowd, make_run, play
 )
 def test_wilson_s_interval_is_as_published(right, answers, lower, upper):
     """The first three rows of Newcombe, Statistics in Medicine 17 (1998) 857, table I, method 3."""
-    assert Share(right, answers).wilson() == pytest.approx((lower, upper), abs=5e-5)
+    assert RightShare(right, answers).wilson() == pytest.approx((lower, upper), abs=5e-5)
 
 
 @pytest.mark.parametrize(
     ("best", "rest", "lower", "upper"),
     [
-        (Share(56, 70), Share(48, 80), 0.0524, 0.3339),
-        (Share(9, 10), Share(3, 10), 0.1705, 0.8090),
-        (Share(6, 7), Share(2, 7), 0.0582, 0.8062),
-        (Share(5, 56), Share(0, 29), -0.0381, 0.1926),
+        (RightShare(56, 70), RightShare(48, 80), 0.0524, 0.3339),
+        (RightShare(9, 10), RightShare(3, 10), 0.1705, 0.8090),
+        (RightShare(6, 7), RightShare(2, 7), 0.0582, 0.8062),
+        (RightShare(5, 56), RightShare(0, 29), -0.0381, 0.1926),
     ],
 )
 def test_the_difference_s_interval_is_as_published(best, rest, lower, upper):
     """Newcombe, Statistics in Medicine 17 (1998) 873, table II, contrasts a to d, method 10."""
-    found = Difference.of(best, rest)
+    found = ShareDifference.of(best, rest)
     assert (found.lower, found.upper) == pytest.approx((lower, upper), abs=5e-5)
 
 
 def test_without_answers_on_both_sides_there_is_no_difference():
-    assert Difference.of(Share(3, 4), Share(0, 0)) is None
+    assert ShareDifference.of(RightShare(3, 4), RightShare(0, 0)) is None
 
 
 def test_flags_say_what_is_suspicious():
-    def flags(best: Share, rest: Share) -> tuple[str, ...]:
-        every = Share(best.right + rest.right, best.answers + rest.answers)
-        return _flags(every, best, Difference.of(best, rest))
+    def flags(best: RightShare, rest: RightShare) -> tuple[str, ...]:
+        every = RightShare(best.right + rest.right, best.answers + rest.answers)
+        return _suspicions(every, best, ShareDifference.of(best, rest))
 
-    assert flags(Share(1, 10), Share(9, 10)) == (DISAGREE, BACKWARDS)
-    assert flags(Share(7, 10), Share(100, 100)) == (BACKWARDS,)
-    assert flags(Share(10, 10), Share(10, 10)) == (NEVER_WRONG,)
-    assert flags(Share(9, 10), Share(5, 10)) == ()
-    assert flags(Share(0, 2), Share(0, 0)) == ()  # two are too few to disagree
-    assert flags(Share(5, 5), Share(5, 5)) == ()  # ten are too few to say that nobody ever is
+    assert flags(RightShare(1, 10), RightShare(9, 10)) == (DISAGREE, BACKWARDS)
+    assert flags(RightShare(7, 10), RightShare(100, 100)) == (BACKWARDS,)
+    assert flags(RightShare(10, 10), RightShare(10, 10)) == (NEVER_WRONG,)
+    assert flags(RightShare(9, 10), RightShare(5, 10)) == ()
+    assert flags(RightShare(0, 2), RightShare(0, 0)) == ()  # two are too few to disagree
+    assert (
+        flags(RightShare(5, 5), RightShare(5, 5)) == ()
+    )  # ten are too few to say that nobody ever is
 
 
 @pytest.mark.django_db
@@ -62,6 +64,6 @@ def test_the_selected_are_the_likely_best_and_counts_are_right():
     lines = gold_health(run.question_set, run)
     assert len(lines) == 15
     for line in lines:
-        assert (line.asked, line.every) == (5, Share(2, 5))
-        assert (line.best, line.rest) == (Share(2, 2), Share(0, 3))
+        assert (line.asked, line.every) == (5, RightShare(2, 5))
+        assert (line.best, line.rest) == (RightShare(2, 2), RightShare(0, 3))
         assert (line.other, line.given, line.given_by_all) == ("no", 0, 3)

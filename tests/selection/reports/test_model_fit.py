@@ -37,7 +37,9 @@ def test_workers_who_are_right_on_the_same_questions_are_warned_of(requester):
         run = make_run(algorithm="certified", options=options, n=12, k=3, slots=60, epsilon=0.02)
         play(run, hard_for_all, most=20)
         assert ("on the same questions" in words_of(requester, run)) is warned
-        assert any("on the same questions" in x for x in reports.export(run)["warnings"]) is warned
+        assert (
+            any("on the same questions" in x for x in reports.export_run(run)["warnings"]) is warned
+        )
 
 
 def test_a_crowd_of_two_groups_is_warned_of_on_page_export_and_api(requester, token):
@@ -46,7 +48,7 @@ def test_a_crowd_of_two_groups_is_warned_of_on_page_export_and_api(requester, to
     assert "do not look like one population" in words
     assert "“certified” promises for every pool" in words
     assert "The crowd as it was fitted" in words
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert "do not look like one population" in document["warnings"][0]
     assert document["population"]["p_value"] < 0.05
     assert "do not look like one population" in reports.export_table(run)[0]["warnings"]
@@ -61,20 +63,20 @@ def test_an_ordinary_crowd_is_fitted_without_a_word_of_warning(requester):
     words = words_of(requester, run)
     assert "Mind this crowd" not in words
     assert "One smooth population explains the answers" in words
-    assert 0.6 < reports.fit(run).population.mean < 0.85
-    assert sum(reports.fit(run).population.shares) == pytest.approx(1)
+    assert 0.6 < reports.model_fit(run).population.mean < 0.85
+    assert sum(reports.model_fit(run).population.shares) == pytest.approx(1)
 
 
 def test_algorithms_without_a_population_show_none(requester):
     run = play(make_run(), crowd(1, 2), most=3)
     assert "as it was fitted" not in words_of(requester, run)
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert (document["warnings"], document["population"]) == ([], None)
 
 
 def test_before_any_answer_there_is_nothing_to_fit(requester):
     run = make_run(algorithm="credible")
-    assert reports.fit(run) == reports.Fit()
+    assert reports.model_fit(run) == reports.ModelFit()
     words = words_of(requester, run)
     assert "as it was fitted" not in words
     assert "Reached so far, on average: nothing yet" in words
@@ -126,9 +128,9 @@ def test_a_credible_run_says_that_it_is_an_average(requester):
     words = words_of(requester, run)
     assert f"Reached so far, on average: ε = {pledge.epsilon:g}. Among pools like this" in words
     assert "Certified so far" not in words
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.refresh_from_db()
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert document["promise"].startswith("ε = 0.001 was not reached. Among pools like this one")
     assert document["holds"] == "on average over pools like this one"
     assert document["epsilon_reached"] == pledge.epsilon
@@ -138,8 +140,8 @@ def test_before_enough_answers_nothing_is_certified(requester):
     run = make_run(algorithm="certified")
     engine.advance(run.pk)
     assert "Certified so far: nothing yet, there are too few answers." in words_of(requester, run)
-    lifecycle.stop(run)
-    document = reports.export(Run.objects.get())
+    lifecycle.stop_run(run)
+    document = reports.export_run(Run.objects.get())
     assert (document["epsilon_reached"], document["holds"]) == (None, "")
 
 

@@ -14,15 +14,15 @@ pytestmark = pytest.mark.django_db
 
 def test_a_fresh_run_reports_nothing_known():
     run = make_run()
-    progress = reports.progress(run)
+    progress = reports.read_progress(run)
     assert (progress.not_tested, progress.counted, progress.spent, progress.gap) == (6, 0, 0, 1.0)
-    lines = reports.standings(run)
+    lines = reports.worker_standings(run)
     assert {(line.mean, line.lower, line.upper) for line in lines} == {(None, 0.0, 1.0)}
 
 
 def test_a_kept_promise_is_exported_as_certified_with_ranked_workers():
     run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert document["certified"]
     assert document["promise"] == (
         "With probability at least 0.9, every worker selected is, in true accuracy, "
@@ -31,30 +31,30 @@ def test_a_kept_promise_is_exported_as_certified_with_ranked_workers():
     assert [row["rank"] for row in document["workers"]] == [1, 2]
     assert {row["worker"] for row in document["workers"]} == {"w0", "w1"}
     assert {row["verdict"] for row in document["workers"]} == {"accepted"}
-    assert document["answers_used"] == reports.progress(run).counted
+    assert document["answers_used"] == reports.read_progress(run).counted
 
 
 def test_a_run_stopped_before_any_evidence_promises_nothing():
     run = make_run()
     engine.advance(run.pk)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.refresh_from_db()
-    assert not reports.export(run)["certified"]
+    assert not reports.export_run(run)["certified"]
     promised = reports.promise_status(run)
     assert promised.sentence.startswith(
         "No answer was counted: nobody is tested, nobody is selected"
     )
     assert promised.epsilon is None
-    assert reports.export(run)["workers"] == []
+    assert reports.export_run(run)["workers"] == []
 
 
 def test_a_run_stopped_early_promises_the_gap_it_reached():
     run = make_run(epsilon=0.01, questions=1500, slots=60, slots_per_worker=30)
     for _ in range(6):
         play(run, crowd(3, good=2), most=1)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.refresh_from_db()
-    gap = reports.progress(run).gap
+    gap = reports.read_progress(run).gap
     assert 0.01 < gap < 1
     said = math.ceil(gap * 1000) / 1000
     assert reports.promise_status(run).sentence == (
@@ -76,7 +76,7 @@ def test_every_row_of_the_table_carries_the_run_s_facts():
 def test_history_is_thinned_and_ends_with_the_last_step():
     run = play(make_run(slots=2, slots_per_worker=1, epsilon=0.01, questions=40), crowd(5, good=2))
     assert run.steps > 20
-    thinned = reports.history(run, most=10)
+    thinned = reports.read_history(run, most=10)
     assert len(thinned) <= 10
     assert thinned[-1].number == run.steps
 

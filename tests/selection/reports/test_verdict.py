@@ -46,9 +46,9 @@ def check_one_verdict(
     assert all(WEAKENED in row and "weakened" in row for row in rows)
     shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
     assert (shown["promise"], shown["verdict"]) == (promised.sentence, "weakened")
-    dump = json.loads(json.dumps(reports.dump(run)))
+    dump = json.loads(json.dumps(reports.dump_run(run)))
     assert dump["result"]["promise"] == promised.sentence
-    assert reports.verify(dump).same
+    assert reports.verify_dump(dump).same
 
 
 def test_a_hidden_gap_is_in_the_verdict_with_its_figure(requester, token):
@@ -64,7 +64,7 @@ def test_withdrawals_after_answers_weaken_what_assumes_another_reason(requester,
     engine.advance(run.pk)
     answer_all(run, smooth)
     engine.advance(run.pk)
-    roster.withdraw(run, ["w19"])
+    roster.withdraw_workers(run, ["w19"])
     run = play(run, smooth)
     assert run.kept
     check_one_verdict(requester, token, run, "1 worker left or was withdrawn after answers")
@@ -72,22 +72,22 @@ def test_withdrawals_after_answers_weaken_what_assumes_another_reason(requester,
 
 def test_signs_of_sharing_are_in_the_verdict(requester, token):
     run = played(as_copied, seconds=around_20)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.refresh_from_db()
-    assert reports.signs(run).found
+    assert reports.find_signs(run).found
     check_one_verdict(requester, token, run, "workers share answers, and the guarantee", STOPPED)
 
 
 def test_a_verdict_by_hand_is_in_the_verdict(requester, token):
     run = play(make_run(questions=3000), crowd(1, 2))
     assert reports.promise_status(run).verdict == "kept"
-    manual_verdicts.override(run.candidates.get(arm=5), 1, "ada", "I know their work")
+    manual_verdicts.override_verdict(run.candidates.get(arm=5), 1, "ada", "I know their work")
     check_one_verdict(requester, token, run, "1 accepted by hand")
 
 
 def test_a_crowd_that_does_not_fit_is_in_the_verdict(requester, token):
     run = odd_run()
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.refresh_from_db()
     check_one_verdict(requester, token, run, "do not look like one population", STOPPED)
 
@@ -99,4 +99,4 @@ def test_without_any_doubt_the_verdict_is_green(requester):
     response = requester.get(admin_url("run_page", run.pk))
     assert "cs-note good" in response.content.decode()
     assert promised.sentence in text_of(response)
-    assert reports.export(run)["certified"]
+    assert reports.export_run(run)["certified"]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from selection import reports
-from selection.algorithms import of_variant, variant
+from selection.algorithms import describe_variant, options_of_variant
 from selection.forecast import (
     Plan,
-    Range,
+    RangeBelief,
     candidates,
     draft_forecast,
     forecast_requests,
@@ -71,7 +71,7 @@ def test_form_page_and_files_name_the_pools_that_it_does_not_cover(requester, op
 
 def test_a_forecast_names_the_pools_that_credible_does_not_cover():
     plan = Plan(workers=40, k=8, epsilon=0.08, delta=0.1, questions=200)
-    ways = [one for one in candidates.suitable(plan) if one.name == "credible"]
+    ways = [one for one in candidates.suitable_contenders(plan) if one.name == "credible"]
     assert all(LIMIT in one.promise.sentence(plan.problem()) for one in ways)
 
 
@@ -93,7 +93,7 @@ def test_a_usual_run_may_end_with_the_warning_in_its_files():
     options = {"n": 20, "k": 4, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
     run = play(make_run(**options, slots=60, slots_per_worker=10), smooth)
     assert run.kept
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert SENTENCE not in document["promise"]
     (said,) = [said for said in document["warnings"] if "stand apart by a gap" in said]
     assert "The option “cautious” keeps 10 % there too if the gap is 0.14 or more" in said
@@ -101,12 +101,15 @@ def test_a_usual_run_may_end_with_the_warning_in_its_files():
 
 def test_a_forecast_has_a_row_for_it_that_is_dearer():
     plan = Plan(workers=40, k=8, epsilon=0.08, delta=0.1, questions=200)
-    ways = [one for one in candidates.suitable(plan) if one.name == "credible"]
+    ways = [one for one in candidates.suitable_contenders(plan) if one.name == "credible"]
     assert [one.title for one in ways] == ["Credible", "Credible, cautious"]
     told = [one.promise.sentence(plan.problem()) for one in ways]
     assert ["stand apart" in sentence for sentence in told] == [False, True]
-    pools = [(simulations.pool(ways[0], Range(0.6, 0.9), number), number) for number in range(4)]
-    costs = [sum(simulations.play(one, *pool).answers for pool in pools) for one in ways]
+    pools = [
+        (simulations.draw_pool(ways[0], RangeBelief(0.6, 0.9), number), number)
+        for number in range(4)
+    ]
+    costs = [sum(simulations.simulate_run(one, *pool).answers for pool in pools) for one in ways]
     assert costs[0] < costs[1]
 
 
@@ -116,14 +119,14 @@ def test_a_draft_is_expected_to_cost_what_its_own_row_says(monkeypatch):
     monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
     settings = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.2, "delta": 0.1, "start": False}
     run = make_run(algorithm="credible", options=CAUTIOUS, **settings)
-    draft_forecast.order(run)
-    found = draft_forecast.expected(run)
+    draft_forecast.request_draft_forecast(run)
+    found = draft_forecast.draft_forecast(run)
     assert (found.own.options, found.rough) == (CAUTIOUS, "")
-    usual = drafts.change(run, {}, "")
-    assert (usual.options, draft_forecast.expected(usual).own.options) == ({}, {})
-    assert drafts.change(run, {}, "cautious").options == CAUTIOUS
+    usual = drafts.change_draft(run, {}, "")
+    assert (usual.options, draft_forecast.draft_forecast(usual).own.options) == ({}, {})
+    assert drafts.change_draft(run, {}, "cautious").options == CAUTIOUS
 
 
 @pytest.mark.parametrize("options", [{}, CAUTIOUS, {"accuracy": "on this question set"}])
 def test_variants_are_known_by_their_words(options):
-    assert of_variant(variant(options | {"share": 0.5})) == options
+    assert options_of_variant(describe_variant(options | {"share": 0.5})) == options

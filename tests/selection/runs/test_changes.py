@@ -24,7 +24,7 @@ def fresh(run: Run) -> Run:
 
 def test_a_preview_changes_nothing_and_says_what_the_change_does():
     run = make_run(budget=100)
-    said = changes.preview(run, {"budget": 200, "slots": 12, "epsilon": 0.4})
+    said = changes.preview_changes(run, {"budget": 200, "slots": 12, "epsilon": 0.4})
     assert list(said) == ["budget", "epsilon"]
     assert "The budget is 200 instead of 100: 200 more assignments" in said["budget"]
     assert "within 0.4 of the 2nd best" in said["epsilon"]
@@ -35,7 +35,7 @@ def test_a_preview_changes_nothing_and_says_what_the_change_does():
 def test_a_change_is_done_and_written_down_with_who_and_why():
     run = make_run(budget=100)
     wanted = {"budget": 50, "slots": 3, "slots_per_worker": 2, "minutes": 5, "hours_to_come": 4.0}
-    changes.apply(run, wanted | {"name": "Other"}, "ann", "cheaper")
+    changes.apply_changes(run, wanted | {"name": "Other"}, "ann", "cheaper")
     now = fresh(run)
     assert {name: getattr(now, name) for name in wanted} == wanted
     assert now.name == "Other"
@@ -47,8 +47,8 @@ def test_a_budget_is_not_lowered_below_what_is_handed_out():
     engine.advance(run.pk)
     out = len(open_of(run))
     with pytest.raises(Refused, match=f"{out} assignments are handed out already"):
-        changes.apply(run, {"budget": out - 1})
-    changes.apply(run, {"budget": out})
+        changes.apply_changes(run, {"budget": out - 1})
+    changes.apply_changes(run, {"budget": out})
     answer_all(run, crowd(1, 2))
     engine.advance(run.pk)
     assert fresh(run).ending == Run.Ending.BUDGET
@@ -59,10 +59,10 @@ def test_a_run_whose_budget_was_spent_goes_on_when_it_is_raised(algorithm):
     respond = crowd(3, 2)
     run = play(make_run(algorithm=algorithm, budget=60, questions=3000, slots=60), respond)
     assert run.ending == Run.Ending.BUDGET
-    lifecycle.conclude(run)
+    lifecycle.conclude_run(run)
     with pytest.raises(Refused, match="60 assignments are handed out already"):
-        changes.apply(run, {"budget": 59})
-    said = changes.apply(run, {"budget": 40_000}, "ann")
+        changes.apply_changes(run, {"budget": 59})
+    said = changes.apply_changes(run, {"budget": 40_000}, "ann")
     assert "The run goes on." in said["budget"]
     again = fresh(run)
     assert (again.state, again.ending, again.ended) == ("running", "", None)
@@ -73,17 +73,17 @@ def test_a_run_whose_budget_was_spent_goes_on_when_it_is_raised(algorithm):
 
 def test_a_run_that_ended_otherwise_does_not_go_on_by_another_budget():
     run = make_run(budget=60)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     with pytest.raises(Conflict, match="stopped by hand: another budget changes nothing"):
-        changes.preview(fresh(run), {"budget": 900})
+        changes.preview_changes(fresh(run), {"budget": 900})
     with pytest.raises(Conflict, match="has ended; its out at once cannot change"):
-        changes.preview(fresh(run), {"slots": 900})
+        changes.preview_changes(fresh(run), {"slots": 900})
 
 
 def test_a_fixed_budget_stays():
     run = make_run(algorithm="sar", budget=600)
     with pytest.raises(Refused, match="plans with its budget from the start"):
-        changes.preview(run, {"budget": 700})
+        changes.preview_changes(run, {"budget": 700})
 
 
 def test_relaxing_epsilon_ends_a_run_that_has_proved_as_much():
@@ -91,7 +91,7 @@ def test_relaxing_epsilon_ends_a_run_that_has_proved_as_much():
     run = play(run, crowd(3, 2), most=3)
     gap = run.history.order_by("-number").first().gap
     assert 0.02 < gap < 0.9
-    said = changes.apply(run, {"epsilon": round(gap + 0.01, 3)}, "ann")
+    said = changes.apply_changes(run, {"epsilon": round(gap + 0.01, 3)}, "ann")
     assert "So much is reached already" in said["epsilon"]
     engine.advance(run.pk)
     assert fresh(run).ending == Run.Ending.PROMISE
@@ -104,15 +104,15 @@ def test_tightening_epsilon_lets_a_run_go_on_longer():
         run = make_run(questions=3000, slots=200, slots_per_worker=50, seed=5)
         run = play(run, crowd(3, 2), most=2)
         if tighter:
-            changes.apply(run, {"epsilon": 0.2})
-        ends.append(reports.progress(play(run, crowd(3, 2))).counted)
+            changes.apply_changes(run, {"epsilon": 0.2})
+        ends.append(reports.read_progress(play(run, crowd(3, 2))).counted)
     assert ends[1] > ends[0]
 
 
 def test_certified_keeps_the_weights_that_it_began_with():
     run = make_run(algorithm="certified")
-    changes.apply(run, {"epsilon": 0.2})
-    changes.apply(run, {"epsilon": 0.1})
+    changes.apply_changes(run, {"epsilon": 0.2})
+    changes.apply_changes(run, {"epsilon": 0.1})
     assert fresh(run).options["tuned_for"] == 0.3
     engine.advance(run.pk)
 
@@ -121,7 +121,7 @@ def test_certified_keeps_the_weights_that_it_began_with():
 def test_epsilon_stays_where_rounds_or_bounds_are_made_of_it(algorithm):
     run = make_run(algorithm=algorithm)
     with pytest.raises(Refused, match=r"it cannot change|does not use ε"):
-        changes.preview(run, {"epsilon": 0.4})
+        changes.preview_changes(run, {"epsilon": 0.4})
 
 
 @pytest.mark.parametrize(
@@ -137,26 +137,26 @@ def test_epsilon_stays_where_rounds_or_bounds_are_made_of_it(algorithm):
 def test_what_cannot_be_is_refused_in_a_sentence(wanted, why):
     run = make_run()
     with pytest.raises(Refused, match=why):
-        changes.apply(run, wanted)
+        changes.apply_changes(run, wanted)
     assert events_of(run) == [("start", "", "")]
 
 
 def test_a_name_that_is_taken_is_refused():
     run, other = make_run(), make_run()
     with pytest.raises(Refused, match="There is another run of the name"):
-        changes.preview(run, {"name": other.name})
+        changes.preview_changes(run, {"name": other.name})
 
 
 def test_a_draft_is_changed_in_its_form():
     with pytest.raises(Conflict, match="change it in its form"):
-        changes.preview(make_run(start=False), {"budget": 9})
+        changes.preview_changes(make_run(start=False), {"budget": 9})
 
 
 # -- verdicts by hand
 
 
 def chosen(run: Run) -> set[str]:
-    return {line.worker for line in reports.standings(run) if line.selected}
+    return {line.worker for line in reports.worker_standings(run) if line.selected}
 
 
 def test_a_verdict_by_hand_stands_beside_the_algorithms_and_is_undone():
@@ -164,28 +164,28 @@ def test_a_verdict_by_hand_stands_beside_the_algorithms_and_is_undone():
     assert chosen(run) == {"w0", "w1"}
     out, other = (run.candidates.get(worker__key=key) for key in ("w0", "w5"))
     with pytest.raises(Refused, match="Give the reason"):
-        manual_verdicts.override(out, -1)
-    manual_verdicts.override(out, -1, "ann", "she copied")
-    manual_verdicts.override(other, 1, "ann", "a friend")
+        manual_verdicts.override_verdict(out, -1)
+    manual_verdicts.override_verdict(out, -1, "ann", "she copied")
+    manual_verdicts.override_verdict(other, 1, "ann", "a friend")
     assert chosen(run) == {"w1", "w5"}
-    document = reports.export(run)
+    document = reports.export_run(run)
     by = {row["worker"]: (row["selected_by"], row["by_hand_why"]) for row in document["workers"]}
     assert by == {"w1": ("algorithm", ""), "w5": ("hand", "a friend")}
     assert [row["worker"] for row in document["taken_out_by_hand"]] == ["w0"]
     assert document["by_hand"].startswith("1 accepted by hand and 1 rejected by hand.")
     assert "says nothing of whom a verdict by hand puts in" in document["by_hand"]
     for row in (out, other):
-        manual_verdicts.override(row, None, "ann")
+        manual_verdicts.override_verdict(row, None, "ann")
     assert chosen(run) == {"w0", "w1"}
-    assert reports.export(run)["by_hand"] == ""
+    assert reports.export_run(run)["by_hand"] == ""
     assert [kind for kind, _, _ in events_of(run)].count("by hand") == 4
 
 
 def test_the_same_verdict_twice_is_refused():
     row = make_run().candidates.first()
-    manual_verdicts.override(row, 1, "", "why")
+    manual_verdicts.override_verdict(row, 1, "", "why")
     with pytest.raises(Refused, match="is accepted by hand already"):
-        manual_verdicts.preview(row, 1)
+        manual_verdicts.preview_verdict(row, 1)
 
 
 # -- the roster, said before
@@ -193,23 +193,23 @@ def test_the_same_verdict_twice_is_refused():
 
 def test_withdrawing_says_whom_the_promise_is_about_then():
     run = play(make_run(), crowd(1, 2), most=2)
-    said = previews.withdraw(run, ["w3"])
+    said = previews.preview_withdrawal(run, ["w3"])
     assert "the best 2 of the other 5" in said
     assert "A share of the risk δ stays with those who gave answers" in said
-    roster.withdraw(run, ["w3"], "ann")
+    roster.withdraw_workers(run, ["w3"], "ann")
     assert "“w3” takes part again" in previews.take_back(run, ["w3"])
     with pytest.raises(Refused, match="out of this run already"):
-        previews.withdraw(run, ["w3"])
+        previews.preview_withdrawal(run, ["w3"])
 
 
 def test_withdrawing_too_many_says_that_the_run_ends():
     run = make_run()
-    assert "the run ends at once" in previews.withdraw(run, ["w1", "w2", "w3", "w4"])
+    assert "the run ends at once" in previews.preview_withdrawal(run, ["w1", "w2", "w3", "w4"])
 
 
 def test_no_preview_of_a_roster_changes_it():
     run = make_run()
-    previews.withdraw(run, ["w1"])
+    previews.preview_withdrawal(run, ["w1"])
     previews.open_roster(run)
     assert not Candidate.objects.exclude(gone="").exists()
     assert not fresh(run).enrolling
@@ -221,12 +221,12 @@ def test_no_preview_of_a_roster_changes_it():
 def test_an_ended_run_is_put_aside_and_taken_up():
     run = make_run()
     with pytest.raises(Conflict, match="only a run that is ended"):
-        lifecycle.conclude(run)
-    lifecycle.stop(run)
-    lifecycle.conclude(run, "ann")
+        lifecycle.conclude_run(run)
+    lifecycle.stop_run(run)
+    lifecycle.conclude_run(run, "ann")
     assert fresh(run).state == "concluded"
     with pytest.raises(Conflict, match="concluded already"):
-        lifecycle.conclude(run)
+        lifecycle.conclude_run(run)
     lifecycle.take_up(run, "ann")
     assert fresh(run).state == "ready for review"
 
@@ -234,24 +234,24 @@ def test_an_ended_run_is_put_aside_and_taken_up():
 def test_a_run_that_kept_its_promise_or_was_stopped_is_not_reopened():
     kept = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
     stopped = make_run()
-    lifecycle.stop(stopped)
+    lifecycle.stop_run(stopped)
     for run in (kept, stopped):
         with pytest.raises(Conflict, match="Only a run whose budget was spent"):
-            lifecycle.reopen(run)
+            lifecycle.reopen_run(run)
 
 
 def test_a_fixed_budget_that_is_spent_is_not_reopened():
     run = play(make_run(algorithm="sar", budget=60, slots=60), crowd(3, good=2))
     assert run.finished
     with pytest.raises(Conflict, match="cannot go on"):
-        lifecycle.reopen(run)
+        lifecycle.reopen_run(run)
 
 
 def test_a_spent_budget_is_raised_before_its_run_goes_on():
     run = play(make_run(budget=12, epsilon=0.01), crowd(3, good=2))
     assert run.ending == "budget"
     with pytest.raises(Conflict, match="raise it"):
-        lifecycle.reopen(run)
+        lifecycle.reopen_run(run)
     assert fresh(run).status == "ended"
 
 
@@ -259,23 +259,23 @@ def test_reopening_gives_back_the_time_in_which_it_stood_still():
     run = make_run(budget=13)
     engine.advance(run.pk)
     run.candidates.update(seen="2026-01-01T00:00Z")
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     Run.objects.filter(pk=run.pk).update(ended="2026-01-02T00:00Z", ending="budget")
-    lifecycle.reopen(run)
+    lifecycle.reopen_run(run)
     assert run.candidates.first().seen > run.started - timedelta(days=2)
 
 
 def test_a_copy_is_a_draft_of_the_same_settings_with_a_seed_of_its_own():
     run = make_run(options={"eta": 2.0}, algorithm="ugape-b", budget=500)
-    copied = copies.copy(run, "Again", who="ann")
+    copied = copies.copy_run(run, "Again", who="ann")
     for field in copies.FIELDS:
         assert getattr(copied, field) == getattr(run, field)
     assert (copied.status, copied.options) == ("draft", {"eta": 2.0})
     assert copied.seed != run.seed
-    assert copies.copy(run, "Once more", same_seed=True).seed == run.seed
+    assert copies.copy_run(run, "Once more", same_seed=True).seed == run.seed
     assert events_of(copied)[-1][:2] == ("copy", "ann")
     with pytest.raises(Refused, match="another run of the name"):
-        copies.copy(run, "Again")
+        copies.copy_run(run, "Again")
     assert copies.free_name(run) == f"{run.name}, copy"
 
 
@@ -283,13 +283,13 @@ def test_a_copy_has_the_further_skills_and_can_start():
     first, second = make_questions(9), make_questions(9)
     run = make_run(algorithm="multi-sar", budget=99, question_set=first, start=False)
     run.further.create(question_set=second, k=1, number=1)
-    lifecycle.start(fresh(run))
-    copied = copies.copy(fresh(run), "Again")
+    lifecycle.start_run(fresh(run))
+    copied = copies.copy_run(fresh(run), "Again")
     assert [(each.question_set_id, each.k) for each in copied.skills] == [
         (first.pk, 2),
         (second.pk, 1),
     ]
-    lifecycle.start(copied)
+    lifecycle.start_run(copied)
 
 
 def test_two_runs_are_compared():
@@ -297,7 +297,7 @@ def test_two_runs_are_compared():
     given = {"pool": pool, "question_set": questions, "slots": 60, "slots_per_worker": 30}
     one, other = make_run(**given), make_run(**given, epsilon=0.5, seed=8)
     play(one, crowd(3, good=2))
-    found = reports.compare(fresh(one), fresh(other))
+    found = reports.compare_runs(fresh(one), fresh(other))
     assert {(pair.what, pair.one, pair.other) for pair in found.settings} == {
         ("ε", "0.3", "0.5"),
         ("Seed", "7", "8"),
@@ -306,7 +306,7 @@ def test_two_runs_are_compared():
     assert len(found.both) + len(found.only_one) == 2
     assert len(found.verdicts) == 6
     play(other, crowd(3, good=2))
-    again = reports.compare(fresh(one), fresh(other))
+    again = reports.compare_runs(fresh(one), fresh(other))
     assert again.both == ["w0", "w1"]
     assert again.verdicts == []
     assert ("Answers counted", np.True_) in [(p.what, p.one != p.other) for p in again.figures]

@@ -30,7 +30,7 @@ def begun(steps: int = 4, **fields: object) -> Run:
 
 def laws(run: Run) -> set[str]:
     run.refresh_from_db()
-    return {fault.law for fault in consistency.faults(run)}
+    return {fault.law for fault in consistency.find_faults(run)}
 
 
 def first(run: Run) -> Candidate:
@@ -114,7 +114,7 @@ def test_each_law_that_is_broken_is_seen(broken):
 def test_a_question_that_a_worker_meets_again_in_another_skill_is_seen():
     run = make_run(algorithm="multi-sar", budget=240, start=False)
     Skill.objects.create(run=run, number=1, question_set=make_questions(50), k=2)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     engine.advance(run.pk)
     assert laws(run) == set()
     met = Assignment.objects.filter(candidate__run=run, candidate__skill=0)[0]
@@ -127,7 +127,7 @@ def test_a_question_that_a_worker_meets_again_in_another_skill_is_seen():
 def test_no_step_comes_between_what_is_held_against_each_other():
     run = begun()
     with CaptureQueriesContext(connection) as asked:
-        assert consistency.look(run) == []
+        assert consistency.check_run(run) == []
     assert "FOR NO KEY UPDATE" in asked[1]["sql"]
     assert "selection_run" in asked[1]["sql"]
 
@@ -152,7 +152,7 @@ def test_what_can_be_counted_is_mended_and_written_down(broken):
     run = begun()
     right = list(run.candidates.order_by("arm").values("asked", "pulls", "void", "rewards"))
     BREAKS[broken][0](run)
-    assert consistency.repair(run, "eve") == []
+    assert consistency.repair_run(run, "eve") == []
     assert list(run.candidates.order_by("arm").values("asked", "pulls", "void", "rewards")) == right
     (event,) = Event.objects.filter(run=run, kind="recount")
     assert event.who == "eve"
@@ -164,7 +164,7 @@ def test_an_answer_that_is_not_graded_as_its_question_says_is_graded_anew():
     run = begun()
     before = Answer.objects.get(pk=of(run)[0].pk)
     flip_one(run)
-    assert consistency.repair(run) == []
+    assert consistency.repair_run(run) == []
     assert Answer.objects.get(pk=before.pk).right == before.right
 
 
@@ -172,7 +172,7 @@ def test_a_run_that_an_answer_waits_in_vain_in_takes_steps_again():
     run = begun()
     wait_in_vain(run)
     Run.objects.filter(pk=run.pk).update(has_recorded=True)
-    assert consistency.repair(run) == []
+    assert consistency.repair_run(run) == []
     answer_all(run, crowd(2, good=2))
     assert engine.advance(run.pk)
 
@@ -180,10 +180,10 @@ def test_a_run_that_an_answer_waits_in_vain_in_takes_steps_again():
 def test_a_budget_that_retired_questions_had_cost_nothing_of_becomes_what_was_handed_out():
     """As runs of earlier versions are."""
     run = begun()
-    corrections.retire(of(run)[0].assignment.question, "eve", "it was unclear")
+    corrections.retire_question(of(run)[0].assignment.question, "eve", "it was unclear")
     Run.objects.filter(pk=run.pk).update(budget=run.count_spent() - 1)
     assert laws(run) == {"budget"}
-    assert consistency.repair(run, "eve") == []
+    assert consistency.repair_run(run, "eve") == []
     run.refresh_from_db()
     assert run.budget == run.count_spent()
     assert "handed out of a budget" in run.events.get(kind="recount").what
@@ -192,7 +192,7 @@ def test_a_budget_that_retired_questions_had_cost_nothing_of_becomes_what_was_ha
 def test_what_holds_is_left_alone():
     run = begun()
     before = Run.objects.filter(pk=run.pk).values().get()
-    assert consistency.repair(run) == []
+    assert consistency.repair_run(run) == []
     assert Run.objects.filter(pk=run.pk).values().get() == before
     assert not Event.objects.filter(kind="recount").exists()
 
@@ -223,10 +223,10 @@ def test_the_command_looks_at_all_and_mends_where_told():
 
 def test_a_run_with_a_retired_question_a_pause_and_a_leaver_holds():
     run = begun()
-    lifecycle.pause(run)
-    lifecycle.resume(run)
+    lifecycle.pause_run(run)
+    lifecycle.resume_run(run)
     question = Assignment.objects.filter(candidate__run=run).first().question
-    corrections.retire(question, "eve", "it was unclear")
-    roster.withdraw(run, ["w5"], "eve", "asked to")
+    corrections.retire_question(question, "eve", "it was unclear")
+    roster.withdraw_workers(run, ["w5"], "eve", "asked to")
     engine.advance(run.pk)
     assert laws(run) == set()

@@ -24,7 +24,7 @@ def earlier(steps: int = 3, **fields) -> Run:
     for _ in range(steps):
         engine.advance(run.pk)
         for slip in open_of(run):
-            presence.show(run, [slip.pk])
+            presence.record_shown(run, [slip.pk])
         answer_all(run, crowd(3, good=2))
     return run
 
@@ -83,7 +83,7 @@ def test_what_is_met_after_the_start_changes_nothing():
     earlier_still = Run.objects.get(pk=first.pk)
     engine.advance(earlier_still.pk)
     for slip in open_of(earlier_still):
-        presence.show(earlier_still, [slip.pk])
+        presence.record_shown(earlier_still, [slip.pk])
     play(second, crowd(5, good=2), most=5)
     assert list(second.candidates.order_by("arm").values_list("met", flat=True)) == before
 
@@ -92,7 +92,7 @@ def test_what_was_dealt_and_never_shown_was_not_met():
     run = make_run(n=4, questions=40)
     engine.advance(run.pk)
     assert open_of(run)
-    assert eligibility.touched(again(run, start=False)) == (0, 0)
+    assert eligibility.count_affected(again(run, start=False)) == (0, 0)
 
 
 def test_answers_made_elsewhere_were_met():
@@ -100,8 +100,8 @@ def test_answers_made_elsewhere_were_met():
     engine.advance(run.pk)
     slip = open_of(run)[0]
     row = AnswerRow(1, slip.candidate.worker.key, slip.question.key, "yes")
-    validate_answers.take(run, validate_answers.sort(run, [row]))
-    assert eligibility.touched(again(run, start=False)) == (1, 1)
+    validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, [row]))
+    assert eligibility.count_affected(again(run, start=False)) == (1, 1)
 
 
 def test_the_same_worker_and_question_count_in_other_pools_and_sets_of_the_team():
@@ -109,12 +109,12 @@ def test_the_same_worker_and_question_count_in_other_pools_and_sets_of_the_team(
     pool, questions = make_pool(4), make_questions(60)
     second = make_run(pool=pool, question_set=questions, met="skip", start=False)
     known = met_in(first)
-    found = eligibility.before(second)
+    found = eligibility.questions_met_before(second)
     assert {key: len(each[0]) for key, each in found.items()} == {
         key: len(own) for key, own in known.items()
     }
     questions.questions.update(prompt="Something else?")
-    assert eligibility.before(Run.objects.get(pk=second.pk)) == {}
+    assert eligibility.questions_met_before(Run.objects.get(pk=second.pk)) == {}
 
 
 def test_a_question_is_the_same_however_its_accents_and_blanks_are_written():
@@ -129,7 +129,11 @@ def test_a_question_is_the_same_however_its_accents_and_blanks_are_written():
         first = earlier(question_set=mine)
         second = make_run(n=4, question_set=theirs, met="skip", start=False)
         known = {key: len(own) for key, own in met_in(first).items()}
-        assert {key: len(own[0]) for key, own in eligibility.before(second).items()} == known != {}
+        assert (
+            {key: len(own[0]) for key, own in eligibility.questions_met_before(second).items()}
+            == known
+            != {}
+        )
         first.delete()
 
 
@@ -145,8 +149,8 @@ def test_another_teams_runs_tell_nothing():
     )
     first = earlier()
     theirs = make_run(pool=pool, question_set=questions, met="skip", start=False)
-    assert eligibility.touched(again(first, start=False)).workers == 4
-    assert eligibility.before(theirs) == {}
+    assert eligibility.count_affected(again(first, start=False)).workers == 4
+    assert eligibility.questions_met_before(theirs) == {}
 
 
 def test_who_met_any_can_be_kept_out():
@@ -177,18 +181,18 @@ def test_quotas_are_about_those_who_are_in():
 def test_too_few_who_may_be_in_are_refused():
     run = make_run(n=6, only=["w1"], start=False)
     with pytest.raises(Refused):
-        lifecycle.start(run)
+        lifecycle.start_run(run)
 
 
 def test_accuracy_on_this_set_is_refused_where_questions_would_be_passed_over():
     first = earlier()
     options = {"accuracy": "on this question set"}
     second = again(first, algorithm="certified", options=options, met="skip", start=False)
-    assert "4 workers have met questions" in validation.of_stored(second, 4)["met"]
+    assert "4 workers have met questions" in validation.validate_stored_run(second, 4)["met"]
     with pytest.raises(Refused, match="let those workers stay out"):
-        lifecycle.start(second)
+        lifecycle.start_run(second)
     Run.objects.filter(pk=second.pk).update(met="again")
-    lifecycle.start(Run.objects.get(pk=second.pk))
+    lifecycle.start_run(Run.objects.get(pk=second.pk))
 
 
 def test_who_joins_is_looked_at_as_those_at_the_start():
@@ -199,29 +203,32 @@ def test_who_joins_is_looked_at_as_those_at_the_start():
         run = make_run(met=met, algorithm=algorithm, options=options, **fields)
         worker = Worker.objects.create(pool=run.pool, key="w0")
         with pytest.raises(Conflict, match="met questions of this run before"):
-            roster_opening.join(run, worker)
+            roster_opening.join_roster(run, worker)
         assert (
-            roster_opening.join(run, Worker.objects.create(pool=run.pool, key="new")).skipped == 0
+            roster_opening.join_roster(run, Worker.objects.create(pool=run.pool, key="new")).skipped
+            == 0
         )
     skipping = make_run(met="skip", left_out=["w1"], **fields)
-    joined = roster_opening.join(skipping, Worker.objects.create(pool=skipping.pool, key="w0"))
+    joined = roster_opening.join_roster(
+        skipping, Worker.objects.create(pool=skipping.pool, key="w0")
+    )
     assert joined.skipped == len(met_in(first)["w0"])
     with pytest.raises(Conflict, match="leaves out"):
-        roster_opening.join(skipping, Worker.objects.create(pool=skipping.pool, key="w1"))
+        roster_opening.join_roster(skipping, Worker.objects.create(pool=skipping.pool, key="w1"))
 
 
 def test_a_copy_asks_the_same():
     run = make_run(met="skip", only=[f"w{i}" for i in range(5)], left_out=["w4"])
-    copied = copies.copy(run, "again")
+    copied = copies.copy_run(run, "again")
     assert (copied.met, copied.only, copied.left_out) == (run.met, run.only, run.left_out)
 
 
 def test_the_form_offers_it_and_the_draft_says_whom_it_touches(requester):
     first = earlier()
-    lifecycle.stop(first)
+    lifecycle.stop_run(first)
     page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
     assert '<option value="skip" selected>' in page
-    selected = {line.worker for line in reports.look(first).lines if line.selected}
+    selected = {line.worker for line in reports.run_standings(first).lines if line.selected}
     form = run_form(first.pool, first.question_set, met="skip", k=1, only_from=first.pk)
     requester.post(admin_url("run_add") + "?full=1", form)
     run = Run.objects.get(name="Spring")
@@ -242,7 +249,7 @@ def test_the_api_says_who_is_in(token):
 def test_the_draft_names_ids_that_nobody_in_the_pool_has(requester):
     run = make_run(n=4, questions=40, start=False, left_out=["w1", "w17"], only=["w0", "w1", "w2"])
     page = admin_url("run_page", run.pk)
-    assert eligibility.strangers(run) == ["w17"]
+    assert eligibility.unknown_worker_keys(run) == ["w17"]
     assert (
         "Nobody in the pool has the id “w17”, which this run names. "
         "As long as that is so, it changes nothing." in text_of(requester.get(page))

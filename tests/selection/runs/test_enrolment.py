@@ -22,7 +22,7 @@ def fresh(run: Run) -> Run:
 def arrive(run: Run, count: int, **attributes: str) -> None:
     first = run.candidates.count()
     for i in range(first, first + count):
-        enrolment.arrive(run, f"w{i}", attributes=attributes)
+        enrolment.enrol_worker(run, f"w{i}", attributes=attributes)
 
 
 @pytest.mark.parametrize("algorithm", ["lucb", "adaptive-top-k", "certified", "credible"])
@@ -47,7 +47,7 @@ def test_a_run_may_begin_with_nobody_and_ends_with_its_promise(algorithm):
     roster_opening.close_roster(run, "ann")
     done = play(run, crowd(3, 2))
     assert done.ending == Run.Ending.PROMISE
-    assert reports.export(done)["workers"]
+    assert reports.export_run(done)["workers"]
 
 
 def test_a_roster_is_not_closed_by_hand_with_too_few():
@@ -94,15 +94,15 @@ def test_a_roster_closes_with_its_number_of_workers():
     arrive(run, 4)
     assert not fresh(run).enrolling
     with pytest.raises(Conflict, match="is closed"):
-        enrolment.arrive(run, "late")
+        enrolment.enrol_worker(run, "late")
     assert not Worker.objects.filter(key="late").exists()
-    assert enrolment.arrive(run, "w1")[1] is False
+    assert enrolment.enrol_worker(run, "w1")[1] is False
 
 
 def test_a_roster_that_could_never_be_chosen_from_is_refused():
     assert (
         "more than the 2 wanted"
-        in validation.of(Run(k=2, enrolling=True, enrol_most=2), 0)["enrol_most"]
+        in validation.validate_run(Run(k=2, enrolling=True, enrol_most=2), 0)["enrol_most"]
     )
     with pytest.raises(Refused, match="over already"):
         make_run(enrolling=True, enrol_until=timezone.now() - timedelta(days=365))
@@ -111,13 +111,13 @@ def test_a_roster_that_could_never_be_chosen_from_is_refused():
 def test_a_closing_time_may_be_changed_while_it_is_open():
     run = make_run(enrolling=True)
     soon = timezone.now() + timedelta(hours=1)
-    changes.apply(run, {"enrol_most": 30, "enrol_until": soon}, "ann")
+    changes.apply_changes(run, {"enrol_most": 30, "enrol_until": soon}, "ann")
     assert (fresh(run).enrol_most, fresh(run).enrol_until) == (30, soon)
     with pytest.raises(Refused, match="over already"):
-        changes.apply(run, {"enrol_until": timezone.now() - timedelta(days=365)})
+        changes.apply_changes(run, {"enrol_until": timezone.now() - timedelta(days=365)})
     assert fresh(run).enrol_until == soon
     with pytest.raises(Refused, match="more than the 2 wanted"):
-        changes.apply(run, {"enrol_most": 2})
+        changes.apply_changes(run, {"enrol_most": 2})
 
 
 NO_IDS = ["", "   ", "x" * 201, "a\0b", "J\ufffdger", "{{%PROLIFIC_PID%}}", "${workerId}"]
@@ -127,42 +127,42 @@ NO_IDS = ["", "   ", "x" * 201, "a\0b", "J\ufffdger", "{{%PROLIFIC_PID%}}", "${w
 def test_what_is_no_id_is_refused(key):
     run = make_run(enrolling=True)
     with pytest.raises(Refused, match="1 to 200 readable characters"):
-        enrolment.arrive(run, key)
+        enrolment.enrol_worker(run, key)
 
 
 @pytest.mark.parametrize("key", ["60a1\u202e", "\u200b60a1", "60a1\u200f", "60a1\t60"])
 def test_an_id_with_what_nobody_sees_makes_no_second_worker_of_one(key):
     run = make_run(n=0, enrolling=True)
     with pytest.raises(Refused, match=r"a character in the worker's id that nobody sees \(U\+"):
-        enrolment.arrive(run, key)
+        enrolment.enrol_worker(run, key)
     known = run.pool.workers.create(key=key)  # from before this was so
-    assert enrolment.arrive(run, key)[0].worker == known
+    assert enrolment.enrol_worker(run, key)[0].worker == known
 
 
 @pytest.mark.parametrize(("first", "then"), [("NFC", "NFD"), ("NFD", "NFC"), ("NFD", "NFD")])
 def test_a_worker_is_one_however_their_accents_are_written(first, then):
     run = make_run(n=0, enrolling=True)
     key = "Jäger"
-    own, new = enrolment.arrive(run, unicodedata.normalize(first, key))
+    own, new = enrolment.enrol_worker(run, unicodedata.normalize(first, key))
     assert new
     assert own.worker.key == unicodedata.normalize("NFC", key)
-    assert enrolment.arrive(run, unicodedata.normalize(then, key)) == (own, False)
+    assert enrolment.enrol_worker(run, unicodedata.normalize(then, key)) == (own, False)
 
 
 def test_who_is_in_the_pool_already_keeps_the_id_as_it_is_written_there():
     run = make_run(n=0, enrolling=True)
     apart = unicodedata.normalize("NFD", "Jäger")
     known = run.pool.workers.create(key=apart)
-    own, _ = enrolment.arrive(run, "Jäger")
+    own, _ = enrolment.enrol_worker(run, "Jäger")
     assert own.worker == known
 
 
 def test_nobody_joins_a_draft_or_a_run_that_is_over():
     draft, over = make_run(start=False, enrolling=True), make_run(enrolling=True)
-    lifecycle.stop(over)
+    lifecycle.stop_run(over)
     for run in (draft, over):
         with pytest.raises(Conflict):
-            enrolment.arrive(run, "new")
+            enrolment.enrol_worker(run, "new")
 
 
 def test_quotas_keep_a_roster_open_until_they_can_be_kept():
@@ -204,5 +204,5 @@ def test_nobody_joins_an_algorithm_of_rounds_on_its_way():
 def test_only_workers_of_the_pool_join():
     run = make_run(enrolling=True)
     with pytest.raises(Refused, match="is not in the pool"):
-        roster_opening.join(run, make_pool(1).workers.get())
+        roster_opening.join_roster(run, make_pool(1).workers.get())
     assert Pool.objects.count() == 2

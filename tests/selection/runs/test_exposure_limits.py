@@ -48,7 +48,7 @@ def test_the_page_says_how_often_each_question_was_met(requester):
     limit(asked, 6)
     words = page(requester, asked)
     assert "None is used up" in words
-    assert [line.workers for line in reports.exposed(asked).lines] == [5] * 6
+    assert [line.workers for line in reports.count_exposure(asked).lines] == [5] * 6
     limit(asked, 5)
     assert "6 of 6 are used up and asked no more" in page(requester, asked)
     assert "used up" in page(requester, asked)
@@ -67,10 +67,10 @@ def test_a_promise_about_this_question_set_and_a_limit_exclude_each_other(reques
     asked = limit(make_questions(20), 5)
     draft = make_run(question_set=asked, start=False, **ABOUT_THIS)
     with pytest.raises(Refused, match="is about all its questions"):
-        lifecycle.start(draft)
+        lifecycle.start_run(draft)
     assert "is about all its questions" in text_of(requester.get(admin_url("run_page", draft.pk)))
     limit(asked, None)
-    lifecycle.start(draft)
+    lifecycle.start_run(draft)
     url = admin_url("questionset_change", asked.pk)
     sent = {"name": asked.name, "instructions": "", "most_workers": "5"}
     assert f"The run “{draft}” promises accuracy {THIS_SET}" in text_of(requester.post(url, sent))
@@ -88,19 +88,24 @@ def test_a_run_on_gold_that_is_used_up_is_refused():
 def test_forecasts_count_what_is_left():
     asked, pool = limit(make_questions(30), 4), make_pool(6)
     draft = make_run(pool=pool, question_set=asked, start=False, algorithm="credible")
-    assert (draft_forecast.plan(draft).questions, draft_forecast.plan(draft).left) == (30, 120)
+    assert (
+        draft_forecast.plan_of_draft(draft).questions,
+        draft_forecast.plan_of_draft(draft).left,
+    ) == (30, 120)
     play(make_run(n=4, k=1, question_set=asked, slots_per_worker=5, slots=20), crowd(1, 2), most=1)
-    gone = sum(exposure.met([asked.pk]).values())
+    gone = sum(exposure.count_met([asked.pk]).values())
     assert gone >= 20
-    assert draft_forecast.plan(draft).left == 120 - gone
-    assert draft_forecast.plan(draft).most_answers == 120 - gone
-    assert [row.options for row in draft_forecast.quick(draft) if row.options.get("accuracy")] == []
+    assert draft_forecast.plan_of_draft(draft).left == 120 - gone
+    assert draft_forecast.plan_of_draft(draft).most_answers == 120 - gone
+    assert [
+        row.options for row in draft_forecast.quick_forecast(draft) if row.options.get("accuracy")
+    ] == []
 
 
 def test_a_forecast_says_that_questions_run_out_where_few_are_left():
     asked = limit(make_questions(100), 1)
     draft = make_run(n=30, question_set=asked, start=False, algorithm="credible", epsilon=0.05)
-    own = next(row for row in draft_forecast.quick(draft) if row.algorithm == "credible")
+    own = next(row for row in draft_forecast.quick_forecast(draft) if row.algorithm == "credible")
     assert own.median <= 100
     assert not own.feasible
     assert own.out_of_questions > 0.9
@@ -110,17 +115,17 @@ def test_an_outlook_reckons_with_what_is_left():
     asked = limit(make_questions(40), 3)
     run = make_run(n=8, k=2, question_set=asked, algorithm="credible", epsilon=0.01, slots=40)
     play(run, crowd(1, 2), most=3)
-    assert running_forecast.live(run).most <= 120
-    assert running_forecast.make(run).high <= 120
+    assert running_forecast.load_live_run(run).most <= 120
+    assert running_forecast.make_outlook(run).high <= 120
 
 
 def test_gold_that_is_short_by_a_limit_asks_for_attention():
     asked = limit(make_questions(40), 3)
     run = make_run(n=8, k=2, question_set=asked, epsilon=0.01, slots=60)
     engine.advance(run.pk)
-    assert "gold" not in [need.kind for need in reports.needs(run)]
+    assert "gold" not in [need.kind for need in reports.list_alerts(run)]
     told = []
     while run.status == Run.Status.RUNNING:
-        told = [need.kind for need in reports.needs(run)]
+        told = [need.kind for need in reports.list_alerts(run)]
         play(run, crowd(1, 2, high=0.7, low=0.7), most=1)
     assert "gold" in told

@@ -32,8 +32,8 @@ def looked_at() -> Run:
 
 def test_who_is_withdrawn_after_answers_costs_the_guarantee_on_every_surface(requester, token):
     run = looked_at()
-    assert "no guarantee" in previews.withdraw(run, ["w0"])
-    roster.withdraw(run, ["w0"])
+    assert "no guarantee" in previews.preview_withdrawal(run, ["w0"])
+    roster.withdraw_workers(run, ["w0"])
     assert reports.promise_status(run).sentence == GUARANTEE_LOST
     assert GUARANTEE_LOST in text_of(requester.get(admin_url("run_page", run.pk)))
     run = play(run, RESPOND)
@@ -51,26 +51,26 @@ def test_who_is_withdrawn_after_answers_costs_the_guarantee_on_every_surface(req
     shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
     assert shown["promise"].startswith(GUARANTEE_LOST)
     assert (shown["epsilon_reached"], shown["verdict"]) == (None, "none")
-    dump = json.loads(json.dumps(reports.dump(run, anonymous=True)))
-    found = reports.verify(dump)
+    dump = json.loads(json.dumps(reports.dump_run(run, anonymous=True)))
+    found = reports.verify_dump(dump)
     assert found.same, [str(each) for each in found.findings]
     assert (found.promise, found.epsilon) == (GUARANTEE_LOST, None)
 
 
 def test_a_dump_that_claims_more_after_such_a_change_is_found_out():
     run = looked_at()
-    roster.withdraw(run, ["w0"])
+    roster.withdraw_workers(run, ["w0"])
     run = play(run, RESPOND)
-    dump = json.loads(json.dumps(reports.dump(run)))
+    dump = json.loads(json.dumps(reports.dump_run(run)))
     dump["result"] |= {"epsilon": 0.4, "promise": "With probability at least 0.9 all is well."}
-    said = [str(each) for each in reports.verify(dump).findings]
+    said = [str(each) for each in reports.verify_dump(dump).findings]
     assert any("ε: none holds" in each for each in said), said
 
 
 def test_an_early_end_after_such_a_change_claims_nothing():
     run = looked_at()
-    roster.withdraw(run, ["w0"])
-    lifecycle.stop(run)
+    roster.withdraw_workers(run, ["w0"])
+    lifecycle.stop_run(run)
     run.refresh_from_db()
     assert run.status == Run.Status.ENDED
     assert run.guarantee_lost
@@ -81,7 +81,7 @@ def test_an_early_end_after_such_a_change_claims_nothing():
 
 def test_taking_everybody_back_returns_the_guarantee():
     run = looked_at()
-    roster.withdraw(run, ["w0", "w5"])
+    roster.withdraw_workers(run, ["w0", "w5"])
     assert "while others whose answers counted" in previews.take_back(run, ["w5"])
     roster.take_back(run, ["w5"])
     assert run.guarantee_lost
@@ -98,14 +98,14 @@ def test_who_never_answered_may_leave_and_the_weights_stay():
     engine.advance(run.pk)
     answer_all(run, lambda slip: None if slip.candidate.worker.key == "w7" else RESPOND(slip))
     engine.advance(run.pk)
-    roster.withdraw(run, ["w7"])
+    roster.withdraw_workers(run, ["w7"])
     assert not run.guarantee_lost
-    selector = engine.arrays.load(Run.objects.locked(run.pk)).selector
+    selector = engine.arrays.load_arrays(Run.objects.locked(run.pk)).selector
     assert selector.options["planned_for"] == 8
     run = play(run, RESPOND)
     assert run.certified
-    dump = json.loads(json.dumps(reports.dump(run)))
-    assert reports.verify(dump).same
+    dump = json.loads(json.dumps(reports.dump_run(run)))
+    assert reports.verify_dump(dump).same
 
 
 def test_joining_after_answers_were_counted_costs_the_guarantee():
@@ -130,9 +130,9 @@ def test_other_algorithms_keep_theirs_and_say_what_they_assume():
         engine.advance(run.pk)
         answer_all(run, RESPOND)
     engine.advance(run.pk)
-    roster.withdraw(run, ["w0"])
+    roster.withdraw_workers(run, ["w0"])
     assert not run.guarantee_lost
-    assert "promise holds whatever the reason" in previews.withdraw(run, ["w1"])
+    assert "promise holds whatever the reason" in previews.preview_withdrawal(run, ["w1"])
     assert reports.promise_status(play(run, RESPOND)).verdict == "kept"
 
 

@@ -33,7 +33,7 @@ def kinds_run(start: bool = True, **fields: object) -> Run:
     run = make_run(start=False, **values)
     Skill.objects.create(run=run, number=1, question_set=make_questions(values["questions"]), k=1)
     if start:
-        lifecycle.start(run)
+        lifecycle.start_run(run)
     return Run.objects.get(pk=run.pk)
 
 
@@ -46,7 +46,9 @@ def knowing() -> Crowd:
 
 
 def chosen_of(run: Run) -> list[tuple[int, str]]:
-    return sorted((line.number, line.worker) for line in reports.standings(run) if line.selected)
+    return sorted(
+        (line.number, line.worker) for line in reports.worker_standings(run) if line.selected
+    )
 
 
 # -- who is selected
@@ -73,7 +75,7 @@ def test_a_worker_may_be_selected_for_several_where_that_is_wanted(name):
 def test_several_of_each_kind_are_selected():
     run = kinds_run(start=False, k=2)
     run.further.update(k=2)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     run = play(Run.objects.get(pk=run.pk), knowing())
     assert run.ending == Run.Ending.QUESTIONS
     found = chosen_of(run)
@@ -94,7 +96,7 @@ def test_an_early_end_keeps_everybody_to_one_kind_too():
 def test_who_leaves_takes_both_kinds_along():
     run = kinds_run()
     engine.advance(run.pk)
-    roster.withdraw(run, ["w0"])
+    roster.withdraw_workers(run, ["w0"])
     run = play(Run.objects.get(pk=run.pk), knowing())
     assert run.ending == Run.Ending.QUESTIONS
     assert chosen_of(run) == [(0, "w1"), (1, "w2")]
@@ -103,10 +105,10 @@ def test_who_leaves_takes_both_kinds_along():
 def test_places_are_filled_as_far_as_there_are_workers_left():
     run = kinds_run(start=False, k=2, slots=60)
     run.further.update(k=1)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     run = Run.objects.get(pk=run.pk)
     play(run, knowing(), most=2)
-    roster.withdraw(run, ["w1", "w3", "w4", "w5"])
+    roster.withdraw_workers(run, ["w1", "w3", "w4", "w5"])
     engine.advance(run.pk)
     run = Run.objects.get(pk=run.pk)
     assert run.ending == Run.Ending.ROSTER
@@ -120,7 +122,7 @@ def test_rebuilt_from_what_is_stored_it_names_the_same():
     for _ in range(3):
         play(run, knowing(), most=1)
     assert chosen_of(run) == chosen_of(Run.objects.get(pk=run.pk))
-    copied = copies.copy(run, "Again", same_seed=True)
+    copied = copies.copy_run(run, "Again", same_seed=True)
     assert copied.one_kind_each
     assert [skill.k for skill in copied.skills] == [1, 1]
 
@@ -150,7 +152,7 @@ def test_page_files_and_api_tell_who_is_for_what(requester, client, token):
     rows = list(csv.DictReader(lines_of(requester.get(admin_url("run_selected_csv", run.pk)))))
     assert [row["skill"] for row in rows] == [one, other]
     assert len({row["worker"] for row in rows}) == 2
-    document = reports.export(run)
+    document = reports.export_run(run)
     assert document["one_kind_each"]
     assert [skill["k"] for skill in document["skills"]] == [1, 1]
     header = {"Authorization": f"Bearer {token}"}
@@ -216,7 +218,7 @@ def test_the_form_refuses_what_cannot_be(requester, k, changes, why):
 def test_with_one_question_set_it_makes_no_difference(requester):
     requester.post(admin_url("run_add"), form())
     run = Run.objects.get()
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     assert "nobody for two" not in reports.promise_status(run).sentence
     assert engine.advance(run.pk) is not None
 
@@ -225,12 +227,12 @@ def test_starting_refuses_more_places_than_workers():
     run = kinds_run(start=False, k=5)
     run.further.update(k=2)
     with pytest.raises(Refused, match="want 7 workers, each for at most one kind"):
-        lifecycle.start(run)
+        lifecycle.start_run(run)
 
 
 def test_an_open_roster_waits_until_there_is_somebody_for_every_place():
     run = kinds_run(start=False, enrolling=True, k=3, pool=make_pool(4))
     run.further.update(k=3)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     run = Run.objects.get(pk=run.pk)
     assert "More than 5 workers must join" in reports.promise_status(run).sentence

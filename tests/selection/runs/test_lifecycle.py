@@ -37,7 +37,7 @@ def test_starting_fixes_the_roster_and_numbers_the_arms_by_the_seed():
 def test_a_run_that_cannot_be_run_is_refused_and_stays_a_draft(fields, sentence):
     run = make_run(start=False, **fields)
     with pytest.raises(Refused) as refusal:
-        lifecycle.start(run)
+        lifecycle.start_run(run)
     assert sentence in str(refusal.value)
     run.refresh_from_db()
     assert run.status == Run.Status.DRAFT
@@ -46,23 +46,23 @@ def test_a_run_that_cannot_be_run_is_refused_and_stays_a_draft(fields, sentence)
 
 def test_each_move_is_allowed_from_its_own_states_only():
     run = make_run(start=False)
-    for move in (lifecycle.pause, lifecycle.resume, lifecycle.stop):
+    for move in (lifecycle.pause_run, lifecycle.resume_run, lifecycle.stop_run):
         with pytest.raises(Conflict, match="is draft"):
             move(run)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     with pytest.raises(Conflict, match="is running"):
-        lifecycle.start(run)
-    lifecycle.pause(run)
-    lifecycle.resume(run)
-    lifecycle.stop(run)
+        lifecycle.start_run(run)
+    lifecycle.pause_run(run)
+    lifecycle.resume_run(run)
+    lifecycle.stop_run(run)
     with pytest.raises(Conflict, match="is ended"):
-        lifecycle.resume(run)
+        lifecycle.resume_run(run)
 
 
 def test_stopping_ends_the_run_and_says_it_was_by_hand():
     run = make_run()
     engine.advance(run.pk)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.refresh_from_db()
     assert (run.status, run.ending) == ("ended", "stopped")
     assert run.ended is not None
@@ -73,10 +73,10 @@ def test_stopping_ends_the_run_and_says_it_was_by_hand():
 def test_a_pause_takes_no_time_from_those_who_hold_an_assignment():
     run = make_run()
     engine.advance(run.pk)
-    presence.show(run, [assignment.pk for assignment in open_of(run)])
+    presence.record_shown(run, [assignment.pk for assignment in open_of(run)])
     before = {assignment.pk: assignment.due for assignment in open_of(run)}
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
     Run.objects.filter(pk=run.pk).update(paused=timezone.now() - timedelta(hours=3))
-    lifecycle.resume(run)
+    lifecycle.resume_run(run)
     for assignment in open_of(run):
         assert assignment.due - before[assignment.pk] >= timedelta(hours=3)

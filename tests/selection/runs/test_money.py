@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
     ],
 )
 def test_an_amount_has_cents_and_more_only_where_there_are_more(amount, words):
-    assert money.words(amount, "€") == words
+    assert money.format_amount(amount, "€") == words
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ def test_an_amount_has_cents_and_more_only_where_there_are_more(amount, words):
 )
 def test_an_amount_is_one_that_its_currency_can_pay_and_never_less(currency, price, three):
     run = make_run(start=False, price=Decimal("12.5"), currency=currency)
-    assert (money.price(run), money.of(run, 3)) == (price, three)
-    assert money.between(run, 2, 3) == f"{money.of(run, 2).split()[0]} – {three}"
+    assert (money.format_price(run), money.format_cost(run, 3)) == (price, three)
+    assert money.format_cost_range(run, 2, 3) == f"{money.format_cost(run, 2).split()[0]} – {three}"
 
 
 def test_a_price_may_be_finer_than_what_can_be_paid():
     run = make_run(start=False, price=Decimal("0.0125"), currency="$")
-    assert (money.price(run), money.of(run, 1), money.of(run, 80)) == (
+    assert (money.format_price(run), money.format_cost(run, 1), money.format_cost(run, 80)) == (
         "0.0125 $",
         "0.02 $",
         "1.00 $",
@@ -59,32 +59,32 @@ def test_a_price_may_be_finer_than_what_can_be_paid():
 
 def test_a_run_of_no_price_costs_an_unknown_amount():
     run = make_run(start=False)
-    assert (run.price, run.currency, money.of(run, 10)) == (None, "€", "")
-    assert money.price(run) == money.between(run, 1, 2) == ""
+    assert (run.price, run.currency, money.format_cost(run, 10)) == (None, "€", "")
+    assert money.format_price(run) == money.format_cost_range(run, 1, 2) == ""
 
 
 @pytest.mark.parametrize("state", ["draft", "running", "ended"])
 def test_the_price_changes_at_any_time_and_is_exported(state):
     run = make_run(start=state != "draft", budget=30)
     if state == "ended":
-        lifecycle.stop(run)
-    said = changes.apply(run, {"price": Decimal("0.05"), "currency": "USD"}, "ann")
+        lifecycle.stop_run(run)
+    said = changes.apply_changes(run, {"price": Decimal("0.05"), "currency": "USD"}, "ann")
     assert "An answer costs 0.05 €" in said["price"]
     run.refresh_from_db()
-    assert money.of(run, 30) == "1.50 USD"
-    document = reports.export(run)
+    assert money.format_cost(run, 30) == "1.50 USD"
+    document = reports.export_run(run)
     assert (document["price"], document["currency"], document["budget"]) == (0.05, "USD", 30)
-    assert changes.apply(run, {"price": Decimal("0.05")}) == {}
+    assert changes.apply_changes(run, {"price": Decimal("0.05")}) == {}
 
 
 @pytest.mark.parametrize("price", [Decimal(-1), Decimal("0.00001"), Decimal("NaN"), Decimal(10**9)])
 def test_a_price_that_cannot_be_is_refused(price):
     with pytest.raises(Refused, match="Price per answer"):
-        changes.apply(make_run(), {"price": price})
+        changes.apply_changes(make_run(), {"price": price})
 
 
 def test_a_copy_keeps_the_price_and_the_next_run_the_currency():
     run = make_run(start=False, price=Decimal("0.2"), currency="kr")
-    copied = copies.copy(run, "again")
+    copied = copies.copy_run(run, "again")
     assert (copied.price, copied.currency) == (Decimal("0.2"), "kr")
     assert money.last_currency(Run.objects.all()) == "kr"

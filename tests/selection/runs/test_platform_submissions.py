@@ -37,16 +37,16 @@ BATCH = """HITId,AssignmentId,WorkerId,AssignmentStatus
 @pytest.mark.parametrize("title", ["", "Study: birds of spring\n\n", "Export of,4 May 2026\n"])
 @pytest.mark.parametrize("between", [",", ";", "\t"])
 def test_a_title_above_a_platforms_file_is_passed_over(title, between):
-    found = files.read(title + PROLIFIC.replace(",", between), "f.csv")
+    found = files.read_submissions(title + PROLIFIC.replace(",", between), "f.csv")
     assert found == {"w0": "RETURNED", "w1": "APPROVED", "w2": "TIMED-OUT", "stranger": "RETURNED"}
-    found = files.read(title + BATCH.replace(",", between), "f.csv")
+    found = files.read_submissions(title + BATCH.replace(",", between), "f.csv")
     assert found == {"w0": "AssignmentReturned", "w1": "Approved"}
 
 
 def test_their_questions_go_back_and_their_answers_stay(run):
     slip = next(one for one in open_of(run) if one.candidate.worker.key == "w0")
     answer_all(run, lambda one: "yes" if one == slip else None)
-    done = platform_submissions.report(run, {"w0": "RETURNED", "w1": "APPROVED"}, "me")
+    done = platform_submissions.report_submissions(run, {"w0": "RETURNED", "w1": "APPROVED"}, "me")
     assert (done.freed, done.unknown, done.others) == (["w0"], [], 1)
     engine.advance(run.pk)
     own = run.candidates.get(worker__key="w0")
@@ -58,7 +58,7 @@ def test_their_questions_go_back_and_their_answers_stay(run):
 
 def test_the_place_is_free_for_others(run):
     held = run.candidates.get(worker__key="w3").asked
-    platform_submissions.report(run, {"w0": "TIMED-OUT"})
+    platform_submissions.report_submissions(run, {"w0": "TIMED-OUT"})
     answer_all(run, lambda one: "yes" if one.candidate.worker.key != "w0" else None)
     engine.advance(run.pk)
     assert run.candidates.get(worker__key="w3").asked > held
@@ -66,39 +66,41 @@ def test_the_place_is_free_for_others(run):
 
 
 def test_to_say_it_twice_is_as_once(run):
-    platform_submissions.report(run, {"w0": "returned"})
-    again = platform_submissions.report(run, {"w0": "RETURNED"})
+    platform_submissions.report_submissions(run, {"w0": "returned"})
+    again = platform_submissions.report_submissions(run, {"w0": "RETURNED"})
     assert (again.freed, again.others) == ([], 1)
     assert run.events.filter(kind="leave").count() == 1
 
 
 @pytest.mark.parametrize("word", ["RETURNED", "Timed-Out", "TIMED_OUT", "AssignmentAbandoned"])
 def test_each_platforms_word_is_known(word):
-    assert platform_submissions.left(word)
+    assert platform_submissions.has_left(word)
 
 
 @pytest.mark.parametrize("word", ["APPROVED", "AWAITING REVIEW", "ACTIVE", "Submitted", ""])
 def test_everything_else_changes_nothing(word):
-    assert not platform_submissions.left(word)
+    assert not platform_submissions.has_left(word)
 
 
 def test_a_run_that_is_over_takes_no_reports(run):
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     with pytest.raises(Conflict):
-        platform_submissions.report(run, {"w0": "RETURNED"})
+        platform_submissions.report_submissions(run, {"w0": "RETURNED"})
 
 
 def test_the_file_is_the_platforms_own():
     found = {"w0": "RETURNED", "w1": "APPROVED", "w2": "TIMED-OUT", "stranger": "RETURNED"}
-    assert files.read(PROLIFIC, "export") == found
-    assert files.read("\ufeff" + PROLIFIC.replace(",", ";"), "export") == found
-    assert files.read("WorkerId\tAssignmentStatus\nA1\tSubmitted\n", "x") == {"A1": "Submitted"}
+    assert files.read_submissions(PROLIFIC, "export") == found
+    assert files.read_submissions("\ufeff" + PROLIFIC.replace(",", ";"), "export") == found
+    assert files.read_submissions("WorkerId\tAssignmentStatus\nA1\tSubmitted\n", "x") == {
+        "A1": "Submitted"
+    }
 
 
 def test_another_file_is_refused_with_what_would_be_right():
     for text in ("", "a,b\n1,2\n", "Participant id\nw0\n"):
         with pytest.raises(Refused, match=r"needs a column|is empty"):
-            files.read(text, "export")
+            files.read_submissions(text, "export")
 
 
 def test_the_page_takes_the_export(requester, run):
@@ -141,5 +143,5 @@ def test_in_a_run_of_rounds_the_rest_is_judged_anew():
     for _ in range(3):
         engine.advance(run.pk)
         answer_all(run, crowd(1, good=2))
-    assert platform_submissions.report(run, {"w5": "RETURNED"}).freed == ["w5"]
+    assert platform_submissions.report_submissions(run, {"w5": "RETURNED"}).freed == ["w5"]
     assert run.candidates.get(worker__key="w5").gone == "left"

@@ -17,7 +17,7 @@ def earlier() -> Run:
     """A run of 30 workers that was stopped after some answers of each."""
     run = make_run(n=30, k=5, algorithm="credible", slots=60, name="Spring", epsilon=0.01)
     play(run, crowd(2, 30, high=0.75), most=4)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     run.refresh_from_db()
     return run
 
@@ -30,7 +30,7 @@ def post(requester, earlier: Run, chosen: object, **changes: object):
 
 def learning_run(earlier: Run, **fields: object) -> Run:
     values = {"n": 10, "k": 3, "algorithm": "credible", "question_set": earlier.question_set}
-    return make_run(**values | {"options": {"prior": priors.copy(earlier.pk)}} | fields)
+    return make_run(**values | {"options": {"prior": priors.copy_prior(earlier.pk)}} | fields)
 
 
 def test_nothing_is_learned_unless_it_is_asked_for(requester, earlier):
@@ -41,7 +41,7 @@ def test_nothing_is_learned_unless_it_is_asked_for(requester, earlier):
 def test_the_form_lists_what_can_be_learned_from(requester, earlier):
     make_run(name="Still running")
     unanswered = make_run(name="Without answers")
-    lifecycle.stop(unanswered)
+    lifecycle.stop_run(unanswered)
     page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
     answers = sum(earlier.candidates.values_list("pulls", flat=True))
     assert f"Spring: 30 workers of {earlier.pool}, {answers} answers" in page
@@ -113,7 +113,7 @@ def test_the_run_goes_on_when_the_earlier_one_is_deleted(earlier):
     earlier.delete()
     assert engine.advance(run.pk) is not None
     play(run, crowd(2, 10, high=0.75), most=3)
-    assert reports.fit(run).population is not None
+    assert reports.model_fit(run).population is not None
 
 
 def test_what_was_learned_counts(earlier):
@@ -122,7 +122,7 @@ def test_what_was_learned_counts(earlier):
     for run in (alone, learning):
         play(run, crowd(2, 10, high=0.75), most=1)
         play(run, crowd(2, 10, high=0.75), most=1)
-    found = [reports.fit(run).population for run in (alone, learning)]
+    found = [reports.model_fit(run).population for run in (alone, learning)]
     assert found[1].spread < found[0].spread
 
 

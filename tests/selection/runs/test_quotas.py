@@ -34,15 +34,15 @@ def quota_run(**fields: object) -> Run:
     ],
 )
 def test_it_reads_a_line(line, limit):
-    limits = quotas.parse(f"\n  {line} \n")
+    limits = quotas.parse_quotas(f"\n  {line} \n")
     assert limits == {"English": limit}
-    assert quotas.parse(quotas.text_of(limits)) == limits
+    assert quotas.parse_quotas(quotas.text_of(limits)) == limits
 
 
 @pytest.mark.parametrize("line", ["English", "English: many", ": 2", "English: -", "English: 2 4"])
 def test_it_says_which_line_it_cannot_read(line):
     with pytest.raises(Refused, match=f"“{line}” cannot be read"):
-        quotas.parse(line)
+        quotas.parse_quotas(line)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_attribute_is_chosen_from_those_of_the_pool(requester):
 def test_the_selection_keeps_to_the_quotas():
     run = play(quota_run(), crowd(3, good=2))  # w0 and w1 are the best, both English
     assert run.ending == "promise"
-    chosen = reports.export(run)["workers"]
+    chosen = reports.export_run(run)["workers"]
     assert sorted(row["group"] for row in chosen) == ["English", "Spanish"]
     assert {row["worker"] for row in chosen} & {"w0", "w1"}
 
@@ -142,7 +142,7 @@ def test_the_selection_keeps_to_the_quotas():
 def test_the_groups_are_those_of_the_start():
     run = quota_run()
     run.pool.workers.update(attributes={"language": "Latin"})
-    groups = {line.worker: line.group for line in reports.standings(run)}
+    groups = {line.worker: line.group for line in reports.worker_standings(run)}
     assert groups == {f"w{i}": LANGUAGES[i % 3] for i in range(6)}
 
 
@@ -152,7 +152,7 @@ def test_a_worker_without_the_attribute_is_in_a_group_of_its_own():
     run = quota_run(pool=pool, quotas=ASKED | {"limits": {"not given": [1, 1]}})
     play(run, crowd(3, good=2))
     assert [
-        row["worker"] for row in reports.export(run)["workers"] if row["group"] != "English"
+        row["worker"] for row in reports.export_run(run)["workers"] if row["group"] != "English"
     ] == ["w5"]
 
 
@@ -160,7 +160,7 @@ def test_starting_refuses_quotas_that_no_longer_fit_the_pool():
     run = quota_run(start=False)
     run.pool.workers.update(attributes={"language": "English"})
     with pytest.raises(Refused, match="No worker has “Spanish” as language"):
-        lifecycle.start(run)
+        lifecycle.start_run(run)
 
 
 def test_the_page_and_the_export_show_the_groups(requester):
@@ -172,7 +172,7 @@ def test_the_page_and_the_export_show_the_groups(requester):
     header, *rows = lines_of(requester.get(admin_url("run_selected_csv", run.pk)))
     assert header.split(",")[9] == "group"
     assert {row.split(",")[9] for row in rows} == {"English", "Spanish"}
-    assert reports.export(run)["quotas"]["groups"][1] == {
+    assert reports.export_run(run)["quotas"]["groups"][1] == {
         "group": "Spanish",
         "selected": 1,
         "wanted": "exactly 1",

@@ -16,13 +16,15 @@ def test_the_run_chooses_among_those_who_are_not_withdrawn():
     respond = crowd(2, good=3, high=0.99, low=0.1)
     engine.advance(run.pk)
     answer_all(run, respond)
-    roster.withdraw(run, ["w0"], "ada", "moved away")
+    roster.withdraw_workers(run, ["w0"], "ada", "moved away")
     play(run, respond)
-    lines = {line.worker: line for line in reports.standings(run)}
+    lines = {line.worker: line for line in reports.worker_standings(run)}
     assert {key for key in lines if lines[key].selected} == {"w1", "w2"}
     assert lines["w0"].verdict == "not tested"
     assert lines["w0"].presence == "withdrawn"
-    assert reports.export(run)["over"].startswith("Of the 6 workers 1 was withdrawn: not tested")
+    assert reports.export_run(run)["over"].startswith(
+        "Of the 6 workers 1 was withdrawn: not tested"
+    )
     event = run.events.get(kind="withdraw")
     assert (event.who, event.why, event.what) == ("ada", "moved away", "Withdrawn: w0.")
 
@@ -32,8 +34,8 @@ def test_delta_is_shared_with_those_who_left_after_answering():
     engine.advance(run.pk)
     answer_all(run, crowd(1, 2))
     engine.advance(run.pk)
-    roster.withdraw(run, ["w5"])
-    arrays = engine.arrays.load(Run.objects.locked(run.pk))
+    roster.withdraw_workers(run, ["w5"])
+    arrays = engine.arrays.load_arrays(Run.objects.locked(run.pk))
     assert arrays.selector.problem.n == 5
     assert arrays.selector.problem.delta == pytest.approx(0.12 * 5 / 6)
 
@@ -44,9 +46,9 @@ def test_a_worker_taken_back_brings_their_answers():
     answer_all(run, crowd(1, 2))
     engine.advance(run.pk)
     before = run.candidates.get(worker__key="w5").pulls
-    roster.withdraw(run, ["w5"])
+    roster.withdraw_workers(run, ["w5"])
     roster.take_back(run, ["w5"])
-    arrays = engine.arrays.load(Run.objects.locked(run.pk))
+    arrays = engine.arrays.load_arrays(Run.objects.locked(run.pk))
     assert arrays.selector.problem.n == 6
     assert arrays.selector.state.pulls[run.candidates.get(worker__key="w5").arm] == before > 0
 
@@ -54,7 +56,7 @@ def test_a_worker_taken_back_brings_their_answers():
 @pytest.mark.parametrize("algorithm", ["adaptive-top-k", "halving"])
 def test_who_left_a_run_of_rounds_cannot_come_back(algorithm):
     run = make_run(algorithm=algorithm)
-    roster.withdraw(run, ["w5"])
+    roster.withdraw_workers(run, ["w5"])
     with pytest.raises(Conflict, match="plans for the workers who were there"):
         roster.take_back(run, ["w5"])
 
@@ -66,11 +68,11 @@ def test_a_run_of_rounds_goes_on_without_those_who_left():
     respond = crowd(4, good=2, high=0.99, low=0.05)
     engine.advance(run.pk)
     answer_all(run, respond)
-    roster.withdraw(run, ["w3", "w4"])
+    roster.withdraw_workers(run, ["w3", "w4"])
     play(run, respond)
     run.refresh_from_db()
     assert run.ending == Run.Ending.PROMISE
-    lines = {line.worker: line for line in reports.standings(run)}
+    lines = {line.worker: line for line in reports.worker_standings(run)}
     assert {key for key in lines if lines[key].selected} == {"w0", "w1"}
     assert {lines["w3"].verdict, lines["w4"].verdict} == {"not tested"}
 
@@ -83,8 +85,8 @@ def test_workers_join_an_open_roster_and_nobody_is_judged_before_it_closes():
     assert run.status == Run.Status.RUNNING
     assert not run.candidates.exclude(verdict=0).exists()
     late = Worker.objects.create(pool=run.pool, key="w0b")
-    roster_opening.join(run, late)
-    assert roster_opening.join(run, late).worker == late, "joining twice is joining once"
+    roster_opening.join_roster(run, late)
+    assert roster_opening.join_roster(run, late).worker == late, "joining twice is joining once"
     roster_opening.close_roster(run, "ada")
     play(
         run,
@@ -92,21 +94,21 @@ def test_workers_join_an_open_roster_and_nobody_is_judged_before_it_closes():
     )
     run.refresh_from_db()
     assert run.ending == Run.Ending.PROMISE
-    lines = {line.worker: line for line in reports.standings(run)}
+    lines = {line.worker: line for line in reports.worker_standings(run)}
     assert len(lines) == 5
     assert lines["w0b"].answers > 0
-    assert reports.export(run)["over"] == ""
+    assert reports.export_run(run)["over"] == ""
 
 
 def test_nobody_joins_a_closed_roster():
     run = make_run()
     with pytest.raises(Conflict, match="closed"):
-        roster_opening.join(run, Worker.objects.create(pool=run.pool, key="late"))
+        roster_opening.join_roster(run, Worker.objects.create(pool=run.pool, key="late"))
 
 
 def test_a_roster_closes_with_the_last_worker_that_was_wanted():
     run = make_run(n=4, enrolling=True, enrol_most=5)
-    roster_opening.join(run, Worker.objects.create(pool=run.pool, key="fifth"))
+    roster_opening.join_roster(run, Worker.objects.create(pool=run.pool, key="fifth"))
     run.refresh_from_db()
     assert not run.enrolling
     assert run.events.get(kind="close roster").what == "The roster closed with 5 workers."
@@ -115,12 +117,12 @@ def test_a_roster_closes_with_the_last_worker_that_was_wanted():
 def test_an_unknown_worker_cannot_be_withdrawn():
     run = make_run()
     with pytest.raises(Refused, match="no worker “nobody”"):
-        roster.withdraw(run, ["w0", "nobody"])
+        roster.withdraw_workers(run, ["w0", "nobody"])
     assert not run.candidates.exclude(gone="").exists()
 
 
 def test_nobody_leaves_a_run_that_is_over():
     run = make_run()
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     with pytest.raises(Conflict, match="is ended"):
-        roster.withdraw(run, ["w0"])
+        roster.withdraw_workers(run, ["w0"])

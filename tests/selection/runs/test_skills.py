@@ -24,7 +24,7 @@ def make_skills_run(start: bool = True, **fields: object) -> Run:
     run = make_run(start=False, **values | fields)
     Skill.objects.create(run=run, number=1, question_set=make_questions(80), k=1)
     if start:
-        lifecycle.start(run)
+        lifecycle.start_run(run)
     return Run.objects.get(pk=run.pk)
 
 
@@ -98,7 +98,7 @@ def test_the_first_skill_of_several_is_numbered_like_the_only_one():
 def test_skills_are_numbered_anew_without_a_gap():
     run = make_skills_run(start=False)
     run.further.update(number=4)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     assert set(run.candidates.values_list("skill", flat=True)) == {0, 1}
     assert engine.advance(run.pk) is not None
 
@@ -117,29 +117,29 @@ def test_starting_refuses_skills_that_do_not_fit():
     empty = make_skills_run(start=False)
     Skill.objects.update(question_set=make_questions(0))
     with pytest.raises(Refused, match="is empty: import gold questions first"):
-        lifecycle.start(empty)
+        lifecycle.start_run(empty)
     many = make_skills_run(start=False)
     many.further.update(k=6)
     name = many.further.get().question_set.name
     why = rf"In the skill “{name}”: K must be at least 1 and less than the number of workers \(6\)"
     with pytest.raises(Refused, match=why):
-        lifecycle.start(many)
+        lifecycle.start_run(many)
     poor = make_skills_run(start=False, budget=12)
     with pytest.raises(Refused, match="a budget above 12: more than one answer per worker"):
-        lifecycle.start(poor)
+        lifecycle.start_run(poor)
     other = make_skills_run(start=False, algorithm="sar")
     with pytest.raises(Refused, match="SAR tests one skill"):
-        lifecycle.start(other)
+        lifecycle.start_run(other)
     alone = make_run(start=False, algorithm="multi-sar", budget=100)
     with pytest.raises(Refused, match="add at least one more question set"):
-        lifecycle.start(alone)
+        lifecycle.start_run(alone)
 
 
 def test_a_question_of_a_further_skill_that_was_asked_cannot_be_changed():
     run = make_skills_run()
     engine.advance(run.pk)
     asked = Assignment.objects.filter(candidate__run=run, candidate__skill=1).first().question
-    assert asked.key in catalog.asked_of(run.skills[1].question_set)
+    assert asked.key in catalog.question_keys_asked(run.skills[1].question_set)
 
 
 # -- the worker's page
@@ -153,9 +153,9 @@ def test_a_worker_s_page_shows_the_questions_of_all_skills():
     engine.advance(run.pk)
     link = run.candidates.get(skill=0, worker__key="w0").pk
     seen = set()
-    while (found := page.visit(link)) and found.question:
+    while (found := page.visit_page(link)) and found.question:
         seen.add(found.instructions)
-        recording.record(found.question.assignment, "yes", link)
+        recording.record_answer(found.question.assignment, "yes", link)
     assert seen == {"<p>Skill 0.</p>\n", "<p>Skill 1.</p>\n"}
     assert found.answered == 3
 
@@ -166,7 +166,7 @@ def test_a_link_is_no_key_to_another_worker_s_questions():
     link = run.candidates.get(skill=0, worker__key="w0").pk
     other = next(one for one in open_of(run) if one.candidate.worker.key == "w1")
     with pytest.raises(NotFound):
-        recording.record(other.pk, "yes", link)
+        recording.record_answer(other.pk, "yes", link)
 
 
 # -- answers made elsewhere
@@ -182,7 +182,7 @@ def test_imported_answers_say_their_skill_where_they_must():
         AnswerRow(4, "w0", "q90", "yes", name),
         AnswerRow(5, "w0", "q1", "yes", "Juggling"),
     ]
-    sorting = validate_answers.sort(run, rows)
+    sorting = validate_answers.validate_answers(run, rows)
     assert [record.candidate.skill for record in sorting.recorded] == [1, 0]
     assert [problem.why for problem in sorting.problems] == [
         "Several skills have a question “q1”: add a column “skill”.",
@@ -199,7 +199,9 @@ def test_open_questions_come_back_with_their_skill():
         AnswerRow(i, row["worker"], row["question"], "yes", row["skill"])
         for i, row in enumerate(table)
     ]
-    assert len(validate_answers.sort(run, rows).answers) == len(rows) == len(open_of(run))
+    assert (
+        len(validate_answers.validate_answers(run, rows).answers) == len(rows) == len(open_of(run))
+    )
 
 
 # -- pages and export
@@ -207,7 +209,7 @@ def test_open_questions_come_back_with_their_skill():
 
 def test_the_export_ranks_each_skill(requester):
     run = play(make_skills_run(), two_sided_crowd())
-    document = reports.export(run)
+    document = reports.export_run(run)
     names = [str(skill) for skill in run.skills]
     chosen = [(row["skill"], row["rank"]) for row in document["workers"]]
     assert chosen == [(names[0], 1), (names[0], 2), (names[1], 1)]

@@ -75,7 +75,7 @@ def test_the_page_of_a_draft_with_quotas_opens(owner):
 def test_a_run_that_kept_its_promise_can_be_exported():
     run = play(make_run(algorithm="certified", options={"accuracy": ACCURACY}), crowd(1, 2))
     assert run.kept
-    assert reports.export(run)["certified"] is True
+    assert reports.export_run(run)["certified"] is True
 
 
 # -- on every way, to the result
@@ -153,9 +153,9 @@ def test_it_does_not_warn_where_accuracy_is_on_questions_like_these():
     run = make_run(algorithm="certified", recorded_only=True)
     Run.objects.filter(pk=run.pk).update(has_recorded=True)
     run.refresh_from_db()
-    assert reports.fit(run).warnings == ()
+    assert reports.model_fit(run).warnings == ()
     run.options["accuracy"] = ACCURACY
-    assert len(reports.fit(run).warnings) == 1
+    assert len(reports.model_fit(run).warnings) == 1
 
 
 def test_a_set_too_large_for_it_is_refused_at_the_field(owner):

@@ -28,7 +28,7 @@ def retired_on_the_way(**fields: object) -> tuple[Run, Question, int]:
     play(run, crowd(1, good=2), most=4)
     dealt = run.answers.values_list("assignment__question").annotate(many=Count("pk"))
     question = Question.objects.get(pk=max(dealt, key=lambda row: row[1])[0])
-    corrections.retire(question, "ada", "unclear")
+    corrections.retire_question(question, "ada", "unclear")
     play(run, crowd(1, good=2))
     return run, question, Answer.objects.filter(run=run, void=True).said().count()
 
@@ -37,27 +37,31 @@ def test_what_was_answered_before_its_question_was_retired_stays_in_the_budget()
     run, question, given = retired_on_the_way()
     assert given
     assert (run.ending, run.count_spent(), reports.count_given(run)) == ("budget", 60, 60)
-    assert reports.progress(run).counted == 60 - given
-    assert consistency.faults(run) == []
-    corrections.restore(question, "ada", "it was clear")
+    assert reports.read_progress(run).counted == 60 - given
+    assert consistency.find_faults(run) == []
+    corrections.restore_question(question, "ada", "it was clear")
     run.refresh_from_db()
-    assert (run.budget, run.count_spent(), reports.progress(run).counted) == (60, 60, 60)
-    assert consistency.faults(run) == []
+    assert (run.budget, run.count_spent(), reports.read_progress(run).counted) == (60, 60, 60)
+    assert consistency.find_faults(run) == []
 
 
 def test_as_many_others_are_asked_when_the_budget_is_raised_by_what_became_void():
     run, _, given = retired_on_the_way()
-    lacks = void_budget.of(run)
+    lacks = void_budget.void_budget_of(run)
     assert (lacks.answers, lacks.budget) == (given, 60 + given)
     out = StringIO()
     call_command("run", "status", str(run.pk), stdout=out)
     assert lacks.words in out.getvalue()
     void_budget.make_up(run, "ada", "they were paid in vain")
     run.refresh_from_db()
-    assert (run.status, run.budget, void_budget.of(run)) == ("running", 60 + given, None)
+    assert (run.status, run.budget, void_budget.void_budget_of(run)) == (
+        "running",
+        60 + given,
+        None,
+    )
     play(run, crowd(1, good=2))
-    assert (run.ending, reports.progress(run).counted) == ("budget", 60)
-    assert void_budget.of(run) is None
+    assert (run.ending, reports.read_progress(run).counted) == ("budget", 60)
+    assert void_budget.void_budget_of(run) is None
     with pytest.raises(Conflict, match="became void"):
         void_budget.make_up(run)
 
@@ -65,12 +69,12 @@ def test_as_many_others_are_asked_when_the_budget_is_raised_by_what_became_void(
 def test_a_budget_that_was_planned_with_is_not_raised_by_what_became_void():
     run, _, given = retired_on_the_way(algorithm="uniform")
     assert (run.ending, run.count_spent(), reports.count_given(run)) == ("budget", 60, 60)
-    lacks = void_budget.of(run)
+    lacks = void_budget.void_budget_of(run)
     assert (lacks.answers, lacks.budget) == (given, None)
     assert f"at most {60 - given} can count" in lacks.words
     with pytest.raises(Conflict):
         void_budget.make_up(run)
-    assert not reports.verify(reports.dump(run)).findings
+    assert not reports.verify_dump(reports.dump_run(run)).findings
 
 
 def test_only_what_nobody_had_seen_when_it_was_retired_costs_nothing():
@@ -78,10 +82,10 @@ def test_only_what_nobody_had_seen_when_it_was_retired_costs_nothing():
     engine.advance(run.pk)
     first, second, third = open_of(run)[:3]
     Assignment.objects.filter(pk=second.pk).update(shown=timezone.now())
-    recording.record(third.pk, "yes")
+    recording.record_answer(third.pk, "yes")
     assert run.count_spent() == 12
     for one, cost in ((second, 12), (third, 12), (first, 11)):
-        corrections.retire(one.question, "ada", "ambiguous")
+        corrections.retire_question(one.question, "ada", "ambiguous")
         assert run.count_spent() == cost
 
 
@@ -94,24 +98,24 @@ def test_a_budget_is_never_overrun_whatever_is_retired_restored_and_answered():
             if rng.random() < 0.3:
                 Assignment.objects.filter(pk=one.pk).update(shown=timezone.now())
             if rng.random() < 0.6:
-                recording.record(one.pk, respond(one))
+                recording.record_answer(one.pk, respond(one))
         for question in run.question_set.questions.all():
             if rng.random() < (0.3 if question.retired else 0.05):
-                (corrections.restore if question.retired else corrections.retire)(
+                (corrections.restore_question if question.retired else corrections.retire_question)(
                     question, "a", "b"
                 )
         assert reports.count_given(run) <= run.count_spent() <= 50
         run.refresh_from_db()
     assert run.ending == Run.Ending.BUDGET
     assert run.answers.wasted().exists()
-    assert consistency.faults(run) == []
+    assert consistency.find_faults(run) == []
 
 
 def test_answers_made_elsewhere_are_not_used_up_for_a_retired_question():
     run = make_run(n=3, k=1, questions=6, epsilon=0.01, budget=18, recorded_only=True)
     rows = [AnswerRow(i, f"w{i % 3}", f"q{i // 3}", "yes") for i in range(18)]
-    corrections.retire(run.question_set.questions.get(number=0), "ada", "ambiguous")
-    validate_answers.take(run, validate_answers.sort(run, rows))
+    corrections.retire_question(run.question_set.questions.get(number=0), "ada", "ambiguous")
+    validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, rows))
     play(run, crowd(1, good=1))
     assert (run.ending, run.count_spent()) == ("questions", 15)
     assert not run.answers.filter(void=True).exists()

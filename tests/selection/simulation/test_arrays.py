@@ -8,7 +8,7 @@ from selection import reports
 from selection.models import Run
 from selection.simulation import arrays, crowd, replay
 from selection.simulation.crowd import RecordedCrowd
-from selection.simulation.replay import Wanted
+from selection.simulation.replay import ReplaySettings
 from tests.pasts import write_past
 
 ACCURACIES = [0.95, 0.9, 0.9, 0.6, 0.5, 0.55, 0.4, 0.3]
@@ -20,10 +20,10 @@ def past(tmp_path) -> RecordedCrowd:
     """Workers who answered all of 60 tasks, but for the last one, who answered some."""
     answers, gold = write_past(tmp_path, ACCURACIES, 60)
     answers.write_text("\n".join(answers.read_text().splitlines()[:-25]))
-    return crowd.read(answers, gold)
+    return crowd.read_crowd(answers, gold)
 
 
-def wanted(algorithm: str, **changes: Any) -> Wanted:
+def wanted(algorithm: str, **changes: Any) -> ReplaySettings:
     usual = {
         "name": "past",
         "k": 3,
@@ -34,19 +34,19 @@ def wanted(algorithm: str, **changes: Any) -> Wanted:
         "slots": 20,
         "redraw": False,
     }
-    return Wanted(algorithm=algorithm, **usual | changes)
+    return ReplaySettings(algorithm=algorithm, **usual | changes)
 
 
-def both(past: RecordedCrowd, asked: Wanted) -> tuple[arrays.Played, Run]:
-    played = arrays.play(arrays.Record(past), asked)
-    return played, replay.play(past, asked, lambda more: None)
+def both(past: RecordedCrowd, asked: ReplaySettings) -> tuple[arrays.PlayedRun, Run]:
+    played = arrays.play_record(arrays.RecordedAnswers(past), asked)
+    return played, replay.play_replay(past, asked, lambda more: None)
 
 
-def assert_same(played: arrays.Played, run: Run, past: RecordedCrowd) -> None:
-    document = reports.export(run)
+def assert_same(played: arrays.PlayedRun, run: Run, past: RecordedCrowd) -> None:
+    document = reports.export_run(run)
     chosen = [row["worker"] for row in document["workers"]]
     assert (played.answers, played.ending) == (document["answers_used"], run.ending)
-    assert played.regrets == pytest.approx(replay.regrets(past.accuracy, chosen))
+    assert played.regrets == pytest.approx(replay.compute_regrets(past.accuracy, chosen))
     assert played.epsilon == document["epsilon_reached"]
 
 

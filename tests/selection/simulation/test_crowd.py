@@ -25,7 +25,7 @@ def share_right(respond, worker):
 
 
 def test_a_recorded_crowd_says_what_was_recorded_and_nothing_else(tmp_path):
-    recorded = crowd.read(*write_past(tmp_path, [0.9, 0.5], 10))
+    recorded = crowd.read_crowd(*write_past(tmp_path, [0.9, 0.5], 10))
     first = recorded.answers[0]
     assert recorded.respond(first.worker, first.question, []) == first.response
     assert recorded.respond("w1", "unknown", []) is None
@@ -53,11 +53,11 @@ def test_made_up_workers_choose_among_the_choices_or_say_another_label():
 
 
 def test_a_quarter_of_the_made_up_workers_is_good():
-    accuracy = crowd.accuracies(24, seed=0)
+    accuracy = crowd.draw_accuracies(24, seed=0)
     assert list(accuracy) == [f"w{i}" for i in range(1, 25)]
     assert sum(value > 0.9 for value in accuracy.values()) == 6
     assert sum(0.4 < value < 0.6 for value in accuracy.values()) == 10
-    assert crowd.accuracies(24, seed=0) == accuracy != crowd.accuracies(24, seed=1)
+    assert crowd.draw_accuracies(24, seed=0) == accuracy != crowd.draw_accuracies(24, seed=1)
 
 
 # -- against a live server

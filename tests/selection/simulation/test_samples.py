@@ -11,7 +11,7 @@ from selection.models import Candidate, Pool, QuestionSet, Run
 from selection.simulation import crowd, sample_run
 from tests.worlds import make_run
 from tests.worlds import play as played
-from topk.simulate import play
+from topk.simulate import simulate_run
 
 RATE = 60
 PATIENCE = 5 * 60
@@ -36,13 +36,13 @@ def test_it_starts_a_run_once():
 @pytest.mark.django_db
 def test_it_writes_gold_that_the_questions_have(tmp_path):
     sample("--gold-out", str(tmp_path / "new" / "gold.csv"))
-    gold = row_parsers.gold(row_parsers.read_path(tmp_path / "new" / "gold.csv"), "gold")
+    gold = row_parsers.parse_gold(row_parsers.read_path(tmp_path / "new" / "gold.csv"), "gold")
     questions = Run.objects.get().question_set.questions.all()
     assert {question.key: question.accepted[0] for question in questions} == gold
 
 
 def test_no_question_is_there_twice_and_each_has_its_answer_among_four():
-    questions = sample_run.questions()
+    questions = sample_run.sample_questions()
     assert len({question.prompt for question in questions}) == len(questions) >= 1200
     for question in questions:
         left, right = question.prompt.removeprefix("What is ").removesuffix("?").split(" + ")
@@ -52,18 +52,18 @@ def test_no_question_is_there_twice_and_each_has_its_answer_among_four():
 
 
 def test_it_is_the_same_for_everybody():
-    assert sample_run.questions() == sample_run.questions()
-    assert sample_run.workers() == sample_run.workers()
-    assert len({worker.name for worker in sample_run.workers()}) == 24
+    assert sample_run.sample_questions() == sample_run.sample_questions()
+    assert sample_run.sample_workers() == sample_run.sample_workers()
+    assert len({worker.name for worker in sample_run.sample_workers()}) == 24
 
 
 @pytest.mark.django_db
 def test_the_run_keeps_its_promise_soon_enough_to_be_watched():
-    run = sample_run.prepare()
-    means = np.array(list(crowd.accuracies(24, seed=0).values()))
+    run = sample_run.prepare_sample_run()
+    means = np.array(list(crowd.draw_accuracies(24, seed=0).values()))
     best = np.sort(means)[-run.k :].mean()
     for seed in range(10):
-        outcome = play(
+        outcome = simulate_run(
             run.algorithm, means, k=run.k, epsilon=run.epsilon, delta=run.delta, seed=seed
         )
         assert outcome.reasons == ("promise",)
@@ -74,8 +74,8 @@ def test_the_run_keeps_its_promise_soon_enough_to_be_watched():
 
 @pytest.mark.django_db
 def test_the_readme_s_first_selection_keeps_its_promise_on_40_questions(tmp_path):
-    sample_run.prepare(tmp_path / "gold.csv")
-    answers, bad = row_parsers.answers(
+    sample_run.prepare_sample_run(tmp_path / "gold.csv")
+    answers, bad = row_parsers.parse_answers(
         row_parsers.read_path(tmp_path / "sample-answers.csv"), "answers"
     )
     assert (len(answers), bad) == (24 * sample_run.SHORT, [])

@@ -12,8 +12,8 @@ from PIL import Image
 
 from selection.errors import Refused
 from selection.simulation import arrays, crowd, what_if
-from selection.simulation.arrays import Played
-from selection.simulation.replay import Regrets, Wanted
+from selection.simulation.arrays import PlayedRun
+from selection.simulation.replay import Regrets, ReplaySettings
 from tests.pasts import write_past
 
 ACCURACIES = [0.95, 0.9, 0.95, 0.4, 0.5, 0.3]
@@ -25,7 +25,7 @@ def past(tmp_path) -> tuple[Path, Path]:
     return write_past(tmp_path, ACCURACIES, 60)
 
 
-def usual(**changes: object) -> Wanted:
+def usual(**changes: object) -> ReplaySettings:
     settings = {
         "name": "past",
         "k": 3,
@@ -37,7 +37,7 @@ def usual(**changes: object) -> Wanted:
         "slots": None,
         "redraw": False,
     }
-    return Wanted(**settings | changes)
+    return ReplaySettings(**settings | changes)
 
 
 def replay(past: tuple[Path, Path], *options: str, epsilon: float = 0.3) -> str:
@@ -64,37 +64,42 @@ def rows_of(said: str) -> dict[str, list[str]]:
 # -- a row
 
 
-def made_up(**changes: object) -> Played:
+def made_up(**changes: object) -> PlayedRun:
     usual = {"seed": 0, "answers": 100, "ending": "promise", "epsilon": 0.1, "true": True}
-    return Played(**{**usual, "regrets": Regrets(0.02, 0.1)} | changes)
+    return PlayedRun(**{**usual, "regrets": Regrets(0.02, 0.1)} | changes)
 
 
 def test_a_row_has_the_median_and_where_four_runs_of_five_lie():
     plays = [made_up(answers=count) for count in range(100, 1200, 100)]
-    row = what_if.row(usual(), plays)
+    row = what_if.build_row(usual(), plays)
     assert (row.low, row.answers, row.high) == (200, 600, 1000)
 
 
 def test_a_row_counts_promises_that_were_reached_and_those_that_are_not_true():
     early = made_up(ending="questions", epsilon=0.25)
     wrong = made_up(true=False, regrets=Regrets(0.2, 0.3))
-    row = what_if.row(usual(), [made_up(), early, wrong, wrong])
+    row = what_if.build_row(usual(), [made_up(), early, wrong, wrong])
     assert (row.seeds, row.kept, row.untrue) == (4, 3, 2)
     assert (row.epsilon, row.epsilon_most) == (0.1, 0.25)
     assert (row.loss, row.loss_most) == (0.11, 0.2)
 
 
 def test_where_nothing_is_promised_there_is_no_epsilon_to_be_untrue():
-    row = what_if.row(usual(algorithm="sar"), [made_up(epsilon=None, true=None, ending="budget")])
+    row = what_if.build_row(
+        usual(algorithm="sar"), [made_up(epsilon=None, true=None, ending="budget")]
+    )
     assert (row.promises, row.kept, row.untrue) == ("nothing", 0, 0)
     assert (row.epsilon, row.epsilon_most) == (None, None)
-    assert what_if._cells(row)[4:7] == ("0 of 1", "", "nothing, nothing")
+    assert what_if._row_cells(row)[4:7] == ("0 of 1", "", "nothing, nothing")
 
 
 def test_a_promise_that_is_not_true_by_the_record_is_found(tmp_path):
-    record = arrays.Record(crowd.read(*write_past(tmp_path, [0.6] * 10, 60)))
+    record = arrays.RecordedAnswers(crowd.read_crowd(*write_past(tmp_path, [0.6] * 10, 60)))
     asked = usual(algorithm="credible", epsilon=0.02, delta=0.5, redraw=True)
-    plays = [arrays.play(record, Wanted(**{**vars(asked), "seed": seed})) for seed in range(12)]
+    plays = [
+        arrays.play_record(record, ReplaySettings(**{**vars(asked), "seed": seed}))
+        for seed in range(12)
+    ]
     assert {one.true for one in plays} == {True, False}
     for one in plays:
         assert one.true is (one.regrets.aggregate <= 0.02 + 1e-9)
@@ -105,17 +110,17 @@ def test_a_promise_that_is_not_true_by_the_record_is_found(tmp_path):
 
 def test_each_algorithm_gets_the_options_it_knows():
     asked = usual(options={"accuracy": "on this question set"})
-    own, other = what_if.wanted(asked, ["certified", "credible"])
+    own, other = what_if.settings_per_algorithm(asked, ["certified", "credible"])
     assert (own.algorithm, own.options) == ("certified", asked.options)
     assert (other.algorithm, other.options) == ("credible", {})
     with pytest.raises(Refused, match="None of credible, lucb has an option accuracy"):
-        what_if.wanted(asked, ["credible", "lucb"])
+        what_if.settings_per_algorithm(asked, ["credible", "lucb"])
 
 
 def test_seeds_differ_and_repeat(past):
-    recorded = crowd.read(*past)
+    recorded = crowd.read_crowd(*past)
 
-    def played() -> Iterator[what_if.Row]:
+    def played() -> Iterator[what_if.WhatIfRow]:
         asked = [usual(algorithm="credible", epsilon=0.05)]
         return what_if.play_all(recorded, asked, range(3), lambda: None)
 
@@ -228,4 +233,4 @@ def test_caution_is_named_and_a_doubt_is_counted_whatever_its_numbers(past):
     wide = replay(past, "--algorithm", "credible", "--option", "cautious=yes", "--seeds", "2")
     assert rows_of(wide)["credible"][1].strip() == "aggregate, on average, cautious"
     said = ["About 17 %, 1,200 more.", "About 9 %, 80 more.", "Something else."]
-    assert what_if._counted(said) == {said[0]: 2, said[2]: 1}
+    assert what_if._count_doubts(said) == {said[0]: 2, said[2]: 1}

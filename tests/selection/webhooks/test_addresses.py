@@ -62,11 +62,13 @@ def test_addresses_of_the_internet_are_public(address):
 )
 def test_an_address_that_nothing_is_sent_to_is_refused_in_a_sentence(url, word):
     with pytest.raises(Refused, match=word):
-        safe_http.check(url)
+        safe_http.check_url(url)
 
 
 def test_a_good_address_is_taken_as_it_is():
-    assert safe_http.check(" https://example.org:8443/a?b=c ") == "https://example.org:8443/a?b=c"
+    assert (
+        safe_http.check_url(" https://example.org:8443/a?b=c ") == "https://example.org:8443/a?b=c"
+    )
 
 
 def names(monkeypatch, *answers: str) -> list[str]:
@@ -86,7 +88,7 @@ def test_a_name_that_leads_inside_is_not_connected_to(monkeypatch):
     names(monkeypatch, "10.0.0.7")
     monkeypatch.setattr(socket, "create_connection", None)  # a call would be a TypeError
     with pytest.raises(safe_http.NoAnswer, match="WEBHOOKS_INSIDE"):
-        safe_http.post("https://looks-fine.example/", b"", {})
+        safe_http.post_message("https://looks-fine.example/", b"", {})
 
 
 def test_a_name_is_looked_up_once_and_connected_to_as_it_was_checked(monkeypatch):
@@ -98,7 +100,7 @@ def test_a_name_is_looked_up_once_and_connected_to_as_it_was_checked(monkeypatch
 
     monkeypatch.setattr(socket, "create_connection", connect)
     with pytest.raises(safe_http.NoAnswer, match="refused"):
-        safe_http.post("https://rebinds.example/", b"", {})
+        safe_http.post_message("https://rebinds.example/", b"", {})
     assert looked == ["rebinds.example"]
     assert reached == [("93.184.216.34", 443)]
 
@@ -107,7 +109,7 @@ def test_a_redirect_is_an_answer_and_is_not_followed(settings):
     settings.WEBHOOKS_INSIDE = True
     with receiver() as end, receiver() as first:
         first.code, first.headers = 307, {"Location": end.url}
-        reply = safe_http.post(first.url, b"{}", {})
+        reply = safe_http.post_message(first.url, b"{}", {})
     assert (reply.code, reply.good) == (307, False)
     assert len(first.got) == 1
     assert not end.got
@@ -117,7 +119,7 @@ def test_of_a_long_answer_the_beginning_is_kept_as_text(settings):
     settings.WEBHOOKS_INSIDE = True
     with receiver() as there:
         there.says = b"\0\xff" + b"x" * 100_000
-        reply = safe_http.post(there.url, b"{}", {})
+        reply = safe_http.post_message(there.url, b"{}", {})
     assert reply.said == "\ufffd" + "x" * 499
 
 
@@ -127,7 +129,7 @@ def test_a_receiver_that_answers_byte_by_byte_is_hung_up_on(settings, monkeypatc
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/"
         with pytest.raises(safe_http.NoAnswer, match="No answer"):
-            safe_http.post(url, b"{}", {})  # nobody ever takes the connection up
+            safe_http.post_message(url, b"{}", {})  # nobody ever takes the connection up
 
 
 def test_where_nobody_is_there_it_says_so(settings):
@@ -135,11 +137,11 @@ def test_where_nobody_is_there_it_says_so(settings):
     with receiver() as there:
         url = there.url
     with pytest.raises(safe_http.NoAnswer, match="refused"):
-        safe_http.post(url, b"{}", {})
+        safe_http.post_message(url, b"{}", {})
 
 
 def test_a_certificate_that_nobody_vouches_for_is_not_believed(settings, monkeypatch):
     settings.WEBHOOKS_INSIDE = True
     with receiver() as there, pytest.raises(safe_http.NoAnswer, match="SSL"):
-        safe_http.post(there.url.replace("http:", "https:"), b"{}", {})
+        safe_http.post_message(there.url.replace("http:", "https:"), b"{}", {})
     assert not there.got

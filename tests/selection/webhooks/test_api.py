@@ -30,9 +30,9 @@ def test_the_whole_life_of_a_webhook(api):
         assert made.status_code == 201
         pk, secret = made.json()["id"], made.json()["secret"]
         assert secret not in api.get(f"/api/webhooks/{pk}").content.decode()
-        lifecycle.stop(make_run())
+        lifecycle.stop_run(make_run())
         assert send(api, "post", f"webhooks/{pk}/test").status_code == 202
-        webhooks.drain(pk)
+        webhooks.send_due(pk)
         kinds = [Verifier(secret).verify(body, headers)["type"] for headers, body in there.got]
         assert kinds == ["run.ended", "webhook.test"]
         sent = api.get(f"/api/webhooks/{pk}/deliveries").json()
@@ -45,7 +45,7 @@ def test_the_whole_life_of_a_webhook(api):
         again = send(api, "post", f"deliveries/{sent[1]['id']}/replay")
         assert (again.status_code, again.json()["state"]) == (202, "waiting")
         renewed = send(api, "post", f"webhooks/{pk}/secret").json()["secret"]
-        webhooks.drain(pk)
+        webhooks.send_due(pk)
         headers, body = there.got[-1]
         assert Verifier(renewed).verify(body, headers)["type"] == "run.ended"
     changed = send(api, "patch", f"webhooks/{pk}", {"on": False, "events": ["worker.accepted"]})

@@ -28,16 +28,16 @@ def test_the_example_takes_what_is_signed_once_and_nothing_else(settings, capsys
     thread.start()
     try:
         url = f"http://127.0.0.1:{server.server_port}/"
-        hook = registration.create(None, url, ["run.ended"])
+        hook = registration.create_webhook(None, url, ["run.ended"])
         names["secret"] = hook.secret
-        lifecycle.stop(make_run())
-        webhooks.drain(hook.pk)
-        registration.replay(Delivery.objects.select_related("webhook").get())
-        webhooks.drain(hook.pk)
+        lifecycle.stop_run(make_run())
+        webhooks.send_due(hook.pk)
+        registration.replay_delivery(Delivery.objects.select_related("webhook").get())
+        webhooks.send_due(hook.pk)
         assert Delivery.objects.get().code == 204
-        registration.renew(hook)
-        registration.replay(Delivery.objects.select_related("webhook").get())
-        webhooks.drain(hook.pk)
+        registration.renew_secret(hook)
+        registration.replay_delivery(Delivery.objects.select_related("webhook").get())
+        webhooks.send_due(hook.pk)
         assert Delivery.objects.get().code == 401
     finally:
         server.shutdown()

@@ -21,7 +21,7 @@ ALL = Webhook.Event.values
 
 
 def listen(*events: str, team: Team | None = None) -> Webhook:
-    return registration.create(team, "https://example.org/hook", events or ALL)
+    return registration.create_webhook(team, "https://example.org/hook", events or ALL)
 
 
 def told(kind: str) -> list[dict]:
@@ -70,7 +70,7 @@ def test_nobody_is_told_what_they_did_not_ask_for_or_of_another_team():
     listen("run.ended")
     listen(team=Team.objects.create(name="others"))
     off = listen()
-    registration.change(off, on=False)
+    registration.change_webhook(off, on=False)
     play(make_run(), crowd(3, good=2))
     assert [(row.kind, row.webhook_id) for row in Delivery.objects.all()] == [
         ("run.ended", Webhook.objects.order_by("pk")[0].pk)
@@ -81,7 +81,7 @@ def test_what_is_rolled_back_was_never_told():
     listen()
     run = make_run()
     with transaction.atomic():
-        lifecycle.stop(run)
+        lifecycle.stop_run(run)
         assert told("run.ended")
         transaction.set_rollback(True)
     assert not Delivery.objects.exists()
@@ -89,7 +89,7 @@ def test_what_is_rolled_back_was_never_told():
 
 def test_a_crowd_that_is_not_there_is_no_news():
     listen()
-    with wakeups.silence():
+    with wakeups.silenced():
         play(make_run(), crowd(3, good=2))
     assert not Delivery.objects.exists()
 
@@ -98,8 +98,8 @@ def test_a_verdict_by_hand_is_told_and_taking_it_back_is_not():
     listen("worker.rejected")
     run = make_run()
     row = run.candidates.first()
-    manual_verdicts.override(row, -1, "me", "copied")
-    manual_verdicts.override(row, None, "me")
+    manual_verdicts.override_verdict(row, -1, "me", "copied")
+    manual_verdicts.override_verdict(row, None, "me")
     (one,) = told("worker.rejected")
     assert (one["worker"], one["by"], one["why"]) == (row.worker.key, "hand", "copied")
 
@@ -112,7 +112,7 @@ def test_a_verdict_that_a_correction_changes_is_told():
     Answer.objects.filter(assignment__candidate__worker__key="w0").update(response="no")
     for question in run.question_set.questions.all():
         gold = Gold("Anew?", ["yes"], question.choices, question.grading)
-        corrections.correct(question, gold, "me", "the key was wrong")
+        corrections.correct_question(question, gold, "me", "the key was wrong")
     after = dict(run.candidates.values_list("worker__key", "verdict"))
     assert before != after
     last = {one["worker"]: -1 for one in told("worker.rejected")}
@@ -124,18 +124,18 @@ def test_each_thing_that_a_run_needs_is_told_once_until_it_comes_again():
     listen("run.needs_attention")
     run = make_run()
     paused = timezone.now() - timedelta(days=2)
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
     Run.objects.filter(pk=run.pk).update(paused=paused)
     for _ in range(3):
-        webhooks.attention(reports.needs)
+        webhooks.notify_new_alerts(reports.list_alerts)
     (one,) = told("run.needs_attention")
     assert [need["kind"] for need in one["needs"]] == ["paused"]
     run.refresh_from_db()
-    lifecycle.resume(run)
-    webhooks.attention(reports.needs)
-    lifecycle.pause(run)
+    lifecycle.resume_run(run)
+    webhooks.notify_new_alerts(reports.list_alerts)
+    lifecycle.pause_run(run)
     Run.objects.filter(pk=run.pk).update(paused=paused)
-    webhooks.attention(reports.needs)
+    webhooks.notify_new_alerts(reports.list_alerts)
     assert len(told("run.needs_attention")) == 2
 
 
@@ -143,8 +143,8 @@ def test_with_several_kinds_of_task_the_skill_is_named():
     listen("worker.accepted")
     run = make_run(algorithm="clucb-pac", start=False)
     Skill.objects.create(run=run, number=1, question_set=make_questions(20), k=1)
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     run = Run.objects.get(pk=run.pk)
-    manual_verdicts.override(run.candidates.filter(skill=1)[0], 1, "me", "well known")
+    manual_verdicts.override_verdict(run.candidates.filter(skill=1)[0], 1, "me", "well known")
     (one,) = told("worker.accepted")
     assert one["skill"] == str(run.skills[1])

@@ -21,10 +21,13 @@ def test_nothing_is_lost_while_the_receiver_is_down(settings, monkeypatch):
     monkeypatch.setenv("WEBHOOKS_INSIDE", "yes")
     with celery_worker():
         with receiver() as there:
-            port, hook = there.server_port, registration.create(None, there.url, ["run.ended"])
-            lifecycle.stop(make_run())
+            port, hook = (
+                there.server_port,
+                registration.create_webhook(None, there.url, ["run.ended"]),
+            )
+            lifecycle.stop_run(make_run())
             wait_until(lambda: there.got, "the first message")
-        lifecycle.stop(make_run())
+        lifecycle.stop_run(make_run())
         failed = Delivery.objects.filter(tries=1, code=None).exclude(said="")
         wait_until(failed.exists, "the second to fail")
         with receiver(port) as again:

@@ -34,11 +34,11 @@ def there():
 
 @pytest.fixture
 def hook(there):
-    return registration.create(None, there.url, ["run.ended"])
+    return registration.create_webhook(None, there.url, ["run.ended"])
 
 
 def end_a_run() -> Delivery:
-    lifecycle.stop(make_run())
+    lifecycle.stop_run(make_run())
     return Delivery.objects.latest("id")
 
 
@@ -48,7 +48,7 @@ def again_due() -> None:
 
 def test_a_message_arrives_signed_and_its_log_says_so(there, hook):
     end_a_run()
-    webhooks.drain(hook.pk)
+    webhooks.send_due(hook.pk)
     ((headers, body),) = there.got
     heard = Verifier(hook.secret).verify(body, headers)
     assert heard["type"] == "run.ended"
@@ -60,9 +60,9 @@ def test_a_message_arrives_signed_and_its_log_says_so(there, hook):
 
 def test_another_secret_or_another_word_is_not_believed(there, hook):
     end_a_run()
-    webhooks.drain(hook.pk)
+    webhooks.send_due(hook.pk)
     ((headers, body),) = there.got
-    for secret, said in ((registration.renew(hook), body), (hook.secret, body + b" ")):
+    for secret, said in ((registration.renew_secret(hook), body), (hook.secret, body + b" ")):
         with pytest.raises(WebhookVerificationError):
             Verifier(secret).verify(said, headers)
 
@@ -70,22 +70,22 @@ def test_another_secret_or_another_word_is_not_believed(there, hook):
 def test_what_arrived_is_not_sent_again(there, hook):
     end_a_run()
     for _ in range(3):
-        webhooks.drain(hook.pk)
+        webhooks.send_due(hook.pk)
     assert len(there.got) == 1
 
 
 def test_what_fails_is_sent_again_later_under_the_same_id(there, hook):
     there.code, there.says = 503, b"later"
     row = end_a_run()
-    webhooks.drain(hook.pk)
-    webhooks.drain(hook.pk)  # it is not due yet
+    webhooks.send_due(hook.pk)
+    webhooks.send_due(hook.pk)  # it is not due yet
     row.refresh_from_db()
     assert (row.state, row.tries, row.code, row.said) == ("to be tried again", 1, 503, "later")
     wait = row.due - row.tried
     assert timedelta(seconds=4) <= wait <= timedelta(seconds=6)
     there.code = 200
     again_due()
-    webhooks.drain(hook.pk)
+    webhooks.send_due(hook.pk)
     assert len({headers["webhook-id"] for headers, _ in there.got}) == 1
     assert len(there.got) == 2
 
@@ -95,7 +95,7 @@ def test_after_the_last_try_it_is_given_up_and_the_webhook_turned_off_with_a_not
     row = end_a_run()
     for _ in range(20):
         again_due()
-        webhooks.drain(hook.pk)
+        webhooks.send_due(hook.pk)
     row.refresh_from_db()
     hook.refresh_from_db()
     assert (row.state, row.tries) == ("given up", delivery.MOST_TRIES)
@@ -111,11 +111,11 @@ def test_one_message_that_is_never_taken_turns_nothing_off_while_others_arrive(t
     row = end_a_run()
     for _ in range(delivery.MOST_TRIES):
         again_due()
-        webhooks.drain(hook.pk)
+        webhooks.send_due(hook.pk)
         there.code = 200
         Delivery.objects.filter(pk=row.pk).update(due=None)
         end_a_run()
-        webhooks.drain(hook.pk)
+        webhooks.send_due(hook.pk)
         there.code = 500
         Delivery.objects.filter(pk=row.pk).update(due=timezone.now())
     hook.refresh_from_db()
@@ -127,7 +127,7 @@ def test_one_message_that_is_never_taken_turns_nothing_off_while_others_arrive(t
 def test_an_answer_of_410_turns_it_off_at_once(there, hook):
     there.code = 410
     end_a_run()
-    webhooks.drain(hook.pk)
+    webhooks.send_due(hook.pk)
     hook.refresh_from_db()
     assert (hook.on, "410" in hook.note) == (False, True)
 
@@ -136,7 +136,7 @@ def test_a_receiver_that_is_down_is_not_asked_for_everything_at_once(there, hook
     there.code = 500
     for _ in range(6):
         end_a_run()
-    webhooks.drain(hook.pk)
+    webhooks.send_due(hook.pk)
     assert len(there.got) == delivery.FAILURES
 
 
@@ -144,38 +144,38 @@ def test_of_two_who_send_at_once_each_message_is_sent_by_one(there, hook, monkey
     end_a_run()
     ready = Delivery.objects.ready().get()
     Delivery.objects.filter(pk=ready.pk).update(due=ready.due + delivery.LEASE)
-    webhooks.drain(hook.pk)
+    webhooks.send_due(hook.pk)
     assert not there.got
 
 
 def test_what_a_killed_worker_held_is_sent_by_another(there, hook):
     end_a_run()
-    assert delivery._take(hook.pk)  # and then it is killed
-    webhooks.drain(hook.pk)
+    assert delivery._lease_next(hook.pk)  # and then it is killed
+    webhooks.send_due(hook.pk)
     assert not there.got
     again_due()  # when its time is over
-    webhooks.drain(hook.pk)
+    webhooks.send_due(hook.pk)
     assert len(there.got) == 1
 
 
 def test_while_it_is_off_what_waits_stays_and_goes_out_when_it_is_on_again(there, hook):
     end_a_run()
-    registration.change(hook, on=False)
-    webhooks.drain(hook.pk)
+    registration.change_webhook(hook, on=False)
+    webhooks.send_due(hook.pk)
     assert not there.got
     with pytest.raises(Conflict, match="off"):
-        registration.replay(Delivery.objects.select_related("webhook").get())
-    registration.change(hook, on=True)
-    webhooks.drain(hook.pk)
+        registration.replay_delivery(Delivery.objects.select_related("webhook").get())
+    registration.change_webhook(hook, on=True)
+    webhooks.send_due(hook.pk)
     assert len(there.got) == 1
 
 
 def test_a_test_goes_out_once_also_while_it_is_off(there, hook):
-    registration.change(hook, on=False)
+    registration.change_webhook(hook, on=False)
     there.code = 500
-    row = registration.test(hook)
+    row = registration.send_test(hook)
     for _ in range(2):
-        webhooks.drain(hook.pk)
+        webhooks.send_due(hook.pk)
     row.refresh_from_db()
     assert (row.kind, row.state, row.code) == (Webhook.TEST, "given up", 500)
     assert len(there.got) == 1
@@ -183,9 +183,9 @@ def test_a_test_goes_out_once_also_while_it_is_off(there, hook):
 
 def test_what_arrived_can_be_sent_again_under_its_id(there, hook):
     row = end_a_run()
-    webhooks.drain(hook.pk)
-    registration.replay(Delivery.objects.select_related("webhook").get())
-    webhooks.drain(hook.pk)
+    webhooks.send_due(hook.pk)
+    registration.replay_delivery(Delivery.objects.select_related("webhook").get())
+    webhooks.send_due(hook.pk)
     assert [headers["webhook-id"] for headers, _ in there.got] == [row.message_id] * 2
 
 
@@ -196,8 +196,8 @@ def test_the_sweep_asks_for_what_waits_and_forgets_what_is_old(hook, monkeypatch
     )
     cache.clear()  # the first message to Celery was lost
     asked: list[int] = []
-    monkeypatch.setattr(webhooks.outbox, "ask", asked.append)
-    webhooks.sweep()
+    monkeypatch.setattr(webhooks.outbox, "request_delivery", asked.append)
+    webhooks.sweep_deliveries()
     assert asked == [hook.pk]
     assert not Delivery.objects.filter(pk=old.pk).exists()
 
@@ -205,13 +205,13 @@ def test_the_sweep_asks_for_what_waits_and_forgets_what_is_old(hook, monkeypatch
 def test_a_team_has_a_bounded_number_of_webhooks(hook, monkeypatch):
     monkeypatch.setattr(registration, "MOST_WEBHOOKS", 1)
     with pytest.raises(Refused, match="at most 1"):
-        registration.create(None, hook.url, ["run.ended"])
+        registration.create_webhook(None, hook.url, ["run.ended"])
 
 
 @pytest.mark.parametrize(("events", "word"), [([], "one event"), (["run.begun"], "run.begun")])
 def test_events_that_are_none_are_refused(there, events, word):
     with pytest.raises(Refused, match=word):
-        registration.create(None, there.url, events)
+        registration.create_webhook(None, there.url, events)
 
 
 def test_the_database_alone_does_not_tell_the_secret(hook, settings):

@@ -31,7 +31,7 @@ def open_run():
 
 
 def path(slip):
-    return reverse("work", args=[links.token(slip.candidate_id)])
+    return reverse("work", args=[links.worker_token(slip.candidate_id)])
 
 
 def local(address):
@@ -45,7 +45,7 @@ def full(*given, **more):
 def test_what_was_sent_can_be_sent_again_when_there_is_room(client, slip, monkeypatch):
     address, sent = path(slip), {"assignment": slip.pk, "response": "<yes & no>"}
     with monkeypatch.context() as away:
-        away.setattr(recording, "record", full)
+        away.setattr(recording, "record_answer", full)
         refused = client.post(address, sent)
     words = refused.content.decode()
     assert (refused.status_code, refused["Retry-After"]) == (503, "60")
@@ -64,8 +64,8 @@ def test_what_was_sent_can_be_sent_again_when_there_is_room(client, slip, monkey
 def test_a_page_that_cannot_be_shown_says_so_and_tries_again(
     client, slip, monkeypatch, language, said
 ):
-    monkeypatch.setattr(presence, "show", full)
-    monkeypatch.setattr(presence, "note", full)
+    monkeypatch.setattr(presence, "record_shown", full)
+    monkeypatch.setattr(presence, "note_presence", full)
     page = client.get(path(slip), headers={"accept-language": language})
     assert (page.status_code, page["Refresh"]) == (503, "60")
     assert said in page.content.decode()
@@ -75,7 +75,7 @@ def test_a_page_that_cannot_be_shown_says_so_and_tries_again(
 def test_who_joins_by_typing_their_id_finds_it_in_the_page(client, open_run, monkeypatch):
     address = local(links.join_address(open_run)) + "?PROLIFIC_PID=&SESSION_ID=x-7"
     with monkeypatch.context() as away:
-        away.setattr(enrolment, "arrive", full)
+        away.setattr(enrolment, "enrol_worker", full)
         refused = client.post(address, {"worker": "añna"}, headers={"accept-language": "de"})
     words = refused.content.decode()
     assert (refused.status_code, refused["Retry-After"]) == (503, "60")
@@ -102,7 +102,7 @@ def test_who_arrives_by_a_platform_is_told_so_and_the_page_tries_again(
 ):
     address = ENTRIES[entry](open_run)
     with monkeypatch.context() as away:
-        away.setattr(enrolment, "arrive", full)
+        away.setattr(enrolment, "enrol_worker", full)
         page = client.get(address, headers={"accept-language": "ar"})
     words = page.content.decode()
     assert (page.status_code, page["Refresh"]) == (503, "60")
@@ -118,7 +118,7 @@ def test_an_answer_in_mturks_frame_is_kept_there_too(client, open_run, monkeypat
     sent = {"assignment": open_of(open_run)[0].pk, "response": "yes"}
     client.get(own)
     with monkeypatch.context() as away:
-        away.setattr(recording, "record", full)
+        away.setattr(recording, "record_answer", full)
         refused = client.post(own, sent, headers={"accept-language": "de"})
     assert refused.status_code == 503
     assert "<q>yes</q>" in refused.content.decode()

@@ -32,7 +32,7 @@ def text(response) -> str:
 def test_a_platforms_link_joins_and_leads_to_the_workers_own_page(client, run, name):
     first = client.get(link(run), {name: "anna"})
     own = run.candidates.get(worker__key="anna")
-    assert first.url == f"/work/{links.token(own.pk)}/"
+    assert first.url == f"/work/{links.worker_token(own.pk)}/"
     assert client.get(link(run), {name: "anna"}).url == first.url
     assert client.get(first.url).status_code == 200
     assert run.candidates.count() == 1
@@ -43,7 +43,7 @@ def test_without_an_id_it_asks_for_one(client, run):
     strict = Client(enforce_csrf_checks=True)
     joined = strict.post(link(run), {"worker": " anna "})
     own = run.candidates.get(worker__key="anna")
-    assert joined.url == f"/work/{links.token(own.pk)}/"
+    assert joined.url == f"/work/{links.worker_token(own.pk)}/"
 
 
 UNFILLED = ["{{%PROLIFIC_PID%}}", "%7B%7B%25PROLIFIC_PID%25%7D%7D", "${workerId}", "[worker_id]"]
@@ -78,7 +78,7 @@ def test_another_language_keeps_what_the_platform_put_into_the_link(client, run)
     assert kept in text(client.get(link(run), given))
     asked = f"{link(run)}?{urlencode(given)}"
     assert kept in text(client.post(asked, {"worker": ""}))
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert kept in text(client.get(link(run), given))
 
 
@@ -119,7 +119,7 @@ def test_a_closed_roster_says_so_kindly_and_makes_no_worker(client, run):
 def test_a_draft_and_a_run_that_is_over_say_so(client, run):
     draft = make_run(start=False, enrolling=True)
     assert "It has not begun yet" in text(client.get(link(draft)))
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert "This test is over" in text(client.get(link(run)))
 
 
@@ -133,7 +133,7 @@ def test_looking_at_a_task_before_taking_it_on_joins_nobody(client, run):
 
 def test_a_link_that_was_changed_leads_nowhere(client, run):
     token = link(run).split("/")[2]
-    for bad in (token[:-1], "1", links.token(run.pk)):
+    for bad in (token[:-1], "1", links.worker_token(run.pk)):
         assert client.get(f"/join/{bad}/").status_code == 404
 
 
@@ -148,7 +148,7 @@ def worker() -> Candidate:
 
 
 def page_of(worker: Candidate) -> str:
-    return f"/work/{links.token(worker.pk)}/"
+    return f"/work/{links.worker_token(worker.pk)}/"
 
 
 def test_a_worker_stops_after_having_been_asked_twice(client, worker):
@@ -178,7 +178,7 @@ def test_who_is_out_is_told_why(client, worker, gone, words):
 
 
 def test_leaving_a_run_that_is_over_is_thanked(client, worker):
-    lifecycle.stop(worker.run)
+    lifecycle.stop_run(worker.run)
     left = text(client.post(page_of(worker), {"leave": "yes"}, follow=True))
     assert "Thank you" in left
     assert client.post("/work/1.x/", {"leave": "yes"}).status_code == 404
@@ -191,7 +191,9 @@ BACK = "https://app.prolific.com/submissions/complete?cc="
 
 
 def test_who_came_from_prolific_gets_back_with_the_code_of_their_outcome(client, run):
-    worker_texts.change(run, PageFacts(codes={"done": "C1", "screened": "C2", "nothing": "C3"}))
+    worker_texts.change_facts(
+        run, PageFacts(codes={"done": "C1", "screened": "C2", "nothing": "C3"})
+    )
     own = client.get(link(run), ARRIVAL).url
     candidate = run.candidates.get()
     assert (candidate.platform, candidate.task) == ("prolific", "x-77")
@@ -201,15 +203,15 @@ def test_who_came_from_prolific_gets_back_with_the_code_of_their_outcome(client,
 
 
 def test_who_comes_from_prolific_too_late_gets_back_as_well(client, run):
-    worker_texts.change(run, PageFacts(codes={"nothing": "C3"}))
-    lifecycle.stop(run)
+    worker_texts.change_facts(run, PageFacts(codes={"nothing": "C3"}))
+    lifecycle.stop_run(run)
     assert f'href="{BACK}C3"' in text(client.get(link(run), ARRIVAL))
     assert BACK not in text(client.get(link(run), {"worker": "anna"}))
 
 
 def test_who_took_part_gets_their_own_code_when_it_is_over(client, run):
     own = client.get(link(run), ARRIVAL).url
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert client.get(link(run), ARRIVAL).url == own
     over = client.get(own)
     assert (over.status_code, BACK in text(over)) == (410, True)

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 def url() -> str:
     run = make_run()
     engine.advance(run.pk)
-    return reverse("work", args=[links.token(open_of(run)[0].candidate_id)])
+    return reverse("work", args=[links.worker_token(open_of(run)[0].candidate_id)])
 
 
 @pytest.mark.parametrize(

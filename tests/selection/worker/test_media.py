@@ -17,7 +17,7 @@ DATA = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
 
 @pytest.fixture
 def file() -> MediaFile:
-    return media.take(make_questions(1), "cat “1”.png", DATA)
+    return media.store_media(make_questions(1), "cat “1”.png", DATA)
 
 
 def get(file: MediaFile, **headers: str):
@@ -72,12 +72,12 @@ def test_an_address_that_nobody_was_given_is_not_there(file):
 
 def test_a_question_shows_what_its_set_has(client):
     run = make_run()
-    file = media.take(run.question_set, "cat.png", DATA)
+    file = media.store_media(run.question_set, "cat.png", DATA)
     run.question_set.questions.update(
         prompt="What is it?\n\n![A cat](media:cat.png)", choices=["media:cat.png", "dog"]
     )
     engine.advance(run.pk)
-    url = reverse("work", args=[links.token(open_of(run)[0].candidate_id)])
+    url = reverse("work", args=[links.worker_token(open_of(run)[0].candidate_id)])
     response = client.get(url)
     address = reverse("media", args=[file.token])
     shown = response.content.decode()

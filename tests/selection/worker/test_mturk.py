@@ -80,7 +80,7 @@ def test_coming_back_leads_to_the_same_worker_with_the_new_task(client, run):
 
 def test_when_the_run_is_over_who_took_part_can_still_hand_in(client, run):
     own = client.get(link(run), accepted()).url
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert "externalSubmit" in text(client.get(own))
     assert client.get(link(run), accepted()).url.startswith("/mturk/at/")
     late = client.get(link(run), accepted("LATE"))
@@ -138,7 +138,7 @@ def test_these_addresses_alone_may_be_framed_and_by_the_platform_alone(client, r
         assert "script-src 'none'" in policy
         assert headers["Referrer-Policy"] == "no-referrer"
     worker = run.candidates.get()
-    plain = client.get(f"/work/{links.token(worker.pk)}/").headers
+    plain = client.get(f"/work/{links.worker_token(worker.pk)}/").headers
     assert plain["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in plain["Content-Security-Policy"]
 
@@ -176,5 +176,5 @@ def test_a_bonus_is_paid_for_the_task_that_was_accepted_last(client, run):
         "WorkerId,AssignmentId,BonusAmount,Reason",
         f"A1B2,3LAST,{2 * given}.00,Birds",
     ]
-    listed = b"".join(exports.payment.payment(wanted)).decode()
+    listed = b"".join(exports.payment.write_payments(wanted)).decode()
     assert ",mturk,3LAST" in listed

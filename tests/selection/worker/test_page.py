@@ -34,7 +34,7 @@ def worker(run: Run) -> Candidate:
 
 
 def url_of(worker: Candidate) -> str:
-    return reverse("work", args=[links.token(worker.pk)])
+    return reverse("work", args=[links.worker_token(worker.pk)])
 
 
 def question_of(client: Client, worker: Candidate):
@@ -167,7 +167,7 @@ def test_it_waits_when_there_is_nothing_right_now(client, run, worker):
 
 
 def test_open_questions_can_be_answered_in_a_pause(client, run, worker):
-    lifecycle.pause(run)
+    lifecycle.pause_run(run)
     while question := question_of(client, worker):
         send(client, worker, question.assignment, "yes")
     assert "A pause" in page(client, worker)
@@ -185,7 +185,7 @@ def test_a_decided_worker_is_thanked_and_not_told_which(client, run, worker, ver
 
 def test_it_thanks_when_the_run_has_ended(client, run, worker):
     first = question_of(client, worker)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     answered = send(client, worker, first.assignment, "yes")
     said = answered.content.decode()
     assert "Thank you, this test is over" in said
@@ -218,14 +218,14 @@ def test_it_never_shows_an_answer_a_grade_or_another_worker(client):
         other.key = other.name = f"somebody number {other.pk}"
         other.save()
     # The link's signature may spell any short word.
-    shown = page(client, worker).replace(links.token(worker.pk), "").casefold()
+    shown = page(client, worker).replace(links.worker_token(worker.pk), "").casefold()
     assert "a question." in shown
     for word in ("secret", "right", "mean", "lower", "verdict", "undecided", "somebody", run.name):
         assert word not in shown
 
 
 def test_a_link_that_was_changed_leads_to_a_friendly_404(client, run, worker):
-    token = links.token(worker.pk)
+    token = links.worker_token(worker.pk)
     foreign = str(worker.pk + 1) + token[token.index(".") :]
     for bad in (token[:-1], token + "x", foreign, "1", "nonsense", "é.x"):
         response = client.get(reverse("work", args=[bad]))
@@ -267,7 +267,7 @@ def test_weeks_to_answer_do_not_reload_the_page_at_once(client, run, worker):
 
 def test_closing_what_is_overdue_does_not_count_as_answered(client, run, worker):
     Assignment.objects.update(due=timezone.now() - timedelta(minutes=1))
-    recording.expire()
+    recording.expire_overdue()
     assert "0 answered" in page(client, worker)
 
 
@@ -285,7 +285,7 @@ def test_a_question_that_was_retired_is_not_shown_and_is_no_answer_of_the_worker
 ):
     shown = question_of(client, worker)
     retired = Assignment.objects.get(pk=shown.assignment).question
-    corrections.retire(retired, "ada", "ambiguous")
+    corrections.retire_question(retired, "ada", "ambiguous")
     assert question_of(client, worker).assignment != shown.assignment
     assert "Question 1 of" in page(client, worker)
     late = send(client, worker, shown.assignment, "yes").content.decode()

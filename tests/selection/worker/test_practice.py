@@ -39,7 +39,7 @@ def worker(run: Run) -> Candidate:
 
 
 def url_of(worker: Candidate) -> str:
-    return reverse("work", args=[links.token(worker.pk)])
+    return reverse("work", args=[links.worker_token(worker.pk)])
 
 
 def practise(client: Client, worker: Candidate, response: str):
@@ -136,7 +136,7 @@ def test_who_has_begun_is_not_held_up_by_practice_that_is_added_later(client, wo
 
 def test_a_run_that_is_over_practises_nothing(client, run, worker):
     sent = {"practice": Practice.objects.get(number=1).pk, "response": "tern"}
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert "this test is over" in text_of(client.post(url_of(worker), sent))
     assert not PracticeAnswer.objects.exists()
 

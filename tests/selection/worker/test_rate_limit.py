@@ -28,7 +28,7 @@ def run():
 def one_minute(monkeypatch):
     """The window does not turn in the middle of a test, and no earlier test rests the counting."""
     at(monkeypatch, 1_000_000.0)
-    monkeypatch.setattr(rate_limits, "_here", rate_limits._Counts())
+    monkeypatch.setattr(rate_limits, "_here", rate_limits._WindowCounts())
 
 
 def at(monkeypatch, moment: float) -> None:
@@ -42,7 +42,7 @@ def few(settings):
 
 
 def own(run, number: int = 0) -> str:
-    return f"/work/{links.token(run.candidates.order_by('pk')[number].pk)}/"
+    return f"/work/{links.worker_token(run.candidates.order_by('pk')[number].pk)}/"
 
 
 def joining(run) -> str:
@@ -68,7 +68,7 @@ def test_a_minute_later_it_goes_on(few, run, monkeypatch):
 
 def test_it_is_told_so_and_what_was_sent_is_not_taken(few, run, client):
     slip = open_of(run)[0]
-    address = f"/work/{links.token(slip.candidate_id)}/"
+    address = f"/work/{links.worker_token(slip.candidate_id)}/"
     opened(address, 3)
     sent = client.post(address, {"assignment": slip.pk, "response": "yes"})
     assert (sent.status_code, sent["Retry-After"]) == (429, "60")

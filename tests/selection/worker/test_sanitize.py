@@ -4,10 +4,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from selection.worker.sanitize import Texts
+from selection.worker.sanitize import QuestionTexts
 
 FILES = {"cat.png": ("/media/abc/", "image/png"), "say.mp3": ("/media/def/", "audio/mpeg")}
-MARKDOWN, PLAIN = Texts(True, FILES), Texts(False, FILES)
+MARKDOWN, PLAIN = QuestionTexts(True, FILES), QuestionTexts(False, FILES)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_each_kind_is_imported_asked_graded_and_exported(requester, said, outcom
     run = make_run(question_set=questions, slots=100, slots_per_worker=5)
     engine.advance(run.pk)
     worker = open_of(run)[0].candidate
-    url, page = reverse("work", args=[links.token(worker.pk)]), Client()
+    url, page = reverse("work", args=[links.worker_token(worker.pk)]), Client()
     asked = {one.pk: one.question.key for one in open_of(run)}
     shown = page.get(url)
     while question := shown.context["page"].question:
@@ -68,7 +68,7 @@ def test_correcting_any_kind_grades_the_answers_to_it_anew(requester):
     run = make_run(question_set=questions, slots=100, slots_per_worker=5)
     engine.advance(run.pk)
     worker = open_of(run)[0].candidate
-    page, url = Client(), reverse("work", args=[links.token(worker.pk)])
+    page, url = Client(), reverse("work", args=[links.worker_token(worker.pk)])
     for one in open_of(run):
         if one.candidate_id == worker.pk:
             page.post(url, {"assignment": one.pk, "response": WRONG[one.question.key]})
@@ -80,6 +80,6 @@ def test_correcting_any_kind_grades_the_answers_to_it_anew(requester):
             question.choices,
             question.grading,
         )
-        corrections.correct(question, gold, "ada", "the key was wrong")
+        corrections.correct_question(question, gold, "ada", "the key was wrong")
     worker.refresh_from_db()
     assert (worker.pulls, worker.rewards) == (5, 5)

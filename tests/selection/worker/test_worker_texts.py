@@ -23,7 +23,9 @@ CODES = {"done": "C1DONE", "screened": "C2OUT", "nothing": "C3LATER"}
 @pytest.fixture
 def run() -> Run:
     run = make_run(currency="€")
-    worker_texts.change(run, PageFacts(Decimal("0.125"), CODES, "You are paid **on Friday**."))
+    worker_texts.change_facts(
+        run, PageFacts(Decimal("0.125"), CODES, "You are paid **on Friday**.")
+    )
     engine.advance(run.pk)
     run.refresh_from_db()
     return run
@@ -35,7 +37,7 @@ def worker(run: Run) -> Candidate:
 
 
 def url_of(worker: Candidate) -> str:
-    return reverse("work", args=[links.token(worker.pk)])
+    return reverse("work", args=[links.worker_token(worker.pk)])
 
 
 def page(client: Client, worker: Candidate) -> str:
@@ -50,13 +52,13 @@ def answer(client: Client, worker: Candidate) -> None:
 def test_pay_is_told_for_an_answer_and_so_far(client, run, worker):
     answer(client, worker)
     assert "0.125 € for each answer, 0.13 € so far" in page(client, worker)
-    worker_texts.change(run, PageFacts())
+    worker_texts.change_facts(run, PageFacts())
     assert "for each answer" not in page(client, worker)
 
 
 def test_earned_is_what_will_be_paid_to_the_unit_of_the_currency(client, run, worker):
     Run.objects.update(currency="JPY")
-    worker_texts.change(run, PageFacts(Decimal("12.5")))
+    worker_texts.change_facts(run, PageFacts(Decimal("12.5")))
     answer(client, worker)
     assert "12.5 JPY for each answer, 13 JPY so far" in page(client, worker)
 
@@ -65,7 +67,7 @@ def test_who_comes_back_when_the_run_is_over_is_told_what_they_earned(client, ru
     for _ in range(3):
         answer(client, worker)
     Answer.objects.filter(pk=Answer.objects.first().pk).update(expired=True)  # it came too late
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     over = page(client, worker)
     assert "this test is over" in over
     assert "2 answered" in over
@@ -75,7 +77,7 @@ def test_who_comes_back_when_the_run_is_over_is_told_what_they_earned(client, ru
 
 def test_what_was_earned_and_the_code_stay_when_responses_are_deleted(client, run, worker):
     answer(client, worker)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     before = page(client, worker)
     Answer.objects.update(response="")  # as the retention does, long after the end
     assert "C1DONE" in before
@@ -95,33 +97,33 @@ def test_every_ending_has_its_code(client, run, worker):
     Candidate.objects.filter(pk=worker.pk).update(verdict=Candidate.Verdicts.ACCEPTED)
     assert page(client, worker) == rejected
     Candidate.objects.filter(pk=worker.pk).update(verdict=Candidate.Verdicts.UNDECIDED)
-    roster.leave(run, worker.worker_id)
+    roster.record_leaving(run, worker.worker_id)
     assert "C2OUT" in page(client, worker)
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert "C2OUT" in page(client, worker)
 
 
 def test_who_answered_nothing_gets_no_code_for_being_done(client, run, worker):
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     assert "C3LATER" in page(client, worker)
     assert "C1DONE" not in page(client, worker)
 
 
 def test_codes_are_made_up_where_none_are_given(run):
     run.page = {}
-    made = [worker_texts.code(run, outcome) for outcome in worker_texts.OUTCOMES]
+    made = [worker_texts.completion_code(run, outcome) for outcome in worker_texts.OUTCOMES]
     assert len(set(made)) == 3
-    assert made == [worker_texts.code(run, outcome) for outcome in worker_texts.OUTCOMES]
+    assert made == [worker_texts.completion_code(run, outcome) for outcome in worker_texts.OUTCOMES]
     assert all(len(code) == 8 for code in made)
 
 
 def test_two_outcomes_never_have_one_code(run):
     with pytest.raises(Refused, match="Two outcomes have the same code"):
-        worker_texts.change(run, PageFacts(codes={"done": "X", "nothing": "X"}))
+        worker_texts.change_facts(run, PageFacts(codes={"done": "X", "nothing": "X"}))
 
 
 def test_a_copy_keeps_what_is_told_but_no_codes(run):
-    assert copies.copy(run, "again").page == {"pay": "0.125", "after": run.page["after"]}
+    assert copies.copy_run(run, "again").page == {"pay": "0.125", "after": run.page["after"]}
 
 
 def test_the_requester_sets_it_on_a_page_at_any_time(requester, run):
@@ -149,7 +151,7 @@ def test_a_broken_question_is_reported_and_the_requester_sees_it(client, run, wo
     said = text_of(report(client, worker, shown.assignment, "The picture is black. <b>"))
     assert "Thank you, the people who ask the questions will see this." in said
     question = Assignment.objects.get(pk=shown.assignment).question
-    (need,) = reports.needs(run)
+    (need,) = reports.list_alerts(run)
     assert (need.kind, need.words) == (
         "broken",
         f"Workers say that this question is broken: “{question}”.",
@@ -157,7 +159,7 @@ def test_a_broken_question_is_reported_and_the_requester_sees_it(client, run, wo
     change = admin_url("question_change", question.pk)
     assert "The picture is black. <b>" in text_of(requester.get(change))
     requester.post(admin_url("question_heard", question.pk))
-    assert not reports.needs(run)
+    assert not reports.list_alerts(run)
     assert "I have seen to it" not in text_of(requester.get(change))
 
 
@@ -168,8 +170,10 @@ def test_a_report_that_comes_again_replaces_the_first_and_one_on_retired_gold_is
     report(client, worker, shown.assignment, "one")
     report(client, worker, shown.assignment, "two")
     assert Complaint.objects.get().text == "two"
-    corrections.retire(Assignment.objects.get(pk=shown.assignment).question, "ada", "black")
-    assert not problem_reports.unheard(run).exists()
+    corrections.retire_question(
+        Assignment.objects.get(pk=shown.assignment).question, "ada", "black"
+    )
+    assert not problem_reports.open_reports(run).exists()
 
 
 @pytest.mark.parametrize("text", ["", "  ", "x" * 2001, "a\0b"])

@@ -18,23 +18,23 @@ from topk.certified.certificate import (
     suggested_horizon,
     worst_swap,
 )
-from topk.certified.confidence_sequences import TABLED, intervals
+from topk.certified.confidence_sequences import TABLED, confidence_intervals
 from topk.certified.designs import (
     FOR_USUAL,
     KINDS,
-    angle,
-    nearest,
+    arcsine_angle,
+    nearest_threshold,
     scale_of,
-    threshold,
-    thresholds,
+    threshold_accuracy,
+    threshold_count,
 )
-from topk.certified.envelopes import envelope
-from topk.certified.payoffs import payoffs
+from topk.certified.envelopes import least_envelope
+from topk.certified.payoffs import design_payoffs
 from topk.certified.selector import LIKE_THESE, THIS_SET, Certified
-from topk.certified.states import states
-from topk.certified.supermartingales import Kept, _grid, prices
+from topk.certified.states import design_states
+from topk.certified.supermartingales import TableCache, _accuracy_grid, price_tables
 from topk.instances import two_group, uniform
-from topk.simulate import play
+from topk.simulate import simulate_run
 
 H = 14
 
@@ -52,8 +52,10 @@ def factors(theta, h, c, t, questions=0, kind=0):
     nodes = [math.sin((i + 0.5) * math.pi / count / 2) ** 2 for i in range(count)]
     truth = theta / questions if questions else theta
     gate = KINDS[kind][1]
-    number = round((angle(c) / math.pi) * thresholds(h) - 0.5)
-    learned = None if gate is not None else [rows(pay, h) for pay in payoffs(h, number, t, kind)]
+    number = round((arcsine_angle(c) / math.pi) * threshold_count(h) - 0.5)
+    learned = (
+        None if gate is not None else [rows(pay, h) for pay in design_payoffs(h, number, t, kind)]
+    )
     value = np.zeros((h + 1, h + 1))
     for m in range(h, -1, -1):
         for s in range(m + 1):
@@ -62,7 +64,9 @@ def factors(theta, h, c, t, questions=0, kind=0):
                 right = theta if not questions else (theta - s) / (questions - m)
                 right = min(max(right, 0), 1)
                 go_on = (1 - right) * value[m + 1, s] + right * value[m + 1, s + 1]
-            far = abs(angle((s + 0.25) / (m + 0.5)) - angle(c)) * math.sqrt(m) >= (gate or 0)
+            far = abs(arcsine_angle((s + 0.25) / (m + 0.5)) - arcsine_angle(c)) * math.sqrt(m) >= (
+                gate or 0
+            )
             pay = 0.0
             if learned is not None:
                 loss = t * (c - truth)
@@ -84,8 +88,8 @@ def factors(theta, h, c, t, questions=0, kind=0):
 
 
 def design(h=H, number=None, kind=0):
-    number = thresholds(h) // 2 + 2 if number is None else number
-    return number, threshold(h, number), scale_of(h, number, kind)
+    number = threshold_count(h) // 2 + 2 if number is None else number
+    return number, threshold_accuracy(h, number), scale_of(h, number, kind)
 
 
 def rows(table, h=H):
@@ -103,7 +107,7 @@ def rows(table, h=H):
 def test_a_price_is_at_least_the_loss_less_the_factor_of_any_accuracy(theta, kind):
     """Of accuracies between the points of the grid too (4.3)."""
     number, c, t = design(kind=kind)
-    table = prices(H, number, number, kind, 0)
+    table = price_tables(H, number, number, kind, 0)
     inside, outside = rows(table.inside), rows(table.outside)
     logs = factors(theta, H, c, t, kind=kind)
     m, s = np.tril_indices(H + 1)
@@ -117,9 +121,9 @@ def test_a_price_is_at_least_the_loss_less_the_factor_of_any_accuracy(theta, kin
 def test_between_grid_points_the_factor_of_the_proof_is_fair_and_paid_for(part):
     """(4.3), gap by gap: the interpolated factor, and a slack that grows with the answers."""
     number, c, t = design()
-    table = prices(H, number, number, 0, 0)
+    table = price_tables(H, number, number, 0, 0)
     inside, outside = rows(table.inside), rows(table.outside)
-    grid = _grid(H, c)[1:-1]
+    grid = _accuracy_grid(H, c)[1:-1]
     m, s = np.tril_indices(H + 1)
     after = None
     for theta in grid:
@@ -141,10 +145,10 @@ def test_between_grid_points_the_factor_of_the_proof_is_fair_and_paid_for(part):
 
 
 def test_the_table_of_an_end_cell_is_fair_for_every_accuracy_in_it():
-    rng, whole = np.random.default_rng(9), states(H, 3, 0)
+    rng, whole = np.random.default_rng(9), design_states(H, 3, 0)
     value, ends = np.zeros(whole.start[-1]), (0.0, 0.02)
     pay = rng.random(value.size)
-    envelope(whole.low, whole.start, ends, 1.0, 0.1, pay, pay[::-1].copy(), value)
+    least_envelope(whole.low, whole.start, ends, 1.0, 0.1, pay, pay[::-1].copy(), value)
     value = rows(value)
     m, s = np.tril_indices(H)
     for q in (0.0, 0.007, 0.02):
@@ -156,7 +160,7 @@ def test_a_price_is_hardly_more_than_the_largest():
     """The slack of the grid is small. The end cells have factors of their own."""
     h = 8
     number, c, t = design(h)
-    table = prices(h, number, number, 0, 0)
+    table = price_tables(h, number, number, 0, 0)
     m, s = np.tril_indices(h + 1)
     largest = np.full(m.size, -np.inf)
     for theta in np.sin(np.linspace(0.02, 0.98, 120) * math.pi / 2) ** 2:
@@ -168,7 +172,7 @@ def test_a_price_is_hardly_more_than_the_largest():
 @pytest.mark.parametrize("questions", [14, 20])
 def test_on_a_set_a_price_is_the_largest_over_all_possible_accuracies(questions):
     number, c, t = design()
-    table = prices(H, number, number, 0, questions)
+    table = price_tables(H, number, number, 0, questions)
     m, s = np.tril_indices(H + 1)
     largest = np.full((2, m.size), -np.inf)
     for right in range(questions + 1):
@@ -182,12 +186,12 @@ def test_on_a_set_a_price_is_the_largest_over_all_possible_accuracies(questions)
 
 def test_tables_are_shared():
     number, _, _ = design()
-    assert prices(H, number, number, 0, 0) is prices(H, number, number, 0, 0)
+    assert price_tables(H, number, number, 0, 0) is price_tables(H, number, number, 0, 0)
 
 
 def test_the_tables_used_last_are_kept():
     """A horizon of 6 has 28 states, so that two of its tables are within 60."""
-    kept = Kept(60)
+    kept = TableCache(60)
     first, second = kept.prices(6, 3, 3, 0, 0), kept.prices(6, 4, 4, 0, 0)
     assert kept.prices(6, 3, 3, 0, 0) is first
     third = kept.prices(6, 5, 5, 0, 0)
@@ -202,8 +206,8 @@ def test_the_tables_used_last_are_kept():
 @pytest.mark.parametrize("h", [6, 30, 416, 776, 970])
 @pytest.mark.parametrize("accuracy", [0.0, 0.5, 1.0])
 def test_prices_are_finite_at_the_ends_too(h, accuracy):
-    number = nearest(h, accuracy)
-    table = prices(h, number, number, 0, 0)
+    number = nearest_threshold(h, accuracy)
+    table = price_tables(h, number, number, 0, 0)
     assert np.isfinite(table.inside).all()
     assert np.isfinite(table.outside).all()
     assert table.inside.min() >= 0
@@ -241,7 +245,7 @@ def test_with_quotas_prices_and_moves_bound_the_regret(least, most):
         h = certificate.horizons[0]
         bound = certificate._bound(0, chosen, nothing, numbers, 5, 0)
         moved = bound.total - bound.each.sum() - certificate.penalty(0, 5) / scale_of(h, 5, 0)
-        cs = np.array([threshold(h, number) for number in numbers])[groups]
+        cs = np.array([threshold_accuracy(h, number) for number in numbers])[groups]
         loss = np.where(chosen, np.maximum(cs - theta, 0), np.maximum(theta - cs, 0))
         assert regret <= loss.sum() + moved + 1e-9
 
@@ -253,7 +257,7 @@ def test_the_weights_of_all_designs_add_up_to_no_more_than_one():
         spent = sum(
             len(KINDS) * math.exp(-certificate.penalty(i, number))
             for i, h in enumerate(certificate.horizons)
-            for number in range(thresholds(h))
+            for number in range(threshold_count(h))
         )
         assert spent == pytest.approx(0.1 * 0.9)
 
@@ -261,14 +265,18 @@ def test_the_weights_of_all_designs_add_up_to_no_more_than_one():
 def test_where_the_last_of_the_best_mostly_is_thresholds_weigh_more():
     certificate = Certificate(Problem(6, 2, 0.1, 0.1), Quotas(6, 2, everyone(6, 2)), 0)
     i = certificate.horizons.index(87)
-    usual, middle, low = (certificate.penalty(i, nearest(87, c)) for c in (0.87, 0.5, 0.1))
+    usual, middle, low = (
+        certificate.penalty(i, nearest_threshold(87, c)) for c in (0.87, 0.5, 0.1)
+    )
     assert middle - usual > 2
     assert low == pytest.approx(middle, abs=0.01)
-    evenly = math.log(thresholds(87)) - math.log(1 - FOR_USUAL)
-    spread = certificate.penalty(i, nearest(87, 0.1)) - evenly
+    evenly = math.log(threshold_count(87)) - math.log(1 - FOR_USUAL)
+    spread = certificate.penalty(i, nearest_threshold(87, 0.1)) - evenly
     grouped = Quotas(6, 2, {"groups": [0, 0, 0, 1, 1, 1], "at_least": [1, 1], "at_most": [1, 1]})
-    with_quotas = Certificate(Problem(6, 2, 0.1, 0.1), grouped, 0).penalty(i, nearest(87, 0.1))
-    assert with_quotas - 3 * math.log(thresholds(87)) == pytest.approx(spread, abs=1e-9)
+    with_quotas = Certificate(Problem(6, 2, 0.1, 0.1), grouped, 0).penalty(
+        i, nearest_threshold(87, 0.1)
+    )
+    assert with_quotas - 3 * math.log(threshold_count(87)) == pytest.approx(spread, abs=1e-9)
 
 
 def test_the_worst_swap_is_the_worst_of_all_selections():
@@ -334,7 +342,7 @@ def test_intervals_hold_at_all_times(theta):
     answers = rng.random((1000, 150)) < theta
     failed = np.zeros(1000, bool)
     for m in range(1, 151):
-        lower, upper = intervals(
+        lower, upper = confidence_intervals(
             np.full(1000, m), answers[:, :m].sum(1).astype(np.int64), math.log(10), 0
         )
         failed |= (lower > theta) | (upper < theta)
@@ -348,7 +356,7 @@ def test_intervals_on_a_set_hold_at_all_times_and_close_at_its_end():
     failed = np.zeros(1000, bool)
     for m in range(1, questions + 1):
         right = decks[:, :m].sum(1).astype(np.int64)
-        lower, upper = intervals(np.full(1000, m), right, math.log(10), questions)
+        lower, upper = confidence_intervals(np.full(1000, m), right, math.log(10), questions)
         assert (lower <= right / m + 0.5 / questions).all()
         failed |= (lower > 26 / questions + 1e-12) | (upper < 26 / questions - 1e-12)
     assert not too_many(int(failed.sum()), 1000, 0.1)
@@ -359,7 +367,7 @@ def test_intervals_on_a_set_are_those_of_a_search_over_all_totals():
     questions, x = 12, 2.0
     pairs = [(m, s) for m in range(1, questions + 1) for s in range(m + 1)]
     pulls, right = np.array(pairs).T
-    lower, upper = intervals(pulls, right, x, questions)
+    lower, upper = confidence_intervals(pulls, right, x, questions)
     for i, (m, s) in enumerate(pairs):
         mixture = math.factorial(s) * math.factorial(m - s) / math.factorial(m + 1)
         kept = [
@@ -377,11 +385,11 @@ def test_an_interval_is_the_same_whoever_else_is_asked_for(questions):
     rng = np.random.default_rng(13)
     pulls = rng.integers(0, 300, 40)
     right = rng.integers(0, pulls + 1)
-    together = np.array(intervals(pulls, right, 9.0, questions))
-    alone = [intervals(pulls[[i]], right[[i]], 9.0, questions) for i in range(40)]
+    together = np.array(confidence_intervals(pulls, right, 9.0, questions))
+    alone = [confidence_intervals(pulls[[i]], right[[i]], 9.0, questions) for i in range(40)]
     assert (together == np.array(alone)[:, :, 0].T).all()
     if not questions:
-        more = intervals(np.append(pulls, TABLED), np.append(right, 0), 9.0, 0)
+        more = confidence_intervals(np.append(pulls, TABLED), np.append(right, 0), 9.0, 0)
         assert (together == np.array(more)[:, :-1]).all()
 
 
@@ -399,8 +407,8 @@ def test_upper_bounds_of_the_best_and_lower_ones_of_the_others_fail_within_their
 def test_each_side_of_an_interval_goes_by_its_own_level():
     pulls, right = np.array([40, 600]), np.array([30, 300])
     for questions in (0, 700):
-        low, high = (intervals(pulls, right, x, questions) for x in (3.0, 9.0))
-        found = intervals(pulls, right, 9.0, questions, 3.0)
+        low, high = (confidence_intervals(pulls, right, x, questions) for x in (3.0, 9.0))
+        found = confidence_intervals(pulls, right, 9.0, questions, 3.0)
         assert np.array_equal(found[0], high[0])
         assert np.array_equal(found[1], low[1])
         assert (found[1] < high[1]).all()
@@ -437,8 +445,10 @@ def test_on_a_set_everything_is_known_at_its_end():
 
 def test_on_a_set_fewer_answers_are_needed():
     truth = [0.9, 0.85, 0.8, 0.5, 0.45, 0.4, 0.35, 0.3]
-    free = play("certified", truth, k=3, epsilon=0.15, seed=1).pulls
-    bound = play("certified", truth, k=3, epsilon=0.15, seed=1, accuracy=THIS_SET, questions=40)
+    free = simulate_run("certified", truth, k=3, epsilon=0.15, seed=1).pulls
+    bound = simulate_run(
+        "certified", truth, k=3, epsilon=0.15, seed=1, accuracy=THIS_SET, questions=40
+    )
     assert bound.pulls < free
     assert bound.pulls <= 8 * 40
 
@@ -581,7 +591,7 @@ def near_the_stop():
 def test_it_needs_as_few_answers_as_the_page_says(means, k, epsilon, most):
     """Fixed seeds; the page has means of 2,400 and 2,100."""
     for seed in range(2):
-        outcome = play("certified", means, k=k, epsilon=epsilon, delta=0.01, seed=seed)
+        outcome = simulate_run("certified", means, k=k, epsilon=epsilon, delta=0.01, seed=seed)
         assert outcome.reasons == ("promise",)
         assert outcome.pulls < most
         assert np.sort(means)[-k:].mean() - means[outcome.selection].mean() <= epsilon

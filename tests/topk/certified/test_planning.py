@@ -10,13 +10,13 @@ from tests.topk.harness import again
 from topk import Problem
 from topk.certified import allocation, plan
 from topk.certified.certificate import Tally
-from topk.certified.crowd import ACCURACIES, border, spread
-from topk.certified.designs import nearest, threshold
-from topk.certified.fates import LEVELS, fates, fee
-from topk.certified.payoffs import places
-from topk.certified.plan import lowered
+from topk.certified.crowd import ACCURACIES, accuracy_border, spread_of_accuracies
+from topk.certified.designs import nearest_threshold, threshold_accuracy
+from topk.certified.fates import LEVELS, foresee_fates, least_fee
+from topk.certified.payoffs import state_places
+from topk.certified.plan import lowered_level
 from topk.certified.selector import THIS_SET, Certified
-from topk.certified.supermartingales import prices
+from topk.certified.supermartingales import price_tables
 from topk.instances import two_group, uniform
 
 H, EACH = 12, 0.02
@@ -51,14 +51,14 @@ def plan_of(made):
 @pytest.mark.parametrize("cell", [30, 70, 119])
 def test_what_becomes_of_a_worker_is_the_mean_over_all_its_answers(questions, level, cell):
     """Written out once more, state by state."""
-    number, theta = nearest(H, 0.6), float(ACCURACIES[cell])
-    table = prices(H, number, number, 0, questions)
-    one = fates(H, number, 0, questions, EACH, 4, level)
-    (least_in, least_out), c = fee(table), threshold(H, number)
+    number, theta = nearest_threshold(H, 0.6), float(ACCURACIES[cell])
+    table = price_tables(H, number, number, 0, questions)
+    one = foresee_fates(H, number, 0, questions, EACH, 4, level)
+    (least_in, least_out), c = least_fee(table), threshold_accuracy(H, number)
 
     @cache
     def to_the_end(m, s):
-        place = float(places(np.array([m]), np.array([s]), c)[0])
+        place = float(state_places(np.array([m]), np.array([s]), c)[0])
         at = m * (m + 1) // 2 + s
         inner, outer = float(table.inside[at]), float(table.outside[at])
         above = inner - least_in if place >= 0 else outer - least_out
@@ -81,17 +81,17 @@ def test_what_becomes_of_a_worker_is_the_mean_over_all_its_answers(questions, le
 def test_the_spread_of_accuracies_is_found_again():
     truth, rng = np.sort(np.random.default_rng(2).beta(6, 2, 2000)), np.random.default_rng(3)
     pulls = rng.integers(4, 60, truth.size)
-    share = spread(Tally(pulls, rng.binomial(pulls, truth)))
+    share = spread_of_accuracies(Tally(pulls, rng.binomial(pulls, truth)))
     assert share.sum() == pytest.approx(1)
     for part in (0.1, 0.5, 0.8):
-        assert border(share, part) == pytest.approx(np.quantile(truth, 1 - part), abs=0.03)
+        assert accuracy_border(share, part) == pytest.approx(np.quantile(truth, 1 - part), abs=0.03)
 
 
 def test_the_level_falls_where_those_above_it_are_too_few():
     above = np.array([0.0, 0.1, 0.2, 0.4])
-    assert lowered(0.3, above, 0.05) == 0.3
-    assert lowered(0.3, above, 0.3) == pytest.approx(0.3 * 0.7**2)
-    assert 0.2 < lowered(0.5, above, 0.0) < 0.4
+    assert lowered_level(0.3, above, 0.05) == 0.3
+    assert lowered_level(0.3, above, 0.3) == pytest.approx(0.3 * 0.7**2)
+    assert 0.2 < lowered_level(0.5, above, 0.0) < 0.4
 
 
 # -- what is asked

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from research.intervals import of_share
+from research.intervals import share_interval
 from topk import Problem
 from topk.certified.selector import Certified
 from topk.roster import is_guarantee_lost, plan_options, share_left
@@ -45,7 +45,7 @@ def claim_false_by_choosing_a_pair(seed, withhold):
 def test_who_chooses_the_pair_that_is_left_gets_no_false_claim():
     before = sum(claim_false_by_choosing_a_pair(seed, withhold=False) for seed in range(RUNS))
     after = sum(claim_false_by_choosing_a_pair(seed, withhold=True) for seed in range(RUNS))
-    assert of_share(before, RUNS)[0] > DELTA
+    assert share_interval(before, RUNS)[0] > DELTA
     assert after == 0
 
 

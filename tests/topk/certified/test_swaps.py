@@ -10,12 +10,12 @@ from tests.topk.harness import answer_from, too_many
 from topk import Problem
 from topk.best_sets import Quotas
 from topk.certified.certificate import FOR_INTERVALS, Tally
-from topk.certified.free_swaps import worst
+from topk.certified.free_swaps import worst_swap
 from topk.certified.selector import THIS_SET, Certified
-from topk.certified.swap_loops import largest, least_totals
+from topk.certified.swap_loops import largest_value, least_totals
 from topk.certified.swap_prices import RATES, STANDS_STILL, SwapPrices
 from topk.certified.swaps import ALONE, FEW, Swaps, swaps_pay
-from topk.simulate import play
+from topk.simulate import simulate_run
 
 ROUNDING = 1e-9
 
@@ -139,7 +139,7 @@ def test_among_equals_swaps_of_many_are_bounded_by_a_finer_mixture_after_long():
     for answers, closer in ((100, False), (700, True)):
         tally = Tally(np.full(20, answers), np.full(20, 7 * answers // 10))
         both = swaps.worst(chosen, tally)
-        one = worst([swaps._free[0].look(swaps._gains(chosen, tally), chosen)], None)
+        one = worst_swap([swaps._free[0].look(swaps._gains(chosen, tally), chosen)], None)
         assert both.law == closer
         assert (both.total < 0.95 * one.total) == closer
         assert both.total <= one.total
@@ -239,7 +239,7 @@ def test_small_pools_need_as_few_answers_as_the_page_says(slots):
         (rng.beta(6, 2, 12), 3, 2_400),
         (np.append(0.9, np.full(49, 0.7)), 1, 5_500),
     ):
-        outcome = play("certified", means, k=k, epsilon=0.05, seed=1, slots=slots)
+        outcome = simulate_run("certified", means, k=k, epsilon=0.05, seed=1, slots=slots)
         assert outcome.reasons == ("promise",)
         assert outcome.pulls < most
         assert np.sort(means)[-k:].sum() - means[outcome.selection].sum() <= 0.05 * k
@@ -302,4 +302,6 @@ def test_the_loops_find_what_is_written_down():
     totals = (into[:, None] + out).min(axis=2)
     assert np.array_equal(least_totals(into, out), totals)
     losses = RATES[:, None] * against[:, None, :]
-    assert np.array_equal(largest(reach, against, RATES), (reach[:, None, :] - losses).max(axis=2))
+    assert np.array_equal(
+        largest_value(reach, against, RATES), (reach[:, None, :] - losses).max(axis=2)
+    )

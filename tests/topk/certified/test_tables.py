@@ -15,11 +15,17 @@ import topk.certified.states
 from topk import Problem
 from topk.best_sets import Quotas
 from topk.certified.certificate import Certificate
-from topk.certified.confidence_sequences import intervals
-from topk.certified.designs import KINDS, nearest, scale_of, threshold, thresholds
-from topk.certified.payoffs import places
-from topk.certified.states import states
-from topk.certified.supermartingales import _built, prices
+from topk.certified.confidence_sequences import confidence_intervals
+from topk.certified.designs import (
+    KINDS,
+    nearest_threshold,
+    scale_of,
+    threshold_accuracy,
+    threshold_count,
+)
+from topk.certified.payoffs import state_places
+from topk.certified.states import design_states
+from topk.certified.supermartingales import _build_tables, price_tables
 
 ROUNDING = 1e-9
 kinds = pytest.mark.parametrize("kind", range(len(KINDS)))
@@ -52,8 +58,8 @@ def start(h, questions, theta, c, t, inside, outside):
 
 def largest_start(h, number, kind, accuracies, questions=0, reference=None):
     reference = number if reference is None else reference
-    c, t = threshold(h, number), scale_of(h, reference, kind)
-    table = prices(h, number, reference, kind, questions)
+    c, t = threshold_accuracy(h, number), scale_of(h, reference, kind)
+    table = price_tables(h, number, reference, kind, questions)
     pulls, right = np.tril_indices(h + 1)
     everyone = np.ones(pulls.size, bool)
     inside, outside = table.of(everyone, pulls, right), table.of(~everyone, pulls, right)
@@ -65,8 +71,8 @@ def largest_start(h, number, kind, accuracies, questions=0, reference=None):
 def test_every_design_is_fair_under_every_accuracy(h, kind):
     mesh = np.sin(np.linspace(0, math.pi / 2, 90)) ** 2
     found = [
-        largest_start(h, number, kind, np.append(mesh, threshold(h, number)))
-        for number in range(1, thresholds(h) - 1)
+        largest_start(h, number, kind, np.append(mesh, threshold_accuracy(h, number)))
+        for number in range(1, threshold_count(h) - 1)
     ]
     assert max(found) <= 1 + ROUNDING
     assert min(found) > 0.9  # hardly anything is given away either
@@ -85,22 +91,22 @@ def test_a_design_with_prices_near_the_threshold_only_is_fair_in_every_state(h, 
     """Whoever is beyond the band counts as at its edge, under the farthest accuracies too."""
     mesh = np.sin(np.linspace(0, math.pi / 2, 40)) ** 2
     for part in (0.0, 0.5, 0.8, 1.0):
-        number = nearest(h, part)
-        accuracies = np.append(mesh, threshold(h, number))
+        number = nearest_threshold(h, part)
+        accuracies = np.append(mesh, threshold_accuracy(h, number))
         assert 0.9 < largest_start(h, number, kind, accuracies) <= 1 + ROUNDING
 
 
 @kinds
 def test_prices_near_the_threshold_only_are_those_of_all_states(kind, monkeypatch):
     h = 260
-    number = nearest(h, 0.8)
-    band = _built(h, number, number, kind, 0)
+    number = nearest_threshold(h, 0.8)
+    band = _build_tables(h, number, number, kind, 0)
     monkeypatch.setattr(topk.certified.states, "WHOLE", h)
-    states.cache_clear()
-    whole = _built(h, number, number, kind, 0)
-    states.cache_clear()
+    design_states.cache_clear()
+    whole = _build_tables(h, number, number, kind, 0)
+    design_states.cache_clear()
     pulls, right = whole.states.pairs()
-    apart = np.abs(places(pulls, right, threshold(h, number)))
+    apart = np.abs(state_places(pulls, right, threshold_accuracy(h, number)))
     assert band.inside.size < 0.8 * whole.inside.size
     for chosen, side in ((True, right >= 0.8 * pulls), (False, right <= 0.8 * pulls)):
         # Of one in the selection who is far below c a price is hardly ever asked for.
@@ -120,14 +126,14 @@ def test_a_design_with_the_scale_of_another_threshold_is_fair(kind):
 @pytest.mark.parametrize(("h", "questions"), [(12, 12), (23, 40), (35, 70)])
 def test_on_a_set_every_design_is_fair_for_every_number_of_right_answers(h, questions, kind):
     exact = np.arange(questions + 1) / questions
-    for number in range(1, thresholds(h) - 1, 3):
+    for number in range(1, threshold_count(h) - 1, 3):
         assert largest_start(h, number, kind, exact, questions) <= 1 + ROUNDING
 
 
 def test_a_table_a_little_too_low_is_found_out():
     h, number, kind = 23, 20, 0
-    c, t = threshold(h, number), scale_of(h, number, kind)
-    table = prices(h, number, number, kind, 0)
+    c, t = threshold_accuracy(h, number), scale_of(h, number, kind)
+    table = price_tables(h, number, number, kind, 0)
     inside, outside = table.inside - 0.002, table.outside - 0.002
     mesh = np.sin(np.linspace(0, math.pi / 2, 90)) ** 2
     assert max(start(h, 0, x, c, t, inside, outside) for x in mesh) > 1 + 100 * ROUNDING
@@ -141,13 +147,13 @@ def bounds_of_two(problem, last):
     quotas = Quotas(2, 1, {"groups": [0, 0], "at_least": [1], "at_most": [1]})
     certificate = Certificate(problem, quotas, 0)
     pulls, right = (x.astype(np.int64) for x in np.tril_indices(last + 1))
-    lower, upper = intervals(pulls, right, certificate.below, 0, certificate.above)
+    lower, upper = confidence_intervals(pulls, right, certificate.below, 0, certificate.above)
     found = np.maximum(upper[None, :] - lower[:, None], 0)
     for i, h in enumerate(x for x in certificate.horizons if x <= last):
         some = (h + 1) * (h + 2) // 2
         for kind in range(len(KINDS)):
-            for number in range(1, thresholds(h) - 1):
-                table = prices(h, number, number, kind, 0)
+            for number in range(1, threshold_count(h) - 1):
+                table = price_tables(h, number, number, kind, 0)
                 bound = table.inside[:, None] + table.outside[None, :]
                 bound = bound + certificate.penalty(i, number) / scale_of(h, number, kind)
                 found[:some, :some] = np.minimum(found[:some, :some], bound)
@@ -201,8 +207,8 @@ def test_with_bounds_much_too_low_the_worst_rule_is_found():
 
 @pytest.mark.parametrize(("h", "kind"), [(55, 2), (260, 0)])
 def test_a_price_is_foreseen_to_fall_by_what_lies_between_two_looks(h, kind):
-    rng, number = np.random.default_rng(h), nearest(h, 0.8)
-    table = prices(h, number, number, kind, 0)
+    rng, number = np.random.default_rng(h), nearest_threshold(h, 0.8)
+    table = price_tables(h, number, number, kind, 0)
     pulls = rng.integers(0, h + 1, 200)
     right = rng.binomial(pulls, rng.beta(6, 2, 200))
     chosen, ahead = rng.random(200) < 0.3, np.minimum(h - pulls, rng.integers(0, 40, 200))

@@ -10,9 +10,9 @@ from tests.topk.harness import too_many
 from topk import Problem
 from topk.best_sets import Quotas
 from topk.certified.certificate import Certificate, Tally
-from topk.certified.designs import KINDS, nearest, scale_of, threshold
+from topk.certified.designs import KINDS, nearest_threshold, scale_of, threshold_accuracy
 from topk.certified.selector import THIS_SET, Certified
-from topk.certified.supermartingales import prices
+from topk.certified.supermartingales import price_tables
 
 kinds = pytest.mark.parametrize("kind", range(len(KINDS)))
 # Prices are kept to seven places, and rounded up.
@@ -20,8 +20,8 @@ LAST_PLACE = 1e-6
 
 
 def table_of(h, accuracy, kind, questions=0):
-    number = nearest(h, accuracy)
-    return prices(h, number, number, kind, questions)
+    number = nearest_threshold(h, accuracy)
+    return price_tables(h, number, number, kind, questions)
 
 
 def every_state(h):
@@ -56,8 +56,12 @@ def test_the_worst_is_the_largest_of_all_that_may_come():
 
 def log_factors(h, accuracy, kind, theta):
     """(h + 1, h + 1) ln of the least factor that the prices of a design allow."""
-    number = nearest(h, accuracy)
-    c, t, table = threshold(h, number), scale_of(h, number, kind), table_of(h, accuracy, kind)
+    number = nearest_threshold(h, accuracy)
+    c, t, table = (
+        threshold_accuracy(h, number),
+        scale_of(h, number, kind),
+        table_of(h, accuracy, kind),
+    )
     value = np.ones((h + 1, h + 1))
     for m in range(h, -1, -1):
         s = np.arange(m + 1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from topk.collusion import compare, copying_power, identical_errors, jumps, leaked_power
+from topk.collusion import compare, copying_power, find_jumps, identical_errors, leaked_power
 
 from .crowds import answers
 
@@ -38,7 +38,7 @@ def is_leak_found(crowd, rng):
     right, worker = right.astype(int), rng.integers(WORKERS)
     own = np.flatnonzero(who == worker)
     right[own[rng.integers(own.size) :]] = 1
-    return int(worker) in [jump.worker for jump in jumps(who, right, WORKERS, 200, RATE)]
+    return int(worker) in [jump.worker for jump in find_jumps(who, right, WORKERS, 200, RATE)]
 
 
 @pytest.mark.parametrize(("each", "choices"), [(12, 4), (40, 4), (60, 12), (60, 2)])

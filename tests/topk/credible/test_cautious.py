@@ -10,7 +10,7 @@ from tests.topk.credible.pools import pool, regret, run, told
 from tests.topk.harness import restored, stored, too_many
 from topk import Problem
 from topk.credible.grid import Grid
-from topk.credible.hidden_gaps import DOUBTFUL, GAPS, LONG, MUCH, length, torn
+from topk.credible.hidden_gaps import DOUBTFUL, GAPS, LONG, MUCH, populations_with_gaps, run_length
 from topk.credible.population import Prior
 from topk.credible.selector import GAP, Credible
 
@@ -29,7 +29,7 @@ def test_nobody_is_within_the_gap_and_nobody_changes_sides():
     grid, rows = Grid(400), 2 * len(GAPS)
     w = grid.density(np.repeat(Prior().centre[None], rows, 0))
     borders = np.full(rows, np.searchsorted(grid.theta, 0.7))
-    found, above = torn(grid, w, borders), grid.theta >= grid.edges[borders[0]]
+    found, above = populations_with_gaps(grid, w, borders), grid.theta >= grid.edges[borders[0]]
     assert found[:, above].sum(1) == pytest.approx(w[:, above].sum(1))
     assert found.sum(1) == pytest.approx(1)
     for cells, gap in zip(found, GAPS * 2, strict=True):
@@ -41,7 +41,7 @@ def test_a_gap_at_the_end_of_all_accuracies_keeps_everybody():
     grid = Grid(100)
     w = grid.density(Prior().centre[None])
     for border in (1, 98):
-        assert torn(grid, w, np.array([border])).sum() == pytest.approx(1)
+        assert populations_with_gaps(grid, w, np.array([border])).sum() == pytest.approx(1)
 
 
 def test_few_answers_leave_a_gap_possible_and_many_rule_it_out():
@@ -163,7 +163,7 @@ def _rebuilt(selector):
 )
 def test_a_run_is_long_by_what_runs_on_bells_take(asked, odds, n, k, epsilon, delta):
     """Which is the less the larger epsilon, delta, n and k / n; a few odds count as answers."""
-    assert length(odds, asked, n, k, epsilon, delta) == pytest.approx(LONG, rel=0.02)
+    assert run_length(odds, asked, n, k, epsilon, delta) == pytest.approx(LONG, rel=0.02)
 
 
 def test_the_answers_tell_a_gap_from_a_bell_when_there_are_many():

@@ -8,13 +8,13 @@ import pytest
 from tests.topk.credible.pools import pool, regret, run, told
 from tests.topk.harness import FIXED_CONFIDENCE, NAMES, restored, stored, too_many
 from topk import SELECTORS, Problem, ProblemError
-from topk.credible import allocation, summary
+from topk.credible import allocation, prior_from_tallies
 from topk.credible import selector as module
 from topk.credible.goodness_of_fit import chi_square_tail
 from topk.credible.posterior import Posterior
 from topk.credible.selector import Credible
-from topk.selector import draw
-from topk.simulate import play
+from topk.selector import draw_rewards
+from topk.simulate import simulate_run
 from topk.state import State
 
 # -- the stop
@@ -78,13 +78,15 @@ def test_a_rebuilt_selector_judges_bit_for_bit_the_same():
 
 def test_a_simulated_run_is_that_of_a_live_selector_rebuilt_at_every_look():
     truth, problem = pool(10, 20), Problem(20, 4, 0.08, 0.1)
-    simulated = play("credible", truth, k=4, epsilon=0.08, delta=0.1, seed=3)
+    simulated = simulate_run("credible", truth, k=4, epsilon=0.08, delta=0.1, seed=3)
     rng = np.random.default_rng(3)
     place, state = rng.permutation(20), State.fresh(20)
     while not (selector := Credible(problem, restored(stored(state)))).stop():
         counts = selector.ask(rng=rng)
         arms = np.flatnonzero(counts)
-        selector.tell(arms, draw(truth[place][arms], counts[arms], False, rng), counts[arms])
+        selector.tell(
+            arms, draw_rewards(truth[place][arms], counts[arms], False, rng), counts[arms]
+        )
         state = selector.state
     assert (simulated.pulls_per_arm[place] == state.pulls).all()
     assert simulated.selection.tolist() == sorted(place[selector.selection()])
@@ -265,7 +267,9 @@ def test_an_earlier_pool_saves_small_pools_answers():
     """Twenty workers much alike say little of their population; three hundred said it before."""
     rng, problem, spent = np.random.default_rng(6), Problem(20, 4, 0.07, 0.1), np.zeros(2)
     accuracy = rng.beta(60, 15, 300)
-    earlier = summary(rng.binomial(20, accuracy).astype(float), np.full(300, 20), worth=300)
+    earlier = prior_from_tallies(
+        rng.binomial(20, accuracy).astype(float), np.full(300, 20), worth=300
+    )
     for seed in range(6):
         truth = pool(seed, 20, 60, 15)
         for i, prior in enumerate((None, earlier)):

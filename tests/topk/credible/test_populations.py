@@ -8,8 +8,8 @@ import pytest
 from tests.topk.credible.pools import pool, run, told
 from topk import Problem
 from topk.credible.grid import Grid
-from topk.credible.groups import SMOOTH_MASS, groups
-from topk.credible.mode import slopes
+from topk.credible.groups import SMOOTH_MASS, two_group_populations
+from topk.credible.mode import log_slopes
 from topk.credible.population import Population, Prior, luck
 from topk.credible.posterior import Posterior
 from topk.credible.posterior_risk import HALVINGS
@@ -70,7 +70,7 @@ def test_a_density_has_the_moments_of_its_beta_when_nothing_bends_it():
 
 def test_slopes_are_the_derivatives_of_the_log_density():
     grid, x = Grid(100), np.r_[0.4, 1.5, 0.3, -0.2, 0.1, 0.0, 0.2, -0.1]
-    slopes(x, grid.basis, found := np.empty((8, 100)))
+    log_slopes(x, grid.basis, found := np.empty((8, 100)))
     for row, slope in enumerate(found):
         step = 1e-5 * np.eye(8)[row]
         up, down = np.log(grid.density(np.array([x + step, x - step])))
@@ -128,7 +128,7 @@ def test_a_gap_hidden_at_k_is_a_greater_risk_than_a_bell():
 
 
 def test_groups_that_are_hardly_apart_are_not_feared():
-    found = groups(Grid(400), 100, 20)
+    found = two_group_populations(Grid(400), 100, 20)
     assert np.exp(found.log_mass).sum() == pytest.approx(1 - SMOOTH_MASS, abs=0.02)
     theta, gaps = Grid(400).theta, found.share == 0.2
     assert (theta[found.upper] - theta[found.lower])[gaps].min() >= 0.1

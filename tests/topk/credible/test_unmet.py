@@ -4,13 +4,13 @@ import numpy as np
 
 from tests.topk.credible.pools import pool, run
 from topk import Problem
-from topk.credible import summary
+from topk.credible import prior_from_tallies
 from topk.credible.selector import Credible
 
 
 def test_it_never_stops_before_half_the_workers_have_two_answers():
     """Every answer is right, and epsilon is so wide that the model alone would stop at once."""
-    earlier = summary(np.full(500, 20.0), np.full(500, 20), worth=500)
+    earlier = prior_from_tallies(np.full(500, 20.0), np.full(500, 20), worth=500)
     selector = Credible(Problem(6, 2, 0.5, 0.2), prior=earlier)
     for arm in [0, 1, 2, 3, 4, 5, 0, 1, 2]:
         assert not selector.stop()
@@ -20,7 +20,7 @@ def test_it_never_stops_before_half_the_workers_have_two_answers():
 
 
 def test_it_never_stops_before_k_workers_have_two_answers():
-    earlier = summary(np.full(500, 20.0), np.full(500, 20), worth=500)
+    earlier = prior_from_tallies(np.full(500, 20.0), np.full(500, 20), worth=500)
     selector = Credible(Problem(60, 50, 0.5, 0.2), prior=earlier)
     selector.tell(np.arange(49), np.full(49, 9.0), 9)
     assert not selector.stop()

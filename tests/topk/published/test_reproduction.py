@@ -12,7 +12,7 @@ from topk.instances import (
     two_group,
     uniform,
 )
-from topk.simulate import play
+from topk.simulate import simulate_run
 
 SIXES = [0.6] * 5 + [0.4] * 15
 SEVENS = [0.7] * 5 + [0.3] * 15
@@ -20,7 +20,7 @@ SEVENS = [0.7] * 5 + [0.3] * 15
 
 def mean_pulls(name, means, runs, epsilon, **options):
     outcomes = [
-        play(name, means, k=5, epsilon=epsilon, delta=0.1, seed=seed, **options)
+        simulate_run(name, means, k=5, epsilon=epsilon, delta=0.1, seed=seed, **options)
         for seed in range(runs)
     ]
     assert all(outcome.selection.tolist() == [0, 1, 2, 3, 4] for outcome in outcomes)
@@ -66,7 +66,8 @@ def test_lil_ucb_is_far_behind_with_faithful_parameters():
     """Jiang et al. 2017, section 5.2."""
     means = [0.8] + [0.3] * 9
     best = {
-        name: play(name, means, k=1, delta=0.05, seed=1) for name in ("lil-ucb", "lil-rand-lucb")
+        name: simulate_run(name, means, k=1, delta=0.05, seed=1)
+        for name in ("lil-ucb", "lil-rand-lucb")
     }
     assert all(outcome.selection.tolist() == [0] for outcome in best.values())
     assert best["lil-ucb"].pulls > 3 * best["lil-rand-lucb"].pulls
@@ -76,7 +77,11 @@ def test_sar_beats_uniform_where_gaps_differ(sample):
     experiment = SAR_EXPERIMENTS[5]
     wrong = {
         name: sum(
-            set(play(name, experiment.means, k=4, budget=experiment.budget, seed=seed).selection)
+            set(
+                simulate_run(
+                    name, experiment.means, k=4, budget=experiment.budget, seed=seed
+                ).selection
+            )
             != set(range(4))
             for seed in range(sample(60, 300))
         )
@@ -103,7 +108,7 @@ def test_the_instances_are_the_papers():
 
 
 def test_gaussian_rewards_can_be_played():
-    outcome = play("lil-rand-lucb", [0.9, 0.2, 0.1], k=1, delta=0.1, gaussian=True)
+    outcome = simulate_run("lil-rand-lucb", [0.9, 0.2, 0.1], k=1, delta=0.1, gaussian=True)
     assert outcome.selection.tolist() == [0]
     assert outcome.reasons == ("promise",)
 

@@ -12,7 +12,7 @@ from topk.instances import synthetic
 from topk.published import kernels
 from topk.published.rounds import peel
 from topk.published.successive_rejects import CSAR, SAR, SR
-from topk.simulate import play
+from topk.simulate import simulate_run
 
 
 def told(name, pulls, sums, k=2, epsilon=0.1, delta=0.1, budget=None, **options):
@@ -30,7 +30,7 @@ def told(name, pulls, sums, k=2, epsilon=0.1, delta=0.1, budget=None, **options)
 def test_the_order_of_the_means_tells_nothing(name):
     budget = 10 if name in ("uniform", "sar") else None
     chosen = [
-        play(name, [1.0] * 9, k=4, budget=budget, max_pulls=9, seed=seed).selection.tolist()
+        simulate_run(name, [1.0] * 9, k=4, budget=budget, max_pulls=9, seed=seed).selection.tolist()
         for seed in range(40)
     ]
     assert sum(selection == [0, 1, 2, 3] for selection in chosen) < 5
@@ -38,7 +38,7 @@ def test_the_order_of_the_means_tells_nothing(name):
 
 def test_five_pulls_do_not_solve_a_hard_instance():
     means = synthetic(1000, 250, 6)
-    chosen = play("uniform", means, k=250, budget=5000, seed=1).selection
+    chosen = simulate_run("uniform", means, k=250, budget=5000, seed=1).selection
     assert (means[:250].mean() - means[chosen].mean()) > 0.01
 
 
@@ -46,7 +46,7 @@ def test_five_pulls_do_not_solve_a_hard_instance():
 
 
 def test_a_run_that_may_never_end_is_capped_and_says_so():
-    outcome = play("lil-lucb", [0.5] * 6, k=2, max_pulls=5000, parameters="heuristic")
+    outcome = simulate_run("lil-lucb", [0.5] * 6, k=2, max_pulls=5000, parameters="heuristic")
     assert outcome.reasons == ("max-pulls",)
     assert 5000 <= outcome.pulls <= 5002
 
@@ -104,9 +104,9 @@ def test_clucb_stops_at_k_epsilon_in_sum():
 def test_clucb_compares_values_not_sets():
     """Two arms tie at the border for good, all pulls being equal: other sets of the same value."""
     strategy = SELECTORS["clucb-pac"](Problem(4, 2, 0.0)).strategy
-    assert kernels.kept(strategy, 0.0)
-    assert kernels.kept(strategy, 1e-15)
-    assert not kernels.kept(strategy, 1e-6)
+    assert kernels.is_kept(strategy, 0.0)
+    assert kernels.is_kept(strategy, 1e-15)
+    assert not kernels.is_kept(strategy, 1e-6)
 
 
 def test_clucb_follows_the_paper():
@@ -172,8 +172,8 @@ def test_the_schedules():
 
 def test_renormalised_sr_spends_what_plain_sr_leaves():
     means = np.linspace(0.2, 0.8, 20)
-    plain = play("sr", means, k=10, budget=2000)
-    full = play("sr", means, k=10, budget=2000, schedule="renormalised")
+    plain = simulate_run("sr", means, k=10, budget=2000)
+    full = simulate_run("sr", means, k=10, budget=2000, schedule="renormalised")
     assert plain.pulls < full.pulls <= 2000
 
 
@@ -218,10 +218,10 @@ def test_who_stops_at_equality_and_who_does_not():
     stops_at = ["lil-lucb", "lucb-plus-plus", "lil-rand-lucb", "lil-clucb"]
     for name in stops_below:
         strategy = SELECTORS[name](Problem(4, 2, 0.25)).strategy
-        assert not kernels.kept(strategy, 0.25)
-        assert kernels.kept(strategy, 0.2499)
+        assert not kernels.is_kept(strategy, 0.25)
+        assert kernels.is_kept(strategy, 0.2499)
     for name in stops_at:
-        assert kernels.kept(SELECTORS[name](Problem(4, 2, 0.25)).strategy, 0.0)
+        assert kernels.is_kept(SELECTORS[name](Problem(4, 2, 0.25)).strategy, 0.0)
 
 
 # -- T11 and defects of public code
@@ -235,14 +235,14 @@ def test_the_logarithm_of_lucb_knows_how_many_arms_there_are():
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 9])
 def test_optmai_returns_k_arms_however_few_are_left(n):
     for k in range(1, n):
-        outcome = play("opt-mai-budget", np.linspace(0.1, 0.9, n), k=k, budget=300)
+        outcome = simulate_run("opt-mai-budget", np.linspace(0.1, 0.9, n), k=k, budget=300)
         assert outcome.selection.size == k
 
 
 def test_sar_survives_running_out_of_places():
     for seed in range(5):
         means = np.random.default_rng(seed).random(100)
-        outcome = play("sar", means, k=20, budget=3000, seed=seed)
+        outcome = simulate_run("sar", means, k=20, budget=3000, seed=seed)
         assert outcome.selection.size == 20
         assert outcome.pulls <= 3000
 

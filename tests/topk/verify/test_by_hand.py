@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 import topk
-from topk import Problem, build, question_order
-from topk.verify import FORMAT, VERSION, DumpError, digest_of, read, told, verify
+from topk import Problem, build_selector, question_order
+from topk.verify import (
+    FORMAT,
+    VERSION,
+    DumpError,
+    describe_verification,
+    digest_of,
+    read_record,
+    verify_dump,
+)
 
 SEED, WORKERS, DECK = 5, 4, 400
 GOOD = (0.95, 0.3, 0.35, 0.3)
@@ -16,7 +24,7 @@ GOOD = (0.95, 0.3, 0.35, 0.3)
 def played() -> dict[str, Any]:
     """LUCB on four workers of whom the first is best, a step for every batch of twelve answers."""
     arm_of = np.random.default_rng(SEED).permutation(WORKERS)
-    selector = build("lucb", Problem(WORKERS, 1, 0.3, 0.1))
+    selector = build_selector("lucb", Problem(WORKERS, 1, 0.3, 0.1))
     answers: list[list[list[Any]]] = [[] for _ in range(WORKERS)]
     steps, rng = [], np.random.default_rng(1)
     while not selector.stop():
@@ -25,7 +33,7 @@ def played() -> dict[str, Any]:
         right = rng.random(arms.size) < np.array(GOOD)[np.argsort(arm_of)][arms]
         for arm, good in zip(arms.tolist(), right.tolist(), strict=True):
             position = len(answers[arm])
-            (question,) = question_order.questions(SEED, [arm], [position], DECK).tolist()
+            (question,) = question_order.questions_at(SEED, [arm], [position], DECK).tolist()
             answers[arm].append([question, position, good, False, number])
         selector.tell(arms, right)
         steps.append(
@@ -93,18 +101,18 @@ def document(arm_of: Any, answers: Any, steps: Any, chosen: list[int]) -> dict[s
 
 
 def test_what_was_written_down_by_hand_is_recomputed():
-    found = verify(played())
+    found = verify_dump(played())
     assert found.same, found.findings
     assert (found.selection, found.epsilon) == (("ada",), 0.3)
-    assert told(found)[-1].endswith("is the same.")
+    assert describe_verification(found)[-1].endswith("is the same.")
 
 
 def test_what_differs_is_told_line_by_line():
     made = played()
     made["candidates"][0]["rewards"] -= 1
-    found = verify(made)
+    found = verify_dump(made)
     assert not found.same
-    lines = told(found)
+    lines = describe_verification(found)
     assert "The dump says otherwise:" in lines
     assert any(line.startswith("- Worker ada: ") for line in lines)
 
@@ -121,14 +129,14 @@ def test_what_leads_nowhere_is_refused_in_a_sentence(part, name, value, said):
     made = played()
     made[part][name] = value
     with pytest.raises(DumpError, match=said):
-        read(made)
+        read_record(made)
 
 
 def test_an_unknown_version_is_refused():
     """In a sentence that says which program would read it."""
     said = f"by CrowdSelect 9.1 in version 2 of its format; CrowdSelect {topk.__version__}, which"
     with pytest.raises(DumpError, match=said):
-        read(played() | {"version": 2, "software": "9.1"})
+        read_record(played() | {"version": 2, "software": "9.1"})
     for unsaid in ({}, {"software": None}):
         with pytest.raises(DumpError, match="by an older CrowdSelect in version 0 of"):
-            read(played() | {"version": 0} | unsaid)
+            read_record(played() | {"version": 0} | unsaid)

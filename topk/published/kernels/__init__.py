@@ -48,10 +48,10 @@ from .layout import (
     Arms,
     Memo,
     Strategy,
-    board,
+    build_board,
 )
 from .looks import look
-from .loops import PORTIONS, kept, look_ahead, remember, run
+from .loops import PORTIONS, is_kept, look_ahead, remember, run
 from .radii import count, hardness, log_term, refresh_all, spread
 
 __all__ = [
@@ -84,10 +84,10 @@ __all__ = [
     "Arms",
     "Memo",
     "Strategy",
-    "board",
+    "build_board",
     "count",
     "hardness",
-    "kept",
+    "is_kept",
     "kl_bounds",
     "log_term",
     "look",

@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 PREFIX = "kernels-"
 
 
-def _sources() -> str:
+def _sources_hash() -> str:
     """A hash of the names and contents of all files of this package."""
     found = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
@@ -30,10 +30,10 @@ def _sources() -> str:
     return found.hexdigest()[:16]
 
 
-FOLDER = PREFIX + _sources()
+FOLDER = PREFIX + _sources_hash()
 
 
-def _within_folder(locator: type[Any]) -> type[Any]:
+def _cache_locator(locator: type[Any]) -> type[Any]:
     """One of numba's places to keep a function, with our folder in it."""
 
     class Within(locator):  # type: ignore[misc]
@@ -52,7 +52,7 @@ def _within_folder(locator: type[Any]) -> type[Any]:
 
 
 class _Results(CompileResultCacheImpl):
-    _locator_classes = [_within_folder(place) for place in CompileResultCacheImpl._locator_classes]
+    _locator_classes = [_cache_locator(place) for place in CompileResultCacheImpl._locator_classes]
 
 
 class _Cache(FunctionCache):

@@ -72,7 +72,7 @@ class Strategy(NamedTuple):
     dominance: float
 
 
-def board(pulls: Counts, rewards: Floats, means: Floats, k: int) -> tuple[Arms, Memo]:
+def build_board(pulls: Counts, rewards: Floats, means: Floats, k: int) -> tuple[Arms, Memo]:
     """A board of its own for these counts; sets start anywhere and are mended when looked at."""
     arms, memo = np.zeros((ROWS, pulls.size)), np.zeros(5)
     arms[PULLS], arms[REWARDS], arms[MEAN] = pulls, rewards, means

@@ -32,7 +32,7 @@ PORTIONS = 32  # many slots are spent in portions, about so many: one look for e
 
 
 @compiled
-def kept(strategy: Strategy, gap: float) -> bool:
+def is_kept(strategy: Strategy, gap: float) -> bool:
     """Whether this gap is small enough to stop."""
     return gap < strategy.slack if strategy.strict else gap <= strategy.slack
 
@@ -150,7 +150,7 @@ def run(
     while memo[TOTAL] >= strategy.warm * truth.size:
         one, two, gap = look(strategy, arms, memo)
         remember(strategy, arms, memo, gap)
-        if kept(strategy, gap):
+        if is_kept(strategy, gap):
             return True
         if memo[TOTAL] >= min(budget, cap):
             return False

@@ -22,7 +22,7 @@ def run():
 
 def link(candidate) -> str:
     candidate.refresh_from_db()
-    return f"/work/{links.token(candidate.pk, candidate.links)}/"
+    return f"/work/{links.worker_token(candidate.pk, candidate.links)}/"
 
 
 def status(address: str) -> int:
@@ -59,7 +59,7 @@ def test_a_link_is_replaced_in_all_skills(requester):
     run = make_run(n=4, start=False, k=1, **from_skills)
     run.further.create(question_set=make_questions(20), number=1, k=1)
     run.refresh_from_db()
-    lifecycle.start(run)
+    lifecycle.start_run(run)
     own = run.candidates.filter(worker=run.pool.workers.first()).order_by("skill")
     before = [link(one) for one in own]
     url = admin_url("run_worker_change", run.pk, own[0].pk)
@@ -102,7 +102,7 @@ def test_a_program_replaces_a_link(run):
 
 def test_after_the_end_there_is_nothing_to_replace(run, requester):
     candidate = run.candidates.first()
-    lifecycle.stop(run)
+    lifecycle.stop_run(run)
     url = admin_url("run_worker_change", run.pk, candidate.pk)
     assert "Replace the link" not in text_of(requester.get(url))
     refused = requester.post(url, {"do": "link"}, follow=True)
@@ -111,7 +111,7 @@ def test_after_the_end_there_is_nothing_to_replace(run, requester):
 
 def test_the_first_links_are_as_they_always_were(run):
     candidate = run.candidates.first()
-    assert links.token(candidate.pk).startswith(f"{candidate.pk}.")
-    assert links.candidate_id(links.token(candidate.pk)) == candidate.pk
-    for bad in (links.token(candidate.pk, 1), "1", f"{candidate.pk}-0.x"):
+    assert links.worker_token(candidate.pk).startswith(f"{candidate.pk}.")
+    assert links.candidate_id(links.worker_token(candidate.pk)) == candidate.pk
+    for bad in (links.worker_token(candidate.pk, 1), "1", f"{candidate.pk}-0.x"):
         assert links.candidate_id(bad) is None

@@ -105,7 +105,7 @@ def test_what_a_pool_would_promise_is_told_to_its_team_only(okapi, zebras, okapi
 
 def test_a_run_is_learned_from_and_compared_with_in_its_team_only(okapi, zebras, okapis):
     for theirs in (zebras, okapis):
-        lifecycle.stop(theirs.run)
+        lifecycle.stop_run(theirs.run)
     form = okapi.get(admin_url("run_add"), {"full": 1}).content.decode()
     assert "okapi run: " in form
     assert "zebra" not in form
@@ -122,7 +122,7 @@ def test_the_whole_form_is_for_those_who_make_runs(zebras):
 
 def test_the_guided_start_offers_and_takes_ones_own_things_only(okapi, zebras, okapis):
     for theirs in (zebras, okapis):
-        lifecycle.stop(theirs.run)
+        lifecycle.stop_run(theirs.run)
     page = okapi.get(admin_url("run_begin"))
     assert "okapi pool" in text_of(page)
     assert "okapi run: " in text_of(page)
@@ -146,7 +146,7 @@ def test_a_forecast_is_its_teams_and_what_is_learned_goes_by_the_run_and_not_its
     okapis.run.candidates.update(rewards=3, pulls=4)
     zebras.run.candidates.update(rewards=0, pulls=9)
     for theirs in (okapis, zebras):
-        lifecycle.stop(theirs.run)
+        lifecycle.stop_run(theirs.run)
     asked = {"pool": okapis.pool.pk, "question_set": okapis.question_set.pk, "k": 1}
     with mock.patch.object(forecast_requests, "FIRST", 0.0):
         made = okapi.post(admin_url("run_begin"), asked | {"belief": "run", "run": okapis.run.pk})
@@ -158,12 +158,12 @@ def test_a_forecast_is_its_teams_and_what_is_learned_goes_by_the_run_and_not_its
 
 def test_two_teams_that_ask_the_same_have_each_a_forecast_of_their_own(zebras, okapis):
     plan, belief = (
-        forecast_requests.plan(zebras.planning),
-        forecast_requests.belief(zebras.planning),
+        forecast_requests.stored_plan(zebras.planning),
+        forecast_requests.stored_belief(zebras.planning),
     )
     with mock.patch.object(forecast_requests, "FIRST", 0.0):
-        same = forecast_requests.order(plan, belief, team=zebras.team.pk)
-        other = forecast_requests.order(plan, belief, team=okapis.team.pk)
+        same = forecast_requests.request_forecast(plan, belief, team=zebras.team.pk)
+        other = forecast_requests.request_forecast(plan, belief, team=okapis.team.pk)
     assert same == zebras.planning
     assert (other == same, other.team) == (False, okapis.team)
 
@@ -171,7 +171,7 @@ def test_two_teams_that_ask_the_same_have_each_a_forecast_of_their_own(zebras, o
 def test_what_a_run_would_cost_is_not_learned_from_another_teams_run(okapi, zebras, okapis):
     asked = {"pool": okapis.pool.pk, "question_set": okapis.question_set.pk, "k": 1}
     asked |= {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1}
-    with mock.patch.object(forecast_draft, "prices") as prices:
+    with mock.patch.object(forecast_draft, "price_algorithms") as prices:
         prices.return_value = {}
         okapi.get(admin_url("run_prices"), asked | {"learn_from": zebras.run.pk})
         okapi.get(admin_url("run_prices"), asked | {"learn_from": okapis.run.pk})

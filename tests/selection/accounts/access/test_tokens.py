@@ -213,7 +213,7 @@ def few(settings):
 def one_minute(monkeypatch):
     """The window does not turn in the middle of a test, and no earlier test rests the counting."""
     at(monkeypatch, 1_000_000.0)
-    monkeypatch.setattr(rate_limits, "_here", rate_limits._Counts())
+    monkeypatch.setattr(rate_limits, "_here", rate_limits._WindowCounts())
 
 
 def at(monkeypatch, moment: float) -> None:
@@ -257,14 +257,14 @@ def test_without_a_cache_nothing_is_counted_and_everything_goes_on(few, run, mon
 def test_processes_count_together(few, run, monkeypatch):
     hasty = ApiToken.issue("hasty")
     assert [status(hasty, run) for _ in range(2)] == [200, 200]
-    monkeypatch.setattr(rate_limits, "_here", rate_limits._Counts())  # another process
+    monkeypatch.setattr(rate_limits, "_here", rate_limits._WindowCounts())  # another process
     assert [status(hasty, run) for _ in range(2)] == [200, 429]
 
 
 def test_of_a_large_limit_the_cache_is_told_now_and_then(monkeypatch):
     told = []
     monkeypatch.setattr(cache, "incr", lambda key, step: told.append(step) or sum(told))
-    refused = [rate_limits.over("token", "1", 2000) for _ in range(2006)]
+    refused = [rate_limits.is_over_limit("token", "1", 2000) for _ in range(2006)]
     assert told == [2] * 1001
     assert refused.index(True) == 2001
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from selection import engine
-from selection.forecast import Past, draft_forecast, forecast_requests, inputs
+from selection.forecast import PastBelief, draft_forecast, forecast_requests, inputs
 from selection.imports import catalog, uploads
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import (
@@ -63,7 +63,7 @@ class Camp:
 
     @property
     def link(self) -> str:
-        return links.token(self.run.candidates.order_by("pk")[0].pk)
+        return links.worker_token(self.run.candidates.order_by("pk")[0].pk)
 
     def secret(self, scope: str) -> str:
         return ApiToken.issue(f"{self.word} {scope}", self.team, scope=scope)
@@ -79,7 +79,7 @@ def camp(word: str) -> Camp:
     asked = [QuestionRow(i, f"{word}-q{i}", f"{word} {i}?", ["yes"], []) for i in range(30)]
     catalog.take_questions(question_set, asked)
     Practice.objects.create(question_set=question_set, prompt=f"{word} first?", accepted=["yes"])
-    media.take(question_set, f"{word}.gif", b"GIF89a")
+    media.store_media(question_set, f"{word}.gif", b"GIF89a")
     made = {"pool": pool, "question_set": question_set}
     run = make_run(name=f"{word} run", **made)
     engine.advance(run.pk)
@@ -87,7 +87,7 @@ def camp(word: str) -> Camp:
     engine.advance(run.pk)
     run.refresh_from_db()
     text = f"worker,question,response\n{word}-w0,{word}-q0,yes\n"
-    brought = uploads.create(Upload.Kind.ANSWERS, run, f"{word}.csv", text.encode())
+    brought = uploads.create_upload(Upload.Kind.ANSWERS, run, f"{word}.csv", text.encode())
     ApiToken.issue(f"{word} program", team)
     draft = make_run(name=f"{word} draft", start=False, **made)
     return Camp(
@@ -109,10 +109,12 @@ def camp(word: str) -> Camp:
 
 def _forecast(draft: Run, word: str) -> Planning:
     """Of the least that can be simulated, from what is believed of somebody."""
-    draft.belief = inputs.stored(Past(f"the run “{word} past”", (3.0, 1.0), (4, 4)))
+    draft.belief = inputs.belief_to_numbers(
+        PastBelief(f"the run “{word} past”", (3.0, 1.0), (4, 4))
+    )
     draft.save(update_fields=["belief"])
     with mock.patch.object(forecast_requests, "FIRST", 0.0):
-        return draft_forecast.order(draft)
+        return draft_forecast.request_draft_forecast(draft)
 
 
 def _entry(team: Team, word: str) -> AuditEntry:

@@ -14,6 +14,6 @@ def provider(monkeypatch, settings) -> Iterator[oidc.Provider]:
     with oidc.providing() as server:
         for name, value in oidc.environment(server).items():
             monkeypatch.setenv(name, value)
-        apps = single_sign_on.providers(environ.Env())
+        apps = single_sign_on.read_providers(environ.Env())
         settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": apps}}
         yield server

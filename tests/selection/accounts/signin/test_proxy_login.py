@@ -123,7 +123,7 @@ def test_workers_get_no_session(behind):
     run = make_run()
     engine.advance(run.pk)
     client = said("ada")
-    page = client.get(f"/work/{links.token(run.candidates.first().pk)}/")
+    page = client.get(f"/work/{links.worker_token(run.candidates.first().pk)}/")
     assert page.status_code == 200
     assert not client.cookies
     assert not User.objects.exists()

@@ -100,7 +100,7 @@ def test_a_closed_login_does_not_come_in(ada):
 def test_sessions_and_people_of_before_go_on(ada):
     """As Django's own login made them."""
     client = Client()
-    client.force_login(ada, backend="selection.accounts.Roles")
+    client.force_login(ada, backend="selection.accounts.RoleBackend")
     assert inside(client)
 
 

@@ -313,7 +313,7 @@ def test_half_a_provider_does_not_start(company, monkeypatch, settings, more, na
     assert check_settings(None) == []
     for name, value in oidc.environment(company, **more).items():
         monkeypatch.setenv(name, value)
-    apps = single_sign_on.providers(environ.Env())
+    apps = single_sign_on.read_providers(environ.Env())
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": apps}}
     (found,) = check_settings(None)
     assert found.id == "crowdselect.E009"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from openpyxl import Workbook
 
 from selection.imports import platforms, row_parsers
-from selection.imports.platforms import Plan
+from selection.imports.platforms import ColumnPlan
 from selection.imports.readers import read_table
 
 GERMAN = [
@@ -24,12 +24,12 @@ def everything(raw: bytes | str, name: str = "f", **how: str) -> list[list[str]]
     return [table.header, *(cells for _, cells in table.rows)]
 
 
-def said(kind: str, raw: bytes | str) -> tuple[Plan, list[object]]:
+def said(kind: str, raw: bytes | str) -> tuple[ColumnPlan, list[object]]:
     """The likeliest plan, and what each row says by it; rows that are passed over left out."""
     table = read_table(raw, "f")
-    plan = platforms.recognise(kind, table.header)
+    plan = platforms.recognise_columns(kind, table.header)
     platforms.refuse_missing(plan, table.header, "f")
-    return plan, [one for _, one in row_parsers.rows(table, plan) if one is not None]
+    return plan, [one for _, one in row_parsers.parse_rows(table, plan) if one is not None]
 
 
 def workbook(rows: Sequence[Sequence[object]], title: str = "Tabelle1") -> bytes:

@@ -68,9 +68,9 @@ def attempt(raw: bytes | str, encoding: str = "") -> None:
     for kind in platforms.ABOUT:
         try:
             table = read_table(raw, "f", encoding)
-            plan = platforms.recognise(kind, table.header)
+            plan = platforms.recognise_columns(kind, table.header)
             platforms.refuse_missing(plan, table.header, "f")
-            for _ in islice(row_parsers.rows(table, plan), 1000):
+            for _ in islice(row_parsers.parse_rows(table, plan), 1000):
                 pass
         except Refused:
             pass

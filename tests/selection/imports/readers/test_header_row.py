@@ -12,7 +12,7 @@ from django.test import Client
 
 from selection.errors import Refused
 from selection.imports import commit, platforms, row_parsers, uploads
-from selection.imports.platforms import Plan
+from selection.imports.platforms import ColumnPlan
 from selection.imports.readers import read_table
 from selection.models import Upload
 from tests.pages import admin_url, text_of
@@ -44,9 +44,9 @@ SURVEY = [["Wann", "Worker ID", "q1", "q2"], ["1 May", "w0", "yes", "no"], ["", 
 
 
 def taken(kind: str, target, raw: bytes) -> Upload:
-    upload = uploads.create(kind, target, "file.xlsx", raw)
+    upload = uploads.create_upload(kind, target, "file.xlsx", raw)
     assert upload.state == Upload.State.READY, upload.error
-    return commit.take(upload.pk)[0]
+    return commit.commit_import(upload.pk)[0]
 
 
 @pytest.mark.parametrize("title", ["", "Workers", "Team 2026", "Annotators of spring"])
@@ -111,12 +111,14 @@ def test_a_list_in_which_some_have_a_comma_is_a_list(ids):
     ],
 )
 def test_what_is_no_title_is_none(text, line, header):
-    table = read_table(text, "file.csv", fits=platforms.fits(platforms.WORKERS))
+    table = read_table(text, "file.csv", fits=platforms.header_test(platforms.WORKERS))
     assert (table.line, table.header, table.titled) == (line, header, line > 1)
 
 
 def test_a_row_that_cannot_be_read_is_still_refused_when_it_is_reached():
-    table = read_table('worker,name\nw1,x\nw2,"', "f.csv", fits=platforms.fits(platforms.WORKERS))
+    table = read_table(
+        'worker,name\nw1,x\nw2,"', "f.csv", fits=platforms.header_test(platforms.WORKERS)
+    )
     assert next(table.rows) == (2, ["w1", "x"])
     with pytest.raises(Refused, match="quotation marks"):
         next(table.rows)
@@ -152,8 +154,10 @@ def test_on_the_page_she_says_which_row_it_is(requester):
 
 def test_the_next_such_file_is_read_likewise_wherever_its_header_stands():
     pool = make_pool(0)
-    upload = uploads.create("workers", pool, "a.xlsx", workbook(*UNKNOWN))
-    plan = platforms.named(Plan(**upload.plan), upload.header, [("Kennung", "worker")])
+    upload = uploads.create_upload("workers", pool, "a.xlsx", workbook(*UNKNOWN))
+    plan = platforms.apply_column_choices(
+        ColumnPlan(**upload.plan), upload.header, [("Kennung", "worker")]
+    )
     uploads.name_columns(upload, plan)
     upload = taken("workers", pool, workbook(["Land", "Stadt"], *UNKNOWN, title="Titel", below=2))
     assert (upload.plan["header"], pool.workers.count()) == (5, 2)
@@ -186,7 +190,7 @@ def test_the_command_is_told_as_well(tmp_path):
 
 
 def test_recorded_answers_and_gold_of_a_replay_may_have_a_title():
-    assert row_parsers.gold("My gold,\n,\ntask,label\nt1,yes\n", "g.csv") == {"t1": "yes"}
-    rows, bad = row_parsers.answers("Batch,,\n\nworker,task,label\nw1,t1,yes\n", "a.csv")
+    assert row_parsers.parse_gold("My gold,\n,\ntask,label\nt1,yes\n", "g.csv") == {"t1": "yes"}
+    rows, bad = row_parsers.parse_answers("Batch,,\n\nworker,task,label\nw1,t1,yes\n", "a.csv")
     assert [(row.worker, row.response) for row in rows] == [("w1", "yes")]
     assert bad == []

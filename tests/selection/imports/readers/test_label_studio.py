@@ -74,7 +74,7 @@ def test_the_configuration_is_believed_where_the_file_has_it():
     ids=["one", "bars", "texts", "two things", "something else", "no JSON"],
 )
 def test_without_a_single_set_of_choices_there_are_none(raw):
-    assert label_studio.choices(raw) is None
+    assert label_studio.read_choices(raw) is None
 
 
 def test_ground_truth_is_nobodys_answer():
