@@ -4,12 +4,12 @@ BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
 # A process on every core. The order is shuffled; the first line tells the seed, and
-# `make test-sqlite ARGS=--randomly-seed=...` repeats it. (Work is not stolen between processes: tests
+# `make test ARGS=--randomly-seed=...` repeats it. (Work is not stolen between processes: tests
 # that empty the tables come last in each, and no other may follow them.)
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
 # What only tests and checks need is installed when they are first asked for.
-.PHONY: setup tools run test test-all test-sqlite test-postgres interop coverage hosts check faults bench load wheel client-types screenshot
+.PHONY: setup tools run test test-all interop coverage hosts check faults bench load wheel client-types screenshot
 
 setup: .venv/installed
 
@@ -29,19 +29,17 @@ tools: .venv/tested
 run: setup
 	$(BIN)/python manage.py launch --host $(HOST) --port $(PORT)
 
-test: test-sqlite test-postgres
-
-# Statistical tests draw their full samples, not a part of them.
-test-all: TESTS += --full
-test-all: test
-
-test-sqlite: tools
+# Ten minutes on two cores: everything on SQLite except the slow tests, and on PostgreSQL the rooms
+# in which databases differ (both lists are in tests/conftest.py).
+test: tools
 	$(TESTS)
+	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m both_databases
 
-# What touches the database runs a second time on PostgreSQL, but for what any database does alike:
-# pages in a browser, replays on a database of their own, each of the algorithms once more.
-test-postgres: tools
-	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m "django_db and not any_database" --ignore-glob "*/test_browser*.py"
+# Everything, with full statistical samples, before an issue is closed or a release is made. Tests that
+# are marked any_database ask nothing in which databases differ.
+test-all: tools
+	$(TESTS) --full
+	$(BIN)/python -m tests.postgres --for-tests $(TESTS) --full -m "django_db and not any_database" --ignore-glob "*/test_browser*.py"
 
 # Our files in pandas, crowd-kit and Label Studio's SDK, and theirs in ours; in an environment of 0.7 GB.
 interop: tools var/interop/.installed

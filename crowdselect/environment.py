@@ -28,6 +28,11 @@ class Environment(Env):
         with _in_one_sentence(var, "yes or no"):
             return bool(self.bool(var, default))
 
+    def names(self, var: str, default: Sequence[str] = ()) -> list[str]:
+        """Return the comma-separated values, without the spaces around them."""
+        values = (value.strip() for value in self.list(var, list(default)) or [])
+        return [value for value in values if value]
+
     def number(self, var: str, default: Number, least: int = 0) -> Number:
         """Return a number of the default's type."""
         whole = isinstance(default, int)

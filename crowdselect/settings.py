@@ -23,9 +23,9 @@ env = Environment()
 DEBUG = env.flag("DEBUG", default=False)
 SECRET_KEY = env("SECRET_KEY", default="") or local_defaults.secret_key()
 # Earlier ones, which still open what was signed or sealed with them.
-SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+SECRET_KEY_FALLBACKS = env.names("SECRET_KEY_FALLBACKS")
+ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS")
 # The address workers reach the server at: personal links start with it.
 PUBLIC_URL = env.url_starting(
     "PUBLIC_URL", "http://127.0.0.1:8000", ["http://", "https://"]
@@ -33,7 +33,7 @@ PUBLIC_URL = env.url_starting(
 HTTPS = PUBLIC_URL.startswith("https://")
 # Addresses and networks of the proxies that are believed when they say who asks, whether by https,
 # and, if there is a header for it, as whom.
-TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", subcast=str.strip, default=[])
+TRUSTED_PROXIES = env.names("TRUSTED_PROXIES")
 USER_HEADER = env("USER_HEADER", default="").upper().replace("-", "_")
 USER_HEADER = USER_HEADER and f"HTTP_{USER_HEADER}"
 

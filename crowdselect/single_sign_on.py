@@ -11,7 +11,7 @@ def read_providers(env: Environment) -> list[dict[str, Any]]:
     """
     return [
         _read_provider(env, name.lower())
-        for name in env.list("OIDC", subcast=str.strip, default=[])
+        for name in env.names("OIDC")
     ]
 
 
@@ -26,7 +26,7 @@ def _read_provider(env: Environment, name: str) -> dict[str, Any]:
             "server_url": env(f"{own}SERVER", default="").rstrip("/"),
             "domains": [
                 domain.lower()
-                for domain in env.list(f"{own}DOMAINS", subcast=str.strip, default=[])
+                for domain in env.names(f"{own}DOMAINS")
             ],
             # Some providers do not say of an address whether it is confirmed, because all are.
             "verified_email": env.flag(f"{own}CONFIRMED", default=False),

@@ -187,7 +187,7 @@ class Pool(TypedDict):
 class PoolWorker(TypedDict):
     worker: str
     name: str
-    attributes: dict[str, str | float | bool]
+    attributes: dict[str, Any]
 
 
 class PopulationOut(TypedDict):
@@ -387,7 +387,7 @@ class Wasted(TypedDict):
 class WorkerIn(TypedDict):
     worker: str
     name: NotRequired[str]
-    attributes: NotRequired[dict[str, str | float | bool]]
+    attributes: NotRequired[dict[str, str | bool | int | float]]
 
 
 class AheadOut(TypedDict):

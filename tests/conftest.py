@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,10 +18,47 @@ from selection.models import ApiToken
 from tests.processes import wait_until
 from tests.settings import REDIS_SOCKET
 
+TESTS = Path(__file__).parent
+# Rooms whose statements, locks or constraints differ between databases: `make test` runs these on
+# SQLite and on PostgreSQL.
+BOTH_DATABASES = (
+    "project/test_migrations.py",
+    "project/test_web_read_only.py",
+    "selection/answers/",
+    "selection/db/",
+    "selection/engine/",
+    "selection/imports/test_",
+    "selection/models/",
+    "selection/webhooks/test_outbox.py",
+    "selection/webhooks/test_sending.py",
+)
+# Long tests, which `make test-all` adds. Of those in a browser `make test` has the walk from an
+# empty database to a running run.
+SLOW = (
+    "faults/",
+    "project/test_api_docs.py",
+    "project/test_browser_",
+    "project/test_deploy.py",
+    "project/test_hosts.py",
+    "project/test_hostile_logs.py",
+    "project/test_life.py",
+    "project/test_migrations_killed.py",
+    "project/test_overload.py",
+    "project/test_packaging.py",
+    "project/test_recipes.py",
+    "project/test_strangers.py",
+    "project/test_web_browser.py",
+    "project/test_web_hostile.py",
+    "project/test_web_uploads.py",
+    "selection/accounts/access/test_every_address.py",
+    "selection/admin/test_junk_in_forms.py",
+    "selection/api/test_openapi.py",
+)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--full", action="store_true", help="Let statistical tests draw their full samples."
+        "--full", action="store_true", help="Run slow tests, too, and draw full samples."
     )
 
 
@@ -34,6 +72,20 @@ def pytest_configure(config: pytest.Config) -> None:
         suppress_health_check=[HealthCheck.too_slow],
     )
     settings.load_profile("crowdselect")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark tests by their room; without ``--full`` leave the slow ones out."""
+    for item in items:
+        place = item.path.relative_to(TESTS).as_posix()
+        if place.startswith(BOTH_DATABASES):
+            item.add_marker("both_databases")
+        if place.startswith(SLOW):
+            item.add_marker("slow")
+    if not config.getoption("full"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from ninja import Field, File, Schema
 from ninja.files import UploadedFile
 from ninja.schema import model_validator  # type: ignore[attr-defined]  # pydantic's, by way of ninja
+from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from selection.limits import LONGEST_KEY, LONGEST_WHY
 
@@ -33,17 +34,8 @@ def price_field(description: str) -> Any:
     return Field(None, ge=0, le=99_999_999, description=description, json_schema_extra=PRICE)
 
 
-# Of a worker, by name; models.read_attributes refuses other values, each row by itself.
-Attributes = Annotated[
-    dict[str, Any],
-    Field(
-        json_schema_extra={
-            "additionalProperties": {
-                "anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
-            }
-        }
-    ),
-]
+# A worker's, by name; models.read_attributes checks what JSON types cannot say.
+Attributes = dict[str, StrictStr | StrictBool | StrictInt | StrictFloat]
 
 # Of an algorithm's option.
 Value = bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | float | str | None

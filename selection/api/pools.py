@@ -52,7 +52,7 @@ class WorkerChangeIn(Schema, extra="forbid"):
 class PoolWorkerOut(Schema):
     worker: str = Field(examples=["A1B2C3"])
     name: str
-    attributes: Attributes = Field(examples=[{"language": "English"}])
+    attributes: dict[str, Any] = Field(examples=[{"language": "English"}])
 
 
 class WorkersQuery(Page):

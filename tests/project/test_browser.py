@@ -1,16 +1,10 @@
-"""The main job in a real browser: create, import, start, answer on a phone, watch it move."""
+"""The main job in a real browser: from an empty database to a running run."""
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from selection import engine
-from selection.models import Answer, QuestionSet, Run
-from selection.runs import lifecycle
-from selection.worker import links
+from selection.models import Run
 from tests.chromium import CHROMIUM
-from tests.worlds import answer_all, crowd, make_pool, make_run, open_of, play
-
-PHONE = {"width": 390, "height": 844}
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -24,7 +18,7 @@ def _import(page: Page, text: str, words: str) -> None:
     page.get_by_role("button", name=words).click()
 
 
-def _choose(page: Page, field: str, name: str) -> None:
+def choose_option(page: Page, field: str, name: str) -> None:
     page.locator(f"#id_{field} + .select2").click()
     page.locator(".select2-results__option", has_text=name).click()
 
@@ -46,8 +40,8 @@ def test_a_requester_goes_from_nothing_to_a_running_run(desktop: Page):
     desktop.get_by_role("link", name="New run").click()
     desktop.get_by_role("link", name="All settings in one form instead").click()
     desktop.get_by_label("Name").fill("Best of spring")
-    _choose(desktop, "pool", "Spring crowd")
-    _choose(desktop, "question_set", "Birds")
+    choose_option(desktop, "pool", "Spring crowd")
+    choose_option(desktop, "question_set", "Birds")
     desktop.get_by_label("K", exact=False).first.fill("1")
     expect(desktop.locator("#promises")).to_contain_text("within 0.1 of the 1st best")
     desktop.get_by_role("button", name="Save", exact=True).click()
@@ -55,134 +49,3 @@ def test_a_requester_goes_from_nothing_to_a_running_run(desktop: Page):
     expect(desktop.locator(".cs-status")).to_have_text("Running")
     expect(desktop.locator(".cs-workers tbody tr")).to_have_count(3)
     assert Run.objects.get().status == "running"
-
-
-# A tenth of a second is fifteen.
-HURRY = """AbortSignal.timeout = (span) => {
-  const quick = new AbortController();
-  setTimeout(() => quick.abort(), span / 150);
-  return quick.signal;
-}"""
-
-
-def test_a_server_that_stands_still_is_not_shown_as_a_run_that_goes_on(desktop: Page):
-    run = make_run()
-    desktop.add_init_script(HURRY)
-    url = f"/admin/selection/run/{run.pk}/"
-    desktop.route(f"**{url}live/**", lambda route: None)  # nothing comes, and nothing breaks off
-    desktop.goto(url)
-    expect(desktop.locator("body.cs-lost")).to_be_visible()
-    desktop.unroute(f"**{url}live/**")
-    expect(desktop.locator("body.cs-lost")).to_have_count(0)
-
-
-def test_the_keyboard_begins_at_signing_in_and_then_at_what_is_wrong(
-    browser: Browser, desktop: Page
-):
-    pool = make_pool(1)
-    desktop.goto("/admin/selection/pool/add/")
-    desktop.get_by_label("Name").fill(pool.name)
-    desktop.keyboard.press("Enter")
-    expect(desktop.get_by_text("There is one of this name already")).to_be_visible()
-    expect(desktop.get_by_label("Name")).to_be_focused()
-    stranger = browser.new_page()
-    stranger.goto(desktop.url)
-    expect(stranger.get_by_label("Username")).to_be_focused()
-
-
-def test_a_worker_answers_on_a_phone_without_javascript(browser: Browser, live_server):
-    run = make_run()
-    QuestionSet.objects.update(instructions="Say what you see.")
-    question = run.question_set.questions
-    question.update(choices=["yes", "no"])
-    engine.advance(run.pk)
-    worker = open_of(run)[0].candidate
-    context = browser.new_context(
-        base_url=live_server.url, viewport=PHONE, java_script_enabled=False, has_touch=True
-    )
-    page = context.new_page()
-    page.goto(f"/work/{links.worker_token(worker.pk)}/")
-    expect(page.get_by_text("Say what you see.")).to_be_visible()
-    for said in ("Question 2 of at most", "Question 3 of at most", "3 answered"):
-        page.get_by_text("yes", exact=True).tap()
-        page.get_by_role("button", name="Send answer").tap()
-        expect(page.get_by_text(said)).to_be_visible()
-    expect(page.get_by_text("No question for you right now")).to_be_visible()
-    page.reload()
-    assert Answer.objects.count() == 3
-
-    engine.advance(run.pk)  # and the waiting page finds the next question by itself
-    expect(page.get_by_role("button", name="Send answer")).to_be_visible()
-    button = page.get_by_role("button", name="Send answer").bounding_box()
-    assert button is not None
-    assert button["height"] >= 44
-    assert button["x"] + button["width"] <= PHONE["width"]
-    lifecycle.stop_run(run)
-    page.reload()
-    expect(page.get_by_text("Thank you, this test is over")).to_be_visible()
-    context.close()
-
-
-def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
-    run = make_run()
-    engine.advance(run.pk)
-    desktop.goto(f"/admin/selection/run/{run.pk}/")
-    answers = desktop.locator(".cs-tile", has_text="answers counted").locator("b")
-    expect(answers).to_have_text("0")
-    name = desktop.locator(".c-worker a").first
-    address = name.get_attribute("href")
-    desktop.get_by_label("Search for a worker").fill("w1")
-    name.focus()
-    given = answer_all(run, crowd(1, 2))
-    engine.advance(run.pk)
-    expect(answers).to_have_text(str(given))
-    expect(desktop.locator(".c-answers").first).not_to_have_text("0")
-    # what was typed meanwhile is still there, and the keyboard is where it was
-    focus = desktop.evaluate("document.activeElement.getAttribute('href')")
-    assert focus == address
-    expect(desktop.get_by_label("Search for a worker")).to_have_value("w1")
-    lifecycle.stop_run(run)
-    expect(desktop.get_by_text("it was stopped by hand")).to_be_visible()
-    expect(desktop.locator(".cs-status")).to_have_text("Ready for review")
-
-
-def test_the_form_shows_what_the_algorithm_reads_and_the_pool_has(desktop: Page):
-    earlier = play(make_run(name="Spring"), crowd(1, 2), most=2)
-    lifecycle.stop_run(earlier)
-    pool = make_pool(6, language=["English", "Spanish"])
-    desktop.goto("/admin/selection/run/add/?full=1")
-    learn, attribute = desktop.locator("#id_learn_from"), desktop.locator("#id_quota_attribute")
-    desktop.locator("#id_algorithm").select_option("credible")
-    expect(learn).to_be_visible()
-    assert "Spring: 6 workers" in learn.inner_text()
-    expect(attribute).to_be_hidden()
-    desktop.locator("#id_algorithm").select_option("certified")
-    expect(learn).to_be_hidden()
-    expect(attribute.locator("option")).to_have_text(["No quotas"])
-    _choose(desktop, "pool", pool.name)
-    expect(attribute.locator("option")).to_have_text(["No quotas", "language"])
-    attribute.select_option("language")
-    desktop.get_by_label("K", exact=False).first.fill("2")
-    expect(desktop.locator("#promises")).to_contain_text("that of the 2 best")
-    expect(attribute).to_have_value("language")
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_no_page_is_wider_than_the_screen(desktop: Page, width: int):
-    run = play(make_run(algorithm="credible", epsilon=0.01), crowd(1, 2), most=4)
-    draft = make_run(
-        start=False,
-        algorithm="credible",
-        options={"prior": {"tallies": [[2, 3, 6]], "worth": 20, "source": {"run": "Spring " * 9}}},
-    )
-    desktop.set_viewport_size({"width": width, "height": 844})
-    page = "/admin/selection/run/"
-    for path in (
-        "/admin/",
-        page,
-        f"{page}{run.pk}/",
-        f"{page}{draft.pk}/",
-        f"{page}{draft.pk}/change/",
-    ):
-        desktop.goto(path)
-        assert desktop.evaluate("document.documentElement.scrollWidth") <= width

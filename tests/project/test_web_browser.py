@@ -9,7 +9,7 @@ from tests.chromium import CHROMIUM
 from tests.pages import admin_url
 from tests.worlds import crowd, make_run, play
 
-from .test_browser import PHONE
+from .test_browser_pages import PHONE
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

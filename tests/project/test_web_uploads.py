@@ -185,7 +185,7 @@ def test_only_the_trusted_proxy_is_believed_that_a_request_came_by_https(folder)
         plain = asked(port)
         assert plain.status == 301
         assert plain.headers["Location"].startswith("https://")
-    with serving(folder, **known) as (port, _):
+    with serving(folder, PUBLIC_URL="http://localhost") as (port, _):
         assert "Strict-Transport-Security" not in asked(port, X_Forwarded_Proto="https").headers
 
 

@@ -223,7 +223,7 @@ QUESTION, POSITION, RIGHT, VOID, COUNTED = (ANSWER.index(name) for name in ANSWE
 def test_as_text_it_is_the_same_however_few_workers_are_read_at_once(anonymous, monkeypatch):
     run = run_of("lucb", n=7)
     play(run, crowd(1, good=2), most=3)
-    monkeypatch.setattr(sys.modules["selection.reports.dump_run"], "AT_ONCE", 3)
+    monkeypatch.setattr(sys.modules["selection.reports.dump"], "AT_ONCE", 3)
     run.refresh_from_db()
     document = reports.dump_run(run, anonymous)
     text = reports.dump_text(run, anonymous)

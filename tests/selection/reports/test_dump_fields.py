@@ -1,9 +1,9 @@
 """A dump has every stored field of a run and of its question sets."""
 
 import pytest
-from selection.reports.dump_run import LIFE, QUESTION, QUESTION_SET, RUN
 
 from selection.models import Question, QuestionSet, Run
+from selection.reports.dump import LIFE, QUESTION, QUESTION_SET, RUN
 
 # Ids, links and what was told to webhooks: of this server alone.
 OWN = {"id", "team", "pool", "question_set", "links", "told"}

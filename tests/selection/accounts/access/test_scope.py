@@ -18,7 +18,7 @@ from tests.worlds import make_pool, make_questions
 from .world import Role, member
 
 pytestmark = pytest.mark.django_db
-TOP = Path(__file__).parents[3]
+TOP = Path(__file__).parents[4]
 
 
 def browser(user) -> Client:
