@@ -10,7 +10,7 @@ from selection.models import Pool, QuestionSet, Run
 
 SHOWN = 6
 # So many of those that go on are looked at: whoever has more has a list of them.
-MOST = 50
+MOST_RUNS = 50
 
 
 def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
     runs = scoped(Run, request)
     active = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
     ended = runs.filter(status=Run.Status.ENDED).order_by("-ended").select_related("pool")
-    cards = [_run_card(run) for run in active.select_related("pool")[:MOST]]
+    cards = [_run_card(run) for run in active.select_related("pool")[:MOST_RUNS]]
     cards.sort(key=lambda card: not card["needs"])  # stable: the newest first among equals
     return context | {
         "title": "Overview",

@@ -11,9 +11,9 @@ from selection.accounts import team_of
 from selection.models import AuditEntry
 
 SHOWN = 200
-IN_SHORT = 5
-LONGEST = 60
-FIRST = 6  # lines; more are folded away
+SHOWN_ON_CARD = 5
+LONGEST_VALUE = 60
+FIELDS_UNFOLDED = 6  # lines; more are folded away
 NOTHING = "–"
 
 
@@ -38,7 +38,7 @@ def short_history(item: Model) -> dict[str, Any]:
     """The same for a card on the object's own page."""
     meta = item._meta
     page = reverse(f"admin:{meta.app_label}_{meta.model_name}_history", args=[item.pk])
-    return {**object_history(item, IN_SHORT), "all": page}
+    return {**object_history(item, SHOWN_ON_CARD), "all": page}
 
 
 def describe_changes(entry: AuditEntry) -> SafeString:
@@ -48,7 +48,7 @@ def describe_changes(entry: AuditEntry) -> SafeString:
     """
     names = [*entry.after, *(name for name in entry.before if name not in entry.after)]
     told = [(name, said) for name in names if (said := _change_line(entry, name))]
-    shown, more = _change_lines(told[:FIRST]), told[FIRST:]
+    shown, more = _change_lines(told[:FIELDS_UNFOLDED]), told[FIELDS_UNFOLDED:]
     if not more:
         return shown
     folded = "{}<details><summary>{} more</summary>{}</details>"
@@ -69,4 +69,4 @@ def _change_line(entry: AuditEntry, name: str) -> str:
 def _value_text(values: dict[str, Any], name: str) -> str:
     value = values.get(name)
     text = NOTHING if value in (None, "", [], {}) else str(value)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

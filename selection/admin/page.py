@@ -21,7 +21,7 @@ from selection.accounts import MEMBER, is_allowed, scoped
 CSV = "text/csv; charset=utf-8"
 
 
-class DeletedWhole:
+class CountedDeletionMixin:
     """An admin whose objects hold thousands of others: its page asks with counts, not with names.
 
     contents  what goes with an object: words and query set of each kind

@@ -15,7 +15,7 @@ from selection.models import Candidate, Pool, Run, Worker
 from .imports.importers import WORKERS
 from .imports.join_offer import offer_joining
 from .imports.pages import import_urls, redirect_to_import
-from .page import DeletedWhole, list_url
+from .page import CountedDeletionMixin, list_url
 from .privacy_pages import personal_urls
 from .scope import ScopedAdmin
 
@@ -23,7 +23,7 @@ MOST_NAMED = 100
 
 
 @admin.register(Pool)
-class PoolAdmin(DeletedWhole, ScopedAdmin):
+class PoolAdmin(CountedDeletionMixin, ScopedAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # said again, because a count drops the model's own

@@ -19,7 +19,7 @@ from selection.models import Worker
 from .page import Page, file_response, list_url, object_url
 
 
-class WhyForm(forms.Form):
+class ErasureForm(forms.Form):
     why = forms.CharField(
         label="Reason",
         max_length=300,
@@ -28,7 +28,7 @@ class WhyForm(forms.Form):
     )
 
 
-class DataFile(Page):
+class WorkerDataPage(Page):
     permission_required = ["selection.view_worker", "selection.view_answer"]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -54,14 +54,14 @@ class ErasePage(Page):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         rows = self._worker_rows()
-        facts = {"rows": rows, "runs": privacy.runs_of(rows), "form": WhyForm()}
+        facts = {"rows": rows, "runs": privacy.runs_of(rows), "form": ErasureForm()}
         return super().get_context_data(**kwargs, **facts)
 
     def _worker_rows(self) -> Sequence[Worker]:
         return privacy.same_person(self.object.key, self.object.pool.team)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        form = WhyForm(request.POST)
+        form = ErasureForm(request.POST)
         why = form.cleaned_data["why"] if form.is_valid() else ""
         done = privacy.erase_worker(
             list(self._worker_rows()), str(request.user.get_username()), why
@@ -72,7 +72,9 @@ class ErasePage(Page):
 
 def personal_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
-    data, erase = (wrap(view.as_view(model_admin=model_admin)) for view in (DataFile, ErasePage))
+    data, erase = (
+        wrap(view.as_view(model_admin=model_admin)) for view in (WorkerDataPage, ErasePage)
+    )
     return [
         path("<int:pk>/data.json", data, name="selection_worker_data"),
         path("<int:pk>/erase/", erase, name="selection_worker_erase"),

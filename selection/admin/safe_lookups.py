@@ -7,7 +7,7 @@ from django.forms import ModelChoiceField
 from django.http import HttpRequest
 
 # What the filters beside a list, and links to a part of it, compare a column by.
-HOW = ("", "exact", "isnull", "isempty", "in")
+ALLOWED_LOOKUPS = ("", "exact", "isnull", "isempty", "in")
 LONGEST_NUMBER = 18  # digits: what fits into a column
 
 
@@ -24,7 +24,7 @@ def _comparable(value: str) -> bool:
     )
 
 
-class NumbersOnly:
+class RowIdWidgetMixin:
     """A widget whose choices are numbers of rows. Anything else becomes the number of no row, which
     the field refuses in a sentence: the database would refuse it with an error."""
 
@@ -39,7 +39,7 @@ def _row_number(value: str) -> str:
     return value if parse_id(value) is not None else "0"
 
 
-class CarefulFields:
+class SafeChoiceFieldsMixin:
     """For an admin, and for an inline: what is sent to choose a row may be anything."""
 
     def formfield_for_dbfield(self, *args: Any, **kwargs: Any) -> Any:
@@ -47,11 +47,11 @@ class CarefulFields:
         if isinstance(field, ModelChoiceField):
             inner = getattr(field.widget, "widget", field.widget)
             kind = type(inner)
-            inner.__class__ = type(kind.__name__, (NumbersOnly, kind), {})
+            inner.__class__ = type(kind.__name__, (RowIdWidgetMixin, kind), {})
         return field
 
 
-class SafeLookupsMixin(CarefulFields):
+class SafeLookupsMixin(SafeChoiceFieldsMixin):
     """An admin on whose lists and forms no address leads to a server error.
 
     Django lets an address filter a list by any column in any way, also by a bad regular expression
@@ -71,7 +71,7 @@ class SafeLookupsMixin(CarefulFields):
         except FieldDoesNotExist:
             return True  # Django says kindly that there is no such column
         how = rest.removeprefix("id__").removeprefix("id") if foreign else rest
-        return (column in filters or foreign) and how in HOW and _comparable(value)
+        return (column in filters or foreign) and how in ALLOWED_LOOKUPS and _comparable(value)
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None

@@ -21,9 +21,9 @@ from selection.models import Team
 
 from . import object_history
 from .page import object_url
-from .safe_lookups import CarefulFields, SafeLookupsMixin
+from .safe_lookups import SafeChoiceFieldsMixin, SafeLookupsMixin
 
-OTHERS = "These do not belong to one team: what is used together has to."
+DIFFERENT_TEAMS = "These do not belong to one team: what is used together has to."
 
 
 class TeamScopedMixin:
@@ -60,11 +60,11 @@ class TeamScopedMixin:
         return super().formfield_for_foreignkey(db_field, request, **kwargs)  # type: ignore[misc]
 
 
-class TabularInline(CarefulFields, TeamScopedMixin, UnfoldTabularInline):
+class TabularInline(SafeChoiceFieldsMixin, TeamScopedMixin, UnfoldTabularInline):
     pass
 
 
-class Related(admin.RelatedFieldListFilter):
+class VisibleRelatedFilter(admin.RelatedFieldListFilter):
     """Offers what may be seen, not all there is."""
 
     def field_choices(
@@ -114,7 +114,7 @@ class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
         filters = list(super().get_list_filter(request))
         if path_of(self.model) == "team" and has_multiple_teams(request):
             filters.append("team")
-        return [(one, Related) if self._is_related(one) else one for one in filters]
+        return [(one, VisibleRelatedFilter) if self._is_related(one) else one for one in filters]
 
     def _is_related(self, name: Any) -> bool:
         fields = {field.name for field in self.model._meta.fields if field.is_relation}
@@ -173,7 +173,7 @@ class TeamForm(forms.ModelForm):
         cleaned = super().clean() or {}
         chosen = [value for value in cleaned.values() if isinstance(value, Model)]
         if not common_team(chosen):
-            raise ValidationError(OTHERS)
+            raise ValidationError(DIFFERENT_TEAMS)
         if self.instance._state.adding and path_of(self.instance.__class__) == "team":
             self._choose_team()
         return cleaned

@@ -33,7 +33,7 @@ from .join_offer import offer_joining
 
 PROBLEMS_SHOWN = 200
 # So many rows with one and the same problem are one problem.
-SAME = 5
+ALIKE_ROWS = 5
 ROWS_SHOWN = 10
 
 State = Upload.State
@@ -248,4 +248,4 @@ def _unused_columns(plan: ColumnPlan, header: Sequence[str]) -> list[str]:
 def _are_alike(reasons: Sequence[str]) -> bool:
     """Whether all of them say the same, but for what they say it of."""
     kinds = {re.sub("“.*?”", "", why) for why in reasons}
-    return len(reasons) >= SAME and len(kinds) == 1
+    return len(reasons) >= ALIKE_ROWS and len(kinds) == 1

@@ -16,7 +16,7 @@ from selection.errors import Refused
 from selection.imports import submissions as files
 from selection.runs import platform_submissions
 
-NAMED = 10
+MOST_NAMED = 10
 
 
 class SubmissionsPage(Page):
@@ -71,8 +71,8 @@ class SubmissionsPage(Page):
 def describe_result(done: platform_submissions.FreedAssignments) -> str:
     words = f"Waited for no more: {len(done.freed)}."
     if done.unknown:
-        more = ", …" if len(done.unknown) > NAMED else "."
-        words += f" Not in this run: {', '.join(done.unknown[:NAMED])}{more}"
+        more = ", …" if len(done.unknown) > MOST_NAMED else "."
+        words += f" Not in this run: {', '.join(done.unknown[:MOST_NAMED])}{more}"
     return words
 
 

@@ -94,7 +94,7 @@ class ChangePage(Page):
 
     @property
     def title(self) -> str:
-        return f"{WORDS[self.verb]} “{self.object}”?"
+        return f"{TITLES[self.verb]} “{self.object}”?"
 
     def crumbs(self) -> list[tuple[str, str]]:
         question: Question = self.object
@@ -113,7 +113,7 @@ class ChangePage(Page):
         return self._apply_change(reason.cleaned_data["why"])
 
     def _ask_reason(self, reason: ReasonForm, **more: Any) -> HttpResponse:
-        context = self.get_context_data(reason=reason, verb=WORDS[self.verb], **more)
+        context = self.get_context_data(reason=reason, verb=TITLES[self.verb], **more)
         return self.render_to_response(
             context | {"touched": self._touched(more), "kind": self.verb}
         )
@@ -201,7 +201,7 @@ class RestorePage(ChangePage):
     verb = "restore"
 
 
-WORDS = {"correct": "Correct", "retire": "Retire", "restore": "Restore"}
+TITLES = {"correct": "Correct", "retire": "Retire", "restore": "Restore"}
 VERBS: dict[str, Callable[..., list[Run]]] = {
     "correct": corrections.correct_question,
     "retire": corrections.retire_question,

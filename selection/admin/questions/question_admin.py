@@ -14,8 +14,8 @@ from selection import reports
 from selection.admin.imports.importers import QUESTIONS
 from selection.admin.imports.pages import import_urls, redirect_to_import
 from selection.admin.imports.preview import preview_urls
-from selection.admin.page import DeletedWhole, list_url
-from selection.admin.run.worker_texts import heard_urls
+from selection.admin.page import CountedDeletionMixin, list_url
+from selection.admin.run.worker_texts import acknowledge_urls
 from selection.admin.scope import ScopedAdmin
 from selection.imports import catalog
 from selection.models import Question, QuestionSet, Run
@@ -29,7 +29,7 @@ COMPLAINTS_SHOWN = 20
 
 
 @admin.register(QuestionSet)
-class QuestionSetAdmin(DeletedWhole, ScopedAdmin):
+class QuestionSetAdmin(CountedDeletionMixin, ScopedAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # said again, because a count drops the model's own
@@ -126,7 +126,7 @@ class QuestionAdmin(ScopedAdmin):
         return super().change_view(request, object_id, *args, **kwargs)
 
     def get_urls(self) -> list[URLPattern]:
-        own = change_urls(self) + heard_urls(self) + preview_urls(self)
+        own = change_urls(self) + acknowledge_urls(self) + preview_urls(self)
         return own + super().get_urls()
 
     def get_readonly_fields(

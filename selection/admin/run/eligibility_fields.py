@@ -17,7 +17,7 @@ def _list_field(label: str, about: str) -> LinesField:
     return LinesField(label=label, required=False, help_text=about, widget=widget)
 
 
-class WhoFields(forms.Form):
+class EligibilityFields(forms.Form):
     only_from = forms.ChoiceField(
         label="Only who was selected in",
         required=False,

@@ -62,11 +62,13 @@ def _help_sentences(setting: Setting) -> list[str]:
     return [choice for choice in setting.option.choices if choice in MEANINGS]
 
 
-SETTINGS = {f"option_{setting.option.name}": setting for setting in choices.list_settings()}
+ALGORITHM_OPTIONS = {
+    f"option_{setting.option.name}": setting for setting in choices.list_settings()
+}
 OptionFields: Any = type(
     "OptionFields",
     (forms.Form,),
-    {name: setting_field(setting) for name, setting in SETTINGS.items()},
+    {name: setting_field(setting) for name, setting in ALGORITHM_OPTIONS.items()},
 )
 
 
@@ -74,7 +76,7 @@ def options_given(algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
     """What was set, of what this algorithm reads, where it is not the default."""
     return {
         setting.option.name: cleaned[name]
-        for name, setting in SETTINGS.items()
+        for name, setting in ALGORITHM_OPTIONS.items()
         if algorithm in setting.algorithms
         and cleaned.get(name) not in (None, "", setting.option.default)
     }
@@ -146,7 +148,7 @@ class KindsField(forms.Form):
 
 # -- an earlier run to learn from
 
-KEPT = "kept"
+KEEP_PRIOR = "kept"
 
 
 class LearnField(forms.Form):
@@ -171,7 +173,7 @@ def learn_choices(run: Run, runs: QuerySet[Run]) -> list[Any]:
         grouped.setdefault(source.question_set, []).append((str(source.pk), str(source)))
     learned = priors.learned_prior(run)
     nothing = "Nothing" if grouped or learned else "Nothing: no run with answers has ended yet"
-    kept = [(KEPT, f"As taken over from {learned}")] if learned else []
+    kept = [(KEEP_PRIOR, f"As taken over from {learned}")] if learned else []
     return [("", nothing), *kept, *grouped.items()]
 
 
@@ -179,4 +181,6 @@ def prior_given(algorithm: str, chosen: str, run: Run) -> dict[str, Any]:
     """The option ``prior`` for what was chosen, where this algorithm reads it."""
     if not chosen or not ALGORITHMS[algorithm].learns:
         return {}
-    return {"prior": run.options["prior"] if chosen == KEPT else priors.copy_prior(int(chosen))}
+    return {
+        "prior": run.options["prior"] if chosen == KEEP_PRIOR else priors.copy_prior(int(chosen))
+    }

@@ -16,10 +16,10 @@ from selection.models.runs import SETTINGS as RUN_SETTINGS
 from selection.runs import algorithm_choices as choices
 from selection.runs import drafts, eligibility, money, priors, quotas, validation
 
-from .eligibility_fields import WhoFields, selected_choices
+from .eligibility_fields import EligibilityFields, selected_choices
 from .fields import (
-    KEPT,
-    SETTINGS,
+    ALGORITHM_OPTIONS,
+    KEEP_PRIOR,
     KindsField,
     LearnField,
     OptionFields,
@@ -33,12 +33,14 @@ from .fields import (
 
 # The settings of a run that have a range; the sentences about them come from refusals.
 RANGES = ("k", "epsilon", "delta", "budget")
-MOST = 2**31 - 1
+LARGEST_INTEGER = 2**31 - 1
 # Who has the form.
-MAKES = ("selection.add_run", "selection.change_run")
+EDIT_PERMISSIONS = ("selection.add_run", "selection.change_run")
 
 
-class RunForm(QuotaFields, LearnField, KindsField, WhoFields, OptionFields, forms.ModelForm):
+class RunForm(
+    QuotaFields, LearnField, KindsField, EligibilityFields, OptionFields, forms.ModelForm
+):
     """A run, while it is a draft. ``request`` is set by its admin (scope.TeamForm)."""
 
     request: ClassVar[HttpRequest]
@@ -76,7 +78,11 @@ class RunForm(QuotaFields, LearnField, KindsField, WhoFields, OptionFields, form
 
     def _pool_shown(self) -> Pool | None:
         pk = parse_id(str(self["pool"].value() or ""))
-        return scoped(Pool, self.request, *MAKES).filter(pk=pk).first() if pk is not None else None
+        return (
+            scoped(Pool, self.request, *EDIT_PERMISSIONS).filter(pk=pk).first()
+            if pk is not None
+            else None
+        )
 
     def _offer_choices(self, name: str, choices: list[Any]) -> None:
         field = self.fields[name]
@@ -87,14 +93,14 @@ class RunForm(QuotaFields, LearnField, KindsField, WhoFields, OptionFields, form
         """What the run holds in one column and the form shows in several fields."""
         asked = self.instance.quotas or {"attribute": "", "limits": {}}
         shown = {
-            "learn_from": KEPT if "prior" in self.instance.options else "",
+            "learn_from": KEEP_PRIOR if "prior" in self.instance.options else "",
             "quota_attribute": asked["attribute"],
             "quota_lines": quotas.text_of(asked["limits"]),
         }
         options = self.instance.options
         return shown | {
             name: options[setting.option.name]
-            for name, setting in SETTINGS.items()
+            for name, setting in ALGORITHM_OPTIONS.items()
             if setting.option.name in options
         }
 
@@ -206,7 +212,7 @@ class PromiseForm(OptionFields):
     """
 
     pool: Any = forms.ModelChoiceField(None, required=False)
-    k = forms.IntegerField(required=False, max_value=MOST)
+    k = forms.IntegerField(required=False, max_value=LARGEST_INTEGER)
     algorithm = forms.ChoiceField(
         required=False, choices=Run._meta.get_field("algorithm").flatchoices
     )
@@ -222,8 +228,8 @@ class PromiseForm(OptionFields):
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["pool"].queryset = scoped(Pool, request, *MAKES)
-        self.fields["question_set"].queryset = scoped(QuestionSet, request, *MAKES)
+        self.fields["pool"].queryset = scoped(Pool, request, *EDIT_PERMISSIONS)
+        self.fields["question_set"].queryset = scoped(QuestionSet, request, *EDIT_PERMISSIONS)
         self.runs = scoped(Run, request)
 
     def run(self) -> Run:

@@ -54,7 +54,7 @@ PARTS = [
 FRESH_SECONDS = 5
 # What takes more of a processor's time than this to make is made again after four times as long.
 COSTLY_SECONDS = 0.5
-REST = 4
+REST_FACTOR = 4
 # A page that was hidden for longer gets all pieces again.
 KNOWN_SECONDS = 120
 
@@ -83,7 +83,7 @@ def live_context(run: Run, asked: QueryDict) -> dict[str, Any]:
         "quotas": reports.quota_lines(run, lines),
         "promised": promised,
         "proof": reports.current_guarantee(run, lines),
-        "concerns": [need for need in needs if need.kind not in _named_in(promised)],
+        "concerns": [need for need in needs if need.kind not in _alerts_in_verdict(promised)],
         "signs": signs,
         "population": population_chart.draw_population(fit.population) if fit.population else None,
         "interval": reports.interval_meaning(run),
@@ -96,7 +96,7 @@ def live_context(run: Run, asked: QueryDict) -> dict[str, Any]:
     }
 
 
-def _named_in(promised: reports.GuaranteeStatus) -> set[str]:
+def _alerts_in_verdict(promised: reports.GuaranteeStatus) -> set[str]:
     """Return the kinds of needs that the page's verdict names itself."""
     return {"review", "fit", "sharing"} if promised.verdict == reports.WEAKENED else {"review"}
 
@@ -182,7 +182,7 @@ class LiveView(Page):
         query = short_digest(request.GET.urlencode(), 12)
         key, calm = (
             f"pieces:{_state_key(run)}:{query}",
-            f"pieces:{_state_key(run, STEPPING)}:{query}",
+            f"pieces:{_state_key(run, STEP_FIELDS)}:{query}",
         )
         found = _read_cache(lambda: cache.get(key)) or _read_cache(lambda: cache.get(calm))
         if found is None:
@@ -197,11 +197,11 @@ class LiveView(Page):
 
 def _seconds_to_reuse(took: float) -> int:
     """For how many seconds such costly pieces are sent again, whatever steps are taken."""
-    return round(REST * took) if took > COSTLY_SECONDS else 0
+    return round(REST_FACTOR * took) if took > COSTLY_SECONDS else 0
 
 
 # What each step of the engine changes.
-STEPPING = frozenset({"steps", "proof"})
+STEP_FIELDS = frozenset({"steps", "proof"})
 
 
 def _state_key(run: Run, besides: frozenset[str] = frozenset()) -> str:

@@ -22,7 +22,7 @@ from selection.worker import links
 
 from . import changes, copies, forecast_draft, live, table, worker_texts
 from .live import LiveView
-from .worker_card import WorkerPage, WorkerWhy
+from .worker_card import WorkerExplanationPage, WorkerPage
 
 VERBS = {
     "start": lifecycle.start_run,
@@ -36,7 +36,7 @@ VERBS = {
 }
 # Formats that stand on the page as buttons; the others are in a list.
 BUTTONS = ("csv", "xlsx")
-DONE = {
+DONE_MESSAGES = {
     "start": "The run has started: questions are going out.",
     "forget": "The run takes nothing over from an earlier one any more.",
     "pause": "The run is paused: nothing more goes out, and nothing is counted.",
@@ -134,7 +134,7 @@ class RunVerb(Page):
         except Refused as refusal:
             messages.error(request, str(refusal))
         else:
-            messages.success(request, DONE[verb])
+            messages.success(request, DONE_MESSAGES[verb])
         return redirect(object_url(self.object))
 
 
@@ -142,7 +142,7 @@ class Download(Page):
     """A file made of the run. Once it has begun: a draft has nobody in it."""
 
     def get_permission_required(self) -> Sequence[str]:
-        return ["selection.view_run", *ALSO_ASKED[self.kwargs["file"]]]
+        return ["selection.view_run", *EXTRA_PERMISSIONS[self.kwargs["file"]]]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         run: Run = self.object
@@ -188,7 +188,7 @@ FILES = {
     "dump.json": _dump_response,
 }
 # Whoever has a worker's link answers as that worker: it is for those who may act on the run.
-ALSO_ASKED = {
+EXTRA_PERMISSIONS = {
     "selected.csv": [],
     "links.csv": ["selection.change_run"],
     "open.csv": ["selection.view_question"],
@@ -235,21 +235,30 @@ class Report(Page):
 
 
 # Addresses that were there before there were more formats.
-NAMED = {"selected.json": "json", "answers.csv": "answers"}
+OLD_FILE_NAMES = {"selected.json": "json", "answers.csv": "answers"}
 
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
     page, live_page, worker, why, verb, download, export, report = (
         wrap(view.as_view(model_admin=model_admin))
-        for view in (RunPage, LiveView, WorkerPage, WorkerWhy, RunVerb, Download, Export, Report)
+        for view in (
+            RunPage,
+            LiveView,
+            WorkerPage,
+            WorkerExplanationPage,
+            RunVerb,
+            Download,
+            Export,
+            Report,
+        )
     )
     downloads = [
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
     ]
     downloads += [
         path(f"<int:pk>/{file}", export, {"format": name}, name=_url_name(file))
-        for file, name in NAMED.items()
+        for file, name in OLD_FILE_NAMES.items()
     ]
     return [
         *changes.change_urls(model_admin),

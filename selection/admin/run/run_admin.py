@@ -16,14 +16,14 @@ from unfold.views import ChangeList
 from selection import reports
 from selection.admin.imports.importers import ANSWERS
 from selection.admin.imports.pages import import_urls
-from selection.admin.page import DeletedWhole, object_url
+from selection.admin.page import CountedDeletionMixin, object_url
 from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.admin.wizard.pages import guide_urls
 from selection.models import Pool, Run, Skill
 from selection.runs import algorithm_choices, lifecycle, quotas, validation
 
 from . import forecast_draft
-from .fields import SETTINGS
+from .fields import ALGORITHM_OPTIONS
 from .forms import PromiseForm, RunForm, SkillFormSet
 from .pages import run_urls
 
@@ -43,7 +43,7 @@ class RunList(ChangeList):
 
 
 @admin.register(Run)
-class RunAdmin(DeletedWhole, ScopedAdmin):
+class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     form = RunForm
     inlines = [SkillInline]
     actions = None
@@ -66,7 +66,7 @@ class RunAdmin(DeletedWhole, ScopedAdmin):
                     "delta",
                     "budget",
                     ("price", "currency"),
-                    *SETTINGS,
+                    *ALGORITHM_OPTIONS,
                     "learn_from",
                     "promises",
                 ]

@@ -58,7 +58,7 @@ class WorkerPage(Page):
         )
 
 
-class WorkerWhy(WorkerPage):
+class WorkerExplanationPage(WorkerPage):
     """Why the worker stands where they stand; worked out on request, as it plays the run again."""
 
     template_name = "selection/worker_why.html"

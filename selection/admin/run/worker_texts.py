@@ -24,7 +24,7 @@ from selection.runs import money, worker_texts
 from selection.runs.worker_texts import LONGEST_CODE, OUTCOMES, PageFacts
 
 
-class ToldForm(forms.Form):
+class WorkerTextsForm(forms.Form):
     pay = forms.DecimalField(
         label="Pay for an answer",
         required=False,
@@ -70,7 +70,7 @@ class ToldForm(forms.Form):
         return PageFacts(given["pay"], codes, given["after"])
 
 
-class ToldPage(Page):
+class WorkerTextsPage(Page):
     permission_required = ["selection.change_run"]
     template_name = "selection/told.html"
 
@@ -82,11 +82,11 @@ class ToldPage(Page):
         return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        kwargs.setdefault("form", ToldForm(self.object))
+        kwargs.setdefault("form", WorkerTextsForm(self.object))
         return super().get_context_data(**kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        form = ToldForm(self.object, request.POST)
+        form = WorkerTextsForm(self.object, request.POST)
         if form.is_valid():
             try:
                 worker_texts.change_facts(self.object, form.facts(), request.user.get_username())
@@ -98,7 +98,7 @@ class ToldPage(Page):
         return self.render_to_response(self.get_context_data(form=form))
 
 
-class HeardPage(Page):
+class AcknowledgePage(Page):
     """A button: what workers said of this question has been seen to."""
 
     permission_required = ["selection.change_question"]
@@ -111,10 +111,10 @@ class HeardPage(Page):
 
 
 def worker_text_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    view = model_admin.admin_site.admin_view(ToldPage.as_view(model_admin=model_admin))
+    view = model_admin.admin_site.admin_view(WorkerTextsPage.as_view(model_admin=model_admin))
     return [path("<int:pk>/told/", view, name="selection_run_told")]
 
 
-def heard_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    view = model_admin.admin_site.admin_view(HeardPage.as_view(model_admin=model_admin))
+def acknowledge_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    view = model_admin.admin_site.admin_view(AcknowledgePage.as_view(model_admin=model_admin))
     return [path("<int:pk>/heard/", view, name="selection_question_heard")]

@@ -22,7 +22,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection.accounts import scoped, second_factor, tokens
-from selection.admin.safe_lookups import CarefulFields, SafeLookupsMixin
+from selection.admin.safe_lookups import SafeChoiceFieldsMixin, SafeLookupsMixin
 from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.models import ApiToken, Membership, Team
 
@@ -34,7 +34,7 @@ admin.site.unregister([Authenticator, EmailAddress, SocialAccount, SocialApp, So
 # -- people
 
 
-class AccountNotice:
+class LabelledCellsMixin:
     """A cell of an inline table is called by its column, which labels nothing there."""
 
     def formfield_for_dbfield(self, *args: Any, **kwargs: Any) -> Any:
@@ -46,7 +46,7 @@ class AccountNotice:
         return field
 
 
-class TeamsOfUser(AccountNotice, CarefulFields, UnfoldTabularInline):
+class UserTeamsInline(LabelledCellsMixin, SafeChoiceFieldsMixin, UnfoldTabularInline):
     model = Membership
     fields = ["team", "role"]
     extra = 0
@@ -75,7 +75,7 @@ class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
         """Only who sees all teams puts people into them here; owners do on their team's page."""
         shown = obj is not None and request.user.is_superuser and Team.objects.count() > 1
-        return [TeamsOfUser] if shown else []
+        return [UserTeamsInline] if shown else []
 
 
 @admin.register(Group)
@@ -130,7 +130,7 @@ class MembersFormSet(forms.BaseInlineFormSet):
             raise ValidationError("Nobody would own the team: make somebody else an owner first.")
 
 
-class MembershipInline(AccountNotice, TabularInline):
+class MembershipInline(LabelledCellsMixin, TabularInline):
     model = Membership
     form = MembershipForm
     formset = MembersFormSet

@@ -23,7 +23,7 @@ from selection.models import Delivery, Webhook
 from selection.webhooks import registration
 
 PER_PAGE = 50
-ARRIVES = "It is on its way: what comes of it stands below in a moment."
+QUEUED = "It is on its way: what comes of it stands below in a moment."
 
 
 class WebhookForm(forms.ModelForm):
@@ -145,7 +145,7 @@ class DeliveriesPage(Page):
             return shown
         try:
             self._apply_action(done, request.POST.get("delivery", ""))
-            messages.success(request, ARRIVES)
+            messages.success(request, QUEUED)
         except Refused as refusal:
             messages.error(request, str(refusal))
         return redirect(deliveries_url(self.object))

@@ -12,7 +12,7 @@ from selection.runs import money
 from .form import WizardInput
 
 SHOWN = 4  # rows; the others are folded
-RARELY = 0.1  # of the simulations finish, at most, where it is said not to
+RARE_SHARE = 0.1  # of the simulations finish, at most, where it is said not to
 UNITS = (24, 1, 1 / 60)  # hours: a span is rounded to the largest of which there are two
 BAND = "{} to {}"
 
@@ -94,22 +94,25 @@ def describe_ending(row: Forecast, questions: int) -> tuple[str, str]:
     if row.few:
         return f"Too few simulations yet ({row.runs}): {row.ends}.", "warn"
     if row.fixed_budget:
-        return f"Guarantees nothing; the budget was spent in {_counted(row)}.", "warn"
+        return f"Guarantees nothing; the budget was spent in {_finished_share(row)}.", "warn"
     most = row.answers_per_worker["at_most"]
     if row.feasible and not row.keeps:
-        return f"{_finished(row)}, but guarantees something else.", "warn"
+        return f"{_finished_text(row)}, but guarantees something else.", "warn"
     if row.feasible:
-        return f"{_finished(row)}; no worker was asked more than {most:g} of {questions:,}.", "good"
-    verdict = "bad" if row.finished <= RARELY * row.runs else "warn"
+        return (
+            f"{_finished_text(row)}; no worker was asked more than {most:g} of {questions:,}.",
+            "good",
+        )
+    verdict = "bad" if row.finished <= RARE_SHARE * row.runs else "warn"
     what = "questions" if row.out_of_questions >= row.out_of_budget else "money"
     cut = round(max(row.out_of_questions, row.out_of_budget) * row.runs)
-    start = "No" if verdict == "bad" else _finished(row)
+    start = "No" if verdict == "bad" else _finished_text(row)
     return f"{start}: the {what} ran out in {share_of_runs(cut, row.runs)}.", verdict
 
 
-def _counted(row: Forecast) -> str:
+def _finished_share(row: Forecast) -> str:
     return share_of_runs(row.finished, row.runs)
 
 
-def _finished(row: Forecast) -> str:
-    return f"Finished in {_counted(row)}"
+def _finished_text(row: Forecast) -> str:
+    return f"Finished in {_finished_share(row)}"

@@ -23,7 +23,7 @@ from selection.imports import past_answers, uploads
 from selection.models import Pool, QuestionSet, Run, exposure
 from selection.runs import eligibility, money, priors, validation
 
-OWN, BY_MONEY = "own", "money"
+OWN_NUMBER, BY_MONEY = "own", "money"
 USUAL_EPSILON = 0.1
 
 
@@ -37,19 +37,19 @@ GOALS = _worded_choices(
     ("every", "Nobody among them is bad", "each one is close to the last of the best"),
     ("exact", "They are exactly the best", "costs most, however precise it has to be"),
 )
-SURE = _worded_choices(
+CONFIDENCES = _worded_choices(
     ("0.2", "Fairly sure", "80 % (δ = 0.2)"),
     ("0.1", "Sure", "90 % (δ = 0.1)"),
     ("0.05", "Very sure", "95 % (δ = 0.05)"),
     ("0.01", "As good as certain", "99 % (δ = 0.01)"),
-    (OWN, "A number of your own", ""),
+    (OWN_NUMBER, "A number of your own", ""),
 )
-PRECISE = _worded_choices(
+PRECISIONS = _worded_choices(
     ("0.2", "Roughly", "within 20 points of the best (ε = 0.2)"),
     ("0.1", "Well enough", "within 10 points (ε = 0.1)"),
     ("0.05", "Closely", "within 5 points (ε = 0.05)"),
     ("0.02", "Very closely", "within 2 points (ε = 0.02)"),
-    (OWN, "A number of your own", ""),
+    (OWN_NUMBER, "A number of your own", ""),
     (BY_MONEY, "As my budget allows", "says which ε the money reaches"),
 )
 BELIEFS = _worded_choices(
@@ -124,9 +124,9 @@ class GuideForm(forms.Form):
         widget=UnfoldAdminIntegerFieldWidget(),
     )
     goal = _radio_field("What matters?", GOALS, "group")
-    sure = _radio_field("How sure do you want to be?", SURE, "0.05")
+    sure = _radio_field("How sure do you want to be?", CONFIDENCES, "0.05")
     sure_own = _number_field("Sure in so many of 100 cases", max_value=Decimal("99.9999"))
-    precise = _radio_field("How precise does it have to be?", PRECISE, "0.1")
+    precise = _radio_field("How precise does it have to be?", PRECISIONS, "0.1")
     precise_own = _number_field("Within so many points of 100")
     price = _number_field("Price per answer", min_value=0, max_digits=12, decimal_places=4)
     currency = forms.CharField(
@@ -278,7 +278,7 @@ FIELDS = {"epsilon": "precise_own", "delta": "sure_own", "budget": "spend"}
 
 
 def _parse_delta(cleaned: dict[str, Any]) -> float:
-    if cleaned["sure"] != OWN:
+    if cleaned["sure"] != OWN_NUMBER:
         return float(cleaned["sure"] or 0.05)
     if cleaned["sure_own"] is None:
         raise _FieldError("sure_own", "Give a number, such as 97, or choose one of the others.")
@@ -289,7 +289,7 @@ def _parse_epsilon(cleaned: dict[str, Any]) -> float:
     by_money, own = cleaned["precise"] == BY_MONEY, cleaned["precise_own"]
     if by_money and own is None:
         return USUAL_EPSILON
-    if cleaned["precise"] != OWN and not by_money:
+    if cleaned["precise"] != OWN_NUMBER and not by_money:
         return float(cleaned["precise"] or USUAL_EPSILON)
     if own is None:
         raise _FieldError("precise_own", "Give a number, such as 7, or choose one of the others.")
