@@ -26,7 +26,7 @@ MOST_NAMED = 100
 class PoolAdmin(CountedDeletionMixin, ScopedAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
-    ordering = ["name"]  # said again, because a count drops the model's own
+    ordering = ["name"]  # repeated because a count drops the model's own
     fields = ["name"]
     change_form_outer_after_template = "selection/pool_contents.html"
 
@@ -51,7 +51,7 @@ class PoolAdmin(CountedDeletionMixin, ScopedAdmin):
     def response_add(
         self, request: HttpRequest, obj: Pool, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """An empty pool is of no use, so its import comes next."""
+        """Redirect to the import: an empty pool is of no use."""
         return redirect_to_import(request, obj) or super().response_add(
             request, obj, post_url_continue
         )
@@ -77,7 +77,7 @@ class WorkerAdmin(ScopedAdmin):
     def get_deleted_objects(
         self, objs: Iterable[Worker], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """A worker in a run stays: what they answered is part of its record."""
+        """Protect workers who are in a run: their answers are part of its record."""
         workers = list(objs)
         rows = Candidate.objects.filter(worker__in=workers).order_by("run", "worker")
         used = rows.values_list("worker__key", "run__name").distinct()[:MOST_NAMED]

@@ -1,4 +1,4 @@
-"""A worker's own page: all that is kept about them to download, and taking it away."""
+"""Pages of a worker's personal data: download and erasure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -40,7 +40,7 @@ class WorkerDataPage(Page):
 
 
 class ErasePage(Page):
-    """Says what goes and what stays, and asks."""
+    """A confirmation page that lists the data to be erased and the data that stay."""
 
     permission_required = ["selection.delete_worker", "selection.change_run"]
     template_name = "selection/worker_erase.html"
@@ -62,11 +62,13 @@ class ErasePage(Page):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         form = ErasureForm(request.POST)
-        why = form.cleaned_data["why"] if form.is_valid() else ""
-        done = privacy.erase_worker(
-            list(self._worker_rows()), str(request.user.get_username()), why
+        reason = form.cleaned_data["why"] if form.is_valid() else ""
+        erasure = privacy.erase_worker(
+            list(self._worker_rows()), str(request.user.get_username()), reason
         )
-        messages.success(request, f"Erased. In their runs they are {done.pseudonym} from now on.")
+        messages.success(
+            request, f"Erased. In their runs they are {erasure.pseudonym} from now on."
+        )
         return redirect(list_url(Worker))
 
 

@@ -1,4 +1,4 @@
-"""A gold question as a worker sees it; nothing can be sent from there."""
+"""A gold question as a worker sees it, without a way to submit an answer."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from unfold.admin import ModelAdmin
 from selection.admin.page import Page, object_url
 from selection.worker import page
 
-# As strict as the worker's own page, and no form goes anywhere.
+# As strict as the worker's own page, and forms cannot be sent.
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' https:; media-src 'self' https:; "
     "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"

@@ -1,4 +1,4 @@
-"""What a run's workers are told beside the questions; and what they say of the questions."""
+"""Texts, pay and completion codes shown to a run's workers; their reports about questions."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ class WorkerTextsForm(forms.Form):
         facts = PageFacts.of(run)
         super().__init__(*args)
         self.initial = {"pay": facts.pay, "after": facts.after}
-        self.initial |= {f"code_{outcome}": one for outcome, one in facts.codes.items()}
+        self.initial |= {f"code_{outcome}": code for outcome, code in facts.codes.items()}
         price = (
             "" if run.price is None else f" An answer costs you {money.format_price(run)} in all."
         )
@@ -65,9 +65,9 @@ class WorkerTextsForm(forms.Form):
             )
 
     def facts(self) -> PageFacts:
-        given = self.cleaned_data
-        codes: dict[str, str] = {outcome: given[f"code_{outcome}"] for outcome in OUTCOMES}
-        return PageFacts(given["pay"], codes, given["after"])
+        cleaned = self.cleaned_data
+        codes: dict[str, str] = {outcome: cleaned[f"code_{outcome}"] for outcome in OUTCOMES}
+        return PageFacts(cleaned["pay"], codes, cleaned["after"])
 
 
 class WorkerTextsPage(Page):
@@ -99,14 +99,14 @@ class WorkerTextsPage(Page):
 
 
 class AcknowledgePage(Page):
-    """A button: what workers said of this question has been seen to."""
+    """A button that marks the reports about a question as handled."""
 
     permission_required = ["selection.change_question"]
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if heard := problem_reports.acknowledge_reports(self.object):
-            audit.record_entry("heard", self.object, after={"reports": heard})
+        if count := problem_reports.acknowledge_reports(self.object):
+            audit.record_entry("heard", self.object, after={"reports": count})
         return redirect(object_url(self.object))
 
 
