@@ -14,7 +14,7 @@ MOST_RUNS = 50
 
 
 def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add to the index page's context what its template shows to this user."""
+    """Return the index page's context with the cards and lists for this user."""
     if not is_allowed(request, "selection.view_run"):
         return context | {"title": "Overview", "shut_out": True}
     runs = scoped(Run, request)

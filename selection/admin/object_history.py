@@ -17,7 +17,7 @@ FIELDS_UNFOLDED = 6  # lines; more are folded away
 NOTHING = "–"
 
 
-def object_history(item: Model, most: int = SHOWN) -> dict[str, Any]:
+def object_history(item: Model, limit: int = SHOWN) -> dict[str, Any]:
     """Return a template's context: the latest entries, newest first; ``more`` if there are others.
 
     Limited to entries of the object's team, so that a reader of the object may see them all.
@@ -27,10 +27,10 @@ def object_history(item: Model, most: int = SHOWN) -> dict[str, Any]:
     if app == AuditEntry._meta.app_label:
         team = team_of(item)
         entries = entries.filter(team=None) if team is None else entries.filter(team_id=team)
-    rows = list(entries[: most + 1])
+    rows = list(entries[: limit + 1])
     return {
-        "entries": [(entry, describe_changes(entry)) for entry in rows[:most]],
-        "more": len(rows) > most,
+        "entries": [(entry, describe_changes(entry)) for entry in rows[:limit]],
+        "more": len(rows) > limit,
     }
 
 
@@ -48,11 +48,11 @@ def describe_changes(entry: AuditEntry) -> SafeString:
     """
     names = [*entry.after, *(name for name in entry.before if name not in entry.after)]
     lines = [(name, line) for name in names if (line := _change_line(entry, name))]
-    shown, more = _change_lines(lines[:FIELDS_UNFOLDED]), lines[FIELDS_UNFOLDED:]
-    if not more:
-        return shown
+    first, rest = _change_lines(lines[:FIELDS_UNFOLDED]), lines[FIELDS_UNFOLDED:]
+    if not rest:
+        return first
     template = "{}<details><summary>{} more</summary>{}</details>"
-    return format_html(template, shown, len(more), _change_lines(more))
+    return format_html(template, first, len(rest), _change_lines(rest))
 
 
 def _change_lines(lines: list[tuple[str, str]]) -> SafeString:

@@ -124,8 +124,8 @@ def csv_stream(
 
 def file_response(file: exports.File) -> StreamingHttpResponse:
     """Return a download that is sent while it is made, so its length does not matter."""
-    as_file = {"Content-Disposition": f'attachment; filename="{file.name}"'}
-    return StreamingHttpResponse(file.pieces, content_type=file.media, headers=as_file)
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return StreamingHttpResponse(file.pieces, content_type=file.media, headers=headers)
 
 
 def lines_response(name: str, rows: Iterable[Mapping[str, Any]]) -> StreamingHttpResponse:

@@ -77,7 +77,7 @@ class WorkerAdmin(ScopedAdmin):
     def get_deleted_objects(
         self, objs: Iterable[Worker], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Protect workers who are in a run: their answers are part of its record."""
+        """Protect workers in a run: their answers are part of its record."""
         workers = list(objs)
         rows = Candidate.objects.filter(worker__in=workers).order_by("run", "worker")
         used = rows.values_list("worker__key", "run__name").distinct()[:MOST_NAMED]

@@ -101,8 +101,8 @@ class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_fields(request, obj)
-        shown = path_of(self.model) == "team" and has_multiple_teams(request)
-        return ["team", *fields] if shown and "team" not in fields else fields
+        offer_team = path_of(self.model) == "team" and has_multiple_teams(request)
+        return ["team", *fields] if offer_team and "team" not in fields else fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
@@ -110,8 +110,8 @@ class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
 
     def get_list_display(self, request: HttpRequest) -> Any:
         columns = super().get_list_display(request)
-        shown = path_of(self.model) == "team" and has_multiple_teams(request)
-        return [*columns, "team"] if shown else columns
+        show_team = path_of(self.model) == "team" and has_multiple_teams(request)
+        return [*columns, "team"] if show_team else columns
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         filters = list(super().get_list_filter(request))

@@ -120,10 +120,10 @@ class ColumnForm(forms.Form):
                 )
 
     def usual_fields(self) -> Iterator[BoundField]:
-        """Yield all fields except those of ``other_fields``."""
+        """Yield all fields except those of ``assignable_fields``."""
         return (self[name] for name in self.fields if not name.startswith(OTHER))
 
-    def other_fields(self) -> Iterator[BoundField]:
+    def assignable_fields(self) -> Iterator[BoundField]:
         """Yield a field for each column that names no question: the question that it answers."""
         return (self[name] for name in self.fields if name.startswith(OTHER))
 

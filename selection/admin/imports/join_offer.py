@@ -16,7 +16,7 @@ MOST_RUNS = 5
 def offer_joining(request: HttpRequest, pool: Pool) -> None:
     """Show a message for each active run of the pool: an offer to join, or the reason against it.
 
-    Only users who may change runs see it: others must not learn of them.
+    Shown only with the permission to change runs: other users must not learn of them.
     """
     if not is_allowed(request, "selection.change_run", pool):
         return
@@ -35,5 +35,5 @@ def _offer_message(request: HttpRequest, run: Run, count: int) -> None:
         messages.info(request, f"{workers} not in the run “{run}”, which goes on: {refusal}")
         return
     url = reverse("admin:selection_run_do_change", args=[run.pk])
-    words = "{} not in the run “{}”, which goes on. <a href='{}'>Let them join…</a>"
-    messages.info(request, format_html(words, workers, run, url))
+    template = "{} not in the run “{}”, which goes on. <a href='{}'>Let them join…</a>"
+    messages.info(request, format_html(template, workers, run, url))

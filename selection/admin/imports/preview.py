@@ -21,9 +21,9 @@ class PreviewQuestion(Page):
     permission_required = ["selection.view_question"]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        shown, instructions = page.preview_question(self.object)
+        question, instructions = page.preview_question(self.object)
         context = {
-            "question": shown,
+            "question": question,
             "instructions": instructions,
             "back": object_url(self.object),
         }

@@ -69,11 +69,11 @@ class SubmissionsPage(Page):
 
 
 def describe_result(result: platform_submissions.FreedAssignments) -> str:
-    words = f"Waited for no more: {len(result.freed)}."
+    text = f"Waited for no more: {len(result.freed)}."
     if result.unknown:
-        more = ", …" if len(result.unknown) > MOST_NAMED else "."
-        words += f" Not in this run: {', '.join(result.unknown[:MOST_NAMED])}{more}"
-    return words
+        ending = ", …" if len(result.unknown) > MOST_NAMED else "."
+        text += f" Not in this run: {', '.join(result.unknown[:MOST_NAMED])}{ending}"
+    return text
 
 
 def submission_urls(model_admin: ModelAdmin) -> list[URLPattern]:

@@ -49,7 +49,7 @@ class ActionOffer:
     refused: str = ""
 
     @classmethod
-    def from_preview(
+    def build_offer(
         cls, do: str, words: str, preview: Callable[..., str], *arguments: Any
     ) -> "ActionOffer":
         try:
@@ -59,7 +59,7 @@ class ActionOffer:
 
 
 def change_facts(run: Run, may_change: bool) -> dict[str, Any]:
-    """Return the run page's context of changes. Join links are for users who may change the run."""
+    """Return the run page's context of changes. Join links need permission to change the run."""
     events = list(run.events.all()[: EVENTS_SHOWN + 1])
     return {
         "events": events[:EVENTS_SHOWN],
@@ -197,17 +197,17 @@ class ChangePage(ChangeView):
         run = self.object
         if run.status == Run.Status.ENDED:
             return []
-        join = ActionOffer.from_preview("join", "Let them join", previews.join_others, run)
+        join = ActionOffer.build_offer("join", "Let them join", previews.join_others, run)
         if run.enrolling:
-            roster = ActionOffer.from_preview(
+            roster = ActionOffer.build_offer(
                 "close", "Close the roster", previews.close_roster, run
             )
         else:
-            roster = ActionOffer.from_preview("open", "Open the roster", previews.open_roster, run)
+            roster = ActionOffer.build_offer("open", "Open the roster", previews.open_roster, run)
         return [
             roster,
             join,
-            ActionOffer.from_preview(
+            ActionOffer.build_offer(
                 "links", "Replace all links", link_rotation.preview_rotation, run
             ),
         ]
@@ -260,29 +260,29 @@ class WorkerChange(ChangeView):
         offers = []
         if run.status != Run.Status.ENDED:
             offers.append(
-                ActionOffer.from_preview("take-back", "Take back", previews.take_back, run, keys)
+                ActionOffer.build_offer("take-back", "Take back", previews.take_back, run, keys)
                 if candidate.gone
-                else ActionOffer.from_preview(
+                else ActionOffer.build_offer(
                     "withdraw", "Withdraw", previews.preview_withdrawal, run, keys
                 )
             )
             worker = candidate.worker
             offers.append(
-                ActionOffer.from_preview(
+                ActionOffer.build_offer(
                     "link", "Replace the link", link_rotation.preview_rotation, run, worker
                 )
             )
-        words = {"accept": "Accept by hand", "reject": "Reject by hand"}
+        labels = {"accept": "Accept by hand", "reject": "Reject by hand"}
         offers += [
-            ActionOffer.from_preview(
-                do, words[do], manual_verdicts.preview_verdict, candidate, VERDICTS[do]
+            ActionOffer.build_offer(
+                action, labels[action], manual_verdicts.preview_verdict, candidate, VERDICTS[action]
             )
-            for do in words
-            if candidate.by_hand != VERDICTS[do]
+            for action in labels
+            if candidate.by_hand != VERDICTS[action]
         ]
         if candidate.by_hand is not None:
             offers.append(
-                ActionOffer.from_preview(
+                ActionOffer.build_offer(
                     "no-verdict",
                     "Undo the verdict by hand",
                     manual_verdicts.preview_verdict,

@@ -64,14 +64,14 @@ def possible_changes(run: Run, forecast: DraftForecast) -> list[PossibleChange]:
         return []
     changes = []
     if current_set is not None and current_set.feasible:
-        words = f"Promise it on this question set: about {current_set.median:,} answers"
-        changes.append(PossibleChange(words, {"accuracy": current_set.options["accuracy"]}))
+        label = f"Promise it on this question set: about {current_set.median:,} answers"
+        changes.append(PossibleChange(label, {"accuracy": current_set.options["accuracy"]}))
     if best is not None and best.feasible and (row is None or key_of(best) != key_of(row)):
-        words = f"Take {best.title}: about {best.median:,} answers"
-        changes.append(PossibleChange(words, {"row": key_of(best)}))
+        label = f"Take {best.title}: about {best.median:,} answers"
+        changes.append(PossibleChange(label, {"row": key_of(best)}))
     if row is not None and run.epsilon < (row.epsilon_at_end or 0.0) < 1:
-        words = f"Allow ε = {row.epsilon_at_end:g}"
-        changes.append(PossibleChange(words, {"epsilon": row.epsilon_at_end}))
+        label = f"Allow ε = {row.epsilon_at_end:g}"
+        changes.append(PossibleChange(label, {"epsilon": row.epsilon_at_end}))
     if row is not None and row.out_of_budget and not row.fixed_budget:
         changes.append(PossibleChange("Take the budget's limit away", {"budget": "none"}))
     return changes

@@ -172,7 +172,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
 
     def _require_form_permission(self, request: HttpRequest) -> None:
-        """Raise PermissionDenied for users who may not open the form that fetches this."""
+        """Raise PermissionDenied unless the user may open the form that fetches this."""
         if not (self.has_add_permission(request) or self.has_change_permission(request)):
             raise PermissionDenied
 

@@ -234,8 +234,8 @@ def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[F
         choices.append(("Selected by now", "selected", selected))
     choices += [(name.capitalize(), name, counts[name]) for name in VERDICTS if counts[name]]
     return [
-        _build_choice(query, "verdict", words, value, count, chosen)
-        for words, value, count in choices
+        _build_choice(query, "verdict", label, value, count, chosen)
+        for label, value, count in choices
     ]
 
 
@@ -247,8 +247,8 @@ def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list
     choices = [("Everybody", "", len(lines))]
     choices += [(name.capitalize(), name, counts[name]) for name in PRESENCES if counts[name]]
     return [
-        _build_choice(query, "presence", words, value, count, chosen)
-        for words, value, count in choices
+        _build_choice(query, "presence", label, value, count, chosen)
+        for label, value, count in choices
     ]
 
 
@@ -262,16 +262,16 @@ def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Fi
     choices += [(name, number, counts[number]) for number, name in names.items()]
     chosen = query.get("skill", "")
     return [
-        _build_choice(query, "skill", words, value, count, chosen)
-        for words, value, count in choices
+        _build_choice(query, "skill", label, value, count, chosen)
+        for label, value, count in choices
     ]
 
 
 def _build_choice(
-    query: QueryDict, field: str, words: str, value: str, count: int, chosen: str
+    query: QueryDict, field: str, label: str, value: str, count: int, chosen: str
 ) -> FilterChoice:
     address = query_string(query, **{field: value or None}, page=None)
-    return FilterChoice(words, count, address, value == chosen, SHAPES.get(value, ""))
+    return FilterChoice(label, count, address, value == chosen, SHAPES.get(value, ""))
 
 
 def query_string(query: QueryDict, **changes: Any) -> str:

@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 600, 150
 
 
 class WorkerPage(Page):
-    """The card. Responses and accepted answers are shown to users who may view answers."""
+    """The card. Responses and accepted answers need the permission to view answers."""
 
     permission_required = ["selection.view_run"]
     template_name = "selection/worker_card.html"

@@ -74,8 +74,8 @@ class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
         """Offer a user's teams to superusers only; owners add members on their team's page."""
-        shown = obj is not None and request.user.is_superuser and Team.objects.count() > 1
-        return [UserTeamsInline] if shown else []
+        show_teams = obj is not None and request.user.is_superuser and Team.objects.count() > 1
+        return [UserTeamsInline] if show_teams else []
 
 
 @admin.register(Group)
@@ -84,7 +84,7 @@ class GroupAdmin(SafeLookupsMixin, BaseGroupAdmin, ModelAdmin):
 
 
 class MembershipForm(forms.ModelForm):
-    """A member, entered by the login's name, so that nobody sees the logins of other teams."""
+    """A member, entered by the login's name, so that other teams' logins stay hidden."""
 
     username = forms.CharField(
         label="Login",
@@ -118,12 +118,12 @@ class MembersFormSet(forms.BaseInlineFormSet):
         """Refuse duplicate members, and a team that would lose its last owner."""
         super().clean()
         remaining = [form for form in self.forms if form not in self.deleted_forms]
-        seen = set()
+        users = set()
         for form in remaining:
             user = form.instance.user_id
-            if user in seen:
+            if user in users:
                 form.add_error("username", "They stand here twice.")
-            seen.update({user} - {None})
+            users.update({user} - {None})
         owner = Membership.Role.OWNER
         owned = any(form.initial.get("role") == owner for form in self.initial_forms)
         if owned and not any(form.instance.role == owner for form in remaining):
@@ -197,13 +197,13 @@ class ApiTokenAdmin(ScopedAdmin):
     """Admin of API tokens. Only a digest is stored, so the secret is shown once, on creation."""
 
     form = TokenForm
-    list_display = ["name", "shown_prefix", "scope", "state", "used", "expires", "by", "created"]
+    list_display = ["name", "prefix_text", "scope", "state", "used", "expires", "by", "created"]
     search_fields = ["name"]
     fields = ["name", "scope", "expires"]
     actions = ["revoke"]
 
     @display(description="begins with")
-    def shown_prefix(self, token: ApiToken) -> str:
+    def prefix_text(self, token: ApiToken) -> str:
         return f"{token.prefix}…" if token.prefix else "–"
 
     @display(

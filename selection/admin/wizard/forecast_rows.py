@@ -96,12 +96,12 @@ def describe_ending(row: Forecast, questions: int) -> tuple[str, str]:
         return f"Too few simulations yet ({row.runs}): {row.ends}.", "warn"
     if row.fixed_budget:
         return f"Guarantees nothing; the budget was spent in {_finished_share(row)}.", "warn"
-    most = row.answers_per_worker["at_most"]
+    longest = row.answers_per_worker["at_most"]
     if row.feasible and not row.keeps:
         return f"{_finished_text(row)}, but guarantees something else.", "warn"
     if row.feasible:
         return (
-            f"{_finished_text(row)}; no worker was asked more than {most:g} of {questions:,}.",
+            f"{_finished_text(row)}; no worker was asked more than {longest:g} of {questions:,}.",
             "good",
         )
     verdict = "bad" if row.finished <= RARE_SHARE * row.runs else "warn"

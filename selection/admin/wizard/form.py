@@ -82,9 +82,9 @@ class WizardInput:
     by_money: bool
 
 
-def _number_field(words: str, **limits: Any) -> forms.DecimalField:
+def _number_field(label: str, **limits: Any) -> forms.DecimalField:
     return forms.DecimalField(
-        label=words, required=False, widget=UnfoldAdminDecimalFieldWidget({"step": "any"}), **limits
+        label=label, required=False, widget=UnfoldAdminDecimalFieldWidget({"step": "any"}), **limits
     )
 
 
