@@ -1,4 +1,4 @@
-"""What people type: checked here, with one sentence for each thing that is wrong."""
+"""Forms shared by several pages: a file or pasted lines, a reason, a list of texts."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ class UploadForm(forms.Form):
 
 
 class ReasonForm(forms.Form):
-    """Why something is done: it goes into the history."""
+    """The reason of a change, kept in the history of the runs."""
 
     why = forms.CharField(
         label="Reason",
@@ -60,7 +60,7 @@ class ReasonForm(forms.Form):
 
 
 class LinesField(forms.CharField):
-    """A list of texts, one to a line."""
+    """A list of texts, one per line."""
 
     widget = UnfoldAdminExpandableTextareaWidget
 

@@ -1,4 +1,4 @@
-"""The first page after signing in: what needs a decision, what goes on, or how to begin."""
+"""The first page after signing in: decisions to take, active runs, or the first steps."""
 
 from typing import Any
 
@@ -9,18 +9,18 @@ from selection.accounts import is_allowed, scoped
 from selection.models import Pool, QuestionSet, Run
 
 SHOWN = 6
-# So many of those that go on are looked at: whoever has more has a list of them.
-MOST = 50
+# Active runs that get a card at most; the list of runs has them all.
+MOST_RUNS = 50
 
 
 def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add to the index page's context what its template shows to this user."""
+    """Return the index page's context with the cards and lists for this user."""
     if not is_allowed(request, "selection.view_run"):
         return context | {"title": "Overview", "shut_out": True}
     runs = scoped(Run, request)
     active = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
     ended = runs.filter(status=Run.Status.ENDED).order_by("-ended").select_related("pool")
-    cards = [_run_card(run) for run in active.select_related("pool")[:MOST]]
+    cards = [_run_card(run) for run in active.select_related("pool")[:MOST_RUNS]]
     cards.sort(key=lambda card: not card["needs"])  # stable: the newest first among equals
     return context | {
         "title": "Overview",
@@ -35,7 +35,7 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
 
 
 def _run_card(run: Run) -> dict[str, Any]:
-    """What the answers make doubtful is asked of running runs alone: it takes time."""
+    """Return a card's context. Fit and collusion take time, so only running runs have them."""
     progress = reports.read_progress(run)
     running = run.status == Run.Status.RUNNING
     fit, signs = (reports.model_fit(run), reports.find_signs(run)) if running else (None, None)
@@ -48,7 +48,7 @@ def _run_card(run: Run) -> dict[str, Any]:
 
 
 def _first_steps(request: HttpRequest) -> dict[str, bool]:
-    """Which of the first steps are done."""
+    """Return which of the first steps are done, by name."""
     return {
         "pool": scoped(Pool, request).filter(workers__isnull=False).exists(),
         "questions": scoped(QuestionSet, request).filter(questions__isnull=False).exists(),

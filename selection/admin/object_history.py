@@ -1,4 +1,4 @@
-"""What was done to an object, as its page *History* shows it."""
+"""An object's entries in the audit log, for its page *History*."""
 
 from typing import Any
 
@@ -11,52 +11,52 @@ from selection.accounts import team_of
 from selection.models import AuditEntry
 
 SHOWN = 200
-IN_SHORT = 5
-LONGEST = 60
-FIRST = 6  # lines; more are folded away
+SHOWN_ON_CARD = 5
+LONGEST_VALUE = 60
+FIELDS_UNFOLDED = 6  # lines; more are folded away
 NOTHING = "–"
 
 
-def object_history(item: Model, most: int = SHOWN) -> dict[str, Any]:
-    """For the template: the latest entries, newest first, and whether there are more.
+def object_history(item: Model, limit: int = SHOWN) -> dict[str, Any]:
+    """Return a template's context: the latest entries, newest first; ``more`` if there are others.
 
-    Only those of its team: who sees the object sees these.
+    Limited to entries of the object's team, so that a reader of the object may see them all.
     """
     name, app = item._meta.model_name or "", item._meta.app_label
     entries = AuditEntry.objects.filter(model=name, item=str(item.pk))
     if app == AuditEntry._meta.app_label:
         team = team_of(item)
         entries = entries.filter(team=None) if team is None else entries.filter(team_id=team)
-    found = list(entries[: most + 1])
+    rows = list(entries[: limit + 1])
     return {
-        "entries": [(entry, describe_changes(entry)) for entry in found[:most]],
-        "more": len(found) > most,
+        "entries": [(entry, describe_changes(entry)) for entry in rows[:limit]],
+        "more": len(rows) > limit,
     }
 
 
 def short_history(item: Model) -> dict[str, Any]:
-    """The same for a card on the object's own page."""
+    """Return the same for the card on the object's own page, with the address of all entries."""
     meta = item._meta
     page = reverse(f"admin:{meta.app_label}_{meta.model_name}_history", args=[item.pk])
-    return {**object_history(item, IN_SHORT), "all": page}
+    return {**object_history(item, SHOWN_ON_CARD), "all": page}
 
 
 def describe_changes(entry: AuditEntry) -> SafeString:
-    """Before and after, a field to a line; of what is long, how it begins, and of many the first.
+    """Return before and after as HTML, one field per line; long values and long lists are cut.
 
-    Of what was new there is no before, and a field that was and is empty says nothing.
+    A new object has no "before". Fields that were and are empty are left out.
     """
     names = [*entry.after, *(name for name in entry.before if name not in entry.after)]
-    told = [(name, said) for name in names if (said := _change_line(entry, name))]
-    shown, more = _change_lines(told[:FIRST]), told[FIRST:]
-    if not more:
-        return shown
-    folded = "{}<details><summary>{} more</summary>{}</details>"
-    return format_html(folded, shown, len(more), _change_lines(more))
+    lines = [(name, line) for name in names if (line := _change_line(entry, name))]
+    first, rest = _change_lines(lines[:FIELDS_UNFOLDED]), lines[FIELDS_UNFOLDED:]
+    if not rest:
+        return first
+    template = "{}<details><summary>{} more</summary>{}</details>"
+    return format_html(template, first, len(rest), _change_lines(rest))
 
 
-def _change_lines(told: list[tuple[str, str]]) -> SafeString:
-    return format_html_join("", "<div>{}: {}</div>", told)
+def _change_lines(lines: list[tuple[str, str]]) -> SafeString:
+    return format_html_join("", "<div>{}: {}</div>", lines)
 
 
 def _change_line(entry: AuditEntry, name: str) -> str:
@@ -69,4 +69,4 @@ def _change_line(entry: AuditEntry, name: str) -> str:
 def _value_text(values: dict[str, Any], name: str) -> str:
     value = values.get(name)
     text = NOTHING if value in (None, "", [], {}) else str(value)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

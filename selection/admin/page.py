@@ -1,4 +1,4 @@
-"""A page of our own inside the admin, about one object."""
+"""Base class of the requester's pages inside the admin, each about one object."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,17 +21,17 @@ from selection.accounts import MEMBER, is_allowed, scoped
 CSV = "text/csv; charset=utf-8"
 
 
-class DeletedWhole:
-    """An admin whose objects hold thousands of others: its page asks with counts, not with names.
+class CountedDeletionMixin:
+    """Admin of objects that hold thousands of others: its deletion page gives counts, not names.
 
-    contents  what goes with an object: words and query set of each kind
+    contents  the query set of each kind that is deleted with an object, by its plural
+    users     the objects that need this one and so prevent its deletion
     """
 
     def contents(self, item: Any) -> dict[str, QuerySet[Any]]:
         raise NotImplementedError
 
     def users(self, item: Any) -> Iterable[Model]:
-        """What must not lose this object."""
         return ()
 
     def get_deleted_objects(
@@ -40,16 +40,16 @@ class DeletedWhole:
         items = list(objs)
         counts: Counter[str] = Counter()
         for item in items:
-            counts.update({words: rows.count() for words, rows in self.contents(item).items()})
+            counts.update({noun: rows.count() for noun, rows in self.contents(item).items()})
         protected = [f"{user._meta.verbose_name} “{user}”" for i in items for user in self.users(i)]
         return [str(item) for item in items], dict(counts), set(), protected
 
 
 class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View):
-    """``object`` is the one of the admin's model whose id is in the address.
+    """A page about ``object``, the admin's object with the id in the address; 404 in other teams.
 
-    There is none for those of other teams. In its team the page's permissions are asked for; a page
-    that names none is for those who may look at such objects.
+    The permissions required are checked in the object's team. A page that requires none by name
+    needs the permission to view such objects.
     """
 
     permission_required: Sequence[str] = ()
@@ -66,7 +66,7 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
         return all(map(self.may, required))
 
     def may(self, permission: str) -> bool:
-        """Whether whoever looks may do this to the page's object."""
+        """Return True if the user has the permission in the team of the page's object."""
         return is_allowed(self.request, permission, self.object)
 
     @property
@@ -77,17 +77,17 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
         return self.render_to_response(self.get_context_data())
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        # Not "object": for that the layout would draw a second trail of its own.
+        # Not "object": the layout would draw a second breadcrumb trail for it.
         facts = {"subject": self.object, "crumbs": self.crumbs(), "perms": _Permissions(self.may)}
         return super().get_context_data(**kwargs, **facts)
 
     def crumbs(self) -> list[tuple[str, str]]:
-        """(words, address) of the pages between the list, which the layout names, and this one."""
+        """Return (title, address) of the pages between the list, named by the layout, and this."""
         return []
 
 
 class _Permissions:
-    """A template's ``perms.app.permission``, asked for the page's object and not in general."""
+    """A template's ``perms.app.permission``, checked in the team of the page's object."""
 
     def __init__(self, may: Callable[[str], bool], app: str = "") -> None:
         self.may, self.app = may, app
@@ -101,7 +101,7 @@ def list_url(model: type[Model]) -> str:
 
 
 def object_url(item: Model) -> str:
-    """Where a requester goes to see this pool, question set or run."""
+    """Return the address of an object's page: a run's own page, else the change form."""
     meta = item._meta
     name = "page" if meta.model_name == "run" else "change"
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_{name}", args=[item.pk])
@@ -110,24 +110,25 @@ def object_url(item: Model) -> str:
 def csv_response(
     name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
 ) -> StreamingHttpResponse:
-    """A download of dictionaries, one to a row."""
+    """Return a download of dictionaries, one per row."""
     return csv_stream(name, columns, ([row[column] for column in columns] for row in rows))
 
 
 def csv_stream(
     name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> StreamingHttpResponse:
+    """Return a download of sequences, one per row."""
     pieces = exports.csv_file(exports.ExportTable(columns, rows))
     return file_response(exports.File(f"{slugify(name) or 'crowdselect'}.csv", CSV, pieces))
 
 
 def file_response(file: exports.File) -> StreamingHttpResponse:
-    """A download that is sent while it is made, however long it is."""
-    as_file = {"Content-Disposition": f'attachment; filename="{file.name}"'}
-    return StreamingHttpResponse(file.pieces, content_type=file.media, headers=as_file)
+    """Return a download that is sent while it is made, so its length does not matter."""
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return StreamingHttpResponse(file.pieces, content_type=file.media, headers=headers)
 
 
 def lines_response(name: str, rows: Iterable[Mapping[str, Any]]) -> StreamingHttpResponse:
-    """A download of JSON, an object to a line."""
+    """Return a download of JSON lines, one object per line."""
     pieces = (f"{exports.json_text(row, None)}\n".encode() for row in rows)
     return file_response(exports.File(f"{slugify(name)}.jsonl", "application/jsonl", pieces))

@@ -15,7 +15,7 @@ from selection.models import Candidate, Pool, Run, Worker
 from .imports.importers import WORKERS
 from .imports.join_offer import offer_joining
 from .imports.pages import import_urls, redirect_to_import
-from .page import DeletedWhole, list_url
+from .page import CountedDeletionMixin, list_url
 from .privacy_pages import personal_urls
 from .scope import ScopedAdmin
 
@@ -23,10 +23,10 @@ MOST_NAMED = 100
 
 
 @admin.register(Pool)
-class PoolAdmin(DeletedWhole, ScopedAdmin):
+class PoolAdmin(CountedDeletionMixin, ScopedAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
-    ordering = ["name"]  # said again, because a count drops the model's own
+    ordering = ["name"]  # repeated because a count drops the model's own
     fields = ["name"]
     change_form_outer_after_template = "selection/pool_contents.html"
 
@@ -51,7 +51,7 @@ class PoolAdmin(DeletedWhole, ScopedAdmin):
     def response_add(
         self, request: HttpRequest, obj: Pool, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """An empty pool is of no use, so its import comes next."""
+        """Redirect to the import: an empty pool is of no use."""
         return redirect_to_import(request, obj) or super().response_add(
             request, obj, post_url_continue
         )
@@ -77,7 +77,7 @@ class WorkerAdmin(ScopedAdmin):
     def get_deleted_objects(
         self, objs: Iterable[Worker], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """A worker in a run stays: what they answered is part of its record."""
+        """Protect workers in a run: their answers are part of its record."""
         workers = list(objs)
         rows = Candidate.objects.filter(worker__in=workers).order_by("run", "worker")
         used = rows.values_list("worker__key", "run__name").distinct()[:MOST_NAMED]

@@ -1,4 +1,4 @@
-"""A worker's own page: all that is kept about them to download, and taking it away."""
+"""Pages of a worker's personal data: download and erasure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from selection.models import Worker
 from .page import Page, file_response, list_url, object_url
 
 
-class WhyForm(forms.Form):
+class ErasureForm(forms.Form):
     why = forms.CharField(
         label="Reason",
         max_length=300,
@@ -28,7 +28,7 @@ class WhyForm(forms.Form):
     )
 
 
-class DataFile(Page):
+class WorkerDataPage(Page):
     permission_required = ["selection.view_worker", "selection.view_answer"]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -40,7 +40,7 @@ class DataFile(Page):
 
 
 class ErasePage(Page):
-    """Says what goes and what stays, and asks."""
+    """A confirmation page that lists the data to be erased and the data that stay."""
 
     permission_required = ["selection.delete_worker", "selection.change_run"]
     template_name = "selection/worker_erase.html"
@@ -54,25 +54,29 @@ class ErasePage(Page):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         rows = self._worker_rows()
-        facts = {"rows": rows, "runs": privacy.runs_of(rows), "form": WhyForm()}
+        facts = {"rows": rows, "runs": privacy.runs_of(rows), "form": ErasureForm()}
         return super().get_context_data(**kwargs, **facts)
 
     def _worker_rows(self) -> Sequence[Worker]:
         return privacy.same_person(self.object.key, self.object.pool.team)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        form = WhyForm(request.POST)
-        why = form.cleaned_data["why"] if form.is_valid() else ""
-        done = privacy.erase_worker(
-            list(self._worker_rows()), str(request.user.get_username()), why
+        form = ErasureForm(request.POST)
+        reason = form.cleaned_data["why"] if form.is_valid() else ""
+        erasure = privacy.erase_worker(
+            list(self._worker_rows()), str(request.user.get_username()), reason
         )
-        messages.success(request, f"Erased. In their runs they are {done.pseudonym} from now on.")
+        messages.success(
+            request, f"Erased. In their runs they are {erasure.pseudonym} from now on."
+        )
         return redirect(list_url(Worker))
 
 
 def personal_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
-    data, erase = (wrap(view.as_view(model_admin=model_admin)) for view in (DataFile, ErasePage))
+    data, erase = (
+        wrap(view.as_view(model_admin=model_admin)) for view in (WorkerDataPage, ErasePage)
+    )
     return [
         path("<int:pk>/data.json", data, name="selection_worker_data"),
         path("<int:pk>/erase/", erase, name="selection_worker_erase"),

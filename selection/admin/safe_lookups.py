@@ -1,4 +1,4 @@
-"""What an address may ask of Django's own pages: what a person can have meant, and nothing else."""
+"""Protection of Django's lists and forms against malformed addresses and ids."""
 
 from typing import Any
 
@@ -6,32 +6,34 @@ from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.forms import ModelChoiceField
 from django.http import HttpRequest
 
-# What the filters beside a list, and links to a part of it, compare a column by.
-HOW = ("", "exact", "isnull", "isempty", "in")
-LONGEST_NUMBER = 18  # digits: what fits into a column
+# Used by the filters beside a list, and by links to a part of a list.
+ALLOWED_LOOKUPS = ("", "exact", "isnull", "isempty", "in")
+LONGEST_NUMBER = 18  # digits that fit into a column
 
 
 def parse_id(text: str) -> int | None:
-    """The number of something, as it stands in an address."""
+    """Return the id that stands in an address, or None if it cannot be one."""
     return int(text) if text.isdecimal() and len(text) <= LONGEST_NUMBER else None
 
 
 def _comparable(value: str) -> bool:
-    """Whether a database compares a column with it: no number in it is too large for one."""
+    """Return True if a database can compare a column with the value: no number is too large."""
     parts = [part.lstrip("-") for part in value.split(",")]
     return len(value) < 200 and not any(
         part.isdecimal() and len(part) > LONGEST_NUMBER for part in parts
     )
 
 
-class NumbersOnly:
-    """A widget whose choices are numbers of rows. Anything else becomes the number of no row, which
-    the field refuses in a sentence: the database would refuse it with an error."""
+class RowIdWidgetMixin:
+    """Widget of which the choices are row ids. Anything else becomes the id of no row.
+
+    The field refuses that in a sentence; the database would raise an error.
+    """
 
     def value_from_datadict(self, *sent: Any) -> Any:
         value = super().value_from_datadict(*sent)  # type: ignore[misc]
         if isinstance(value, list):
-            return [_row_number(one) for one in value]
+            return [_row_number(number) for number in value]
         return value and _row_number(value)
 
 
@@ -39,44 +41,44 @@ def _row_number(value: str) -> str:
     return value if parse_id(value) is not None else "0"
 
 
-class CarefulFields:
-    """For an admin, and for an inline: what is sent to choose a row may be anything."""
+class SafeChoiceFieldsMixin:
+    """Admin or inline that accepts arbitrary input where a row is to be chosen."""
 
     def formfield_for_dbfield(self, *args: Any, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(*args, **kwargs)  # type: ignore[misc]
         if isinstance(field, ModelChoiceField):
             inner = getattr(field.widget, "widget", field.widget)
             kind = type(inner)
-            inner.__class__ = type(kind.__name__, (NumbersOnly, kind), {})
+            inner.__class__ = type(kind.__name__, (RowIdWidgetMixin, kind), {})
         return field
 
 
-class SafeLookupsMixin(CarefulFields):
-    """An admin on whose lists and forms no address leads to a server error.
+class SafeLookupsMixin(SafeChoiceFieldsMixin):
+    """An admin of which the lists and forms never lead from a bad address to a server error.
 
-    Django lets an address filter a list by any column in any way, also by a bad regular expression
-    or a year that is none, and fills a form with what no field can hold.
+    Django lets an address filter a list by any column in any way, even by an invalid regular
+    expression or year, and prefills a form with values that no field can hold.
     """
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """By the filters of the list and the columns of foreign keys, and only for equality."""
-        own = self.opts  # type: ignore[attr-defined]
+        """Allow equality on the list's filters and on foreign keys; refuse other lookups."""
+        opts = self.opts  # type: ignore[attr-defined]
         filters = {
-            one[0] if isinstance(one, tuple) else one
-            for one in self.get_list_filter(request)  # type: ignore[attr-defined]
+            item[0] if isinstance(item, tuple) else item
+            for item in self.get_list_filter(request)  # type: ignore[attr-defined]
         }
         column, _, rest = lookup.partition("__")
         try:
-            foreign = own.get_field(column).many_to_one
+            foreign = opts.get_field(column).many_to_one
         except FieldDoesNotExist:
-            return True  # Django says kindly that there is no such column
+            return True  # Django reports politely that there is no such column
         how = rest.removeprefix("id__").removeprefix("id") if foreign else rest
-        return (column in filters or foreign) and how in HOW and _comparable(value)
+        return (column in filters or foreign) and how in ALLOWED_LOOKUPS and _comparable(value)
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Any:
-        """None also for a number that no column holds, and where the column's name is empty."""
+        """Return the object; None if the id exceeds a column's range."""
         if len(object_id) > LONGEST_NUMBER:
             return None
         return super().get_object(  # type: ignore[misc]
@@ -84,8 +86,10 @@ class SafeLookupsMixin(CarefulFields):
         )
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        given = super().get_changeform_initial_data(request)  # type: ignore[misc]
-        return {name: value for name, value in given.items() if self._is_valid_lookup(name, value)}
+        initial = super().get_changeform_initial_data(request)  # type: ignore[misc]
+        return {
+            name: value for name, value in initial.items() if self._is_valid_lookup(name, value)
+        }
 
     def _is_valid_lookup(self, name: str, value: Any) -> bool:
         try:

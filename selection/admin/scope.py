@@ -1,7 +1,8 @@
-"""What every admin of something that belongs to a team has: it is scoped without being told.
+"""Team scoping that all admins of a team's objects share.
 
-A class that derives from ``Admin`` or ``TabularInline`` here, instead of django-unfold's own,
-lists, finds, offers, changes and deletes what whoever asks may see and do (selection.accounts).
+A class that derives from ``ScopedAdmin`` or ``TabularInline`` instead of django-unfold's own
+lists, offers, changes and deletes only objects that the user may see and change
+(selection.accounts).
 """
 
 from typing import Any, ClassVar
@@ -21,13 +22,13 @@ from selection.models import Team
 
 from . import object_history
 from .page import object_url
-from .safe_lookups import CarefulFields, SafeLookupsMixin
+from .safe_lookups import SafeChoiceFieldsMixin, SafeLookupsMixin
 
-OTHERS = "These do not belong to one team: what is used together has to."
+DIFFERENT_TEAMS = "These do not belong to one team: what is used together has to."
 
 
 class TeamScopedMixin:
-    """For an admin, and for an inline, whose ``obj`` is the one that it is shown with."""
+    """Admin or inline limited to the user's teams; an inline's ``obj`` is the parent object."""
 
     model: Any
 
@@ -53,33 +54,35 @@ class TeamScopedMixin:
     def formfield_for_foreignkey(
         self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any
     ) -> Any:
-        """What may be chosen: things of teams in which this kind may be added or changed."""
+        """Offer only objects of teams in which the user may add or change this kind."""
         meta = self.model._meta
-        does = [f"{meta.app_label}.{action}_{meta.model_name}" for action in ("add", "change")]
-        kwargs.setdefault("queryset", scoped(db_field.related_model, request, *does))
+        permissions = [
+            f"{meta.app_label}.{action}_{meta.model_name}" for action in ("add", "change")
+        ]
+        kwargs.setdefault("queryset", scoped(db_field.related_model, request, *permissions))
         return super().formfield_for_foreignkey(db_field, request, **kwargs)  # type: ignore[misc]
 
 
-class TabularInline(CarefulFields, TeamScopedMixin, UnfoldTabularInline):
+class TabularInline(SafeChoiceFieldsMixin, TeamScopedMixin, UnfoldTabularInline):
     pass
 
 
-class Related(admin.RelatedFieldListFilter):
-    """Offers what may be seen, not all there is."""
+class VisibleRelatedFilter(admin.RelatedFieldListFilter):
+    """Filter that offers only the related objects that the user may see."""
 
     def field_choices(
         self, field: Any, request: HttpRequest, model_admin: Any
     ) -> list[tuple[str, Any]]:
-        seen = scoped(field.related_model, request).values("pk")
+        visible = scoped(field.related_model, request).values("pk")
         order = self.field_admin_ordering(field, request, model_admin)
-        found: list[tuple[str, Any]] = field.get_choices(
-            include_blank=False, ordering=order, limit_choices_to={"pk__in": seen}
+        choices: list[tuple[str, Any]] = field.get_choices(
+            include_blank=False, ordering=order, limit_choices_to={"pk__in": visible}
         )
-        return found
+        return choices
 
 
 class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
-    """The team of something new is chosen by whoever is in several; else it is the one there is."""
+    """Admin of a team's objects. A new one's team is chosen only by users with several teams."""
 
     change_form_outer_after_template = "selection/object_history.html"
 
@@ -93,13 +96,13 @@ class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        made = super().get_form(request, obj, change, **kwargs)
-        return type(made.__name__, (TeamForm, made), {"request": request})
+        form_class = super().get_form(request, obj, change, **kwargs)
+        return type(form_class.__name__, (TeamForm, form_class), {"request": request})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_fields(request, obj)
-        shown = path_of(self.model) == "team" and has_multiple_teams(request)
-        return ["team", *fields] if shown and "team" not in fields else fields
+        offer_team = path_of(self.model) == "team" and has_multiple_teams(request)
+        return ["team", *fields] if offer_team and "team" not in fields else fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
@@ -107,21 +110,23 @@ class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
 
     def get_list_display(self, request: HttpRequest) -> Any:
         columns = super().get_list_display(request)
-        shown = path_of(self.model) == "team" and has_multiple_teams(request)
-        return [*columns, "team"] if shown else columns
+        show_team = path_of(self.model) == "team" and has_multiple_teams(request)
+        return [*columns, "team"] if show_team else columns
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         filters = list(super().get_list_filter(request))
         if path_of(self.model) == "team" and has_multiple_teams(request):
             filters.append("team")
-        return [(one, Related) if self._is_related(one) else one for one in filters]
+        return [
+            (name, VisibleRelatedFilter) if self._is_related(name) else name for name in filters
+        ]
 
     def _is_related(self, name: Any) -> bool:
         fields = {field.name for field in self.model._meta.fields if field.is_relation}
         return isinstance(name, str) and name in fields
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Of many at once, some may be in a team where whoever asks may only look."""
+        """Delete the rows, or refuse all: the user may be a mere reader in one of their teams."""
         if not all(self.has_delete_permission(request, item) for item in queryset):
             raise PermissionDenied
         for item in queryset:
@@ -133,13 +138,13 @@ class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
         super().delete_model(request, obj)
 
     def _note_change(self, item: Any) -> None:
-        if isinstance(item, audit.MANY):  # of the others it is noted by itself
+        if isinstance(item, audit.MANY):  # the signals record all other kinds
             audit.record_deletion(item)
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """What was done to it by whom, from the audit log."""
+        """Return the page with the object's entries in the audit log."""
         item = self.get_object(request, object_id)
         if item is None:
             return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
@@ -155,14 +160,14 @@ class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
 
 
 class TeamForm(forms.ModelForm):
-    """What is chosen in a form is of one team, and so is what comes of it."""
+    """Form of which the related objects must belong to one team; a new object joins that team."""
 
     request: ClassVar[HttpRequest]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance._state.adding:
-            self.initial.pop("team", None)  # which of several is for a person to say
+            self.initial.pop("team", None)  # the user chooses among several
         self.team = None if self.instance._state.adding else team_of(self.instance)
         for field in self.fields.values():
             if isinstance(field, forms.ModelChoiceField) and self.team is not None:
@@ -173,13 +178,13 @@ class TeamForm(forms.ModelForm):
         cleaned = super().clean() or {}
         chosen = [value for value in cleaned.values() if isinstance(value, Model)]
         if not common_team(chosen):
-            raise ValidationError(OTHERS)
+            raise ValidationError(DIFFERENT_TEAMS)
         if self.instance._state.adding and path_of(self.instance.__class__) == "team":
             self._choose_team()
         return cleaned
 
     def _choose_team(self) -> None:
-        """Whoever has one team to put it into was not asked."""
+        """Set the only team that the user can add to: the form has no field for it."""
         if "team" in self.fields or "pool" in self.fields:
             return
         meta = self.instance._meta

@@ -1,4 +1,4 @@
-"""How the system is: for who looks after it, not for any team."""
+"""The system's health, shown to superusers only."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class SystemView(Page):
 
 @admin.register(Pulse)
 class SystemAdmin(ModelAdmin):
-    """One page in the place of a list: what is stored of it is only when each part was seen."""
+    """Admin with one page instead of a list: only the time of each part's heartbeat is stored."""
 
     def get_urls(self) -> list[URLPattern]:
         page = self.admin_site.admin_view(SystemView.as_view(model_admin=self))

@@ -1,1 +1,1 @@
-""""""
+"""Charts as coordinates for inline SVG."""

@@ -1,4 +1,4 @@
-"""Cost against ε and against K as shapes for an inline SVG: no script, no library."""
+"""Cost against ε and against K as coordinates for an inline SVG, without script or library."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 14, 24, 28  # room for the numbers at the axes
 
 @dataclass(frozen=True)
 class Mark:
-    """A number at an axis, or a line across with its words."""
+    """A number at an axis, or a labelled line across the chart."""
 
     at: float
     words: str
@@ -28,7 +28,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Curve:
-    """One algorithm: band and line through its points, left to right."""
+    """The band and line of an algorithm, from left to right."""
 
     title: str
     number: int
@@ -39,7 +39,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class CurveChart:
-    """limits: where questions and budget cut; table: the same numbers, (at, words by curve)."""
+    """The curves of all algorithms with their axes.
+
+    name    the varied setting, "epsilon" or "k"
+    across  marks of the horizontal axis; up: of the vertical one
+    limits  lines at the number of questions and at the budget
+    here    position of the plan's own value; None if it was not simulated
+    table   the same numbers as text: (value, a cell per curve)
+    """
 
     name: str
     curves: list[Curve]
@@ -55,28 +62,28 @@ class CurveChart:
 
 
 def draw_curve(name: str, points: Sequence[Mapping[str, Any]], plan: Plan) -> CurveChart | None:
-    """name: "epsilon" or "k". None while there are too few points to see anything."""
-    ats = sorted({point["at"] for point in points})
-    if len(ats) < 2:
+    """Return the chart of one varied setting; None with fewer than two values of it."""
+    values = sorted({point["at"] for point in points})
+    if len(values) < 2:
         return None
     top = max(1, *(_band(point)[2] for point in points))
-    scale = _Scale(ats, top * 1.05)
-    here = plan.epsilon if name == "epsilon" else plan.k
+    scale = _Scale(values, top * 1.05)
+    current = plan.epsilon if name == "epsilon" else plan.k
     titles = list(dict.fromkeys(point["title"] for point in points))
     chosen = [[point for point in points if point["title"] == title] for title in titles]
     return CurveChart(
         name=name,
-        curves=[_build_curve(number, own, scale) for number, own in enumerate(chosen, 1)],
-        across=[Mark(scale.x(at), f"{at:g}") for at in ats],
+        curves=[_build_curve(number, curve, scale) for number, curve in enumerate(chosen, 1)],
+        across=[Mark(scale.x(at), f"{at:g}") for at in values],
         up=[Mark(scale.y(top * part / 4), _short_number(top * part / 4)) for part in range(5)],
         limits=_limit_marks(plan, scale, top),
-        here=scale.x(here) if here in ats else None,
-        table=[(f"{at:g}", [_format_cell(own, at) for own in chosen]) for at in ats],
+        here=scale.x(current) if current in values else None,
+        table=[(f"{at:g}", [_format_cell(curve, at) for curve in chosen]) for at in values],
     )
 
 
 class _Scale:
-    """Values of the varied number are put at equal distances: they grow by factors."""
+    """Positions in the chart. Values of the setting grow by factors, so they are equidistant."""
 
     def __init__(self, ats: Sequence[float], top: float) -> None:
         step = (WIDTH - LEFT - RIGHT) / (len(ats) - 1)
@@ -92,11 +99,11 @@ class _Scale:
 
 def _build_curve(number: int, points: Sequence[Mapping[str, Any]], scale: _Scale) -> Curve:
     lower, middle, upper = (
-        [(scale.x(one["at"]), scale.y(_band(one)[which])) for one in points] for which in range(3)
+        [(scale.x(point["at"]), scale.y(_band(point)[i])) for point in points] for i in range(3)
     )
     dots = [
-        Dot(x, y, one["feasible"], f"{one['at']:g}: {one['median']:,} answers")
-        for (x, y), one in zip(middle, points, strict=True)
+        Dot(x, y, point["feasible"], f"{point['at']:g}: {point['median']:,} answers")
+        for (x, y), point in zip(middle, points, strict=True)
     ]
     return Curve(
         points[0]["title"], number, _svg_path(middle), _svg_path(lower + upper[::-1]), dots
@@ -104,7 +111,7 @@ def _build_curve(number: int, points: Sequence[Mapping[str, Any]], scale: _Scale
 
 
 def _band(point: Mapping[str, Any]) -> Sequence[int]:
-    """Low, median, high; the median three times where there is no band."""
+    """Return low, median and high; three times the median if there is no band."""
     return point["answers"] or [point["median"]] * 3
 
 
@@ -113,22 +120,22 @@ def _svg_path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _limit_marks(plan: Plan, scale: _Scale, top: float) -> list[Mark]:
-    all_of_them = plan.workers * plan.questions
-    found = [(all_of_them, "every question answered by everybody")]
+    maximum = plan.workers * plan.questions
+    limits = [(maximum, "every question answered by everybody")]
     if plan.budget is not None:
-        found.append((plan.budget, "budget"))
-    return [Mark(scale.y(at), f"{words}: {at:,}") for at, words in found if at <= top * 1.05]
+        limits.append((plan.budget, "budget"))
+    return [Mark(scale.y(at), f"{words}: {at:,}") for at, words in limits if at <= top * 1.05]
 
 
 def _format_cell(points: Sequence[Mapping[str, Any]], at: float) -> str:
-    found = [one for one in points if one["at"] == at]
-    if not found:
+    rows = [point for point in points if point["at"] == at]
+    if not rows:
         return "–"
-    low, median, high = _band(found[0])
-    more = [] if low == high else [f"{low:,} to {high:,}"]
-    more += [] if found[0]["answers"] else [f"too few simulations yet: {found[0]['runs']}"]
-    more += [] if found[0]["feasible"] else ["finished in fewer than nine of ten"]
-    return f"{median:,} ({', '.join(more)})" if more else f"{median:,}"
+    low, median, high = _band(rows[0])
+    notes = [] if low == high else [f"{low:,} to {high:,}"]
+    notes += [] if rows[0]["answers"] else [f"too few simulations yet: {rows[0]['runs']}"]
+    notes += [] if rows[0]["feasible"] else ["finished in fewer than nine of ten"]
+    return f"{median:,} ({', '.join(notes)})" if notes else f"{median:,}"
 
 
 def _short_number(answers: float) -> str:

@@ -1,4 +1,4 @@
-"""The fitted population of a run as shapes for an inline SVG."""
+"""The fitted population of a run as coordinates for an inline SVG."""
 
 from dataclasses import dataclass
 
@@ -18,10 +18,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class PopulationChart:
-    """A bar for each step of accuracy in a box of ``width`` by ``height``.
+    """A bar per accuracy bin in a box of ``width`` by ``height``.
 
-    border    where the best K begin, in the box; ``above`` is the accuracy it stands for
-    p_value   as text; doubtful when it is below ``level``
+    border    horizontal position of the best K's lowest accuracy, which is ``above``
+    p_value   of the goodness-of-fit test, as text; ``doubtful`` if below ``level``
     """
 
     bars: list[Bar]

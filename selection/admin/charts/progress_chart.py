@@ -1,4 +1,4 @@
-"""A run's history as shapes for an inline SVG: no script, no library."""
+"""A run's history as coordinates for an inline SVG, without script or library."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ WIDTH, HEIGHT = 600, 150
 
 @dataclass(frozen=True)
 class ProgressChart:
-    """Points of polygons and lines in a box of WIDTH by HEIGHT; time goes to the right.
+    """Points of polygons and lines in a box of WIDTH by HEIGHT; time runs to the right.
 
-    decided             whether there were verdicts before the last step
-    accepted, rejected  areas: accepted grows from below, rejected from above
-    gap, wanted         the gap as a line, and the height it has to fall to
+    decided             True if there were verdicts before the last step
+    accepted, rejected  areas: accepted grows from the bottom, rejected from the top
+    gap, wanted         the gap as a line, and the height to which it has to fall
     """
 
     decided: bool
@@ -27,7 +27,7 @@ class ProgressChart:
 
 
 def draw_progress(history: Sequence[Step], workers: int) -> ProgressChart | None:
-    """The chart of these steps; None while there are too few to see anything."""
+    """Return the chart of these steps; None with fewer than two of them."""
     if len(history) < 2 or not workers:
         return None
     across = _x_positions(history)

@@ -1,1 +1,1 @@
-""""""
+"""Pages that import files: upload, columns, preview, commit and undo."""

@@ -1,4 +1,4 @@
-"""Which column of a file is what."""
+"""Form that assigns a file's columns to fields."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,18 +26,15 @@ OTHER = "other-"  # before the place of a column that names no question
 
 
 class ColumnForm(forms.Form):
-    """A choice of column for each field, and for workers which others are kept.
-
-    ``plan`` is what was chosen.
-    """
+    """A column for each field, and for workers the columns kept as attributes. See ``plan``."""
 
     def __init__(self, upload: Upload, head: FileHead, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.known = ColumnPlan(**upload.plan)
+        self.saved = ColumnPlan(**upload.plan)
         columns = [(str(place), name) for place, name in enumerate(head.header) if name]
         self.columns = dict(columns)
         self.places = {name: place for place, name in columns}
-        fields = (head.survey.fields if head.survey else {}) | self.known.fields
+        fields = (head.survey.fields if head.survey else {}) | self.saved.fields
         for field in FIELDS[upload.kind]:
             self.fields[field.name] = forms.ChoiceField(
                 label=field.words.capitalize(),
@@ -49,14 +46,14 @@ class ColumnForm(forms.Form):
             )
         if upload.kind == WORKERS:
             self._add_attributes(columns)
-        self.survey, self.asked = head.survey, head.asked
+        self.survey, self.questions_asked = head.survey, head.asked
         if head.survey:
             self._add_survey(head.survey)
         if len(columns) == 1:
             self.fields["headed"] = forms.BooleanField(
                 label="The first line names the column",
                 required=False,
-                initial=self.known.headed,
+                initial=self.saved.headed,
                 widget=UnfoldBooleanWidget,
             )
         if head.encoding:
@@ -72,40 +69,40 @@ class ColumnForm(forms.Form):
         )
 
     def chosen_header_row(self) -> int:
-        """The row that is said to name the columns, where it is another one; else 0."""
-        said = self.data.get("header", "")
-        row = int(said) if said.isdecimal() and len(said) < 8 else 0
+        """Return the row that the user names as header if it is a new one, else 0."""
+        text = self.data.get("header", "")
+        row = int(text) if text.isdecimal() and len(text) < 8 else 0
         return row if row != self.line else 0
 
     def _add_attributes(self, columns: list[tuple[str, str]]) -> None:
-        named = set(self.known.fields.values())
+        assigned = set(self.saved.fields.values())
         if len(columns) > 1:
             self.fields["attributes"] = forms.MultipleChoiceField(
                 label="Kept as attributes",
                 choices=columns,
                 required=False,
-                initial=[self.places[c] for c in self.known.attributes if c not in named],
+                initial=[self.places[c] for c in self.saved.attributes if c not in assigned],
                 widget=forms.CheckboxSelectMultiple,
             )
 
     def _add_survey(self, survey: ColumnPlan) -> None:
-        """Each row is one answer, or all answers of a worker."""
+        """Add the choice between one answer and one worker per row."""
         for name in ("question", "response"):
             self.fields[name].required = False
         self.fields["shape"] = forms.ChoiceField(
             label="Each row is",
             choices=[("", "one answer"), (SURVEY, "a worker, with a column for each question")],
             required=False,
-            initial=SURVEY if self.known.questions else "",
+            initial=SURVEY if self.saved.questions else "",
             widget=UnfoldAdminSelectWidget,
         )
-        ticked = self.known.questions or survey.questions
+        ticked = self.saved.questions or survey.questions
         if survey.questions:
-            named = survey.questions.items()
+            pairs = survey.questions.items()
             self.fields["questions"] = forms.MultipleChoiceField(
                 label="Then these columns are answers to the questions that they name",
                 choices=[
-                    (str(self.places[column]), _pair_value(column, key)) for column, key in named
+                    (str(self.places[column]), _pair_value(column, key)) for column, key in pairs
                 ],
                 required=False,
                 initial=[self.places[column] for column in ticked],
@@ -116,26 +113,26 @@ class ColumnForm(forms.Form):
                 self.fields[OTHER + place] = forms.CharField(
                     label=column,
                     required=False,
-                    initial=self.known.questions.get(column, ""),
+                    initial=self.saved.questions.get(column, ""),
                     widget=UnfoldAdminTextInputWidget(
                         {"list": "questions-asked", "placeholder": "left out"}
                     ),
                 )
 
-    def usual(self) -> Iterator[BoundField]:
-        """All fields but ``others``."""
+    def usual_fields(self) -> Iterator[BoundField]:
+        """Yield all fields except those of ``assignable_fields``."""
         return (self[name] for name in self.fields if not name.startswith(OTHER))
 
-    def others(self) -> Iterator[BoundField]:
-        """A field for each column that names no question: which one it has the answers to."""
+    def assignable_fields(self) -> Iterator[BoundField]:
+        """Yield a field for each column that names no question: the question that it answers."""
         return (self[name] for name in self.fields if name.startswith(OTHER))
 
     def _add_encoding(self, upload: Upload, head: FileHead) -> None:
-        found = ENCODINGS.get(head.encoding, head.encoding.upper())
-        by_itself = found if not upload.encoding else "as they look"
+        detected = ENCODINGS.get(head.encoding, head.encoding.upper())
+        automatic = detected if not upload.encoding else "as they look"
         self.fields["encoding"] = forms.ChoiceField(
             label="Letters read as",
-            choices=[("", by_itself), *ENCODINGS.items()],
+            choices=[("", automatic), *ENCODINGS.items()],
             required=False,
             initial=upload.encoding,
             widget=UnfoldAdminSelectWidget,
@@ -152,17 +149,17 @@ class ColumnForm(forms.Form):
             self._refuse_neither(cleaned)
         names = self._fields_of(cleaned)
         chosen = [cleaned[name] for name in names if cleaned.get(name)]
-        # A question may be called by what it asks.
-        several = [place for place in set(chosen) if chosen.count(place) > 1]
-        if any(place != cleaned.get("question") for place in several):
+        # The prompt's column may also be the question's name.
+        repeated = [place for place in set(chosen) if chosen.count(place) > 1]
+        if any(place != cleaned.get("question") for place in repeated):
             raise ValidationError("One column is chosen for two things; choose another for one.")
         return cleaned
 
     def _fields_of(self, cleaned: dict[str, Any]) -> list[str]:
-        """Those that have a column of their own."""
+        """Return the fields that have a column."""
         if cleaned.get("shape") == SURVEY:
             return ["worker"]
-        return [field.name for field in FIELDS[self.known.kind]]
+        return [field.name for field in FIELDS[self.saved.kind]]
 
     def _refuse_neither(self, cleaned: dict[str, Any]) -> None:
         if cleaned.get("shape") != SURVEY:
@@ -181,40 +178,41 @@ class ColumnForm(forms.Form):
             raise ValidationError("Tick the columns that have answers, or say of which question.")
 
     def plan(self) -> ColumnPlan:
+        """Return the plan that was chosen."""
         cleaned = self.cleaned_data
         names = self._fields_of(cleaned)
         fields = {name: self.columns[cleaned[name]] for name in names if cleaned.get(name)}
         if self.survey and cleaned["shape"] == SURVEY:
             return self._survey_plan(cleaned)
-        kept = [self.columns[place] for place in cleaned.get("attributes", [])]
+        attributes = [self.columns[place] for place in cleaned.get("attributes", [])]
         return ColumnPlan(
-            self.known.kind,
-            "" if self.known.questions else self.known.title,
+            self.saved.kind,
+            "" if self.saved.questions else self.saved.title,
             fields,
-            [column for column in kept if column not in fields.values()],
+            [column for column in attributes if column not in fields.values()],
             headed=cleaned.get("headed", True),
-            only=self.known.only,
-            repeats=self.known.repeats,
-            header=self.known.header,
+            only=self.saved.only,
+            repeats=self.saved.repeats,
+            header=self.saved.header,
         )
 
     def _survey_plan(self, cleaned: dict[str, Any]) -> ColumnPlan:
-        """What was ticked, and what was said of other columns. Raises Refused."""
+        """Return the plan of the ticked columns and the assigned ones. Raises Refused."""
         assert self.survey is not None
         place = cleaned.get("worker")
         fields = {"worker": self.columns[place]} if place else {}
         ticked = {self.columns[place] for place in cleaned.get("questions", ())}
-        named = {c: key for c, key in self.survey.questions.items() if c in ticked}
-        if fields.get("worker") in named:
+        questions = {c: key for c, key in self.survey.questions.items() if c in ticked}
+        if fields.get("worker") in questions:
             raise Refused("The column with the worker's id has no answers.")
-        plan = replace(self.survey, fields=fields, questions=named, header=self.known.header)
-        columns, names = list(self.columns.values()), surveys.question_names(self.asked)
+        plan = replace(self.survey, fields=fields, questions=questions, header=self.saved.header)
+        columns, names = list(self.columns.values()), surveys.question_names(self.questions_asked)
         return surveys.assign_columns(plan, columns, self._column_choices(cleaned), names)
 
     def _column_choices(self, cleaned: dict[str, Any]) -> list[tuple[str, str]]:
-        """(column, question) of those that name none by themselves."""
-        said = [(column, cleaned.get(OTHER + place)) for place, column in self.columns.items()]
-        return [(column, name) for column, name in said if name]
+        """Return (column, question) for each column that the user assigned."""
+        pairs = [(column, cleaned.get(OTHER + place)) for place, column in self.columns.items()]
+        return [(column, name) for column, name in pairs if name]
 
 
 def _pair_value(column: str, key: str) -> str:

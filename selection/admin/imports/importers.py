@@ -1,4 +1,4 @@
-"""What each kind of file is good for, in words, and how its rows are shown."""
+"""The three kinds of import: texts of the pages, and the cells of a row."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from selection.models import Upload, UploadedRow
 
 @dataclass(frozen=True)
 class Importer:
-    """A kind of file: what it looks like and what it is good for.
+    """A kind of import: its texts, an example and its columns.
 
-    words  what would happen to the rows that are fine
-    cells  of a row, in the order of the columns
+    words  returns a sentence about the effect of the accepted rows
+    cells  returns a row's cells in the order of the columns
     """
 
     kind: Upload.Kind
@@ -34,39 +34,42 @@ def _import_workers(pool: Any, upload: Upload, _: Outside) -> str:
     return _describe_merge(upload, "new worker", f"the pool “{pool}”", fate)
 
 
-def _import_questions(into: Any, upload: Upload, _: Outside) -> str:
+def _import_questions(question_set: Any, upload: Upload, _: Outside) -> str:
     fate = "that are in it already would be replaced"
-    return _describe_merge(upload, "new question", f"the set “{into}”", fate)
+    return _describe_merge(upload, "new question", f"the set “{question_set}”", fate)
 
 
-def _describe_merge(upload: Upload, noun: str, where: str, fate: str) -> str:
-    """fate: what becomes of those that are there already"""
-    known = commit.accepted_rows(upload).filter(fresh=False).count()
-    more = f", and {known:,} {fate}" if known else ""
-    return f"{count_noun(upload.fine - known, noun)} would join {where}{more}."
+def _describe_merge(upload: Upload, noun: str, target: str, fate: str) -> str:
+    """Return a sentence about the merge; ``fate`` is the part about rows already present."""
+    present = commit.accepted_rows(upload).filter(fresh=False).count()
+    more = f", and {present:,} {fate}" if present else ""
+    return f"{count_noun(upload.fine - present, noun)} would join {target}{more}."
 
 
 def _import_answers(run: Any, upload: Upload, outside: Outside) -> str:
-    now, later, vain = commit.count_by_moment(upload, outside)
-    wait = f"{count_noun(later, 'answer')} would wait until the algorithm asks that worker that question"
-    at_once = f"{count_noun(now, 'answer')} to questions that are out now would count at once"
-    unasked = (
-        f"{count_noun(vain, 'answer')} to questions that were retired would be kept, and used only if "
-        "those are restored"
+    immediate, later, retired = commit.count_by_moment(upload, outside)
+    waiting = (
+        f"{count_noun(later, 'answer')} would wait until the algorithm asks that worker that "
+        "question"
     )
-    said = [at_once] * bool(now) + [wait] * bool(later) + [unasked] * bool(vain)
-    return "; ".join(said) + "."
+    counted = f"{count_noun(immediate, 'answer')} to questions that are out now would count at once"
+    unused = (
+        f"{count_noun(retired, 'answer')} to questions that were retired would be kept, and used "
+        "only if those are restored"
+    )
+    parts = [counted] * bool(immediate) + [waiting] * bool(later) + [unused] * bool(retired)
+    return "; ".join(parts) + "."
 
 
 def _worker_cells(row: UploadedRow) -> Sequence[str]:
-    named = ", ".join(f"{name}: {value}" for name, value in row.data["attributes"].items())
-    return [row.key or "", row.data["name"], named]
+    attributes = ", ".join(f"{name}: {value}" for name, value in row.data["attributes"].items())
+    return [row.key or "", row.data["name"], attributes]
 
 
 def _question_cells(row: UploadedRow) -> Sequence[str]:
     accepted, choices = (" | ".join(row.data[name]) for name in ("accepted", "choices"))
-    way = rules.describe_grading(row.data["grading"])
-    return [row.key or "", row.data["prompt"], accepted, choices, way]
+    grading = rules.describe_grading(row.data["grading"])
+    return [row.key or "", row.data["prompt"], accepted, choices, grading]
 
 
 def _answer_cells(row: UploadedRow) -> Sequence[str]:

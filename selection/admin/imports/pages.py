@@ -1,6 +1,6 @@
-"""Bringing a file in: upload, preview with its columns, and only on the requester's word, take it.
+"""Import of a file: upload, preview with a choice of columns, and commit.
 
-The file waits in the database between preview and word, so that either may be another web server.
+Between preview and commit the file is kept in the database: another web server may continue.
 """
 
 import re
@@ -32,8 +32,8 @@ from .importers import WORKERS, Importer, count_noun
 from .join_offer import offer_joining
 
 PROBLEMS_SHOWN = 200
-# So many rows with one and the same problem are one problem.
-SAME = 5
+# From this number of rows on, the same problem in all of them is shown as one.
+ALIKE_ROWS = 5
 ROWS_SHOWN = 10
 
 State = Upload.State
@@ -50,15 +50,15 @@ def import_urls(model_admin: ModelAdmin, importer: Importer) -> list[URLPattern]
     ]
 
 
-def redirect_to_import(request: HttpRequest, made: Model) -> HttpResponseRedirect | None:
-    """After adding a pool or a set: on to its import, unless another way was asked for."""
+def redirect_to_import(request: HttpRequest, target: Model) -> HttpResponseRedirect | None:
+    """Return the way to the import of a new pool or set, unless another button was pressed."""
     if {"_continue", "_addanother", "_popup"} & set(request.POST):
         return None
-    return redirect(f"admin:selection_{made._meta.model_name}_import", made.pk)
+    return redirect(f"admin:selection_{target._meta.model_name}_import", target.pk)
 
 
 class ImportPage(Page):
-    importer: Importer = WORKERS  # as_view names the right one
+    importer: Importer = WORKERS  # as_view sets the right one
 
     def has_permission(self) -> bool:
         return self.may(self.importer.permission)
@@ -84,9 +84,9 @@ class UploadPage(ImportPage):
     template_name = "selection/import.html"
 
     def page(self, form: UploadForm) -> HttpResponse:
-        taken = uploads.last_taken(self.importer.kind, self.object)
-        undo = self.address("preview", taken.pk) if taken else ""
-        return self.render_to_response(self.get_context_data(form=form, taken=taken, undo=undo))
+        last = uploads.last_taken(self.importer.kind, self.object)
+        undo = self.address("preview", last.pk) if last else ""
+        return self.render_to_response(self.get_context_data(form=form, taken=last, undo=undo))
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return self.page(UploadForm())
@@ -96,8 +96,8 @@ class UploadPage(ImportPage):
         if form.is_valid():
             name, content = form.cleaned_data["name"], form.cleaned_data["content"]
             try:
-                made = uploads.create_upload(self.importer.kind, self.object, name, content)
-                return redirect(self.address("preview", made.pk))
+                upload = uploads.create_upload(self.importer.kind, self.object, name, content)
+                return redirect(self.address("preview", upload.pk))
             except Refused as refusal:
                 form.add_error(None, str(refusal))
         return self.page(form)
@@ -116,17 +116,17 @@ class PreviewPage(ImportPage):
 
     @property
     def outside(self) -> Outside:
-        """What becomes of answers that are none of the choices, by the switch on the page."""
-        asked = self.request.POST if self.request.method == "POST" else self.request.GET
-        return "wrong" if asked.get("outside") == "wrong" else "refuse"
+        """Treatment of answers outside a question's choices, set by the page's switch."""
+        query = self.request.POST if self.request.method == "POST" else self.request.GET
+        return "wrong" if query.get("outside") == "wrong" else "refuse"
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not Upload.objects.filter(pk=self.kwargs["upload"]).exists():
             return self._redirect_gone()
         upload = self.upload()
         if "problems" in request.GET:
-            found = commit.rejected_rows(upload, self.outside)
-            rows = ({"line": row.line, "reason": row.why} for row in found.iterator())
+            problems = commit.rejected_rows(upload, self.outside)
+            rows = ({"line": row.line, "reason": row.why} for row in problems.iterator())
             return csv_response("rows-not-taken", ["line", "reason"], rows)
         if upload.state == State.TAKEN:
             return self.render_to_response(self.get_context_data(upload=upload))
@@ -137,8 +137,8 @@ class PreviewPage(ImportPage):
             head = uploads.read_head(upload)
         except Refused as refusal:
             return self._redirect_refused(upload, refusal)
-        found = commit.rejected_rows(upload, self.outside)
-        problems = list(found[:PROBLEMS_SHOWN])
+        rejected = commit.rejected_rows(upload, self.outside)
+        problems = list(rejected[:PROBLEMS_SHOWN])
         plan = ColumnPlan(**upload.plan)
         context = self.get_context_data(
             upload=upload,
@@ -179,7 +179,7 @@ class PreviewPage(ImportPage):
             return redirect(self.address("import"))
         if "columns" in request.POST:
             return self._name_columns(upload)
-        return self._undo_import(upload) if "undo" in request.POST else self._take(upload)
+        return self._undo_import(upload) if "undo" in request.POST else self._commit(upload)
 
     def _name_columns(self, upload: Upload) -> HttpResponseBase:
         try:
@@ -194,7 +194,7 @@ class PreviewPage(ImportPage):
             messages.error(self.request, str(refusal))
         return redirect(self.address("preview", upload.pk))
 
-    def _take(self, upload: Upload) -> HttpResponse:
+    def _commit(self, upload: Upload) -> HttpResponse:
         if upload.state != State.TAKEN and upload.state != State.READY:
             return redirect(self.address("preview", upload.pk))
         try:
@@ -212,9 +212,9 @@ class PreviewPage(ImportPage):
             "import", self.object, after={"file": upload.name, self.importer.noun + "s": count}
         )
         messages.success(self.request, f"{count_noun(count, self.importer.noun)} imported.")
-        left = upload.bad + (upload.outside if self.outside == "refuse" else 0)
-        if left:
-            messages.warning(self.request, f"{count_noun(left, 'line')} not taken.")
+        refused = upload.bad + (upload.outside if self.outside == "refuse" else 0)
+        if refused:
+            messages.warning(self.request, f"{count_noun(refused, 'line')} not taken.")
         if isinstance(self.object, Pool):
             offer_joining(self.request, self.object)
         return redirect(object_url(self.object))
@@ -240,12 +240,12 @@ class PreviewPage(ImportPage):
 
 
 def _unused_columns(plan: ColumnPlan, header: Sequence[str]) -> list[str]:
-    """Of a survey, the columns that are nothing: a question that is called otherwise is seen."""
+    """Return a survey's unused columns: a question under another name shows up here."""
     used = {*plan.fields.values(), *plan.questions}
     return [column for column in header if column and column not in used and plan.questions]
 
 
 def _are_alike(reasons: Sequence[str]) -> bool:
-    """Whether all of them say the same, but for what they say it of."""
-    kinds = {re.sub("“.*?”", "", why) for why in reasons}
-    return len(reasons) >= SAME and len(kinds) == 1
+    """Return True if the reasons differ only in the names that they quote."""
+    kinds = {re.sub("“.*?”", "", reason) for reason in reasons}
+    return len(reasons) >= ALIKE_ROWS and len(kinds) == 1

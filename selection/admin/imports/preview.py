@@ -1,4 +1,4 @@
-"""A gold question as a worker sees it; nothing can be sent from there."""
+"""A gold question as a worker sees it, without a way to submit an answer."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from unfold.admin import ModelAdmin
 from selection.admin.page import Page, object_url
 from selection.worker import page
 
-# As strict as the worker's own page, and no form goes anywhere.
+# As strict as the worker's own page, and forms cannot be sent.
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' https:; media-src 'self' https:; "
     "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
@@ -21,9 +21,9 @@ class PreviewQuestion(Page):
     permission_required = ["selection.view_question"]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        shown, instructions = page.preview_question(self.object)
+        question, instructions = page.preview_question(self.object)
         context = {
-            "question": shown,
+            "question": question,
             "instructions": instructions,
             "back": object_url(self.object),
         }

@@ -1,4 +1,4 @@
-"""Telling a run who gave their place on the platform back."""
+"""Import of a platform's submissions: workers that returned their place free their questions."""
 
 import csv
 import io
@@ -13,14 +13,14 @@ from unfold.admin import ModelAdmin
 from selection.admin.forms import UploadForm
 from selection.admin.page import Page, object_url
 from selection.errors import Refused
-from selection.imports import submissions as files
+from selection.imports import submissions
 from selection.runs import platform_submissions
 
-NAMED = 10
+MOST_NAMED = 10
 
 
 class SubmissionsPage(Page):
-    """The platform's export of submissions goes in; who returned or timed out is taken as gone."""
+    """Upload of the platform's export; workers that returned or timed out are withdrawn."""
 
     permission_required = ["selection.change_run"]
     template_name = "selection/submissions.html"
@@ -40,23 +40,23 @@ class SubmissionsPage(Page):
         form = UploadForm(request.POST, request.FILES)
         if not form.is_valid():
             return self.render_to_response(self.get_context_data(form=form))
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         try:
-            statuses = files.read_submissions(given["content"], given["name"])
+            statuses = submissions.read_submissions(cleaned["content"], cleaned["name"])
             if "confirm" not in request.POST:
-                return self._preview(statuses, given["name"])
-            done = platform_submissions.report_submissions(
+                return self._preview(statuses, cleaned["name"])
+            result = platform_submissions.report_submissions(
                 self.object, statuses, request.user.get_username()
             )
         except Refused as refusal:
             form.add_error(None, str(refusal))
             return self.render_to_response(self.get_context_data(form=form))
-        messages.success(request, describe_result(done))
+        messages.success(request, describe_result(result))
         return redirect(object_url(self.object))
 
     def _preview(self, statuses: dict[str, str], name: str) -> HttpResponse:
-        """Show what would be done, with the lines that do it in the form."""
-        found = platform_submissions.preview(self.object, statuses)
+        """Show the changes, with the lines that cause them in the form."""
+        effect = platform_submissions.preview(self.object, statuses)
         lines = io.StringIO()
         writer = csv.writer(lines)
         writer.writerow(["worker", "status"])
@@ -64,16 +64,16 @@ class SubmissionsPage(Page):
             [key, statuses[key]] for key in statuses if platform_submissions.has_left(statuses[key])
         )
         return self.render_to_response(
-            self.get_context_data(found=found, name=name, lines=lines.getvalue())
+            self.get_context_data(found=effect, name=name, lines=lines.getvalue())
         )
 
 
-def describe_result(done: platform_submissions.FreedAssignments) -> str:
-    words = f"Waited for no more: {len(done.freed)}."
-    if done.unknown:
-        more = ", …" if len(done.unknown) > NAMED else "."
-        words += f" Not in this run: {', '.join(done.unknown[:NAMED])}{more}"
-    return words
+def describe_result(result: platform_submissions.FreedAssignments) -> str:
+    text = f"Waited for no more: {len(result.freed)}."
+    if result.unknown:
+        ending = ", …" if len(result.unknown) > MOST_NAMED else "."
+        text += f" Not in this run: {', '.join(result.unknown[:MOST_NAMED])}{ending}"
+    return text
 
 
 def submission_urls(model_admin: ModelAdmin) -> list[URLPattern]:

@@ -1,1 +1,1 @@
-""""""
+"""Admin of question sets, gold and practice questions, and media."""

@@ -19,7 +19,7 @@ from selection.runs import exposure_limits
 
 
 class GradableForm(forms.ModelForm):
-    """What gold and practice questions have in common; ``cleaned_data["way"]`` is the grading."""
+    """Common part of gold and practice questions; ``cleaned_data["way"]`` is the grading."""
 
     kind = forms.ChoiceField(
         label="What the worker does",
@@ -48,10 +48,10 @@ class GradableForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        known = self.instance
-        self.initial.setdefault("kind", known.kind if known.prompt else "single")
+        question = self.instance
+        self.initial.setdefault("kind", question.kind if question.prompt else "single")
         self.initial.setdefault(
-            "compared", rules.describe_grading(_grading_for_form(known.grading))
+            "compared", rules.describe_grading(_grading_for_form(question.grading))
         )
 
     def clean(self) -> dict[str, Any]:
@@ -59,14 +59,14 @@ class GradableForm(forms.ModelForm):
         if not self.errors:
             cleaned["way"] = self._grading_options(cleaned)
         if not self.errors:
-            for why in question_kinds.find_question_faults(
+            for fault in question_kinds.find_question_faults(
                 cleaned["accepted"], cleaned["choices"], cleaned["way"]
             ):
-                self.add_error("choices" if "single choice" in why else "accepted", why)
+                self.add_error("choices" if "single choice" in fault else "accepted", fault)
         return cleaned
 
     def _grading_options(self, cleaned: dict[str, Any]) -> dict[str, Any]:
-        """What is said of the kind holds; nothing said is what choices and comparing tell."""
+        """Return the grading: of the kind if one is chosen, else derived from the other fields."""
         kind, compared, choices = cleaned["kind"], cleaned["compared"], cleaned["choices"]
         try:
             question_kinds.grading_of(compared)
@@ -84,7 +84,7 @@ class GradableForm(forms.ModelForm):
 
 
 class QuestionForm(GradableForm):
-    """One gold question. It is saved by ``catalog``, like those that come in a file."""
+    """A gold question, saved by ``catalog`` like questions from a file."""
 
     class Meta:
         model = Question
@@ -102,21 +102,21 @@ class QuestionForm(GradableForm):
         )
 
 
-def _grading_for_form(way: dict[str, Any]) -> dict[str, Any]:
-    """What the field for comparing shows: the kind has a field of its own."""
-    return {name: value for name, value in way.items() if name not in {"multiple", "order"}}
+def _grading_for_form(grading: dict[str, Any]) -> dict[str, Any]:
+    """Return the options shown as comparison: the kind has a field of its own."""
+    return {name: value for name, value in grading.items() if name not in {"multiple", "order"}}
 
 
 class QuestionSetForm(forms.ModelForm):
     def clean_most_workers(self) -> int | None:
         most: int | None = self.cleaned_data["most_workers"]
-        if why := exposure_limits.refuse_limit(self.instance, most):
-            raise ValidationError(why)
+        if refusal := exposure_limits.refuse_limit(self.instance, most):
+            raise ValidationError(refusal)
         return most
 
 
 class CorrectionForm(QuestionForm):
-    """What is to be changed of a question that was asked."""
+    """Changes of a question that was already dealt."""
 
     class Meta:
         model = Question

@@ -1,4 +1,4 @@
-"""Gold that may be wrong: how each question does, and the page that asks before one is changed."""
+"""Health of gold questions, and the confirmation page before one is changed."""
 
 from collections.abc import Callable
 from copy import copy
@@ -29,11 +29,11 @@ from .forms import CorrectionForm
 PER_PAGE = 50
 
 
-# -- how the questions do
+# -- health of the questions
 
 
 class GoldPage(Page):
-    """The questions of a set that were asked, what matters most first."""
+    """A set's questions that were dealt, the most suspicious first."""
 
     permission_required = ["selection.view_questionset", "selection.view_question"]
     template_name = "selection/gold.html"
@@ -48,11 +48,11 @@ class GoldPage(Page):
         return [*above, (str(self.object), object_url(self.object))]
 
     def _chosen_run(self) -> Run | None:
-        """The one whose answers alone are asked for, by those who may look at runs."""
-        asked = parse_id(self.request.GET.get("run", ""))
-        if asked is None or not self.may("selection.view_run"):
+        """Return the run to which the answers are limited, if the user may view runs."""
+        pk = parse_id(self.request.GET.get("run", ""))
+        if pk is None or not self.may("selection.view_run"):
             return None
-        return get_object_or_404(scoped(Run, self.request), pk=asked)
+        return get_object_or_404(scoped(Run, self.request), pk=pk)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if "csv" not in request.GET:
@@ -62,31 +62,31 @@ class GoldPage(Page):
         return csv_stream(f"{self.object} gold health", reports.GOLD_COLUMNS, rows)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        run, asked = self._chosen_run(), self.request.GET
+        run, query = self._chosen_run(), self.request.GET
         lines = reports.gold_health(self.object, run)
         flagged = [line for line in lines if line.flags and not line.question.retired]
-        search = asked.get("q", "").strip().casefold()
-        shown = flagged if "flagged" in asked else lines
-        found = [line for line in shown if search in line.question.key.casefold()]
-        query = asked.copy()
-        query.pop("page", None)
+        search = query.get("q", "").strip().casefold()
+        shown = flagged if "flagged" in query else lines
+        matching = [line for line in shown if search in line.question.key.casefold()]
+        other_filters = query.copy()
+        other_filters.pop("page", None)
         return super().get_context_data(
             run=run,
             lines=len(lines),
             flagged=len(flagged),
-            page=Paginator(found, PER_PAGE).get_page(asked.get("page")),
-            query=query.urlencode(),
+            page=Paginator(matching, PER_PAGE).get_page(query.get("page")),
+            query=other_filters.urlencode(),
             own=f"run={run.pk}" if run else "",
-            search=asked.get("q", ""),
+            search=query.get("q", ""),
             **kwargs,
         )
 
 
-# -- changing one
+# -- changing a question
 
 
 class ChangePage(Page):
-    """What a change would do to the runs, and a reason to give before it is done."""
+    """The effect of a change on the runs, and a form for the reason."""
 
     permission_required = ["selection.change_question"]
     template_name = "selection/regrade.html"
@@ -94,7 +94,7 @@ class ChangePage(Page):
 
     @property
     def title(self) -> str:
-        return f"{WORDS[self.verb]} “{self.object}”?"
+        return f"{TITLES[self.verb]} “{self.object}”?"
 
     def crumbs(self) -> list[tuple[str, str]]:
         question: Question = self.object
@@ -113,42 +113,44 @@ class ChangePage(Page):
         return self._apply_change(reason.cleaned_data["why"])
 
     def _ask_reason(self, reason: ReasonForm, **more: Any) -> HttpResponse:
-        context = self.get_context_data(reason=reason, verb=WORDS[self.verb], **more)
+        context = self.get_context_data(reason=reason, verb=TITLES[self.verb], **more)
         return self.render_to_response(
-            context | {"touched": self._touched(more), "kind": self.verb}
+            context | {"touched": self._effects(more), "kind": self.verb}
         )
 
-    def _touched(self, more: dict[str, Any]) -> list[CorrectionEffect]:
+    def _effects(self, more: dict[str, Any]) -> list[CorrectionEffect]:
         return corrections.preview_correction(self.object)
 
-    def _apply_change(self, why: str, *more: Any) -> HttpResponse:
-        who = self.request.user.get_username()
+    def _apply_change(self, reason: str, *more: Any) -> HttpResponse:
+        username = self.request.user.get_username()
         try:
-            runs = VERBS[self.verb](self.object, *more, who, why)
+            runs = VERBS[self.verb](self.object, *more, username, reason)
         except Refused as refusal:
             messages.error(self.request, str(refusal))
         else:
-            named = ", ".join(f"“{run}”" for run in runs)
-            said = f"Done. Graded anew: {named}." if runs else "Done. No run has asked it yet."
-            messages.success(self.request, said)
+            names = ", ".join(f"“{run}”" for run in runs)
+            message = f"Done. Graded anew: {names}." if runs else "Done. No run has asked it yet."
+            messages.success(self.request, message)
         return redirect(object_url(self.object))
 
 
 class CorrectPage(ChangePage):
-    """Of the question's form, once it was asked.
+    """Correction of a question that was dealt, sent by its form.
 
-    Or ``?accept=`` one more answer, or ``?instead=`` another one alone.
+    Also reached by ``?accept=`` (one more accepted answer) and ``?instead=`` (the only one).
     """
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         question: Question = self.object
-        more = request.GET.get("accept", "").strip()
-        only = request.GET.get("instead", "").strip()
-        if not (more or only):
+        addition = request.GET.get("accept", "").strip()
+        replacement = request.GET.get("instead", "").strip()
+        if not (addition or replacement):
             return redirect(object_url(question))
         data = {
             **CorrectionForm(instance=question).initial,
-            "accepted": "\n".join(_accepted_answers(question, only) or [*question.accepted, more]),
+            "accepted": "\n".join(
+                _accepted_answers(question, replacement) or [*question.accepted, addition]
+            ),
             "choices": "\n".join(question.choices),
         }
         return self._ask_confirmation(
@@ -159,7 +161,7 @@ class CorrectPage(ChangePage):
         form = CorrectionForm(request.POST, instance=_copy_question(self.object))
         reason = ReasonForm(request.POST if "why" in request.POST else None)
         if form.is_valid() and reason.is_valid():
-            return self._do_correct(form.gold(), reason.cleaned_data["why"])
+            return self._apply_correction(form.gold(), reason.cleaned_data["why"])
         return self._ask_confirmation(form, reason)
 
     def _ask_confirmation(self, form: CorrectionForm, reason: ReasonForm) -> HttpResponse:
@@ -177,11 +179,11 @@ class CorrectPage(ChangePage):
         changes = corrections.list_differences(old, gold)
         return self._ask_reason(reason, form=form, gold=gold, changes=changes)
 
-    def _touched(self, more: dict[str, Any]) -> list[CorrectionEffect]:
+    def _effects(self, more: dict[str, Any]) -> list[CorrectionEffect]:
         return corrections.preview_correction(self.object, more["gold"])
 
-    def _do_correct(self, gold: Gold, why: str) -> HttpResponse:
-        return self._apply_change(why, gold)
+    def _apply_correction(self, gold: Gold, reason: str) -> HttpResponse:
+        return self._apply_change(reason, gold)
 
 
 def _accepted_answers(question: Question, response: str) -> list[str]:
@@ -189,7 +191,6 @@ def _accepted_answers(question: Question, response: str) -> list[str]:
 
 
 def _copy_question(question: Question) -> Question:
-    """For a form to write on."""
     return copy(question)
 
 
@@ -201,7 +202,7 @@ class RestorePage(ChangePage):
     verb = "restore"
 
 
-WORDS = {"correct": "Correct", "retire": "Retire", "restore": "Restore"}
+TITLES = {"correct": "Correct", "retire": "Retire", "restore": "Restore"}
 VERBS: dict[str, Callable[..., list[Run]]] = {
     "correct": corrections.correct_question,
     "retire": corrections.retire_question,

@@ -1,4 +1,4 @@
-"""The pictures, sounds and films of a question set: to upload, to name in texts, to delete."""
+"""Media of a question set: upload, names to use in texts, deletion."""
 
 from typing import Any
 
@@ -27,13 +27,13 @@ class MediaInput(forms.ClearableFileInput):
 
 
 class FilesField(forms.FileField):
-    """As many as are chosen."""
+    """A field for any number of files."""
 
     widget = MediaInput(attrs={"accept": "image/*,audio/*,video/*"})
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        several = (data or [None]) if isinstance(data, (list, tuple)) else [data]
-        return [super(FilesField, self).clean(one, initial) for one in several]
+        files = (data or [None]) if isinstance(data, (list, tuple)) else [data]
+        return [super(FilesField, self).clean(file, initial) for file in files]
 
 
 class MediaForm(forms.Form):
@@ -55,11 +55,11 @@ class MediaPage(Page):
         return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        own = self.object.media.defer("data")
+        files = self.object.media.defer("data")
         kwargs.setdefault("form", MediaForm())
         return super().get_context_data(
-            page=Paginator(own, PER_PAGE).get_page(self.request.GET.get("page")),
-            bytes=own.aggregate(total=Sum("size", default=0))["total"],
+            page=Paginator(files, PER_PAGE).get_page(self.request.GET.get("page")),
+            bytes=files.aggregate(total=Sum("size", default=0))["total"],
             **kwargs,
         )
 
@@ -69,15 +69,15 @@ class MediaPage(Page):
         form = MediaForm(request.POST, request.FILES)
         if not form.is_valid():
             return self.render_to_response(self.get_context_data(form=form))
-        taken = []
+        names = []
         for file in form.cleaned_data["uploads"]:
             try:
-                taken.append(media.store_media(self.object, file.name, file.read()).name)
+                names.append(media.store_media(self.object, file.name, file.read()).name)
             except Refused as refusal:
                 messages.error(request, str(refusal))
-        if taken:
-            audit.record_entry("upload", self.object, after={"files": taken})
-            messages.success(request, f"{count_noun(len(taken), 'file')} uploaded.")
+        if names:
+            audit.record_entry("upload", self.object, after={"files": names})
+            messages.success(request, f"{count_noun(len(names), 'file')} uploaded.")
         return redirect(request.path)
 
     def _delete_file(self, pk: int | None) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Practice questions of a question set: shown before the first gold question, never counted."""
+"""Practice questions of a set: shown before the first gold question, never counted."""
 
 from django.contrib import admin
 from django.http import HttpRequest

@@ -1,4 +1,4 @@
-"""Question sets and the gold questions in them."""
+"""Question sets and their gold questions."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from selection import reports
 from selection.admin.imports.importers import QUESTIONS
 from selection.admin.imports.pages import import_urls, redirect_to_import
 from selection.admin.imports.preview import preview_urls
-from selection.admin.page import DeletedWhole, list_url
-from selection.admin.run.worker_texts import heard_urls
+from selection.admin.page import CountedDeletionMixin, list_url
+from selection.admin.run.worker_texts import acknowledge_urls
 from selection.admin.scope import ScopedAdmin
 from selection.imports import catalog
 from selection.models import Question, QuestionSet, Run
@@ -29,10 +29,10 @@ COMPLAINTS_SHOWN = 20
 
 
 @admin.register(QuestionSet)
-class QuestionSetAdmin(DeletedWhole, ScopedAdmin):
+class QuestionSetAdmin(CountedDeletionMixin, ScopedAdmin):
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
-    ordering = ["name"]  # said again, because a count drops the model's own
+    ordering = ["name"]  # repeated because a count drops the model's own
     form = QuestionSetForm
     fields = ["name", "instructions", "markdown", "tries", "most_workers"]
     change_form_outer_after_template = "selection/set_contents.html"
@@ -55,7 +55,7 @@ class QuestionSetAdmin(DeletedWhole, ScopedAdmin):
     def response_add(
         self, request: HttpRequest, obj: QuestionSet, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """An empty set is of no use, so its import comes next."""
+        """Redirect to the import: an empty set is of no use."""
         return redirect_to_import(request, obj) or super().response_add(
             request, obj, post_url_continue
         )
@@ -63,10 +63,10 @@ class QuestionSetAdmin(DeletedWhole, ScopedAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        found = self.get_object(request, object_id)
-        if found is not None and self.has_view_permission(request, found):
-            shown = {"exposure": reports.count_exposure(found)}
-            kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | shown
+        question_set = self.get_object(request, object_id)
+        if question_set is not None and self.has_view_permission(request, question_set):
+            context = {"exposure": reports.count_exposure(question_set)}
+            kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | context
         return super().change_view(request, object_id, *args, **kwargs)
 
     def get_urls(self) -> list[URLPattern]:
@@ -80,9 +80,9 @@ class QuestionSetAdmin(DeletedWhole, ScopedAdmin):
 
 @admin.register(Question)
 class QuestionAdmin(ScopedAdmin):
-    """A run deals questions by their numbers, so a single one is changed but never deleted.
+    """Admin of gold questions. Runs deal them by number: a question is changed, never deleted.
 
-    One that was asked is changed by way of a page that says what this does to the runs.
+    A question that was dealt is changed through a page that shows the effect on the runs.
     """
 
     form = QuestionForm
@@ -113,21 +113,25 @@ class QuestionAdmin(ScopedAdmin):
         question = self.get_object(request, object_id)
         if question is None or not self.has_change_permission(request, question):
             return super().change_view(request, object_id, *args, **kwargs)
-        asked = corrections.is_asked(question)
-        if request.method == "POST" and asked:
+        dealt = corrections.is_asked(question)
+        if request.method == "POST" and dealt:
             form = CorrectionForm(request.POST, instance=question)
             if form.is_valid():
                 return CorrectPage.as_view(model_admin=self)(  # type: ignore[return-value]
                     request, pk=question.pk
                 )
-        said = problem_reports.reports_about(question)[:COMPLAINTS_SHOWN]
-        more = {"asked": asked, "complaints": said, "unheard": any(not one.heard for one in said)}
-        kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | more
+        complaints = problem_reports.reports_about(question)[:COMPLAINTS_SHOWN]
+        context = {
+            "asked": dealt,
+            "complaints": complaints,
+            "unheard": any(not report.heard for report in complaints),
+        }
+        kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | context
         return super().change_view(request, object_id, *args, **kwargs)
 
     def get_urls(self) -> list[URLPattern]:
-        own = change_urls(self) + heard_urls(self) + preview_urls(self)
-        return own + super().get_urls()
+        pages = change_urls(self) + acknowledge_urls(self) + preview_urls(self)
+        return pages + super().get_urls()
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Question | None = None

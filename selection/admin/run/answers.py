@@ -1,4 +1,4 @@
-"""Every answer, as an audit: to look at, never to change. A run's page has them all as a file."""
+"""Read-only list of all answers. A run's page offers its own as a file."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from selection.models import Answer
 
 @admin.register(Answer)
 class AnswerAdmin(ScopedAdmin):
-    list_display = ["worker", "question", "response", "outcome", "at", "counted", "run"]
+    list_display = ["worker", "question", "response", "outcome", "at", "counting_step", "run"]
     list_filter = ["run", "right", "expired", "void"]
     list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]
     list_per_page = 100
@@ -38,7 +38,7 @@ class AnswerAdmin(ScopedAdmin):
         return "right" if answer.right else "wrong"
 
     @display(description="counted in step", ordering="applied_in")
-    def counted(self, answer: Answer) -> int | None:
+    def counting_step(self, answer: Answer) -> int | None:
         return answer.applied_in
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -1,6 +1,6 @@
-"""Changing a run that has started: its settings, its roster, one worker; copying, comparing.
+"""Pages that change a run that has started: settings, roster, and single workers.
 
-Every page says what a change does to the promise before it is done.
+Every page shows the effect on the guarantee before the change is made.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ EVENTS_SHOWN = 30
 
 @dataclass(frozen=True)
 class ActionOffer:
-    """One thing that can be done: the words of its button, and what it does or why it cannot be."""
+    """A button: its label, and the effect of the action or the reason why it is refused."""
 
     do: str
     words: str
@@ -49,15 +49,17 @@ class ActionOffer:
     refused: str = ""
 
     @classmethod
-    def of(cls, do: str, words: str, preview: Callable[..., str], *given: Any) -> "ActionOffer":
+    def build_offer(
+        cls, do: str, words: str, preview: Callable[..., str], *arguments: Any
+    ) -> "ActionOffer":
         try:
-            return cls(do, words, says=preview(*given))
+            return cls(do, words, says=preview(*arguments))
         except Refused as refusal:
             return cls(do, words, refused=str(refusal))
 
 
 def change_facts(run: Run, may_change: bool) -> dict[str, Any]:
-    """What the run's own page shows of all this; the link to join to whoever may change the run."""
+    """Return the run page's context of changes. Join links need permission to change the run."""
     events = list(run.events.all()[: EVENTS_SHOWN + 1])
     return {
         "events": events[:EVENTS_SHOWN],
@@ -81,19 +83,19 @@ class ReasonForm(forms.Form):
 
 
 def change_form(run: Run, data: Any = None) -> "_SettingsForm":
-    """The settings that may change as the run stands now."""
-    going = run.status != Run.Status.ENDED
+    """Return the form with the settings that may change in the run's current state."""
+    active = run.status != Run.Status.ENDED
     fields = ["name"]
-    if not run.fixed_budget and (going or run.may_be_raised):
+    if not run.fixed_budget and (active or run.may_be_raised):
         fields.append("budget")
-    if going:
+    if active:
         fields += ["slots", "slots_per_worker", "minutes", "hours_to_come"]
         if "epsilon" in run.selector_class.needs and run.selector_class.epsilon_moves:
             fields.append("epsilon")
         if run.enrolling:
             fields += ["enrol_until", "enrol_most"]
     fields += ["price", "currency"]
-    made: Any = forms.modelform_factory(
+    form_class: Any = forms.modelform_factory(
         Run,
         form=_SettingsForm,
         fields=fields,
@@ -111,12 +113,12 @@ def change_form(run: Run, data: Any = None) -> "_SettingsForm":
             },
         },
     )
-    settings: _SettingsForm = made(data, instance=run)
+    settings: _SettingsForm = form_class(data, instance=run)
     return settings
 
 
 class _SettingsForm(ReasonForm, forms.ModelForm):
-    """Nothing is saved by it: it only reads what was typed. Ranges are the service's to refuse."""
+    """A form that only parses and never saves. Ranges are checked by ``runs.changes``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -126,35 +128,35 @@ class _SettingsForm(ReasonForm, forms.ModelForm):
                 field.validators = []
 
     def _post_clean(self) -> None:
-        """Leave the run as it is stored, to compare with."""
+        """Leave the instance as stored, to compare with."""
 
-    def wanted(self) -> dict[str, Any]:
+    def changes(self) -> dict[str, Any]:
         return {name: value for name, value in self.cleaned_data.items() if name != "why"}
 
 
 class ChangeView(Page):
-    """What all pages that change a run share."""
+    """Common part of the pages that change a run."""
 
     permission_required = ["selection.change_run"]
 
     @property
-    def who(self) -> str:
+    def username(self) -> str:
         return str(self.request.user.get_username())
 
     def crumbs(self) -> list[tuple[str, str]]:
         return [(str(self.object), object_url(self.object))]
 
-    def done(self, *said: str) -> HttpResponseRedirect:
-        messages.success(self.request, "Done. " + " ".join(said))
+    def redirect_done(self, *sentences: str) -> HttpResponseRedirect:
+        messages.success(self.request, "Done. " + " ".join(sentences))
         return redirect(object_url(self.object))
 
-    def again(self, refusal: Refused) -> HttpResponseRedirect:
+    def redirect_refused(self, refusal: Refused) -> HttpResponseRedirect:
         messages.error(self.request, str(refusal))
         return redirect(self.request.path)
 
 
 class ChangePage(ChangeView):
-    """Settings in two steps: what they would do, then doing it; and the roster."""
+    """Settings in two steps, preview and confirmation; and the roster."""
 
     template_name = "selection/run_change.html"
 
@@ -178,14 +180,14 @@ class ChangePage(ChangeView):
             return self._render_page(form)
         try:
             if "confirm" in request.POST:
-                why = form.cleaned_data["why"]
-                said = changes.apply_changes(self.object, form.wanted(), self.who, why)
-                return self.done(*said.values()) if said else self._render_page(form)
-            said = changes.preview_changes(self.object, form.wanted())
+                reason = form.cleaned_data["why"]
+                effects = changes.apply_changes(self.object, form.changes(), self.username, reason)
+                return self.redirect_done(*effects.values()) if effects else self._render_page(form)
+            effects = changes.preview_changes(self.object, form.changes())
         except Refused as refusal:
             form.add_error(None, str(refusal))
             return self._render_page(form)
-        return self._render_page(form, said=list(said.values()), nothing=not said)
+        return self._render_page(form, said=list(effects.values()), nothing=not effects)
 
     def _render_page(self, form: _SettingsForm, **more: Any) -> HttpResponse:
         context = self.get_context_data(form=form, offers=self._offers(), **more)
@@ -195,18 +197,22 @@ class ChangePage(ChangeView):
         run = self.object
         if run.status == Run.Status.ENDED:
             return []
-        others = ActionOffer.of("join", "Let them join", previews.join_others, run)
+        join = ActionOffer.build_offer("join", "Let them join", previews.join_others, run)
         if run.enrolling:
-            roster = ActionOffer.of("close", "Close the roster", previews.close_roster, run)
+            roster = ActionOffer.build_offer(
+                "close", "Close the roster", previews.close_roster, run
+            )
         else:
-            roster = ActionOffer.of("open", "Open the roster", previews.open_roster, run)
+            roster = ActionOffer.build_offer("open", "Open the roster", previews.open_roster, run)
         return [
             roster,
-            others,
-            ActionOffer.of("links", "Replace all links", link_rotation.preview_rotation, run),
+            join,
+            ActionOffer.build_offer(
+                "links", "Replace all links", link_rotation.preview_rotation, run
+            ),
         ]
 
-    def _change_roster(self, do: str, why: str) -> HttpResponse:
+    def _change_roster(self, action: str, reason: str) -> HttpResponse:
         verbs: dict[str, Callable[..., object]] = {
             "open": roster_opening.open_roster,
             "close": roster_opening.close_roster,
@@ -214,20 +220,20 @@ class ChangePage(ChangeView):
             "links": link_rotation.rotate_all_links,
             "make-up": void_budget.make_up,
         }
-        if do not in verbs:
+        if action not in verbs:
             raise Http404
         try:
-            said = verbs[do](self.object, self.who, why)
+            effects = verbs[action](self.object, self.username, reason)
         except Refused as refusal:
-            return self.again(refusal)
-        return self.done(*(said.values() if isinstance(said, dict) else ()))
+            return self.redirect_refused(refusal)
+        return self.redirect_done(*(effects.values() if isinstance(effects, dict) else ()))
 
 
 VERDICTS = {"accept": 1, "reject": -1, "no-verdict": None}
 
 
 class WorkerChange(ChangeView):
-    """One worker in a run: withdraw, take back, a verdict by hand."""
+    """A worker in a run: withdrawal, return, verdict by hand, new link."""
 
     template_name = "selection/worker_change.html"
 
@@ -254,25 +260,29 @@ class WorkerChange(ChangeView):
         offers = []
         if run.status != Run.Status.ENDED:
             offers.append(
-                ActionOffer.of("take-back", "Take back", previews.take_back, run, keys)
+                ActionOffer.build_offer("take-back", "Take back", previews.take_back, run, keys)
                 if candidate.gone
-                else ActionOffer.of("withdraw", "Withdraw", previews.preview_withdrawal, run, keys)
+                else ActionOffer.build_offer(
+                    "withdraw", "Withdraw", previews.preview_withdrawal, run, keys
+                )
             )
             worker = candidate.worker
             offers.append(
-                ActionOffer.of(
+                ActionOffer.build_offer(
                     "link", "Replace the link", link_rotation.preview_rotation, run, worker
                 )
             )
-        words = {"accept": "Accept by hand", "reject": "Reject by hand"}
+        labels = {"accept": "Accept by hand", "reject": "Reject by hand"}
         offers += [
-            ActionOffer.of(do, words[do], manual_verdicts.preview_verdict, candidate, VERDICTS[do])
-            for do in words
-            if candidate.by_hand != VERDICTS[do]
+            ActionOffer.build_offer(
+                action, labels[action], manual_verdicts.preview_verdict, candidate, VERDICTS[action]
+            )
+            for action in labels
+            if candidate.by_hand != VERDICTS[action]
         ]
         if candidate.by_hand is not None:
             offers.append(
-                ActionOffer.of(
+                ActionOffer.build_offer(
                     "no-verdict",
                     "Undo the verdict by hand",
                     manual_verdicts.preview_verdict,
@@ -283,26 +293,28 @@ class WorkerChange(ChangeView):
         return offers
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        do, why, key = (
+        action, reason, key = (
             request.POST.get("do"),
             request.POST.get("why", ""),
             self.candidate.worker.key,
         )
         try:
-            if do in VERDICTS:
-                manual_verdicts.override_verdict(self.candidate, VERDICTS[do], self.who, why)
-            elif do == "withdraw":
-                roster.withdraw_workers(self.object, [key], self.who, why)
-            elif do == "take-back":
-                roster.take_back(self.object, [key], self.who, why)
-            elif do == "link":
-                link_rotation.rotate_worker_link(self.candidate, self.who, why)
+            if action in VERDICTS:
+                manual_verdicts.override_verdict(
+                    self.candidate, VERDICTS[action], self.username, reason
+                )
+            elif action == "withdraw":
+                roster.withdraw_workers(self.object, [key], self.username, reason)
+            elif action == "take-back":
+                roster.take_back(self.object, [key], self.username, reason)
+            elif action == "link":
+                link_rotation.rotate_worker_link(self.candidate, self.username, reason)
                 return self.redirect_to_worker()
             else:
                 raise Http404
         except Refused as refusal:
-            return self.again(refusal)
-        return self.done()
+            return self.redirect_refused(refusal)
+        return self.redirect_done()
 
     def redirect_to_worker(self) -> HttpResponseRedirect:
         messages.success(self.request, "The new link is on this page; the old one is dead.")
@@ -316,5 +328,6 @@ def change_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     ]
     wrap = model_admin.admin_site.admin_view
     return [
-        path(at, wrap(page.as_view(model_admin=model_admin)), name=name) for at, page, name in pages
+        path(route, wrap(page.as_view(model_admin=model_admin)), name=name)
+        for route, page, name in pages
     ]

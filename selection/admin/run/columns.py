@@ -1,4 +1,4 @@
-"""The columns of a run's workers, and the shapes of their verdicts."""
+"""Columns of the table of workers, and the shapes of verdicts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from selection.reports import WorkerStanding
 
-# In the order in which a requester asks for them, with a shape that tells them without colour.
+# In order of interest to a requester, with a shape that distinguishes them without colour.
 SHAPES = {
     "accepted": "▲",
     "settled in": "△",

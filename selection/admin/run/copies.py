@@ -1,4 +1,4 @@
-"""Copying a run into a draft, and holding two runs side by side."""
+"""Copying a run into a draft, and comparing two runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -53,16 +53,20 @@ class CopyPage(ChangeView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         form = CopyForm(request.POST)
         if form.is_valid():
-            given = form.cleaned_data
+            cleaned = form.cleaned_data
             try:
-                made = copies.copy_run(
-                    self.object, given["name"], given["same_seed"], self.who, given["why"]
+                copied = copies.copy_run(
+                    self.object,
+                    cleaned["name"],
+                    cleaned["same_seed"],
+                    self.username,
+                    cleaned["why"],
                 )
             except Refused as refusal:
                 form.add_error(None, str(refusal))
             else:
                 messages.success(request, "This is the copy, a draft: change what should differ.")
-                return redirect(object_url(made))
+                return redirect(object_url(copied))
         return self.render_to_response(self.get_context_data(form=form))
 
 
@@ -78,13 +82,13 @@ class ComparePage(Page):
         return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        run, asked = self.object, parse_id(self.request.GET.get("with", ""))
-        begun = scoped(Run, self.request).exclude(pk=run.pk).exclude(status=Run.Status.DRAFT)
-        offered = sorted(begun[:RUNS_OFFERED], key=lambda other: other.pool_id != run.pool_id)
-        other = get_object_or_404(begun, pk=asked) if asked is not None else None
+        run, pk = self.object, parse_id(self.request.GET.get("with", ""))
+        started = scoped(Run, self.request).exclude(pk=run.pk).exclude(status=Run.Status.DRAFT)
+        comparable = sorted(started[:RUNS_OFFERED], key=lambda other: other.pool_id != run.pool_id)
+        other = get_object_or_404(started, pk=pk) if pk is not None else None
         return super().get_context_data(
             **kwargs,
-            offered=offered,
+            offered=comparable,
             other=other,
             found=reports.compare_runs(run, other) if other else None,
         )

@@ -1,4 +1,4 @@
-"""The fields of a run's form that say who is in it: lists of ids, an earlier selection."""
+"""Fields of a run's form that decide on eligibility: lists of ids, an earlier selection."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def _list_field(label: str, about: str) -> LinesField:
     return LinesField(label=label, required=False, help_text=about, widget=widget)
 
 
-class WhoFields(forms.Form):
+class EligibilityFields(forms.Form):
     only_from = forms.ChoiceField(
         label="Only who was selected in",
         required=False,
@@ -31,6 +31,6 @@ class WhoFields(forms.Form):
 
 
 def selected_choices(runs: QuerySet[Run]) -> list[Any]:
-    """Those of these runs that have begun, the latest first."""
-    begun = runs.exclude(status=Run.Status.DRAFT).order_by("-id").values_list("pk", "name")
-    return [("", "Nobody in particular"), *begun[:LATEST]]
+    """Return the choices of runs that have started, the latest first."""
+    started = runs.exclude(status=Run.Status.DRAFT).order_by("-id").values_list("pk", "name")
+    return [("", "Nobody in particular"), *started[:LATEST]]

@@ -1,4 +1,4 @@
-"""The fields of a run's form that are not columns: options, quotas, an earlier run."""
+"""Fields of a run's form that are not columns: options, quotas, an earlier run."""
 
 from typing import Any
 
@@ -17,30 +17,29 @@ from unfold.widgets import (
 from selection.algorithms import ALGORITHMS, MEANINGS
 from selection.errors import Refused
 from selection.models import Pool, Run
-from selection.runs import algorithm_choices as choices
-from selection.runs import priors, quotas
+from selection.runs import algorithm_choices, priors, quotas
 from selection.runs.algorithm_choices import Setting
 
 # -- a field for each option that any algorithm has
 
 
 def setting_field(setting: Setting) -> forms.Field:
-    """Empty means the default, so that a later version's better default is not kept out."""
+    """Return an option's field. Empty means the default, also a later version's better one."""
     option = setting.option
-    about: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "label": setting.label,
         "required": False,
         "help_text": _help_text(setting),
     }
     if option.kind == "flag":
-        return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **about)
+        return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **arguments)
     if option.kind == "choice":
         choices = [(choice, choice.capitalize()) for choice in option.choices]
-        return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **about)
+        return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **arguments)
     attrs = {"placeholder": _format_default(option.default)}
     if option.kind == "integer":
-        return forms.IntegerField(widget=UnfoldAdminIntegerFieldWidget(attrs), **about)
-    return forms.FloatField(widget=UnfoldAdminDecimalFieldWidget(attrs), **about)
+        return forms.IntegerField(widget=UnfoldAdminIntegerFieldWidget(attrs), **arguments)
+    return forms.FloatField(widget=UnfoldAdminDecimalFieldWidget(attrs), **arguments)
 
 
 def _format_default(value: Any) -> str:
@@ -48,7 +47,7 @@ def _format_default(value: Any) -> str:
 
 
 def _help_text(setting: Setting) -> str:
-    """The option's own sentence; who reads it is hidden where a script shows only what is read."""
+    """Return the option's description; its algorithms are hidden if a script filters the fields."""
     users = format_html('<span class="cs-noscript"> Read by {}.</span>', ", ".join(setting.titles))
     meanings = format_html_join(
         "",
@@ -62,19 +61,21 @@ def _help_sentences(setting: Setting) -> list[str]:
     return [choice for choice in setting.option.choices if choice in MEANINGS]
 
 
-SETTINGS = {f"option_{setting.option.name}": setting for setting in choices.list_settings()}
+ALGORITHM_OPTIONS = {
+    f"option_{setting.option.name}": setting for setting in algorithm_choices.list_settings()
+}
 OptionFields: Any = type(
     "OptionFields",
     (forms.Form,),
-    {name: setting_field(setting) for name, setting in SETTINGS.items()},
+    {name: setting_field(setting) for name, setting in ALGORITHM_OPTIONS.items()},
 )
 
 
 def options_given(algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
-    """What was set, of what this algorithm reads, where it is not the default."""
+    """Return the options that the algorithm reads and that differ from the default."""
     return {
         setting.option.name: cleaned[name]
-        for name, setting in SETTINGS.items()
+        for name, setting in ALGORITHM_OPTIONS.items()
         if algorithm in setting.algorithms
         and cleaned.get(name) not in (None, "", setting.option.default)
     }
@@ -102,7 +103,6 @@ class QuotaFields(forms.Form):
     )
 
     def clean_quota_attribute(self) -> str:
-        """Columns are kept in small letters."""
         return str(self.cleaned_data["quota_attribute"]).strip()
 
     def clean_quota_lines(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class QuotaFields(forms.Form):
 
 
 def attribute_choices(pool: Pool | None, chosen: str) -> list[tuple[str, str]]:
-    """What this pool's workers have; run_form.js does the same when another pool is chosen."""
+    """Return the attributes of the pool's workers, as run_form.js does for another pool."""
     names = list(quotas.count_attribute_values(pool)) if pool else []
     if chosen and chosen not in names:
         names.append(chosen)  # so that the refusal names it
@@ -146,7 +146,7 @@ class KindsField(forms.Form):
 
 # -- an earlier run to learn from
 
-KEPT = "kept"
+KEEP_PRIOR = "kept"
 
 
 class LearnField(forms.Form):
@@ -165,18 +165,20 @@ class LearnField(forms.Form):
 
 
 def learn_choices(run: Run, runs: QuerySet[Run]) -> list[Any]:
-    """Earlier ones of these runs by question set; what was taken over before comes first."""
+    """Return ended runs by question set; the prior taken over before comes first."""
     grouped: dict[str, list[tuple[str, str]]] = {}
     for source in priors.list_sources(runs):
         grouped.setdefault(source.question_set, []).append((str(source.pk), str(source)))
     learned = priors.learned_prior(run)
     nothing = "Nothing" if grouped or learned else "Nothing: no run with answers has ended yet"
-    kept = [(KEPT, f"As taken over from {learned}")] if learned else []
-    return [("", nothing), *kept, *grouped.items()]
+    current = [(KEEP_PRIOR, f"As taken over from {learned}")] if learned else []
+    return [("", nothing), *current, *grouped.items()]
 
 
 def prior_given(algorithm: str, chosen: str, run: Run) -> dict[str, Any]:
-    """The option ``prior`` for what was chosen, where this algorithm reads it."""
+    """Return the option ``prior`` for the choice, if the algorithm reads it."""
     if not chosen or not ALGORITHMS[algorithm].learns:
         return {}
-    return {"prior": run.options["prior"] if chosen == KEPT else priors.copy_prior(int(chosen))}
+    return {
+        "prior": run.options["prior"] if chosen == KEEP_PRIOR else priors.copy_prior(int(chosen))
+    }

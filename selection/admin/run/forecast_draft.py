@@ -1,4 +1,4 @@
-"""What a draft is expected to cost, whether it can end, and the ways out where it cannot."""
+"""The forecast of a draft: cost, ending, and changes with which it can end."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,29 +23,29 @@ from .changes import ChangeView
 
 @dataclass(frozen=True)
 class PossibleChange:
-    """A button that changes the draft so that it can end: its words, and what it sends."""
+    """A button that changes the draft so that it can end: its label and its form data."""
 
     words: str
     sends: dict[str, Any] = field(default_factory=dict)
 
 
 def draft_facts(run: Run) -> dict[str, Any]:
-    """What the draft's page shows of it."""
-    found = draft_forecast.draft_forecast(run)
-    if found is None:
+    """Return the context of the draft's page."""
+    forecast = draft_forecast.draft_forecast(run)
+    if forecast is None:
         return {"expected": None, "cannot_expect": _draft_refusal(run)}
-    row = found.own
+    row = forecast.own
     band = (row.answers or [row.median or 0] * 3) if row else []
-    said = describe_ending(row, found.plan.questions) if row else ("", "")
+    ending = describe_ending(row, forecast.plan.questions) if row else ("", "")
     return {
-        "expected": found,
-        "planning": found.planning,
-        "percent": round(100 * forecast_requests.forecast_progress(found.planning)),
-        "believed": forecast_requests.stored_belief(found.planning).words,
-        "ends": said[0],
-        "verdict": said[1],
-        "costs": [cost_words(many, run.price, run.currency) for many in band],
-        "ways": possible_changes(run, found),
+        "expected": forecast,
+        "planning": forecast.planning,
+        "percent": round(100 * forecast_requests.forecast_progress(forecast.planning)),
+        "believed": forecast_requests.stored_belief(forecast.planning).words,
+        "ends": ending[0],
+        "verdict": ending[1],
+        "costs": [cost_words(answers, run.price, run.currency) for answers in band],
+        "ways": possible_changes(run, forecast),
     }
 
 
@@ -57,48 +57,52 @@ def _draft_refusal(run: Run) -> str:
     return ""
 
 
-def possible_changes(run: Run, found: DraftForecast) -> list[PossibleChange]:
-    """The changes with which it is expected to end; none where it does as it is."""
-    row, best, this_set = found.own, found.best, found.this_set
+def possible_changes(run: Run, forecast: DraftForecast) -> list[PossibleChange]:
+    """Return the changes with which it is expected to end; none if it already is."""
+    row, best, current_set = forecast.own, forecast.best, forecast.this_set
     if row is not None and row.feasible:
         return []
-    made = []
-    if this_set is not None and this_set.feasible:
-        words = f"Promise it on this question set: about {this_set.median:,} answers"
-        made.append(PossibleChange(words, {"accuracy": this_set.options["accuracy"]}))
+    changes = []
+    if current_set is not None and current_set.feasible:
+        label = f"Promise it on this question set: about {current_set.median:,} answers"
+        changes.append(PossibleChange(label, {"accuracy": current_set.options["accuracy"]}))
     if best is not None and best.feasible and (row is None or key_of(best) != key_of(row)):
-        words = f"Take {best.title}: about {best.median:,} answers"
-        made.append(PossibleChange(words, {"row": key_of(best)}))
+        label = f"Take {best.title}: about {best.median:,} answers"
+        changes.append(PossibleChange(label, {"row": key_of(best)}))
     if row is not None and run.epsilon < (row.epsilon_at_end or 0.0) < 1:
-        words = f"Allow ε = {row.epsilon_at_end:g}"
-        made.append(PossibleChange(words, {"epsilon": row.epsilon_at_end}))
+        label = f"Allow ε = {row.epsilon_at_end:g}"
+        changes.append(PossibleChange(label, {"epsilon": row.epsilon_at_end}))
     if row is not None and row.out_of_budget and not row.fixed_budget:
-        made.append(PossibleChange("Take the budget's limit away", {"budget": "none"}))
-    return made
+        changes.append(PossibleChange("Take the budget's limit away", {"budget": "none"}))
+    return changes
 
 
 def price_algorithms(run: Run) -> dict[str, Any]:
-    """For a run in a form: by algorithm what it would cost, in words; what fits, and what would
-    go wrong with its own. Empty where nothing can be forecast."""
+    """Return the price of each algorithm for a run in a form, the recommendation, and a warning.
+
+    Empty if nothing can be forecast.
+    """
     try:
         rows = draft_forecast.quick_forecast(run)
     except Refused:
         return {}
     if not rows:
         return {}
-    usual = [row for row in rows if not describe_variant(row.options)]
-    asked = [row for row in rows if describe_variant(row.options) == describe_variant(run.options)]
-    shown = {row.algorithm: row for row in [*rows, *usual, *asked]}
-    own, best = shown.get(run.algorithm), rows[0]
+    defaults = [row for row in rows if not describe_variant(row.options)]
+    configured = [
+        row for row in rows if describe_variant(row.options) == describe_variant(run.options)
+    ]
+    by_algorithm = {row.algorithm: row for row in [*rows, *defaults, *configured]}
+    current, best = by_algorithm.get(run.algorithm), rows[0]
     return {
-        "prices": {name: _describe_price(run, row) for name, row in shown.items()},
+        "prices": {name: _describe_price(run, row) for name, row in by_algorithm.items()},
         "fits": {
             "algorithm": best.algorithm,
             "accuracy": best.options.get("accuracy", ""),
             "words": f"Recommended for these: {best.title}, {_describe_price(run, best)}.",
             "ends": best.feasible,
         },
-        "warning": "" if own is None or own.feasible else own.why,
+        "warning": "" if current is None or current.feasible else current.why,
     }
 
 
@@ -111,7 +115,7 @@ def _describe_price(run: Run, row: Forecast) -> str:
 
 
 class ExpectedPage(ChangeView):
-    """Buttons of the draft's page: work it out, or take a way out. There is nothing to get."""
+    """Buttons of the draft's page: request a forecast, or apply a change."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return redirect(object_url(self.object))
@@ -120,22 +124,22 @@ class ExpectedPage(ChangeView):
         try:
             if request.POST.get("do") == "change":
                 return self._apply_change()
-            draft_forecast.request_draft_forecast(self.object, self.who)
+            draft_forecast.request_draft_forecast(self.object, self.username)
         except Refused as refusal:
             messages.error(request, str(refusal))
         return redirect(object_url(self.object))
 
     def _apply_change(self) -> HttpResponse:
-        sent, wanted = self.request.POST, dict[str, Any]()
-        meant = sent.get("accuracy")
+        sent, changes = self.request.POST, dict[str, Any]()
+        accuracy = sent.get("accuracy")
         if "row" in sent:
-            wanted["algorithm"], _, meant = sent["row"].partition("|")
+            changes["algorithm"], _, accuracy = sent["row"].partition("|")
         if "epsilon" in sent:
-            wanted["epsilon"] = _parse_number(sent["epsilon"])
+            changes["epsilon"] = _parse_number(sent["epsilon"])
         if "budget" in sent:
-            wanted["budget"] = None
-        drafts.change_draft(self.object, wanted, meant, self.who)
-        return self.done("The draft is changed; nothing goes out until you start it.")
+            changes["budget"] = None
+        drafts.change_draft(self.object, changes, accuracy, self.username)
+        return self.redirect_done("The draft is changed; nothing goes out until you start it.")
 
 
 def _parse_number(text: str) -> float:

@@ -1,4 +1,4 @@
-"""What a run will still take, as its page says it."""
+"""The forecast of a run under way, as sentences for its page."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from selection.runs import money
 
 @dataclass(frozen=True)
 class RunningForecast:
-    """Sentences, and parts of one; all may be empty."""
+    """Sentences and parts of sentences; all may be empty."""
 
     why: str
     spent: str
@@ -26,35 +26,36 @@ class RunningForecast:
 
 
 def running_forecast(run: Run, progress: Progress) -> RunningForecast | None:
-    """None for a run that is not under way."""
-    found = reports.forecast_remaining(run, progress)
-    if found is None:
+    """Return the sentences, or None if the run is not under way."""
+    forecast = reports.forecast_remaining(run, progress)
+    if forecast is None:
         return None
-    spent = f"{_format_cost(run, found.paid)} given so far, and {_format_cost(run, found.committed)} out now."
-    if found.median is None:
-        return RunningForecast(found.why, spent)
-    low, median, high = found.answers or [found.median] * 3
+    paid, committed = _format_cost(run, forecast.paid), _format_cost(run, forecast.committed)
+    spent = f"{paid} given so far, and {committed} out now."
+    if forecast.median is None:
+        return RunningForecast(forecast.why, spent)
+    low, median, high = forecast.answers or [forecast.median] * 3
     return RunningForecast(
         why="",
         spent=spent,
         to_come=_format_range(run, low, high),
         likely=_format_cost(run, median),
-        certain=low == high and found.answers is not None,
-        few=found.answers is None,
-        time=found.time,
-        cut=_describe_early_end(run, found),
-        everybody=_describe_full_test(run, found.everybody),
-        basis=_basis(found),
+        certain=low == high and forecast.answers is not None,
+        few=forecast.answers is None,
+        time=forecast.time,
+        cut=_describe_early_end(run, forecast),
+        everybody=_describe_full_test(run, forecast.everybody),
+        basis=_basis(forecast),
     )
 
 
-def _basis(found: reports.RunningForecast) -> str:
-    """Return how many simulations there were and how many finish; empty where none were needed."""
-    if not found.runs:
+def _basis(forecast: reports.RunningForecast) -> str:
+    """Return the number of simulations and of those that finish; empty if none were needed."""
+    if not forecast.runs:
         return ""
-    few = "" if found.answers else f" Too few simulations yet for a range ({found.runs})."
-    of = count_noun(found.runs, "simulation")
-    return f"Finished in {found.finished} of {of}, played on from where it stood.{few}"
+    few = "" if forecast.answers else f" Too few simulations yet for a range ({forecast.runs})."
+    simulations = count_noun(forecast.runs, "simulation")
+    return f"Finished in {forecast.finished} of {simulations}, played on from where it stood.{few}"
 
 
 def _format_range(run: Run, low: int, high: int) -> str:
@@ -69,22 +70,24 @@ def _format_cost(run: Run, answers: int) -> str:
     return f"{answers:,} answer{'' if answers == 1 else 's'}{f' ({cost})' if cost else ''}"
 
 
-def _describe_early_end(run: Run, found: reports.RunningForecast) -> str:
-    """That it may end before its promise holds."""
-    if found.kept is None or found.kept >= 0.95 or run.fixed_budget:
+def _describe_early_end(run: Run, forecast: reports.RunningForecast) -> str:
+    """Return a warning if the run may end before its guarantee holds."""
+    if forecast.kept is None or forecast.kept >= 0.95 or run.fixed_budget:
         return ""
-    cut = found.runs - found.finished
-    chance = f"In {cut} of {count_noun(found.runs, 'simulation')} questions or money end first"
-    if found.epsilon is None or found.epsilon >= 1:
+    unfinished = forecast.runs - forecast.finished
+    chance = (
+        f"In {unfinished} of {count_noun(forecast.runs, 'simulation')} questions or money end first"
+    )
+    if forecast.epsilon is None or forecast.epsilon >= 1:
         return f"{chance}, and nothing is guaranteed by then."
-    return f"{chance}, mostly with ε = {reports.rounded_up(found.epsilon):g} guaranteed by then."
+    return f"{chance}, mostly with ε = {reports.rounded_up(forecast.epsilon):g} guaranteed by then."
 
 
-def _describe_full_test(run: Run, other: reports.FullTestForecast | None) -> str:
-    if other is None:
+def _describe_full_test(run: Run, full_test: reports.FullTestForecast | None) -> str:
+    if full_test is None:
         return ""
     return (
-        f"Asking everybody {other.questions:,} questions, as many as the worker asked most will "
-        f"have, takes {_format_cost(run, other.answers)} in all, promises nothing, and may be "
-        f"{reports.rounded_up(other.epsilon):g} short."
+        f"Asking everybody {full_test.questions:,} questions, as many as the worker asked most "
+        f"will have, takes {_format_cost(run, full_test.answers)} in all, promises nothing, and "
+        f"may be {reports.rounded_up(full_test.epsilon):g} short."
     )

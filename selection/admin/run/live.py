@@ -1,10 +1,10 @@
-"""What of a run's page changes while it goes on, in pieces; a refresh sends those that changed.
+"""Parts of a run's page that change while it is running; a refresh sends only those that changed.
 
-A browser names the state that it has (If-None-Match). When nothing changed it gets 304; else the
-pieces that differ, or all of them if that state is not remembered any more. However many pages are
-open, the pieces are made once for each state of the run, and less often where that is costly: of a
-large pool, a few seconds after a step. All that is remembered is in the cache,
-and is made anew where that is empty or away.
+A browser names the state that it shows (If-None-Match). If nothing changed it gets 304, else the
+parts that differ, or all parts if its state is no longer cached. However many pages are open, the
+parts are rendered once per state of the run, and less often if that is costly: for a large pool,
+a few seconds after a step. Everything cached is rendered anew if the cache is empty or
+unreachable.
 """
 
 import logging
@@ -50,22 +50,22 @@ PARTS = [
     "choices",
     "pages",
 ]
-# What depends on the clock alone, as "12 answers a minute", is so old at most.
+# Maximum age of values that depend on the clock alone, for example "12 answers a minute".
 FRESH_SECONDS = 5
-# What takes more of a processor's time than this to make is made again after four times as long.
+# Pieces that take more processor time than this are reused for four times as long.
 COSTLY_SECONDS = 0.5
-REST = 4
-# A page that was hidden for longer gets all pieces again.
+REST_FACTOR = 4
+# A page that was hidden for longer than this gets all pieces again.
 KNOWN_SECONDS = 120
 
 
-def live_context(run: Run, asked: QueryDict) -> dict[str, Any]:
-    """All that the pieces of a run that has begun are made of, for this query string."""
-    seen = reports.run_standings(run)
-    lines, fit, signs = seen.lines, seen.fit, reports.find_signs(run)
-    needs, promised = (
+def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
+    """Return the context of all parts of a started run for this query string."""
+    standings = reports.run_standings(run)
+    lines, fit, signs = standings.lines, standings.fit, reports.find_signs(run)
+    alerts, guarantee = (
         reports.list_alerts(run, fit, signs),
-        reports.promise_status(run, seen.named, fit),
+        reports.promise_status(run, standings.named, fit),
     )
     progress = reports.read_progress(run)
     return {
@@ -81,9 +81,9 @@ def live_context(run: Run, asked: QueryDict) -> dict[str, Any]:
         "workers": len(lines) // len(run.skills),
         "skills": reports.skill_lines(run, lines),
         "quotas": reports.quota_lines(run, lines),
-        "promised": promised,
+        "promised": guarantee,
         "proof": reports.current_guarantee(run, lines),
-        "concerns": [need for need in needs if need.kind not in _named_in(promised)],
+        "concerns": [alert for alert in alerts if alert.kind not in _alerts_in_verdict(guarantee)],
         "signs": signs,
         "population": population_chart.draw_population(fit.population) if fit.population else None,
         "interval": reports.interval_meaning(run),
@@ -92,18 +92,20 @@ def live_context(run: Run, asked: QueryDict) -> dict[str, Any]:
         "doubt": priors.prior_doubt(run),
         "ahead": forecast_running.running_forecast(run, progress),
         "chart": progress_chart.draw_progress(reports.read_history(run, 100), len(lines)),
-        "table": table.build_table(run, lines, asked),
+        "table": table.build_table(run, lines, query),
     }
 
 
-def _named_in(promised: reports.GuaranteeStatus) -> set[str]:
-    """Return the kinds of needs that the page's verdict names itself."""
-    return {"review", "fit", "sharing"} if promised.verdict == reports.WEAKENED else {"review"}
+def _alerts_in_verdict(guarantee: reports.GuaranteeStatus) -> set[str]:
+    """Return the kinds of alerts that the page's verdict states itself."""
+    return {"review", "fit", "sharing"} if guarantee.verdict == reports.WEAKENED else {"review"}
 
 
 @dataclass(frozen=True)
 class PagePieces:
-    """parts  HTML by the name of the part
+    """The rendered parts of a page.
+
+    parts  HTML by the name of the part
     rows   HTML of each row of the table, by its id and in order
     """
 
@@ -116,17 +118,17 @@ class PagePieces:
 
     @property
     def tag(self) -> str:
-        """Other pieces, or another order of the rows, have another."""
+        """A digest of all pieces and of the order of the rows."""
         return short_digest(repr(self.part_digests), 12)
 
-    def since(self, known: dict[str, str]) -> dict[str, Any]:
-        """What a page lacks that has pieces of these digests."""
-        now = self.part_digests
+    def since(self, digests: dict[str, str]) -> dict[str, Any]:
+        """Return the pieces that a page with these digests lacks."""
+        current = self.part_digests
         order = list(self.rows)
         return {
-            "parts": {n: html for n, html in self.parts.items() if known.get(n) != now[n]},
-            "rows": {n: html for n, html in self.rows.items() if known.get(n) != now[n]},
-            "order": order if [n for n in known if n not in self.parts] != order else None,
+            "parts": {n: html for n, html in self.parts.items() if digests.get(n) != current[n]},
+            "rows": {n: html for n, html in self.rows.items() if digests.get(n) != current[n]},
+            "order": order if [n for n in digests if n not in self.parts] != order else None,
         }
 
 
@@ -135,7 +137,7 @@ def short_digest(text: str, size: int = 6) -> str:
 
 
 def render_pieces(context: dict[str, Any]) -> PagePieces:
-    """The pieces for this context. Nothing in them depends on who looks, and none is a secret."""
+    """Return the pieces. They depend on no user and contain no secret, so all users share them."""
     parts = {part: render_to_string(f"selection/live/{part}.html", context) for part in PARTS}
     rows = {}
     for row in context["table"].rows:
@@ -150,16 +152,18 @@ def render_pieces(context: dict[str, Any]) -> PagePieces:
 
 
 def remember_pieces(run: Run, pieces: PagePieces) -> None:
-    """So that the page that has them can be told what changed."""
+    """Cache the digests of the pieces, so that a later refresh sends only the differences."""
     _read_cache(
-        lambda: cache.set(_digest_known(run, pieces.tag), pieces.part_digests, KNOWN_SECONDS)
+        lambda: cache.set(_digests_key(run, pieces.tag), pieces.part_digests, KNOWN_SECONDS)
     )
 
 
 @method_decorator(gzip_page, name="dispatch")
 class LiveView(Page):
-    """A refresh. It is compressed, and alone in that: it holds no token of a form and no link that
-    works as a password, so its length gives nothing away (BREACH).
+    """A refresh, the only compressed page.
+
+    It contains no form token and no link that works as a password, so its length reveals nothing
+    (BREACH).
     """
 
     permission_required = ["selection.view_run"]
@@ -169,56 +173,60 @@ class LiveView(Page):
         if run.status == Run.Status.DRAFT:
             return HttpResponse(status=204)
         pieces = self._current_pieces(run, request)
-        tag, known = pieces.tag, request.headers.get("If-None-Match", "").strip('W/"')
+        tag, known_tag = pieces.tag, request.headers.get("If-None-Match", "").strip('W/"')
         headers = {"ETag": f'"{tag}"', "Vary": "If-None-Match"}
-        if known == tag:
+        if known_tag == tag:
             return HttpResponseNotModified(headers=headers)
         remember_pieces(run, pieces)
-        past = _read_cache(lambda: cache.get(_digest_known(run, known))) or {}
+        digests = _read_cache(lambda: cache.get(_digests_key(run, known_tag))) or {}
         live = run.status == Run.Status.RUNNING
-        return JsonResponse({"live": live, **pieces.since(past)}, headers=headers)
+        return JsonResponse({"live": live, **pieces.since(digests)}, headers=headers)
 
     def _current_pieces(self, run: Run, request: HttpRequest) -> PagePieces:
         query = short_digest(request.GET.urlencode(), 12)
-        key, calm = (
+        short_key, long_key = (
             f"pieces:{_state_key(run)}:{query}",
-            f"pieces:{_state_key(run, STEPPING)}:{query}",
+            f"pieces:{_state_key(run, STEP_FIELDS)}:{query}",
         )
-        found = _read_cache(lambda: cache.get(key)) or _read_cache(lambda: cache.get(calm))
-        if found is None:
-            began = time.thread_time()
-            made = found = render_pieces(live_context(run, request.GET))
-            rest = _seconds_to_reuse(time.thread_time() - began)
-            _read_cache(lambda: cache.set(key, made, FRESH_SECONDS))
-            if rest:
-                _read_cache(lambda: cache.set(calm, made, rest))
-        return found
+        pieces = _read_cache(lambda: cache.get(short_key)) or _read_cache(
+            lambda: cache.get(long_key)
+        )
+        if pieces is None:
+            start = time.thread_time()
+            fresh = pieces = render_pieces(live_context(run, request.GET))
+            lifetime = _seconds_to_reuse(time.thread_time() - start)
+            _read_cache(lambda: cache.set(short_key, fresh, FRESH_SECONDS))
+            if lifetime:
+                _read_cache(lambda: cache.set(long_key, fresh, lifetime))
+        return pieces
 
 
 def _seconds_to_reuse(took: float) -> int:
-    """For how many seconds such costly pieces are sent again, whatever steps are taken."""
-    return round(REST * took) if took > COSTLY_SECONDS else 0
+    """Return for how long pieces this costly are sent again, even after steps of the engine."""
+    return round(REST_FACTOR * took) if took > COSTLY_SECONDS else 0
 
 
-# What each step of the engine changes.
-STEPPING = frozenset({"steps", "proof"})
+# The fields that each step of the engine changes.
+STEP_FIELDS = frozenset({"steps", "proof"})
 
 
-def _state_key(run: Run, besides: frozenset[str] = frozenset()) -> str:
-    """Another for whatever was done to the run, but what is said besides. Its memory changes with
-    its steps alone."""
-    left = besides | {"memory"}
-    fields = [field.attname for field in Run._meta.concrete_fields if field.attname not in left]
+def _state_key(run: Run, ignored: frozenset[str] = frozenset()) -> str:
+    """Return a digest that changes with the run, except with the fields in ``ignored``.
+
+    The engine's memory is left out: it changes only together with the step counter.
+    """
+    excluded = ignored | {"memory"}
+    fields = [field.attname for field in Run._meta.concrete_fields if field.attname not in excluded]
     event = run.events.order_by("-id").values_list("id", flat=True).first()
     return short_digest(repr([event, *(getattr(run, name) for name in fields)]), 12)
 
 
-def _digest_known(run: Run, tag: str) -> str:
+def _digests_key(run: Run, tag: str) -> str:
     return f"known:{run.pk}:{short_digest(tag, 12)}"
 
 
 def _read_cache(use: Callable[[], Any]) -> Any:
-    """What the cache says; None where it is away, as where it knows nothing."""
+    """Return the cached value; None on a miss or if the cache is unreachable."""
     try:
         return use()
     except Exception:

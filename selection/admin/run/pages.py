@@ -1,4 +1,4 @@
-"""A run's own page: how it stands, what it promises, its workers; and its buttons and downloads."""
+"""A run's own page with its guarantee and workers; its buttons and downloads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ from selection.worker import links
 
 from . import changes, copies, forecast_draft, live, table, worker_texts
 from .live import LiveView
-from .worker_card import WorkerPage, WorkerWhy
+from .worker_card import WorkerExplanationPage, WorkerPage
 
 VERBS = {
     "start": lifecycle.start_run,
@@ -34,9 +34,9 @@ VERBS = {
     "conclude": lifecycle.conclude_run,
     "take-up": lifecycle.take_up,
 }
-# Formats that stand on the page as buttons; the others are in a list.
+# Formats with a button on the page; the others are in a list.
 BUTTONS = ("csv", "xlsx")
-DONE = {
+DONE_MESSAGES = {
     "start": "The run has started: questions are going out.",
     "forget": "The run takes nothing over from an earlier one any more.",
     "pause": "The run is paused: nothing more goes out, and nothing is counted.",
@@ -49,7 +49,7 @@ DONE = {
 
 
 class RunPage(Page):
-    """How the run stands. While it goes on, live.js asks for what changed (LiveView)."""
+    """State of the run. While it is active, live.js fetches the changes (LiveView)."""
 
     permission_required = ["selection.view_run"]
     template_name = "selection/run.html"
@@ -98,17 +98,23 @@ class RunPage(Page):
         }
 
     def _allowed_formats(self) -> dict[str, list[tuple[exports.Format, str]]]:
-        """By group, those that whoever looks may take, besides those that have a button; and why
-        the pay must be said with it, if so."""
+        """Return by audience the formats without a button of their own that the user may download.
+
+        With each comes the reason why the pay must be entered for it, or "".
+        """
         run = self.object
         return {
-            group: [(each, each.lacks(run)) for each in formats if all(map(self.may, each.asks))]
+            group: [
+                (export_format, export_format.lacks(run))
+                for export_format in formats
+                if all(map(self.may, export_format.asks))
+            ]
             for group, formats in exports.formats_by_audience(without=BUTTONS).items()
         }
 
 
 class RunVerb(Page):
-    """Start, pause, resume or stop. Stopping is for good, so a page asks before."""
+    """Buttons such as start and pause. Stopping is final, so a page asks for confirmation."""
 
     permission_required = ["selection.change_run"]
     template_name = "selection/run_stop.html"
@@ -134,15 +140,15 @@ class RunVerb(Page):
         except Refused as refusal:
             messages.error(request, str(refusal))
         else:
-            messages.success(request, DONE[verb])
+            messages.success(request, DONE_MESSAGES[verb])
         return redirect(object_url(self.object))
 
 
 class Download(Page):
-    """A file made of the run. Once it has begun: a draft has nobody in it."""
+    """A file made of a started run: a draft has no workers."""
 
     def get_permission_required(self) -> Sequence[str]:
-        return ["selection.view_run", *ALSO_ASKED[self.kwargs["file"]]]
+        return ["selection.view_run", *EXTRA_PERMISSIONS[self.kwargs["file"]]]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         run: Run = self.object
@@ -153,7 +159,7 @@ class Download(Page):
 
 
 def _selected_csv(run: Run) -> HttpResponseBase:
-    """With what is true of the run on every row, as programs know it from this address."""
+    """Return the selection. Facts about the run are repeated in every row, as clients expect."""
     rows = reports.export_table(run)
     return csv_response(f"{run} selected", list(rows[0]) if rows else reports.COLUMNS, rows)
 
@@ -187,8 +193,8 @@ FILES = {
     "open.csv": _open_csv,
     "dump.json": _dump_response,
 }
-# Whoever has a worker's link answers as that worker: it is for those who may act on the run.
-ALSO_ASKED = {
+# A worker's link lets its holder answer as that worker, so it needs the right to change the run.
+EXTRA_PERMISSIONS = {
     "selected.csv": [],
     "links.csv": ["selection.change_run"],
     "open.csv": ["selection.view_question"],
@@ -197,26 +203,26 @@ ALSO_ASKED = {
 
 
 class PayForm(forms.Form):
-    """What a worker is paid for an answer, where a file is to go by another pay than the run's."""
+    """A worker's pay per answer, if a file is to use another one than the run's."""
 
     pay = forms.DecimalField(required=False, min_value=0, max_digits=12, decimal_places=4)
 
 
 class Export(Page):
-    """What a run comes to, in one of the formats that there are."""
+    """The run's results in one of the export formats."""
 
     def get_permission_required(self) -> Sequence[str]:
-        found = exports.FORMATS.get(self.kwargs["format"])
-        return ["selection.view_run", *(found.asks if found else ())]
+        export_format = exports.FORMATS.get(self.kwargs["format"])
+        return ["selection.view_run", *(export_format.asks if export_format else ())]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if self.kwargs["format"] not in exports.FORMATS:
             raise Http404
-        said = PayForm(request.GET)
-        if not said.is_valid():
-            messages.error(request, f"The pay: {said.errors['pay'][0]}")
+        form = PayForm(request.GET)
+        if not form.is_valid():
+            messages.error(request, f"The pay: {form.errors['pay'][0]}")
             return redirect(object_url(self.object))
-        pay = said.cleaned_data["pay"]
+        pay = form.cleaned_data["pay"]
         try:
             return file_response(exports.make_file(self.object, self.kwargs["format"], pay=pay))
         except Refused as refusal:
@@ -225,31 +231,40 @@ class Export(Page):
 
 
 class Report(Page):
-    """The report to read here; in whichever state the run is."""
+    """The report as a page, for a run in any state."""
 
     permission_required = ["selection.view_run"]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        words = exports.render_page(self.object, object_url(self.object))
-        return HttpResponse(words, headers={"Content-Security-Policy": exports.content_policy()})
+        page = exports.render_page(self.object, object_url(self.object))
+        return HttpResponse(page, headers={"Content-Security-Policy": exports.content_policy()})
 
 
-# Addresses that were there before there were more formats.
-NAMED = {"selected.json": "json", "answers.csv": "answers"}
+# Addresses from before there were more formats.
+OLD_FILE_NAMES = {"selected.json": "json", "answers.csv": "answers"}
 
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
     page, live_page, worker, why, verb, download, export, report = (
         wrap(view.as_view(model_admin=model_admin))
-        for view in (RunPage, LiveView, WorkerPage, WorkerWhy, RunVerb, Download, Export, Report)
+        for view in (
+            RunPage,
+            LiveView,
+            WorkerPage,
+            WorkerExplanationPage,
+            RunVerb,
+            Download,
+            Export,
+            Report,
+        )
     )
     downloads = [
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
     ]
     downloads += [
         path(f"<int:pk>/{file}", export, {"format": name}, name=_url_name(file))
-        for file, name in NAMED.items()
+        for file, name in OLD_FILE_NAMES.items()
     ]
     return [
         *changes.change_urls(model_admin),

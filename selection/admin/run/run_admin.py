@@ -1,4 +1,4 @@
-"""Runs: the list, and the form of one that has not begun."""
+"""Runs: the list, and the form of a draft."""
 
 from typing import Any
 
@@ -16,14 +16,14 @@ from unfold.views import ChangeList
 from selection import reports
 from selection.admin.imports.importers import ANSWERS
 from selection.admin.imports.pages import import_urls
-from selection.admin.page import DeletedWhole, object_url
+from selection.admin.page import CountedDeletionMixin, object_url
 from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.admin.wizard.pages import guide_urls
 from selection.models import Pool, Run, Skill
 from selection.runs import algorithm_choices, lifecycle, quotas, validation
 
 from . import forecast_draft
-from .fields import SETTINGS
+from .fields import ALGORITHM_OPTIONS
 from .forms import PromiseForm, RunForm, SkillFormSet
 from .pages import run_urls
 
@@ -43,12 +43,12 @@ class RunList(ChangeList):
 
 
 @admin.register(Run)
-class RunAdmin(DeletedWhole, ScopedAdmin):
+class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     form = RunForm
     inlines = [SkillInline]
     actions = None
     change_form_outer_before_template = "selection/run_form_before.html"
-    list_display = ["name", "state", "counts", "to_come", "pool", "k", "algorithm", "created"]
+    list_display = ["name", "state", "counts", "remaining", "pool", "k", "algorithm", "created"]
     list_filter = ["status", "pool", "algorithm"]
     list_select_related = ["pool", "outlook"]
     search_fields = ["name"]
@@ -66,7 +66,7 @@ class RunAdmin(DeletedWhole, ScopedAdmin):
                     "delta",
                     "budget",
                     ("price", "currency"),
-                    *SETTINGS,
+                    *ALGORITHM_OPTIONS,
                     "learn_from",
                     "promises",
                 ]
@@ -154,7 +154,7 @@ class RunAdmin(DeletedWhole, ScopedAdmin):
         return f"{run.accepted} / {run.rejected} / {undecided} / {run.not_tested}"
 
     @display(description="still to come")
-    def to_come(self, run: Any) -> str:
+    def remaining(self, run: Any) -> str:
         if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
             return "–"
         return reports.summarise_forecast(run, getattr(run, "outlook", None), run.counted)
@@ -166,24 +166,24 @@ class RunAdmin(DeletedWhole, ScopedAdmin):
         return promises_html(run or Run(k=1), run.pool if run and run.pk else None)
 
     def promises_view(self, request: HttpRequest) -> HttpResponse:
-        """The promises for what stands in the form now, fetched by run_form.js."""
-        self._refuse_onlookers(request)
+        """Return the guarantees for the settings in the form, fetched by run_form.js."""
+        self._require_form_permission(request)
         form = PromiseForm(request.GET, request=request)
         return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
 
-    def _refuse_onlookers(self, request: HttpRequest) -> None:
-        """What a form fetches is for those who have the form."""
+    def _require_form_permission(self, request: HttpRequest) -> None:
+        """Raise PermissionDenied unless the user may open the form that fetches this."""
         if not (self.has_add_permission(request) or self.has_change_permission(request)):
             raise PermissionDenied
 
     def prices_view(self, request: HttpRequest) -> HttpResponse:
-        """What each algorithm would cost for what stands in the form, fetched by run_form.js."""
-        self._refuse_onlookers(request)
+        """Return each algorithm's price for the settings in the form, fetched by run_form.js."""
+        self._require_form_permission(request)
         run = PromiseForm(request.GET, request=request).priced_run()
         return JsonResponse(forecast_draft.price_algorithms(run) if run else {})
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """A bare address is the guided start's: whoever wants the whole form says so."""
+        """Redirect to the guided start, unless the query asks for the whole form."""
         if request.method == "GET" and not request.GET:
             return redirect("admin:selection_run_begin")
         return super().add_view(request, *args, **kwargs)
@@ -201,18 +201,18 @@ class RunAdmin(DeletedWhole, ScopedAdmin):
         return super().change_view(request, object_id, *args, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Run, form: RunForm, change: bool) -> None:
-        """Only what the form shows: never a status that has moved on meanwhile."""
+        """Save only the form's fields: the status may have changed meanwhile."""
         if change:
             obj.save(update_fields=[*RunForm.Meta.fields, *RunForm.Meta.computed])
 
     def save_related(
         self, request: HttpRequest, form: RunForm, formsets: list[SkillFormSet], change: bool
     ) -> None:
-        """A new run is created here, because its skills belong to it from the beginning."""
+        """Create a new run here, together with its skills."""
         if change:
             super().save_related(request, form, formsets, change)
         else:
-            lifecycle.create_run(form.instance, formsets[0].taken())
+            lifecycle.create_run(form.instance, formsets[0].new_skills())
 
     def response_add(
         self, request: HttpRequest, obj: Run, post_url_continue: str | None = None
@@ -230,7 +230,7 @@ class RunAdmin(DeletedWhole, ScopedAdmin):
         messages.success(request, "The run is saved. Nothing goes out until you start it.")
         return redirect(object_url(run))
 
-    # -- around it
+    # -- addresses and deletion
 
     def get_urls(self) -> list[URLPattern]:
         promises = self.admin_site.admin_view(self.promises_view)
@@ -248,12 +248,12 @@ class RunAdmin(DeletedWhole, ScopedAdmin):
         return {"workers' results": item.candidates.all(), "answers": item.answers.all()}
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        going = isinstance(obj, Run) and obj.status in {Run.Status.RUNNING, Run.Status.PAUSED}
-        return super().has_delete_permission(request, obj) and not going
+        active = isinstance(obj, Run) and obj.status in {Run.Status.RUNNING, Run.Status.PAUSED}
+        return super().has_delete_permission(request, obj) and not active
 
 
 def promises_html(run: Run, pool: Pool | None) -> SafeString:
-    """The sentence of each algorithm, or what stands in the way of one; and the pool's groups."""
+    """Return each algorithm's guarantee or the refusals as HTML, and the pool's attributes."""
     workers = validation.expected_workers(run, pool.workers.count()) if pool else 0
     context = {
         "workers": workers,

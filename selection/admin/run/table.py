@@ -16,7 +16,7 @@ from .columns import COLUMNS, KEYS, SHAPES, VERDICTS, TableColumn
 
 PER_PAGE = 100
 PRESENCES = ["invited", "active", "gone"]
-# Attributes with more values than that are names rather than groups.
+# An attribute with more values than this identifies workers rather than groups them.
 MOST_VALUES = 20
 
 
@@ -40,7 +40,10 @@ class FilterChoice:
 
 @dataclass(frozen=True)
 class TableRow:
-    """border  how many are selected, where the selection ends above this row; else 0"""
+    """A worker's row.
+
+    border  the number of selected workers if the selection ends above this row, else 0
+    """
 
     line: WorkerStanding
     place: int | None
@@ -61,7 +64,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class PageLink:
-    """query is empty for what is left out between two numbers."""
+    """A link to a page; an ellipsis between two numbers has no query."""
 
     words: str
     query: str
@@ -83,30 +86,30 @@ class Table:
     everybody: str
 
 
-def build_table(run: Run, lines: Sequence[WorkerStanding], asked: QueryDict) -> Table:
-    """The part of the lines that this query string asks for; nonsense in it is passed over."""
-    every, skill = lines, asked.get("skill", "")
-    lines = [line for line in every if skill in ("", str(line.number))]
-    found = _search_lines(run, lines, asked)
-    there = [
-        line for line in found if _matches_filter(_presence_key(line), asked.get("presence", ""))
+def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> Table:
+    """Return the rows that the query string asks for; invalid values in it are ignored."""
+    all_lines, skill = lines, query.get("skill", "")
+    lines = [line for line in all_lines if skill in ("", str(line.number))]
+    matching = _search_lines(run, lines, query)
+    present = [
+        line for line in matching if _matches_filter(_presence_key(line), query.get("presence", ""))
     ]
-    kept = [line for line in there if _has_verdict(line, asked.get("verdict", ""))]
-    kept = _sort_lines(kept, asked.get("sort", ""))
-    page = Paginator(kept, PER_PAGE).get_page(asked.get("page"))
+    shown = [line for line in present if _has_verdict(line, query.get("verdict", ""))]
+    shown = _sort_lines(shown, query.get("sort", ""))
+    page = Paginator(shown, PER_PAGE).get_page(query.get("page"))
     return Table(
-        rows=_page_rows(lines, kept, page, asked.get("sort", "")),
+        rows=_page_rows(lines, shown, page, query.get("sort", "")),
         page=page,
-        headings=[_column_heading(column, asked) for column in COLUMNS],
-        choices=_filter_choices(there, asked),
-        presences=_presence_choices(found, asked),
-        pages=_page_links(page, asked),
-        previous=query_string(asked, page=page.number - 1) if page.has_previous() else "",
-        next=query_string(asked, page=page.number + 1) if page.has_next() else "",
-        found=len(kept),
-        skills=_skill_choices(every, asked),
+        headings=[_column_heading(column, query) for column in COLUMNS],
+        choices=_filter_choices(present, query),
+        presences=_presence_choices(matching, query),
+        pages=_page_links(page, query),
+        previous=query_string(query, page=page.number - 1) if page.has_previous() else "",
+        next=query_string(query, page=page.number + 1) if page.has_next() else "",
+        found=len(shown),
+        skills=_skill_choices(all_lines, query),
         everybody=query_string(
-            asked, q=None, verdict=None, presence=None, attribute=None, page=None
+            query, q=None, verdict=None, presence=None, attribute=None, page=None
         ),
     )
 
@@ -114,32 +117,34 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], asked: QueryDict) -> 
 _ORDERS = {order for name in KEYS for order in (name, f"-{name}")}
 
 
-# -- which lines
+# -- filters and order
 
 
-def _search_lines(run: Run, lines: list[WorkerStanding], asked: QueryDict) -> list[WorkerStanding]:
-    search, group = asked.get("q", "").strip().casefold(), asked.get("attribute", "")
-    among = _candidates_with_attribute(run, group) if "=" in group else None
+def _search_lines(run: Run, lines: list[WorkerStanding], query: QueryDict) -> list[WorkerStanding]:
+    search, group = query.get("q", "").strip().casefold(), query.get("attribute", "")
+    candidates = _candidates_with_attribute(run, group) if "=" in group else None
     return [
         line
         for line in lines
-        if (among is None or line.candidate in among)
+        if (candidates is None or line.candidate in candidates)
         and (search in line.worker.casefold() or search in line.name.casefold())
     ]
 
 
 def _candidates_with_attribute(run: Run, group: str) -> Collection[int]:
-    """The candidates of workers with this value of an attribute, as in "language=English"."""
+    """Return the candidates of workers with the attribute "name=value"."""
     attribute, _, value = group.partition("=")
     rows = run.candidates.values_list("pk", "worker__attributes")
-    return {pk for pk, given in rows if quotas.value_of(given, attribute) == value}
+    return {pk for pk, attributes in rows if quotas.value_of(attributes, attribute) == value}
 
 
 def attribute_values(run: Run) -> dict[str, list[str]]:
-    """What the workers can be told apart by: the values of each attribute that has a few."""
-    found = quotas.count_attribute_values(run.pool)
+    """Return the values of each attribute that can serve as a filter, having a few values."""
+    counts_by_name = quotas.count_attribute_values(run.pool)
     return {
-        name: sorted(counts) for name, counts in found.items() if 1 < len(counts) <= MOST_VALUES
+        name: sorted(counts)
+        for name, counts in counts_by_name.items()
+        if 1 < len(counts) <= MOST_VALUES
     }
 
 
@@ -147,12 +152,12 @@ def _presence_key(line: WorkerStanding) -> str:
     return line.presence if line.presence in PRESENCES else "gone"
 
 
-def _matches_filter(value: str, wanted: str) -> bool:
-    return wanted in ("", value)
+def _matches_filter(value: str, chosen: str) -> bool:
+    return chosen in ("", value)
 
 
-def _has_verdict(line: WorkerStanding, wanted: str) -> bool:
-    return _matches_filter(line.verdict, wanted) or (wanted == "selected" and line.selected)
+def _has_verdict(line: WorkerStanding, chosen: str) -> bool:
+    return _matches_filter(line.verdict, chosen) or (chosen == "selected" and line.selected)
 
 
 def _sort_lines(lines: list[WorkerStanding], order: str) -> list[WorkerStanding]:
@@ -160,36 +165,36 @@ def _sort_lines(lines: list[WorkerStanding], order: str) -> list[WorkerStanding]
     return sorted(lines, key=key, reverse=order.startswith("-")) if key else lines
 
 
-# -- how they are shown
+# -- presentation
 
 
 def _page_rows(
-    lines: list[WorkerStanding], kept: list[WorkerStanding], page: Page, order: str
+    lines: list[WorkerStanding], shown: list[WorkerStanding], page: Page, order: str
 ) -> list[TableRow]:
-    """Only the page's. In order of merit the border is drawn between the selected and the rest."""
+    """Return the page's rows. In order of merit a border separates the selected from the rest."""
     places = _selected_places(lines)
     selected = Counter(line.number for line in lines if line.selected)
-    ladder = order not in _ORDERS and any(line.answers for line in lines)
+    by_merit = order not in _ORDERS and any(line.answers for line in lines)
     start = max(0, page.start_index() - 1)
-    before = [None, *kept[start : start + PER_PAGE]] if not start else kept[start - 1 :]
+    predecessors = [None, *shown[start : start + PER_PAGE]] if not start else shown[start - 1 :]
     return [
         TableRow(
             line,
             places.get(line.candidate),
-            selected[line.number] if ladder and _is_border(last, line) else 0,
+            selected[line.number] if by_merit and _is_border(previous, line) else 0,
         )
-        for last, line in zip(before, page, strict=False)
+        for previous, line in zip(predecessors, page, strict=False)
     ]
 
 
-def _is_border(last: WorkerStanding | None, line: WorkerStanding) -> bool:
-    if last is None or line.selected:
+def _is_border(previous: WorkerStanding | None, line: WorkerStanding) -> bool:
+    if previous is None or line.selected:
         return False
-    return last.selected and last.number == line.number
+    return previous.selected and previous.number == line.number
 
 
 def _selected_places(lines: list[WorkerStanding]) -> dict[int, int]:
-    """Of the selected, by candidate, each in its own skill."""
+    """Return the rank of each selected candidate within its skill."""
     counts: Counter[int] = Counter()
     places = {}
     for line in lines:
@@ -199,78 +204,79 @@ def _selected_places(lines: list[WorkerStanding]) -> dict[int, int]:
     return places
 
 
-def _page_links(page: Page, asked: QueryDict) -> list[PageLink]:
-    """The first, the last and those about this one."""
+def _page_links(page: Page, query: QueryDict) -> list[PageLink]:
+    """Return links to the first pages, the last ones and those near the current one."""
     numbers = page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1)
     return [
         PageLink(
-            str(n), query_string(asked, page=n) if isinstance(n, int) else "", n == page.number
+            str(n), query_string(query, page=n) if isinstance(n, int) else "", n == page.number
         )
         for n in numbers
     ]
 
 
-def _column_heading(column: TableColumn, asked: QueryDict) -> Heading:
-    """Numbers are first sorted from the largest, names from A."""
+def _column_heading(column: TableColumn, query: QueryDict) -> Heading:
+    """Return a heading that sorts numbers from the largest first, names from A."""
     up, down = column.name, "-" + column.name
     first, second = (up, down) if column.name == "worker" else (down, up)
-    now = asked.get("sort", "")
-    order = query_string(asked, sort=second if now == first else first, page=None)
-    direction = {up: "up", down: "down"}.get(now, "")
+    current = query.get("sort", "")
+    order = query_string(query, sort=second if current == first else first, page=None)
+    direction = {up: "up", down: "down"}.get(current, "")
     return Heading(column.words, column.name, column.about, order, direction)
 
 
-def _filter_choices(lines: Sequence[WorkerStanding], asked: QueryDict) -> list[FilterChoice]:
+def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
     counts = Counter(line.verdict for line in lines)
-    chosen = asked.get("verdict", "")
-    named = [("All", "", len(lines))]
+    chosen = query.get("verdict", "")
+    choices = [("All", "", len(lines))]
     selected = sum(line.selected for line in lines)
     if selected != counts["accepted"]:
-        named.append(("Selected by now", "selected", selected))
-    named += [(name.capitalize(), name, counts[name]) for name in VERDICTS if counts[name]]
+        choices.append(("Selected by now", "selected", selected))
+    choices += [(name.capitalize(), name, counts[name]) for name in VERDICTS if counts[name]]
     return [
-        _build_choice(asked, "verdict", words, value, count, chosen)
-        for words, value, count in named
+        _build_choice(query, "verdict", label, value, count, chosen)
+        for label, value, count in choices
     ]
 
 
-def _presence_choices(lines: Sequence[WorkerStanding], asked: QueryDict) -> list[FilterChoice]:
-    """Nothing while all are alike."""
-    counts, chosen = Counter(map(_presence_key, lines)), asked.get("presence", "")
+def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
+    """Return the filter by presence; empty if all workers have the same."""
+    counts, chosen = Counter(map(_presence_key, lines)), query.get("presence", "")
     if len(counts) < 2 and not chosen:
         return []
-    named = [("Everybody", "", len(lines))]
-    named += [(name.capitalize(), name, counts[name]) for name in PRESENCES if counts[name]]
+    choices = [("Everybody", "", len(lines))]
+    choices += [(name.capitalize(), name, counts[name]) for name in PRESENCES if counts[name]]
     return [
-        _build_choice(asked, "presence", words, value, count, chosen)
-        for words, value, count in named
+        _build_choice(query, "presence", label, value, count, chosen)
+        for label, value, count in choices
     ]
 
 
-def _skill_choices(lines: Sequence[WorkerStanding], asked: QueryDict) -> list[FilterChoice]:
-    """One skill of several, or all of them."""
+def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
+    """Return the filter by skill; empty with a single skill."""
     names = {str(line.number): line.skill for line in lines}
     if len(names) < 2:
         return []
     counts = Counter(str(line.number) for line in lines)
-    named = [("All skills", "", len(lines))]
-    named += [(name, number, counts[number]) for number, name in names.items()]
-    chosen = asked.get("skill", "")
+    choices = [("All skills", "", len(lines))]
+    choices += [(name, number, counts[number]) for number, name in names.items()]
+    chosen = query.get("skill", "")
     return [
-        _build_choice(asked, "skill", words, value, count, chosen) for words, value, count in named
+        _build_choice(query, "skill", label, value, count, chosen)
+        for label, value, count in choices
     ]
 
 
 def _build_choice(
-    asked: QueryDict, field: str, words: str, value: str, count: int, chosen: str
+    query: QueryDict, field: str, label: str, value: str, count: int, chosen: str
 ) -> FilterChoice:
-    address = query_string(asked, **{field: value or None}, page=None)
-    return FilterChoice(words, count, address, value == chosen, SHAPES.get(value, ""))
+    address = query_string(query, **{field: value or None}, page=None)
+    return FilterChoice(label, count, address, value == chosen, SHAPES.get(value, ""))
 
 
-def query_string(asked: QueryDict, **changes: Any) -> str:
-    """This query string with other values; None takes one out."""
-    changed = asked.copy()
+def query_string(query: QueryDict, **changes: Any) -> str:
+    """Return the query string with other values; None removes one."""
+    changed = query.copy()
     for name, value in changes.items():
         changed.pop(name, None)
         if value is not None:

@@ -1,4 +1,4 @@
-"""A worker's card in a run: every answer, how sure it makes, what settled it, other runs."""
+"""A worker's card in a run: answers, confidence interval, verdict, other runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ WIDTH, HEIGHT = 600, 150
 
 
 class WorkerPage(Page):
-    """What was answered, and the accepted answers, are for those who may look at answers."""
+    """The card. Responses and accepted answers need the permission to view answers."""
 
     permission_required = ["selection.view_run"]
     template_name = "selection/worker_card.html"
 
     @cached_property
     def candidate(self) -> Candidate:
-        own = self.object.candidates.select_related("worker", "run", "run__pool")
-        found: Candidate = get_object_or_404(own, pk=self.kwargs["candidate"])
-        return found
+        candidates = self.object.candidates.select_related("worker", "run", "run__pool")
+        candidate: Candidate = get_object_or_404(candidates, pk=self.kwargs["candidate"])
+        return candidate
 
     @property
     def title(self) -> str:
@@ -58,8 +58,8 @@ class WorkerPage(Page):
         )
 
 
-class WorkerWhy(WorkerPage):
-    """Why the worker stands where they stand; worked out on request, as it plays the run again."""
+class WorkerExplanationPage(WorkerPage):
+    """Explanation of the worker's standing, on request only because it replays the run."""
 
     template_name = "selection/worker_why.html"
 
@@ -68,9 +68,9 @@ class WorkerWhy(WorkerPage):
         return f"Why {self.candidate.worker} stands where they stand"
 
     def crumbs(self) -> list[tuple[str, str]]:
-        found = self.candidate
-        card = reverse("admin:selection_run_worker", args=[found.run_id, found.pk])
-        return [*super().crumbs(), (str(found.worker), card)]
+        candidate = self.candidate
+        card = reverse("admin:selection_run_worker", args=[candidate.run_id, candidate.pk])
+        return [*super().crumbs(), (str(candidate.worker), card)]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
@@ -89,7 +89,7 @@ class WorkerWhy(WorkerPage):
 
 @dataclass(frozen=True)
 class AnswerChart:
-    """In a box of WIDTH by HEIGHT: the interval as an area, the share right as a line."""
+    """A box of WIDTH by HEIGHT: the interval as an area, the share right as a line."""
 
     band: str
     mean: str
@@ -97,7 +97,7 @@ class AnswerChart:
 
 
 def draw_answers(points: Sequence[reports.Point]) -> AnswerChart | None:
-    """None with fewer than two answers: there is nothing to see."""
+    """Return the chart; None with fewer than two answers."""
     if len(points) < 2:
         return None
     across = [WIDTH * i / (len(points) - 1) for i in range(len(points))]

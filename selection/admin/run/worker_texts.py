@@ -1,4 +1,4 @@
-"""What a run's workers are told beside the questions; and what they say of the questions."""
+"""Texts, pay and completion codes shown to a run's workers; their reports about questions."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from selection.runs import money, worker_texts
 from selection.runs.worker_texts import LONGEST_CODE, OUTCOMES, PageFacts
 
 
-class ToldForm(forms.Form):
+class WorkerTextsForm(forms.Form):
     pay = forms.DecimalField(
         label="Pay for an answer",
         required=False,
@@ -45,7 +45,7 @@ class ToldForm(forms.Form):
         facts = PageFacts.of(run)
         super().__init__(*args)
         self.initial = {"pay": facts.pay, "after": facts.after}
-        self.initial |= {f"code_{outcome}": one for outcome, one in facts.codes.items()}
+        self.initial |= {f"code_{outcome}": code for outcome, code in facts.codes.items()}
         price = (
             "" if run.price is None else f" An answer costs you {money.format_price(run)} in all."
         )
@@ -65,12 +65,12 @@ class ToldForm(forms.Form):
             )
 
     def facts(self) -> PageFacts:
-        given = self.cleaned_data
-        codes: dict[str, str] = {outcome: given[f"code_{outcome}"] for outcome in OUTCOMES}
-        return PageFacts(given["pay"], codes, given["after"])
+        cleaned = self.cleaned_data
+        codes: dict[str, str] = {outcome: cleaned[f"code_{outcome}"] for outcome in OUTCOMES}
+        return PageFacts(cleaned["pay"], codes, cleaned["after"])
 
 
-class ToldPage(Page):
+class WorkerTextsPage(Page):
     permission_required = ["selection.change_run"]
     template_name = "selection/told.html"
 
@@ -82,11 +82,11 @@ class ToldPage(Page):
         return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        kwargs.setdefault("form", ToldForm(self.object))
+        kwargs.setdefault("form", WorkerTextsForm(self.object))
         return super().get_context_data(**kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        form = ToldForm(self.object, request.POST)
+        form = WorkerTextsForm(self.object, request.POST)
         if form.is_valid():
             try:
                 worker_texts.change_facts(self.object, form.facts(), request.user.get_username())
@@ -98,23 +98,23 @@ class ToldPage(Page):
         return self.render_to_response(self.get_context_data(form=form))
 
 
-class HeardPage(Page):
-    """A button: what workers said of this question has been seen to."""
+class AcknowledgePage(Page):
+    """A button that marks the reports about a question as handled."""
 
     permission_required = ["selection.change_question"]
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if heard := problem_reports.acknowledge_reports(self.object):
-            audit.record_entry("heard", self.object, after={"reports": heard})
+        if count := problem_reports.acknowledge_reports(self.object):
+            audit.record_entry("heard", self.object, after={"reports": count})
         return redirect(object_url(self.object))
 
 
 def worker_text_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    view = model_admin.admin_site.admin_view(ToldPage.as_view(model_admin=model_admin))
+    view = model_admin.admin_site.admin_view(WorkerTextsPage.as_view(model_admin=model_admin))
     return [path("<int:pk>/told/", view, name="selection_run_told")]
 
 
-def heard_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    view = model_admin.admin_site.admin_view(HeardPage.as_view(model_admin=model_admin))
+def acknowledge_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    view = model_admin.admin_site.admin_view(AcknowledgePage.as_view(model_admin=model_admin))
     return [path("<int:pk>/heard/", view, name="selection_question_heard")]

@@ -1,1 +1,1 @@
-""""""
+"""Admin of teams: logins, API tokens, webhooks and the audit log."""

@@ -1,4 +1,4 @@
-"""Who may come in: people with a login, in teams; programs with a token."""
+"""Logins with their teams, and API tokens."""
 
 from typing import Any
 
@@ -22,20 +22,20 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection.accounts import scoped, second_factor, tokens
-from selection.admin.safe_lookups import CarefulFields, SafeLookupsMixin
+from selection.admin.safe_lookups import SafeChoiceFieldsMixin, SafeLookupsMixin
 from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.models import ApiToken, Membership, Team
 
 admin.site.unregister([User, Group])
-# Secrets lie in these. Whom they belong to sees them on the page of their account.
+# These hold secrets. Users see their own on the page of their account.
 admin.site.unregister([Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken])
 
 
 # -- people
 
 
-class AccountNotice:
-    """A cell of an inline table is called by its column, which labels nothing there."""
+class LabelledCellsMixin:
+    """Inline that labels its cells: for a screen reader the column's heading labels none."""
 
     def formfield_for_dbfield(self, *args: Any, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(*args, **kwargs)  # type: ignore[misc]
@@ -46,7 +46,7 @@ class AccountNotice:
         return field
 
 
-class TeamsOfUser(AccountNotice, CarefulFields, UnfoldTabularInline):
+class UserTeamsInline(LabelledCellsMixin, SafeChoiceFieldsMixin, UnfoldTabularInline):
     model = Membership
     fields = ["team", "role"]
     extra = 0
@@ -58,24 +58,24 @@ class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
-    # Django's two boxes beside each other are wider than the page, and have no names.
+    # Django's two boxes side by side are wider than the page and have no labels.
     filter_horizontal = ()
     actions = ["take_factors_away"]
 
     @admin.action(description="Take away second factors and passkeys", permissions=["change"])
     def take_factors_away(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        """Who has lost them signs in with the password alone, and adds new ones."""
-        found = [second_factor.take_away(user) for user in queryset]
+        """Remove the second factors of users locked out; they sign in with the password alone."""
+        counts = [second_factor.take_away(user) for user in queryset]
         messages.success(
             request,
-            f"From {len(found)} login{'s' * (len(found) != 1)}: {sum(found)} second factors are "
+            f"From {len(counts)} login{'s' * (len(counts) != 1)}: {sum(counts)} second factors are "
             "taken away, and all their sessions have ended.",
         )
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
-        """Only who sees all teams puts people into them here; owners do on their team's page."""
-        shown = obj is not None and request.user.is_superuser and Team.objects.count() > 1
-        return [TeamsOfUser] if shown else []
+        """Offer a user's teams to superusers only; owners add members on their team's page."""
+        show_teams = obj is not None and request.user.is_superuser and Team.objects.count() > 1
+        return [UserTeamsInline] if show_teams else []
 
 
 @admin.register(Group)
@@ -84,7 +84,7 @@ class GroupAdmin(SafeLookupsMixin, BaseGroupAdmin, ModelAdmin):
 
 
 class MembershipForm(forms.ModelForm):
-    """By the name of the login, so that nobody is shown the logins of others."""
+    """A member, entered by the login's name, so that other teams' logins stay hidden."""
 
     username = forms.CharField(
         label="Login",
@@ -102,35 +102,35 @@ class MembershipForm(forms.ModelForm):
             self.initial["username"] = self.instance.user.get_username()
 
     def clean_username(self) -> str:
-        given = str(self.cleaned_data["username"]).strip()
+        username = str(self.cleaned_data["username"]).strip()
         if not self.instance.pk:
-            user = User.objects.filter(username=given).first()
+            user = User.objects.filter(username=username).first()
             if user is None:
                 raise ValidationError("There is no login of this name.")
             if Membership.objects.filter(user=user, team=self.instance.team_id).exists():
                 raise ValidationError("They are in this team already.")
             self.instance.user = user
-        return given
+        return username
 
 
 class MembersFormSet(forms.BaseInlineFormSet):
     def clean(self) -> None:
-        """Nobody stands there twice, and who owned the team does not leave it to nobody."""
+        """Refuse duplicate members, and a team that would lose its last owner."""
         super().clean()
-        staying = [form for form in self.forms if form not in self.deleted_forms]
-        seen = set()
-        for form in staying:
+        remaining = [form for form in self.forms if form not in self.deleted_forms]
+        users = set()
+        for form in remaining:
             user = form.instance.user_id
-            if user in seen:
+            if user in users:
                 form.add_error("username", "They stand here twice.")
-            seen.update({user} - {None})
+            users.update({user} - {None})
         owner = Membership.Role.OWNER
         owned = any(form.initial.get("role") == owner for form in self.initial_forms)
-        if owned and not any(form.instance.role == owner for form in staying):
+        if owned and not any(form.instance.role == owner for form in remaining):
             raise ValidationError("Nobody would own the team: make somebody else an owner first.")
 
 
-class MembershipInline(AccountNotice, TabularInline):
+class MembershipInline(LabelledCellsMixin, TabularInline):
     model = Membership
     form = MembershipForm
     formset = MembersFormSet
@@ -155,7 +155,7 @@ class TeamAdmin(ScopedAdmin):
         return list(self.inlines) if obj else []
 
     def response_post_save_change(self, request: HttpRequest, obj: Team) -> HttpResponse:
-        """Whoever gave away their own role may not see the list of teams any more."""
+        """Redirect with fresh permissions: an owner may have given up their own role."""
         request.user = User.objects.get(username=request.user.get_username())
         return super().response_post_save_change(request, obj)
 
@@ -164,7 +164,7 @@ class TeamAdmin(ScopedAdmin):
 
 
 class TokenForm(forms.ModelForm):
-    request: HttpRequest  # set by scope.Admin
+    request: HttpRequest  # set by ScopedAdmin
 
     class Meta:
         model = ApiToken
@@ -172,7 +172,7 @@ class TokenForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial["scope"] = ApiToken.Scope.READ  # who wants it to do more says so
+        self.initial["scope"] = ApiToken.Scope.READ  # more rights need an explicit choice
 
     def clean_expires(self) -> Any:
         expires = self.cleaned_data["expires"]
@@ -194,16 +194,16 @@ class TokenForm(forms.ModelForm):
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(ScopedAdmin):
-    """Only a token's digest is kept, so its secret is shown once, in answer to its making."""
+    """Admin of API tokens. Only a digest is stored, so the secret is shown once, on creation."""
 
     form = TokenForm
-    list_display = ["name", "begins", "scope", "state", "used", "expires", "by", "created"]
+    list_display = ["name", "prefix_text", "scope", "state", "used", "expires", "by", "created"]
     search_fields = ["name"]
     fields = ["name", "scope", "expires"]
     actions = ["revoke"]
 
     @display(description="begins with")
-    def begins(self, token: ApiToken) -> str:
+    def prefix_text(self, token: ApiToken) -> str:
         return f"{token.prefix}…" if token.prefix else "–"
 
     @display(
@@ -217,7 +217,7 @@ class ApiTokenAdmin(ScopedAdmin):
 
     @admin.action(description="Revoke the chosen tokens", permissions=["delete"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
-        """They stay in the list, to tell what was used when, and open nothing any more."""
+        """Revoke the tokens. They stay in the list as a record of their last use."""
         mine = scoped(queryset, request, "selection.delete_apitoken").filter(revoked=None)
         revoked = mine.update(revoked=timezone.now())
         messages.success(request, f"Revoked: {revoked}. They open nothing any more.")

@@ -1,4 +1,4 @@
-"""The audit log: a list for owners, a file, and on each object's page what was done to it."""
+"""The audit log: a list for owners and its downloads."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,7 @@ from selection.models import AuditEntry
 
 @admin.register(AuditEntry)
 class AuditAdmin(ScopedAdmin):
-    """To look at, never to change: not by superusers either."""
+    """A read-only list, even for superusers."""
 
     list_display = ["at", "who", "kind", "model", "name", "values", "why", "address"]
     list_display_links = None
@@ -47,7 +47,7 @@ class AuditAdmin(ScopedAdmin):
         return False
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        return self.list_display  # a team that an entry names may be gone
+        return self.list_display  # no team column: a team may be deleted since
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         return self.list_filter
@@ -61,11 +61,11 @@ class AuditAdmin(ScopedAdmin):
         ]
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """All that whoever asks may see, as CSV, oldest first."""
+        """Return all entries that the user may see as CSV, oldest first."""
         return csv_response("audit log", list(audit.FIELDS), self._csv_lines(request))
 
     def lines_view(self, request: HttpRequest) -> HttpResponseBase:
-        """The same as JSON, an entry a line."""
+        """Return the same as JSON lines."""
         return lines_response("audit log", self._csv_lines(request))
 
     def _csv_lines(self, request: HttpRequest) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Webhooks: their list and form, what was sent, and the buttons to try and to send again."""
+"""Webhooks: list, form, deliveries, and buttons to test and to replay."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from selection.models import Delivery, Webhook
 from selection.webhooks import registration
 
 PER_PAGE = 50
-ARRIVES = "It is on its way: what comes of it stands below in a moment."
+QUEUED = "It is on its way: what comes of it stands below in a moment."
 
 
 class WebhookForm(forms.ModelForm):
@@ -49,14 +49,14 @@ class WebhookForm(forms.ModelForm):
             self.initial["events"] = Webhook.Event.values
 
     def clean_url(self) -> str:
-        return str(self._or_refused(registration.checked_url, self.cleaned_data["url"]))
+        return str(self._checked(registration.checked_url, self.cleaned_data["url"]))
 
     def clean_events(self) -> list[str]:
-        given = self.cleaned_data["events"]
-        self._or_refused(registration.validate_events, given)
-        return list(given)
+        events = self.cleaned_data["events"]
+        self._checked(registration.validate_events, events)
+        return list(events)
 
-    def _or_refused(self, check: Any, value: Any) -> Any:
+    def _checked(self, check: Any, value: Any) -> Any:
         try:
             return check(value)
         except Refused as refusal:
@@ -65,7 +65,7 @@ class WebhookForm(forms.ModelForm):
 
 @admin.register(Webhook)
 class WebhookAdmin(ScopedAdmin):
-    """Its secret is shown once, in answer to its making or to the making of a new one."""
+    """Admin of webhooks. A secret is shown once: on creation and on renewal."""
 
     form = WebhookForm
     list_display = ["url", "tells", "state", "sent"]
@@ -110,8 +110,8 @@ class WebhookAdmin(ScopedAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         page = self.admin_site.admin_view(DeliveriesPage.as_view(model_admin=self))
-        own = path("<int:pk>/deliveries/", page, name="selection_webhook_deliveries")
-        return [own, *super().get_urls()]
+        deliveries = path("<int:pk>/deliveries/", page, name="selection_webhook_deliveries")
+        return [deliveries, *super().get_urls()]
 
 
 def deliveries_url(hook: Webhook) -> str:
@@ -119,7 +119,7 @@ def deliveries_url(hook: Webhook) -> str:
 
 
 class DeliveriesPage(Page):
-    """What was sent to a webhook, the latest first, and what may be done about it."""
+    """A webhook's deliveries, the latest first, with buttons to test, replay and renew."""
 
     permission_required = ["selection.change_webhook"]
     template_name = "selection/webhook.html"
@@ -129,31 +129,31 @@ class DeliveriesPage(Page):
         return "What was sent"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        sent: QuerySet[Delivery] = self.object.deliveries.all()
-        wanted = self.request.GET.get("kind", "")
-        if wanted in {*Webhook.Event.values, Webhook.TEST}:
-            sent = sent.filter(kind=wanted)
-        page = Paginator(sent, PER_PAGE).get_page(self.request.GET.get("page"))
+        deliveries: QuerySet[Delivery] = self.object.deliveries.all()
+        kind = self.request.GET.get("kind", "")
+        if kind in {*Webhook.Event.values, Webhook.TEST}:
+            deliveries = deliveries.filter(kind=kind)
+        page = Paginator(deliveries, PER_PAGE).get_page(self.request.GET.get("page"))
         kinds = [*Webhook.Event.values, Webhook.TEST]
-        return super().get_context_data(page=page, kinds=kinds, kind=wanted, **kwargs)
+        return super().get_context_data(page=page, kinds=kinds, kind=kind, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        done = request.POST.get("do", "")
-        if done == "renew":
+        action = request.POST.get("do", "")
+        if action == "renew":
             registration.renew_secret(self.object)
-            shown: HttpResponse = self.model_admin.render_secret_once(request, self.object)
-            return shown
+            response: HttpResponse = self.model_admin.render_secret_once(request, self.object)
+            return response
         try:
-            self._apply_action(done, request.POST.get("delivery", ""))
-            messages.success(request, ARRIVES)
+            self._apply_action(action, request.POST.get("delivery", ""))
+            messages.success(request, QUEUED)
         except Refused as refusal:
             messages.error(request, str(refusal))
         return redirect(deliveries_url(self.object))
 
-    def _apply_action(self, done: str, delivery: str) -> None:
-        if done == "test":
+    def _apply_action(self, action: str, delivery: str) -> None:
+        if action == "test":
             registration.send_test(self.object)
-        elif done == "replay":
+        elif action == "replay":
             rows = self.object.deliveries.select_related("webhook")
             registration.replay_delivery(get_object_or_404(rows, pk=parse_id(delivery) or 0))
         else:

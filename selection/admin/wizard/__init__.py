@@ -1,1 +1,1 @@
-""""""
+"""The guided start: questions to the requester, a forecast, a draft."""

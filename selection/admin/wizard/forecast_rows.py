@@ -1,4 +1,4 @@
-"""A forecast's table in words: cost, whether gold and money suffice, how long it takes."""
+"""A forecast's table as text: cost, duration, and the share of simulations that finish."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,16 +12,17 @@ from selection.runs import money
 from .form import WizardInput
 
 SHOWN = 4  # rows; the others are folded
-RARELY = 0.1  # of the simulations finish, at most, where it is said not to
-UNITS = (24, 1, 1 / 60)  # hours: a span is rounded to the largest of which there are two
+RARE_SHARE = 0.1  # if at most this share of simulations finishes, the text says none does
+UNITS = (24, 1, 1 / 60)  # hours; a duration is given in the largest unit of which it has two
 BAND = "{} to {}"
 
 
 @dataclass(frozen=True)
 class WizardRow:
-    """One algorithm. ``key`` names it when a run is made of it; words are empty where not known.
+    """An algorithm's forecast as text; parts are empty if unknown.
 
-    verdict  "good", "warn" or "bad": whether it comes to its end
+    key      identifies the row when a run is created from it
+    verdict  of the ending: "good", "warn" or "bad"
     """
 
     key: str
@@ -37,31 +38,31 @@ class WizardRow:
 
 
 def key_of(row: Forecast) -> str:
-    """The same for the same algorithm with the same options, however the table is sorted."""
+    """Return the row's key, made of algorithm and options and so independent of the order."""
     return "|".join([row.algorithm, describe_variant(row.options)])
 
 
 def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> WizardRow:
-    """wish: what was asked besides the plan; None where the address does not say."""
-    said, verdict = describe_ending(row, questions)
+    """Return a row's texts. ``wish`` has price and speed; None if the address lacks them."""
+    ending, verdict = describe_ending(row, questions)
     if row.median is None:
-        return WizardRow(key_of(row), row, "", "", "", "", said, verdict, "", "")
+        return WizardRow(key_of(row), row, "", "", "", "", ending, verdict, "", "")
     band = row.answers or [row.median] * 3
     price, currency = (wish.price, wish.currency) if wish else (None, "")
-    cost = [cost_words(many, price, currency) for many in band]
-    lasts = [_describe_duration(many, wish) for many in band]
-    few = f"too few simulations yet ({row.runs})" if row.few else ""
+    costs = [cost_words(answers, price, currency) for answers in band]
+    durations = [_describe_duration(answers, wish) for answers in band]
+    warning = f"too few simulations yet ({row.runs})" if row.few else ""
     return WizardRow(
         key=key_of(row),
         row=row,
         answers=f"{row.median:,}",
-        answers_band=few or _format_band(f"{band[0]:,}", f"{band[2]:,}"),
-        cost=cost[1],
-        cost_band=_format_band(cost[0], cost[2]),
-        ends=said,
+        answers_band=warning or _format_band(f"{band[0]:,}", f"{band[2]:,}"),
+        cost=costs[1],
+        cost_band=_format_band(costs[0], costs[2]),
+        ends=ending,
         verdict=verdict,
-        lasts=lasts[1],
-        lasts_band=_format_band(lasts[0], lasts[2]),
+        lasts=durations[1],
+        lasts_band=_format_band(durations[0], durations[2]),
     )
 
 
@@ -88,28 +89,31 @@ def _describe_duration(answers: int, wish: WizardInput | None) -> str:
 
 
 def describe_ending(row: Forecast, questions: int) -> tuple[str, str]:
-    """Return whether it comes to its end, in words, and as "good", "warn" or "bad"."""
+    """Return a sentence about the run's ending and its verdict: "good", "warn" or "bad"."""
     if row.answers_per_worker is None:
         return row.cannot, "bad"
     if row.few:
         return f"Too few simulations yet ({row.runs}): {row.ends}.", "warn"
     if row.fixed_budget:
-        return f"Guarantees nothing; the budget was spent in {_counted(row)}.", "warn"
-    most = row.answers_per_worker["at_most"]
+        return f"Guarantees nothing; the budget was spent in {_finished_share(row)}.", "warn"
+    longest = row.answers_per_worker["at_most"]
     if row.feasible and not row.keeps:
-        return f"{_finished(row)}, but guarantees something else.", "warn"
+        return f"{_finished_text(row)}, but guarantees something else.", "warn"
     if row.feasible:
-        return f"{_finished(row)}; no worker was asked more than {most:g} of {questions:,}.", "good"
-    verdict = "bad" if row.finished <= RARELY * row.runs else "warn"
-    what = "questions" if row.out_of_questions >= row.out_of_budget else "money"
+        return (
+            f"{_finished_text(row)}; no worker was asked more than {longest:g} of {questions:,}.",
+            "good",
+        )
+    verdict = "bad" if row.finished <= RARE_SHARE * row.runs else "warn"
+    cause = "questions" if row.out_of_questions >= row.out_of_budget else "money"
     cut = round(max(row.out_of_questions, row.out_of_budget) * row.runs)
-    start = "No" if verdict == "bad" else _finished(row)
-    return f"{start}: the {what} ran out in {share_of_runs(cut, row.runs)}.", verdict
+    start = "No" if verdict == "bad" else _finished_text(row)
+    return f"{start}: the {cause} ran out in {share_of_runs(cut, row.runs)}.", verdict
 
 
-def _counted(row: Forecast) -> str:
+def _finished_share(row: Forecast) -> str:
     return share_of_runs(row.finished, row.runs)
 
 
-def _finished(row: Forecast) -> str:
-    return f"Finished in {_counted(row)}"
+def _finished_text(row: Forecast) -> str:
+    return f"Finished in {_finished_share(row)}"

@@ -1,4 +1,4 @@
-"""The guided start's form: what a requester knows, in her words, made into a plan and a belief."""
+"""The guided start's form, parsed into a plan and a belief about the workers."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,13 +23,13 @@ from selection.imports import past_answers, uploads
 from selection.models import Pool, QuestionSet, Run, exposure
 from selection.runs import eligibility, money, priors, validation
 
-OWN, BY_MONEY = "own", "money"
+OWN_NUMBER, BY_MONEY = "own", "money"
 USUAL_EPSILON = 0.1
 
 
 def _worded_choices(*choices: tuple[str, str, str]) -> list[tuple[str, str]]:
-    """Radio buttons of (value, words, number beside them)."""
-    return [(value, format_html("{} <small>{}</small>", *said)) for value, *said in choices]
+    """Return radio buttons for (value, label, number beside it)."""
+    return [(value, format_html("{} <small>{}</small>", *texts)) for value, *texts in choices]
 
 
 GOALS = _worded_choices(
@@ -37,19 +37,19 @@ GOALS = _worded_choices(
     ("every", "Nobody among them is bad", "each one is close to the last of the best"),
     ("exact", "They are exactly the best", "costs most, however precise it has to be"),
 )
-SURE = _worded_choices(
+CONFIDENCES = _worded_choices(
     ("0.2", "Fairly sure", "80 % (δ = 0.2)"),
     ("0.1", "Sure", "90 % (δ = 0.1)"),
     ("0.05", "Very sure", "95 % (δ = 0.05)"),
     ("0.01", "As good as certain", "99 % (δ = 0.01)"),
-    (OWN, "A number of your own", ""),
+    (OWN_NUMBER, "A number of your own", ""),
 )
-PRECISE = _worded_choices(
+PRECISIONS = _worded_choices(
     ("0.2", "Roughly", "within 20 points of the best (ε = 0.2)"),
     ("0.1", "Well enough", "within 10 points (ε = 0.1)"),
     ("0.05", "Closely", "within 5 points (ε = 0.05)"),
     ("0.02", "Very closely", "within 2 points (ε = 0.02)"),
-    (OWN, "A number of your own", ""),
+    (OWN_NUMBER, "A number of your own", ""),
     (BY_MONEY, "As my budget allows", "says which ε the money reaches"),
 )
 BELIEFS = _worded_choices(
@@ -65,10 +65,10 @@ BELIEFS = _worded_choices(
 
 @dataclass(frozen=True)
 class WizardInput:
-    """What was asked, ready for a forecast and for a run.
+    """The form's content, ready for a forecast and for a run.
 
-    learns  the run to learn from, if that is what is believed
-    speed   answers an hour that the crowd gives; None: not known
+    learns  the run to learn from, if the belief is an earlier run
+    speed   answers per hour; None if unknown
     """
 
     pool: Pool
@@ -82,9 +82,9 @@ class WizardInput:
     by_money: bool
 
 
-def _number_field(words: str, **limits: Any) -> forms.DecimalField:
+def _number_field(label: str, **limits: Any) -> forms.DecimalField:
     return forms.DecimalField(
-        label=words, required=False, widget=UnfoldAdminDecimalFieldWidget({"step": "any"}), **limits
+        label=label, required=False, widget=UnfoldAdminDecimalFieldWidget({"step": "any"}), **limits
     )
 
 
@@ -104,7 +104,7 @@ def _csv_field(label: str, about: str) -> forms.FileField:
 
 
 class GuideForm(forms.Form):
-    """Once it is valid, ``wish`` is what it asks for."""
+    """The guided start's form; once valid, ``wish`` is its content."""
 
     pool: Any = forms.ModelChoiceField(
         None,
@@ -124,9 +124,9 @@ class GuideForm(forms.Form):
         widget=UnfoldAdminIntegerFieldWidget(),
     )
     goal = _radio_field("What matters?", GOALS, "group")
-    sure = _radio_field("How sure do you want to be?", SURE, "0.05")
+    sure = _radio_field("How sure do you want to be?", CONFIDENCES, "0.05")
     sure_own = _number_field("Sure in so many of 100 cases", max_value=Decimal("99.9999"))
-    precise = _radio_field("How precise does it have to be?", PRECISE, "0.1")
+    precise = _radio_field("How precise does it have to be?", PRECISIONS, "0.1")
     precise_own = _number_field("Within so many points of 100")
     price = _number_field("Price per answer", min_value=0, max_digits=12, decimal_places=4)
     currency = forms.CharField(
@@ -144,13 +144,13 @@ class GuideForm(forms.Form):
     def __init__(
         self, *args: Any, request: HttpRequest, past: Belief | None = None, **kwargs: Any
     ) -> None:
-        """past: the belief of the forecast that is asked about anew: files are not sent again."""
+        """Build the form. ``past`` is an earlier forecast's belief: files are not sent again."""
         super().__init__(*args, **kwargs)
-        chosen: dict[str, Any] = self.fields
+        fields: dict[str, Any] = self.fields
         self.pools = scoped(Pool, request, "selection.add_run").order_by("name")
         self.question_sets = scoped(QuestionSet, request, "selection.add_run").order_by("name")
         self.runs = scoped(Run, request)
-        chosen["pool"].queryset, chosen["question_set"].queryset = self.pools, self.question_sets
+        fields["pool"].queryset, fields["question_set"].queryset = self.pools, self.question_sets
         self.past = past if isinstance(past, PastBelief) else None
         run = self.fields["run"]
         assert isinstance(run, forms.ChoiceField)
@@ -165,16 +165,16 @@ class GuideForm(forms.Form):
         if not self.errors:
             try:
                 self.wish = self._build_wish(cleaned)
-            except _FieldError as wrong:
-                self.add_error(wrong.field, str(wrong))
+            except _FieldError as error:
+                self.add_error(error.field, str(error))
         return cleaned
 
     def _build_wish(self, cleaned: dict[str, Any]) -> WizardInput:
-        """Raises _Wrong for what cannot be, at the field it is about."""
+        """Return the content. Raises _FieldError with the field at fault."""
         learns = self._run_chosen(cleaned) if cleaned["belief"] == "run" else None
-        together = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
-        for field, why in validation.validate_team(together).items():
-            raise _FieldError(field, why)
+        run = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
+        for field, reason in validation.validate_team(run).items():
+            raise _FieldError(field, reason)
         speed = cleaned["speed"]
         if speed is not None and not speed > 0:
             raise _FieldError("speed", "Give more than 0 answers an hour, or leave it empty.")
@@ -197,16 +197,16 @@ class GuideForm(forms.Form):
         return run
 
     def _build_belief(self, cleaned: dict[str, Any], learns: Run | None) -> Belief:
-        chosen = cleaned["belief"]
-        field = {"range": "low", "run": "run", "file": "answers"}.get(chosen, "belief")
+        kind = cleaned["belief"]
+        field = {"range": "low", "run": "run", "file": "answers"}.get(kind, "belief")
         try:
-            if chosen == "file":
+            if kind == "file":
                 return self._belief_from_files(cleaned)
             if learns is not None:
                 return forecast.belief_from_run(learns)
-            if chosen == "range":
+            if kind == "range":
                 return _parse_range(cleaned["low"], cleaned["high"])
-            return RangeBelief.read(chosen) if chosen else DefaultBelief()
+            return RangeBelief.read(kind) if kind else DefaultBelief()
         except Refused as refusal:
             raise _FieldError(field, str(refusal)) from refusal
 
@@ -218,38 +218,41 @@ class GuideForm(forms.Form):
             raise Refused("Give both files: past answers, and the known answers to them.")
         texts = [_read_file(file) for file in (answers, gold)]
         right = past_answers.read_past_answers(texts[0], texts[1], (answers.name, gold.name)).right
-        return forecast.past_belief(answers.name, ((sum(one), len(one)) for one in right.values()))
+        return forecast.past_belief(
+            answers.name,
+            ((sum(marks), len(marks)) for marks in right.values()),
+        )
 
-    # -- the same question again, by its address
+    # -- the form as an address
 
     def address(self) -> str:
-        """The question as a query string, but for its files."""
-        kept = QueryDict(mutable=True)
+        """Return the form's content, without its files, as a query string."""
+        query = QueryDict(mutable=True)
         for name in self.fields:
             value = self.data.get(name, "")
             if name not in ("answers", "gold") and value != "":
-                kept[name] = value
-        return kept.urlencode()
+                query[name] = value
+        return query.urlencode()
 
 
 class _FieldError(Exception):
-    def __init__(self, field: str, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason)
         self.field = field
 
 
 def _build_plan(cleaned: dict[str, Any]) -> Plan:
-    """Without the price, so that another price needs no new forecast."""
+    """Return the plan. Prices stay out of it, so that a new price needs no new forecast."""
     pool = cleaned["pool"]
-    asked = {
+    settings = {
         "k": cleaned["k"],
         "epsilon": _parse_epsilon(cleaned),
         "delta": _parse_delta(cleaned),
         "budget": _affordable_answers(cleaned),
     }
     workers = pool.workers.count()
-    for field, why in validation.find_out_of_range(Run(**asked), workers).items():
-        raise _FieldError(FIELDS.get(field, field), why)
+    for field, reason in validation.find_out_of_range(Run(**settings), workers).items():
+        raise _FieldError(FIELDS.get(field, field), reason)
     questions = exposure.count_askable(cleaned["question_set"])
     if not questions:
         raise _FieldError(
@@ -262,23 +265,23 @@ def _build_plan(cleaned: dict[str, Any]) -> Plan:
             left=exposure.answers_left(cleaned["question_set"], workers),
             met=eligibility.count_passed_over(_build_draft(cleaned)),
             goal=cleaned["goal"] or "group",
-            **asked,
+            **settings,
         )
     except Refused as refusal:
         raise _FieldError("pool", str(refusal)) from refusal
 
 
 def _build_draft(cleaned: dict[str, Any]) -> Run:
-    """As far as what workers met before depends on it: what they met they are not asked again."""
+    """Return a run that skips questions that workers met before, to count those."""
     return Run(pool=cleaned["pool"], question_set=cleaned["question_set"], met=Run.Met.SKIP)
 
 
-# Where the form shows what a run stores in another way.
+# Form fields of the settings that a run stores under another name.
 FIELDS = {"epsilon": "precise_own", "delta": "sure_own", "budget": "spend"}
 
 
 def _parse_delta(cleaned: dict[str, Any]) -> float:
-    if cleaned["sure"] != OWN:
+    if cleaned["sure"] != OWN_NUMBER:
         return float(cleaned["sure"] or 0.05)
     if cleaned["sure_own"] is None:
         raise _FieldError("sure_own", "Give a number, such as 97, or choose one of the others.")
@@ -286,18 +289,18 @@ def _parse_delta(cleaned: dict[str, Any]) -> float:
 
 
 def _parse_epsilon(cleaned: dict[str, Any]) -> float:
-    by_money, own = cleaned["precise"] == BY_MONEY, cleaned["precise_own"]
-    if by_money and own is None:
+    by_money, number = cleaned["precise"] == BY_MONEY, cleaned["precise_own"]
+    if by_money and number is None:
         return USUAL_EPSILON
-    if cleaned["precise"] != OWN and not by_money:
+    if cleaned["precise"] != OWN_NUMBER and not by_money:
         return float(cleaned["precise"] or USUAL_EPSILON)
-    if own is None:
+    if number is None:
         raise _FieldError("precise_own", "Give a number, such as 7, or choose one of the others.")
-    return float(own / 100)
+    return float(number / 100)
 
 
 def _affordable_answers(cleaned: dict[str, Any]) -> int | None:
-    """How many answers the budget pays for."""
+    """Return the number of answers that the budget pays for; None without a budget."""
     spend, price = cleaned["spend"], cleaned["price"]
     if spend is None:
         if cleaned["precise"] == BY_MONEY:

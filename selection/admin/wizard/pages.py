@@ -1,4 +1,4 @@
-"""The guided start: what she has and wants, what that costs with each algorithm, a draft of it."""
+"""The guided start: the form, the forecast of each algorithm, and a draft made of one."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class GuidePage(Page):
     template_name = "selection/guide.html"
 
     @property
-    def who(self) -> str:
+    def username(self) -> str:
         return str(self.request.user.get_username())
 
     def crumbs(self) -> list[tuple[str, str]]:
@@ -43,7 +43,7 @@ class GuidePage(Page):
 
 
 class BeginPage(GuidePage):
-    """The form. An address with a query shows it as it was filled in."""
+    """The form; an address with a query prefills it."""
 
     title = "New run"
     object: Any = None
@@ -69,12 +69,12 @@ class BeginPage(GuidePage):
             plan = plan.at(budget.first_epsilon(plan, wish.belief))
             query["precise_own"] = f"{100 * plan.epsilon:g}"
         team = wish.pool.team_id
-        planning = forecast_requests.request_forecast(plan, wish.belief, self.who, team=team)
+        planning = forecast_requests.request_forecast(plan, wish.belief, self.username, team=team)
         return redirect(forecast_url(planning, query.urlencode()))
 
     @cached_property
     def _past_answers(self) -> Any:
-        """What a forecast took from files, when its question is changed."""
+        """The belief that a forecast took from files, when its form is filled in again."""
         pk = self.request.GET.get("forecast", "")
         planning = scoped(Planning, self.request).filter(pk=pk).first() if pk.isdecimal() else None
         return forecast_requests.stored_belief(planning) if planning else None
@@ -96,7 +96,7 @@ def forecast_url(planning: Planning, query: str) -> str:
 
 
 class ForecastPage(GuidePage):
-    """What the question costs with each algorithm. The address has the question."""
+    """The forecast of each algorithm's cost. The address holds the form's content."""
 
     template_name = "selection/forecast.html"
 
@@ -122,7 +122,7 @@ class ForecastPage(GuidePage):
 
     @cached_property
     def wish(self) -> WizardInput | None:
-        """What the address says; None where it fits the forecast no more."""
+        """The form's content in the address; None if it no longer fits the forecast."""
         form = self._bound_form(self.request.GET, past=forecast_requests.stored_belief(self.object))
         return form.wish if form.is_valid() else None
 
@@ -132,7 +132,7 @@ class ForecastPage(GuidePage):
 
     @cached_property
     def pace(self) -> reports.Throughput | None:
-        """Of the pool's last run, where she gave none."""
+        """Throughput of the pool's last run, if the requester gave no speed."""
         return (
             reports.pool_throughput(self.wish.pool) if self.wish and not self.wish.speed else None
         )
@@ -141,7 +141,7 @@ class ForecastPage(GuidePage):
         planning, wish, plan = self.object, self.wish, forecast_requests.stored_plan(self.object)
         curves = forecast_requests.forecast_curves(planning)
         timed = replace(wish, speed=self.pace.an_hour) if wish and self.pace else wish
-        told = [forecast_rows.forecast_row(row, plan.questions, timed) for row in self.rows]
+        texts = [forecast_rows.forecast_row(row, plan.questions, timed) for row in self.rows]
         return super().get_context_data(
             **kwargs,
             planning=planning,
@@ -152,13 +152,13 @@ class ForecastPage(GuidePage):
             stale=wish is not None and wish.plan != plan,
             belief=forecast_requests.stored_belief(planning).words,
             percent=round(100 * forecast_requests.forecast_progress(planning)),
-            best=told[0] if told else None,
-            first=told[: forecast_rows.SHOWN],
-            others=told[forecast_rows.SHOWN :],
+            best=texts[0] if texts else None,
+            first=texts[: forecast_rows.SHOWN],
+            others=texts[forecast_rows.SHOWN :],
             charts=[
-                made
+                chart
                 for name in curves
-                if (made := curve_chart.draw_curve(name, curves[name], plan))
+                if (chart := curve_chart.draw_curve(name, curves[name], plan))
             ],
             reach=_reachable_epsilon(curves["epsilon"], self.rows[0], plan.epsilon)
             if wish and wish.by_money and self.rows
@@ -171,17 +171,17 @@ class ForecastPage(GuidePage):
     # -- buttons
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        do = request.POST.get("do", "")
+        action = request.POST.get("do", "")
         verbs = {
             "make": self._make,
             "stop": self._stop_forecast,
             "go on": self._go_on,
             "at": self._use_reachable_epsilon,
         }
-        if do not in verbs:
+        if action not in verbs:
             raise Http404
         try:
-            return verbs[do]()
+            return verbs[action]()
         except Refused as refusal:
             messages.error(request, str(refusal))
             return self._redirect_back(self.object)
@@ -199,11 +199,13 @@ class ForecastPage(GuidePage):
             forecast_requests.stored_belief(self.object),
         )
         return self._redirect_back(
-            forecast_requests.request_forecast(plan, belief, self.who, team=self.object.team_id)
+            forecast_requests.request_forecast(
+                plan, belief, self.username, team=self.object.team_id
+            )
         )
 
     def _use_reachable_epsilon(self) -> HttpResponse:
-        """The same question with the ε that the money reaches."""
+        """Request the same forecast with the ε that the budget reaches."""
         try:
             plan = forecast_requests.stored_plan(self.object).at(
                 float(self.request.POST.get("epsilon", ""))
@@ -213,8 +215,8 @@ class ForecastPage(GuidePage):
         query = self.request.GET.copy()
         query["precise_own"] = f"{100 * plan.epsilon:g}"
         belief, team = forecast_requests.stored_belief(self.object), self.object.team_id
-        made = forecast_requests.request_forecast(plan, belief, self.who, team=team)
-        return self._redirect_back(made, query.urlencode())
+        planning = forecast_requests.request_forecast(plan, belief, self.username, team=team)
+        return self._redirect_back(planning, query.urlencode())
 
     def _make(self) -> HttpResponse:
         key, wish = self.request.POST.get("row", ""), self.wish
@@ -222,47 +224,52 @@ class ForecastPage(GuidePage):
         if row is None or wish is None or wish.plan != forecast_requests.stored_plan(self.object):
             raise Refused("Choose pool and questions anew: they are not as they were asked about.")
         run = lifecycle.create_run(_draft_of_row(row, self.object, wish))
-        events.write_event(run, "create", f"Made of a forecast, with {row.title}.", self.who)
+        events.write_event(run, "create", f"Made of a forecast, with {row.title}.", self.username)
         messages.success(self.request, "This is the draft. Nothing goes out until you start it.")
         return redirect(object_url(run))
 
 
 class NumbersPage(ForecastPage):
-    """The part of it that changes while it is refined, fetched by forecast.js."""
+    """The part of the page that changes while it is refined, fetched by forecast.js."""
 
     template_name = "selection/forecast_numbers.html"
 
 
 def _describe_budget(wish: WizardInput | None) -> str:
-    """The budget, as what its answers cost."""
+    """Return the price of the budget's answers."""
     if wish is None or wish.plan.budget is None:
         return ""
     return forecast_rows.cost_words(wish.plan.budget, wish.price, wish.currency)
 
 
 def _reachable_epsilon(
-    points: Sequence[Mapping[str, Any]], best: Forecast, asked: float
+    points: Sequence[Mapping[str, Any]], best: Forecast, planned: float
 ) -> dict[str, Any]:
-    """The least ε that ends within the money with the algorithm recommended, None if none does;
-    and whether others than the one asked for have been tried."""
-    own = [one for one in points if one["title"] == best.title]
-    ends = [one["at"] for one in own if one["feasible"]] + ([asked] if best.feasible else [])
-    epsilon = min(ends, default=None)
-    return {"epsilon": epsilon, "points": f"{100 * (epsilon or 0):g}", "tried": len(own) > 1}
+    """Return the least ε that the recommended algorithm reaches within the budget.
+
+    ``epsilon`` is None if it reaches none; ``tried`` is True if other ε than the plan's were
+    simulated.
+    """
+    curve = [point for point in points if point["title"] == best.title]
+    reached = [point["at"] for point in curve if point["feasible"]] + (
+        [planned] if best.feasible else []
+    )
+    epsilon = min(reached, default=None)
+    return {"epsilon": epsilon, "points": f"{100 * (epsilon or 0):g}", "tried": len(curve) > 1}
 
 
 def _draft_of_row(row: Forecast, planning: Planning, wish: WizardInput) -> Run:
     plan = forecast_requests.stored_plan(planning)
     learns = wish.learns is not None and ALGORITHMS[row.algorithm].learns
     prior = {"prior": priors.copy_prior(wish.learns.pk)} if learns and wish.learns else {}
-    own = {name: value for name, value in row.options.items() if name != "questions"}
+    options = {name: value for name, value in row.options.items() if name != "questions"}
     return Run(
         name=drafts.free_name(f"Best {plan.k} of {wish.pool}", wish.pool.team_id),
         pool=wish.pool,
         question_set=wish.question_set,
         k=plan.k,
         algorithm=row.algorithm,
-        options=own | prior,
+        options=options | prior,
         belief=planning.belief,
         epsilon=plan.epsilon,
         delta=plan.delta,
@@ -270,7 +277,7 @@ def _draft_of_row(row: Forecast, planning: Planning, wish: WizardInput) -> Run:
         price=wish.price,
         currency=wish.currency,
         hours_to_come=drafts.USUAL["hours_to_come"],
-        met=eligibility.default_met_policy(own),
+        met=eligibility.default_met_policy(options),
         seed=secrets.randbelow(2**31),
     )
 

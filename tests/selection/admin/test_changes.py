@@ -1,4 +1,4 @@
-"""The pages that change a run: each says what it does before it is done."""
+"""Pages that change a run show the effect before it is done."""
 
 import json
 
@@ -13,11 +13,11 @@ pytestmark = pytest.mark.django_db
 
 
 def settings_of(run: Run, **changed: object) -> dict[str, object]:
-    """What the form holds, as a browser would send it."""
+    """Return the form's content as a browser sends it."""
     fields = ("name", "budget", "slots", "slots_per_worker", "minutes", "hours_to_come", "epsilon")
     fields += ("price", "currency")
-    held = {name: getattr(run, name) for name in fields}
-    return {name: "" if value is None else value for name, value in held.items()} | changed
+    values = {name: getattr(run, name) for name in fields}
+    return {name: "" if value is None else value for name, value in values.items()} | changed
 
 
 def test_settings_are_changed_in_two_steps(requester):
@@ -25,29 +25,29 @@ def test_settings_are_changed_in_two_steps(requester):
     url = admin_url("run_do_change", run.pk)
     assert "See what it does" in text_of(requester.get(url))
     form = settings_of(run, budget=80, slots=5, why="cheaper")
-    shown = requester.post(url, form)
-    assert "The budget is 80 instead of 100" in text_of(shown)
-    assert "At most 5 assignments are out at once" in text_of(shown)
+    preview = requester.post(url, form)
+    assert "The budget is 80 instead of 100" in text_of(preview)
+    assert "At most 5 assignments are out at once" in text_of(preview)
     run.refresh_from_db()
     assert run.budget == 100
-    done = text_of(requester.post(url, form | {"confirm": "1"}, follow=True))
+    page = text_of(requester.post(url, form | {"confirm": "1"}, follow=True))
     run.refresh_from_db()
     assert (run.budget, run.slots) == (80, 5)
-    assert "requester The budget is 80 instead of 100" in done
-    assert "Reason: cheaper" in done
+    assert "requester The budget is 80 instead of 100" in page
+    assert "Reason: cheaper" in page
 
 
 def test_the_preview_holds_all_that_the_second_step_needs(requester):
     run = make_run(budget=100)
     form = settings_of(run, budget=80, name="Other", why="so")
-    shown = requester.post(admin_url("run_do_change", run.pk), form).content.decode()
+    page = requester.post(admin_url("run_do_change", run.pk), form).content.decode()
     for value in ('name="budget" value="80"', 'value="Other"', 'name="why" value="so"'):
-        assert value in shown
-    assert shown.count('type="hidden"') >= 8
+        assert value in page
+    assert page.count('type="hidden"') >= 8
 
 
 @pytest.mark.parametrize(
-    ("changed", "why"),
+    ("changed", "reason"),
     [
         ({"budget": "0"}, "at least 1 answer"),
         ({"epsilon": "2"}, "below 1"),
@@ -55,15 +55,15 @@ def test_the_preview_holds_all_that_the_second_step_needs(requester):
         ({"name": ""}, "This field is required"),
     ],
 )
-def test_what_cannot_be_is_said_on_the_page(requester, changed, why):
+def test_invalid_settings_are_refused_on_the_page(requester, changed, reason):
     run = make_run(budget=100)
     url = admin_url("run_do_change", run.pk)
     for step in ({}, {"confirm": "1"}):
-        assert why in text_of(requester.post(url, settings_of(run) | changed | step))
+        assert reason in text_of(requester.post(url, settings_of(run) | changed | step))
     assert not run.events.exclude(kind="start").exists()
 
 
-def test_nothing_changed_is_said(requester):
+def test_an_unchanged_form_is_reported(requester):
     run = make_run()
     page = requester.post(admin_url("run_do_change", run.pk), settings_of(run))
     assert "Nothing differs" in text_of(page)
@@ -117,8 +117,8 @@ def test_a_verdict_by_hand_goes_to_the_page_and_the_files(requester):
     run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
     row = run.candidates.get(worker__key="w4")
     url = admin_url("run_worker_change", run.pk, row.pk)
-    asked = text_of(requester.post(url, {"do": "accept"}, follow=True))
-    assert "Give the reason" in asked
+    refused = text_of(requester.post(url, {"do": "accept"}, follow=True))
+    assert "Give the reason" in refused
     page = text_of(requester.post(url, {"do": "accept", "why": "known"}, follow=True))
     assert "by hand: accepted" in page
     card = text_of(requester.get(admin_url("run_worker", run.pk, row.pk)))
@@ -158,8 +158,8 @@ def test_a_run_is_copied(requester):
 
 
 def test_two_runs_are_compared(requester):
-    one, other = make_run(epsilon=0.3), make_run(epsilon=0.4)
-    url = admin_url("run_compare", one.pk)
+    run, other = make_run(epsilon=0.3), make_run(epsilon=0.4)
+    url = admin_url("run_compare", run.pk)
     assert other.name in text_of(requester.get(url))
     page = text_of(requester.get(url, {"with": other.pk}))
     assert "ε 0.3 0.4" in page
@@ -205,10 +205,10 @@ def test_workers_who_come_into_the_pool_may_join_its_runs(requester):
     rounds = make_run(pool=run.pool, algorithm="adaptive-top-k")
     preview = upload(requester, admin_url("pool_import", run.pool_id), "worker\nnew1\nnew2")
     page = confirm(requester, preview)
-    words = text_of(page)
-    assert f"2 workers of this pool are not in the run “{run.name}”" in words
+    text = text_of(page)
+    assert f"2 workers of this pool are not in the run “{run.name}”" in text
     assert admin_url("run_do_change", run.pk) in page.content.decode()
-    assert f"not in the run “{rounds.name}”, which goes on: AdaptiveTopK plans for" in words
+    assert f"not in the run “{rounds.name}”, which goes on: AdaptiveTopK plans for" in text
     requester.post(admin_url("run_do_change", run.pk), {"do": "join"})
     assert run.candidates.count() == 8
     form = {"pool": run.pool_id, "key": "by-hand", "name": "", "attributes": "{}"}

@@ -1,4 +1,4 @@
-"""What can be taken away from a run: the selected, links, open questions, answers."""
+"""Downloads of a run: the selected, links, open questions, answers."""
 
 import json
 from datetime import timedelta
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run_viewer(client):
-    """Somebody who may look at runs and at nothing in them, and a run."""
+    """A client with the permission to view runs and no other, and a run."""
     user = User.objects.create_user("onlooker", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_run"))
     client.force_login(user)
@@ -97,14 +97,14 @@ def test_the_page_leads_to_every_format_that_one_may_take(requester):
         assert response.getvalue()
 
 
-def test_a_format_that_is_not_there_is_not_found_and_a_refusal_is_said(requester):
+def test_an_unknown_format_is_not_found_and_a_refusal_is_shown(requester):
     run = make_run()
     assert requester.get(admin_url("run_export", run.pk, "pdf")).status_code == 404
-    words = text_of(requester.get(admin_url("run_export", run.pk, "prolific-bonus"), follow=True))
-    assert "It is not known what an answer is paid" in words
+    text = text_of(requester.get(admin_url("run_export", run.pk, "prolific-bonus"), follow=True))
+    assert "It is not known what an answer is paid" in text
 
 
-def test_where_mturk_would_pay_another_currency_the_page_asks_for_dollars(requester):
+def test_the_page_asks_for_dollars_if_mturk_would_pay_another_currency(requester):
     run = play(make_run(price=1), crowd(1, 2), most=2)
     run.candidates.update(platform="mturk", task="3TASK")
     address = admin_url("run_export", run.pk, "mturk-bonus")
@@ -119,7 +119,7 @@ def test_where_mturk_would_pay_another_currency_the_page_asks_for_dollars(reques
     assert rows[0] == f"w0,3TASK,{1.1 * answered:.2f},{run}"
 
 
-def test_answers_are_for_those_who_may_see_them(run_viewer):
+def test_answers_need_the_permission_to_view_them(run_viewer):
     client, run = run_viewer
     for name, each in FORMATS.items():
         expected = 403 if each.asks else 200

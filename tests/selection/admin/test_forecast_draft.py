@@ -1,4 +1,4 @@
-"""A draft's page, and the whole form: what it will cost, whether it ends, and the ways out."""
+"""Forecasts on a draft's page and in the form, and the changes that they offer."""
 
 import pytest
 
@@ -20,8 +20,8 @@ def first_numbers_only(monkeypatch):
 
 
 def draft(**fields: object) -> Run:
-    given = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.1, "delta": 0.1} | fields
-    return make_run(start=False, **given)
+    settings = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.1, "delta": 0.1} | fields
+    return make_run(start=False, **settings)
 
 
 def order(requester, run: Run) -> str:
@@ -30,9 +30,9 @@ def order(requester, run: Run) -> str:
 
 def press(requester, run: Run, **sent: object) -> str:
     sent = {"do": "change", **sent}
-    words = text_of(requester.post(admin_url("run_expected", run.pk), sent, follow=True))
+    text = text_of(requester.post(admin_url("run_expected", run.pk), sent, follow=True))
     run.refresh_from_db()
-    return words
+    return text
 
 
 def ways_of(requester, run: Run) -> dict[str, dict[str, object]]:
@@ -40,25 +40,25 @@ def ways_of(requester, run: Run) -> dict[str, dict[str, object]]:
     return {way.words: way.sends for way in page.context["ways"]}
 
 
-def test_it_is_worked_out_on_request_and_then_known(requester):
+def test_a_forecast_is_made_on_request_and_kept(requester):
     run = draft(algorithm="credible", price="0.05")
     assert "Work out what it will cost" in text_of(requester.get(admin_url("run_page", run.pk)))
     assert not Planning.objects.exists()
-    words = order(requester, run)
+    text = order(requester, run)
     answers = draft_forecast.draft_forecast(run).own.median
-    assert f"Expected to cost about {answers / 20:.2f} €, {answers} answers" in words
-    assert "Too few simulations yet (1): finished in 1 of 1 simulation." in words
-    assert "in four runs of five" not in words
-    assert "Allow" not in words
+    assert f"Expected to cost about {answers / 20:.2f} €, {answers} answers" in text
+    assert "Too few simulations yet (1): finished in 1 of 1 simulation." in text
+    assert "in four runs of five" not in text
+    assert "Allow" not in text
 
 
 def test_a_run_that_cannot_end_says_so_with_ways_out_and_may_be_started(requester):
     run = draft(algorithm="lucb")
-    words = order(requester, run)
-    assert "Too few simulations yet (1): finished in 0 of 1 simulation." in words
-    assert "In 1 of 1 simulation the questions would run out" in words
-    assert "Import more questions" in words
-    assert "It may be started all the same" in words
+    text = order(requester, run)
+    assert "Too few simulations yet (1): finished in 0 of 1 simulation." in text
+    assert "In 1 of 1 simulation the questions would run out" in text
+    assert "Import more questions" in text
+    assert "It may be started all the same" in text
     lifecycle.start_run(run)
     assert Run.objects.get(pk=run.pk).status == "running"
 
@@ -67,12 +67,12 @@ def test_each_way_out_makes_its_change_and_is_written_down(requester):
     run = draft(algorithm="certified", epsilon=0.15)
     order(requester, run)
     ways = ways_of(requester, run)
-    words = {text.partition(":")[0]: sends for text, sends in ways.items()}
-    assert "Promise it on this question set" in words, ways
-    assert "Take Credible" in words, ways
-    press(requester, run, **words["Promise it on this question set"])
+    label = {text.partition(":")[0]: sends for text, sends in ways.items()}
+    assert "Promise it on this question set" in label, ways
+    assert "Take Credible" in label, ways
+    press(requester, run, **label["Promise it on this question set"])
     assert (run.algorithm, run.options) == ("certified", {"accuracy": "on this question set"})
-    press(requester, run, **words["Take Credible"])
+    press(requester, run, **label["Take Credible"])
     assert (run.algorithm, run.options) == ("credible", {})
     assert press(requester, run, epsilon="0.25").count("Done.") == 1
     assert run.epsilon == 0.25
@@ -90,15 +90,15 @@ def test_a_greater_epsilon_is_offered_where_it_would_do(requester):
     assert ways_of(requester, run)[f"Allow ε = {least:g}"] == {"epsilon": least}
 
 
-def test_money_that_runs_out_is_said_before_the_start(requester):
+def test_the_page_warns_of_a_short_budget_before_the_start(requester):
     run = draft(algorithm="credible", budget=12, epsilon=0.02)
-    words = order(requester, run)
-    assert "the money would run out" in words
-    assert "Take the budget's limit away" in words
+    text = order(requester, run)
+    assert "the money would run out" in text
+    assert "Take the budget's limit away" in text
 
 
 @pytest.mark.parametrize("sent", [{"epsilon": "2"}, {"row": "lil-clucb-x|"}])
-def test_what_cannot_be_changes_nothing(requester, sent):
+def test_invalid_changes_have_no_effect(requester, sent):
     run = draft(algorithm="credible")
     before = (run.algorithm, run.epsilon)
     if "row" in sent:
@@ -116,12 +116,12 @@ def test_a_run_that_has_begun_is_not_changed_by_a_stale_page(requester):
 
 def test_several_skills_are_not_forecast(requester):
     run = draft(algorithm="multi-sar", budget=100)
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "several skills cost is not forecast" in words
-    assert "Work out" not in words
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "several skills cost is not forecast" in text
+    assert "Work out" not in text
 
 
-def test_what_is_left_out_of_account_is_said(requester):
+def test_the_page_names_factors_left_out_of_the_forecast(requester):
     run = draft(algorithm="credible", enrolling=True, options={"share": 0.5})
     assert "It leaves its options set by hand and those who may still join out" in order(
         requester, run
@@ -142,17 +142,19 @@ def test_the_form_begins_with_an_algorithm_that_can_end_on_little_gold(requester
 
 
 def test_the_form_prices_each_algorithm_and_names_the_one_that_fits(requester, monkeypatch):
-    found = requester.get(
+    response = requester.get(
         admin_url("run_prices"), asked(algorithm="lucb", epsilon=0.1, price=0.5, currency="kr")
     )
-    told = found.json()
-    assert told["prices"]["lucb"] == ("about 200 answers, 100.00 kr; finished in 0 of 1 simulation")
-    assert "the questions would run out" in told["warning"]
-    assert told["fits"]["words"].startswith("Recommended for these:")
+    prices = response.json()
+    assert prices["prices"]["lucb"] == (
+        "about 200 answers, 100.00 kr; finished in 0 of 1 simulation"
+    )
+    assert "the questions would run out" in prices["warning"]
+    assert prices["fits"]["words"].startswith("Recommended for these:")
     assert not Planning.objects.exists()
     monkeypatch.setattr(draft_forecast, "refine_forecasts", None)  # it is remembered
-    again = requester.get(admin_url("run_prices"), asked(algorithm="lucb", epsilon=0.1))
-    assert again.status_code == 200
+    second = requester.get(admin_url("run_prices"), asked(algorithm="lucb", epsilon=0.1))
+    assert second.status_code == 200
 
 
 def test_nothing_is_priced_while_something_is_missing(requester):
@@ -171,6 +173,6 @@ def test_the_algorithms_of_a_group_stand_together(requester):
 def test_the_row_of_a_draft_is_that_of_its_own_meaning_of_accuracy():
     run = draft(algorithm="certified", options={"accuracy": "on this question set"})
     draft_forecast.request_draft_forecast(run)
-    own = draft_forecast.draft_forecast(run).own
-    assert isinstance(own, Forecast)
-    assert own.options["accuracy"] == "on this question set"
+    row = draft_forecast.draft_forecast(run).own
+    assert isinstance(row, Forecast)
+    assert row.options["accuracy"] == "on this question set"

@@ -1,4 +1,4 @@
-"""Gold that was wrong, through the pages: how each question does, and what a change does."""
+"""Correction of gold through the pages: health of questions, and the effect of a change."""
 
 import re
 
@@ -39,17 +39,17 @@ def test_a_question_that_was_asked_is_changed_after_a_page_that_says_what_it_doe
     question = miskeyed(run)
     form = {"prompt": question.prompt, "choices": "", "accepted": "yes", "compared": ""}
     asks = requester.post(admin_url("question_change", question.pk), form)
-    words = text_of(asks)
-    assert "Accepted no yes" in words
-    assert re.search(rf"{run.name} ready for review 4 4", words)
-    assert "if its promise does not hold any more it does not claim it" in words
+    text = text_of(asks)
+    assert "Accepted no yes" in text
+    assert re.search(rf"{run.name} ready for review 4 4", text)
+    assert "if its promise does not hold any more it does not claim it" in text
     question.refresh_from_db()
     assert question.accepted == ["no"]  # nothing yet
     url = admin_url("question_correct", question.pk)
     fields = hidden_fields(asks.content.decode())
     assert "Give a reason" in text_of(requester.post(url, fields | {"why": " "}))
-    done = requester.post(url, fields | {"why": "a slip of the pen"}, follow=True)
-    assert f"Graded anew: “{run.name}”" in text_of(done)
+    page = requester.post(url, fields | {"why": "a slip of the pen"}, follow=True)
+    assert f"Graded anew: “{run.name}”" in text_of(page)
     question.refresh_from_db()
     assert question.accepted == ["yes"]
     event = run.events.get(kind="regrade")
@@ -60,19 +60,19 @@ def test_a_question_that_was_asked_is_changed_after_a_page_that_says_what_it_doe
 
 def test_a_bad_change_is_refused_on_the_form(requester, run):
     form = {"prompt": "?", "choices": "only", "accepted": "only", "compared": ""}
-    words = text_of(requester.post(admin_url("question_change", miskeyed(run).pk), form))
-    assert "There is a single choice" in words
+    text = text_of(requester.post(admin_url("question_change", miskeyed(run).pk), form))
+    assert "There is a single choice" in text
     form |= {"choices": "", "compared": "roughly"}
-    words = text_of(requester.post(admin_url("question_change", miskeyed(run).pk), form))
-    assert "“roughly” is no way of grading" in words
+    text = text_of(requester.post(admin_url("question_change", miskeyed(run).pk), form))
+    assert "“roughly” is no way of grading" in text
     assert miskeyed(run).accepted == ["no"]
 
 
 def test_a_change_that_changes_nothing_says_so(requester, run):
     question = miskeyed(run)
     form = {"prompt": question.prompt, "choices": "", "accepted": "no", "compared": ""}
-    done = requester.post(admin_url("question_change", question.pk), form, follow=True)
-    assert "Nothing was changed" in text_of(done)
+    page = requester.post(admin_url("question_change", question.pk), form, follow=True)
+    assert "Nothing was changed" in text_of(page)
 
 
 def test_a_question_is_retired_and_restored_with_a_reason(requester, run):
@@ -80,18 +80,18 @@ def test_a_question_is_retired_and_restored_with_a_reason(requester, run):
     url = admin_url("question_retire", question.pk)
     assert re.search(rf"{run.name} ready for review 4 4", text_of(requester.get(url)))
     assert "Give a reason" in text_of(requester.post(url, {"why": ""}))
-    done = text_of(requester.post(url, {"why": "ambiguous"}, follow=True))
-    assert "Retired on" in done
-    assert "ambiguous" in done
+    page = text_of(requester.post(url, {"why": "ambiguous"}, follow=True))
+    assert "Retired on" in page
+    assert "ambiguous" in page
     assert run.candidates.filter(void=1).count() == 4
     restored = admin_url("question_restore", question.pk)
     requester.post(restored, {"why": "it was fine"}, follow=True)
     assert not run.candidates.filter(void=1).exists()
-    again = text_of(requester.post(restored, {"why": "again"}, follow=True))
-    assert "is not retired" in again
+    second = text_of(requester.post(restored, {"why": "again"}, follow=True))
+    assert "is not retired" in second
 
 
-def test_a_question_that_nobody_was_asked_is_saved_at_once(requester):
+def test_a_question_that_was_never_dealt_is_saved_at_once(requester):
     question = make_questions(1).questions.get()
     form = {"prompt": "New?", "choices": "", "accepted": "3.5", "compared": "number ±0.1"}
     requester.post(admin_url("question_change", question.pk), form)
@@ -102,7 +102,7 @@ def test_a_question_that_nobody_was_asked_is_saved_at_once(requester):
     assert 'value="number ±0.1"' in page
 
 
-def test_only_who_may_change_questions_corrects_one(client, run, django_user_model):
+def test_a_correction_needs_the_permission_to_change_questions(client, run, django_user_model):
     client.force_login(django_user_model.objects.create_user("reader", is_staff=True))
     for verb in ("correct", "retire", "restore"):
         url = admin_url(f"question_{verb}", miskeyed(run).pk)
@@ -113,19 +113,19 @@ def test_only_who_may_change_questions_corrects_one(client, run, django_user_mod
 # -- how they do
 
 
-def test_it_lists_first_what_the_likely_best_disagree_with(requester, run):
+def test_questions_that_the_likely_best_disagree_with_are_listed_first(requester, run):
     for _ in range(2):  # three of the likely best are needed before they can disagree
         other = make_run(n=4, k=2, question_set=run.question_set, epsilon=0.01)
         play(other, crowd(1, good=2, high=1.0, low=0.5))
     response = requester.get(admin_url("questionset_gold", run.question_set_id))
-    words = text_of(response)
+    text = text_of(response)
     assert response.context["page"].object_list[0].question.key == "q3"
-    assert "Most of the likely best answer otherwise." in words
-    assert "6 of the likely best say “yes”, 9 of all." in words
-    assert "Suspicious 1" in words.replace("  ", " ")
+    assert "Most of the likely best answer otherwise." in text
+    assert "6 of the likely best say “yes”, 9 of all." in text
+    assert "Suspicious 1" in text.replace("  ", " ")
 
 
-def test_one_click_leads_to_accepting_what_the_best_say(requester, run):
+def test_one_click_leads_to_accepting_the_answer_of_the_best(requester, run):
     for _ in range(2):
         other = make_run(n=4, k=2, question_set=run.question_set, epsilon=0.01)
         play(other, crowd(1, good=2, high=1.0, low=0.5))
@@ -142,8 +142,8 @@ def test_one_click_leads_to_accepting_what_the_best_say(requester, run):
 
 def test_it_says_so_when_nothing_was_asked_yet(requester):
     question_set = make_questions(3)
-    words = text_of(requester.get(admin_url("questionset_gold", question_set.pk)))
-    assert "No question of this set has been asked yet." in words
+    text = text_of(requester.get(admin_url("questionset_gold", question_set.pk)))
+    assert "No question of this set has been asked yet." in text
 
 
 def test_it_is_linked_from_the_run_the_set_and_the_question(requester, run):
@@ -171,15 +171,15 @@ def test_many_questions_come_page_by_page_and_can_be_searched(requester):
     engine.advance(run.pk)
     answer_all(run, crowd(1, good=1))
     url = admin_url("questionset_gold", run.question_set_id)
-    asked = open_of(run) or Answer.objects.values_list("assignment__question").distinct()
+    dealt = open_of(run) or Answer.objects.values_list("assignment__question").distinct()
     first = requester.get(url)
     assert len(first.context["page"].object_list) == 50
-    assert f"1 to 50 of {len(asked)}" in text_of(first)
+    assert f"1 to 50 of {len(dealt)}" in text_of(first)
     last = requester.get(url, {"page": "3"})
-    assert f"101 to {len(asked)} of {len(asked)}" in text_of(last)
-    found = requester.get(url, {"q": "q12"}).context["page"].object_list
-    assert found
-    assert all("q12" in line.question.key for line in found)
+    assert f"101 to {len(dealt)} of {len(dealt)}" in text_of(last)
+    matching = requester.get(url, {"q": "q12"}).context["page"].object_list
+    assert matching
+    assert all("q12" in line.question.key for line in matching)
     assert "No question fits" in text_of(requester.get(url, {"q": "nothing"}))
 
 
@@ -209,14 +209,14 @@ def test_a_run_that_lost_its_promise_is_let_go_on_from_its_page(requester):
     assert "Let it go on" not in text_of(requester.get(admin_url("run_page", run.pk)))
     for question in run.question_set.questions.filter(number__lt=60):
         corrections.retire_question(question, "ada", "ambiguous")
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "its end was reached by a grading that was corrected since" in words
-    assert "Gold answers were corrected after its end" in words
-    assert "Let it go on" in words
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "its end was reached by a grading that was corrected since" in text
+    assert "Gold answers were corrected after its end" in text
+    assert "Let it go on" in text
     Run.objects.filter(pk=run.pk).update(budget=run.count_spent())
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Let it go on" not in words
-    assert "Its budget is spent. With a higher one it can go on" in words
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Let it go on" not in text
+    assert "Its budget is spent. With a higher one it can go on" in text
     Run.objects.filter(pk=run.pk).update(budget=None)
     assert "The run goes on" in press(requester, run, "reopen")
     assert run.status == "running"
@@ -229,10 +229,10 @@ def test_the_kind_of_a_question_can_be_corrected_and_its_answers_are_graded_anew
     form = {"prompt": "Tick.", "choices": "a\nb\nc", "accepted": "b\na", "kind": "multiple"}
     asks = requester.post(admin_url("question_change", question.pk), form | {"compared": ""})
     fields = hidden_fields(asks.content.decode())
-    done = requester.post(
+    page = requester.post(
         admin_url("question_correct", question.pk), fields | {"why": "two apply"}, follow=True
     )
-    assert "Graded anew" in text_of(done)
+    assert "Graded anew" in text_of(page)
     question.refresh_from_db()
     assert (question.kind, question.accepted) == ("multiple", ["b", "a"])
     assert {a.response for a in answers.all() if a.right} == {"a | b"}
@@ -241,7 +241,7 @@ def test_the_kind_of_a_question_can_be_corrected_and_its_answers_are_graded_anew
     assert "needs choices" in text_of(refused)
 
 
-def test_what_the_best_ticked_can_be_accepted_instead(requester, run):
+def test_the_choices_of_the_best_can_be_accepted_instead(requester, run):
     question = run.question_set.questions.get(key="q0")
     question.choices, question.accepted, question.grading = ["a", "b", "c"], ["a"], {"multiple": 1}
     question.save()

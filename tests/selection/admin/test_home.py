@@ -1,4 +1,4 @@
-"""The first page, who may see what, and that every list opens."""
+"""The first page, its permissions, and the list of every model."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,18 +11,18 @@ pytestmark = pytest.mark.django_db
 
 
 def test_it_tells_the_first_three_steps_when_there_is_nothing(requester):
-    words = text_of(requester.get(reverse("admin:index")))
-    assert "Create a pool and import your workers" in words
-    assert "Create a question set and import gold questions" in words
-    assert "Create a run and start it" in words
+    text = text_of(requester.get(reverse("admin:index")))
+    assert "Create a pool and import your workers" in text
+    assert "Create a question set and import gold questions" in text
+    assert "Create a run and start it" in text
 
 
 def test_it_shows_the_runs_that_go_on(requester):
     run = make_run()
-    words = text_of(requester.get(reverse("admin:index")))
-    assert run.name in words
-    assert "6 not tested" in words
-    assert "Three steps" not in words
+    text = text_of(requester.get(reverse("admin:index")))
+    assert run.name in text
+    assert "6 not tested" in text
+    assert "Three steps" not in text
 
 
 def test_every_page_asks_for_a_login(client):

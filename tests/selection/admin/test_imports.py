@@ -1,4 +1,4 @@
-"""Files that a requester brings: a preview first, then the import."""
+"""Import of files by a requester: preview, then commit."""
 
 import pytest
 
@@ -24,15 +24,15 @@ def test_it_imports_workers_after_a_preview(requester):
         admin_url("pool_import", pool.pk),
         "\ufeffworker,name,country\r\nada,Ada,UK\r\nw0,New name,\r\n,nobody,\r\n",
     )
-    words = text_of(preview)
-    assert "1 new worker would join" in words
-    assert "and 1 who are in it already" in words
-    assert "1 row would not be taken" in words
-    assert "4 The column “worker” is empty." in words
+    text = text_of(preview)
+    assert "1 new worker would join" in text
+    assert "and 1 who are in it already" in text
+    assert "1 row would not be taken" in text
+    assert "4 The column “worker” is empty." in text
     assert pool.workers.count() == 1  # nothing yet
-    done = text_of(confirm(requester, preview))
-    assert "2 workers imported." in done
-    assert "1 line not taken." in done
+    page = text_of(confirm(requester, preview))
+    assert "2 workers imported." in page
+    assert "1 line not taken." in page
     assert pool.workers.get(key="ada").attributes == {"country": "UK"}
     assert pool.workers.get(key="w0").name == "New name"
     assert not Upload.objects.exclude(state="taken", content=b"").exists()
@@ -53,11 +53,11 @@ def test_it_imports_pasted_questions(requester):
 def test_it_names_questions_that_were_asked_and_leaves_them(requester):
     run = make_run(questions=20)
     engine.advance(run.pk)
-    asked = open_of(run)[0].question
+    question = open_of(run)[0].question
     preview = upload(
         requester,
         admin_url("questionset_import", run.question_set_id),
-        f"question,prompt,answer\n{asked.key},Other,no\n",
+        f"question,prompt,answer\n{question.key},Other,no\n",
     )
     assert "has been asked in a run and cannot be changed by a file; its own page can" in text_of(
         preview
@@ -79,10 +79,10 @@ def test_it_previews_which_answers_count_and_which_wait(requester):
         f"stranger,{other},no\n"
     )
     preview = upload(requester, admin_url("run_import", run.pk), text)
-    words = text_of(preview)
-    assert "1 answer to questions that are out now would count at once" in words
-    assert "1 answer would wait until the algorithm asks" in words
-    assert "4 There is no worker “stranger” in this run." in words
+    page_text = text_of(preview)
+    assert "1 answer to questions that are out now would count at once" in page_text
+    assert "1 answer would wait until the algorithm asks" in page_text
+    assert "4 There is no worker “stranger” in this run." in page_text
     assert not Answer.objects.exists()
     assert not RecordedAnswer.objects.exists()
     confirm(requester, preview)
@@ -97,22 +97,25 @@ def test_it_says_that_answers_to_a_retired_question_are_used_only_if_it_is_resto
     text = (
         f"worker,question,response\nw0,{retired.key},yes\nw1,{retired.key},no\nw0,{other.key},yes"
     )
-    words = text_of(upload(requester, admin_url("run_import", run.pk), text))
-    assert "1 answer would wait until the algorithm asks" in words
-    assert "2 answers to questions that were retired would be kept, and used only if those" in words
+    page_text = text_of(upload(requester, admin_url("run_import", run.pk), text))
+    assert "1 answer would wait until the algorithm asks" in page_text
+    assert (
+        "2 answers to questions that were retired would be kept, and used only if those"
+        in page_text
+    )
 
 
 def test_confirming_twice_imports_once(requester):
     pool = make_pool(0)
     preview = upload(requester, admin_url("pool_import", pool.pk), "worker\nada\n")
     confirm(requester, preview)
-    again = text_of(confirm(requester, preview))
-    assert "imported or put aside already" in again
+    second = text_of(confirm(requester, preview))
+    assert "imported or put aside already" in second
     assert pool.workers.count() == 1
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
         ("", "is empty"),
         (b"\xef\xbb\xbfworker\n\xff\xfe\xfa\n", "this is not text in UTF-8"),
@@ -120,10 +123,10 @@ def test_confirming_twice_imports_once(requester):
         (b"worker\nab\0c\n", "NUL character"),
     ],
 )
-def test_it_refuses_a_bad_file_in_one_sentence_on_the_form(requester, text, why):
+def test_it_refuses_a_bad_file_in_one_sentence_on_the_form(requester, text, reason):
     response = upload(requester, admin_url("pool_import", make_pool(0).pk), text)
     assert response.request["PATH_INFO"].endswith("/import/")
-    assert text_of(response).count(why) == 1
+    assert text_of(response).count(reason) == 1
     assert not Upload.objects.exists()
 
 
@@ -164,10 +167,10 @@ def test_answers_outside_the_choices_are_named_or_counted_as_wrong_by_a_switch(r
     lines.append(f"{two.candidate.worker.key},{two.question.key},maybe")
     text = "\n".join(["worker,question,response", *lines])
     preview = upload(requester, admin_url("run_import", run.pk), text)
-    words = text_of(preview)
-    assert "“maybe” is not among the choices: yes | no." in words
-    assert "Count the 1 answer outside the choices as wrong" in words
-    assert "Import 1 answer" in words
+    page_text = text_of(preview)
+    assert "“maybe” is not among the choices: yes | no." in page_text
+    assert "Count the 1 answer outside the choices as wrong" in page_text
+    assert "Import 1 answer" in page_text
     url = preview.request["PATH_INFO"]
     switched = requester.get(url, {"outside": "wrong"})
     assert "Import 2 answers" in text_of(switched)
@@ -178,7 +181,7 @@ def test_answers_outside_the_choices_are_named_or_counted_as_wrong_by_a_switch(r
     assert not Answer.objects.get(pk=two.pk).right
 
 
-def test_without_the_switch_they_are_left_out(requester):
+def test_answers_outside_the_choices_are_left_out_without_the_switch(requester):
     run = make_run()
     run.question_set.questions.update(choices=["yes", "no"])
     engine.advance(run.pk)
@@ -196,24 +199,24 @@ def test_swapped_columns_of_answers_are_told_in_one_sentence(requester):
     engine.advance(run.pk)
     rows = [f"{a.question.key},{a.candidate.worker.key},yes" for a in open_of(run)]
     text = "\n".join(["worker,question,response", *rows])
-    words = text_of(upload(requester, admin_url("run_import", run.pk), text))
-    assert "The column “question” holds this run's workers" in words
-    assert words.count(SWAPPED) == 1
+    page_text = text_of(upload(requester, admin_url("run_import", run.pk), text))
+    assert "The column “question” holds this run's workers" in page_text
+    assert page_text.count(SWAPPED) == 1
     rows = [f"{a.candidate.worker.key},yes,{a.question.key}" for a in open_of(run)]
     text = "\n".join(["worker,question,response", *rows])
-    words = text_of(upload(requester, admin_url("run_import", run.pk), text))
-    assert "The column “response” holds this run's questions" in words
+    page_text = text_of(upload(requester, admin_url("run_import", run.pk), text))
+    assert "The column “response” holds this run's questions" in page_text
 
 
 def test_swapped_columns_of_workers_and_questions_are_told_in_one_sentence(requester):
     text = "worker,name\nAda,w0\nGrace,w1\n"
-    words = text_of(upload(requester, admin_url("pool_import", make_pool(3).pk), text))
-    assert "The column “name” holds this pool's workers" in words
+    page_text = text_of(upload(requester, admin_url("pool_import", make_pool(3).pk), text))
+    assert "The column “name” holds this pool's workers" in page_text
     text = "question,prompt,answer\nA bird?,q0,yes\nA dog?,q1,yes\n"
     url = admin_url("questionset_import", make_questions(3).pk)
-    words = text_of(upload(requester, url, text))
-    assert "The column “prompt” holds this set's questions" in words
-    assert words.count(SWAPPED) == 1
+    page_text = text_of(upload(requester, url, text))
+    assert "The column “prompt” holds this set's questions" in page_text
+    assert page_text.count(SWAPPED) == 1
 
 
 def test_a_questions_file_says_how_answers_are_compared(requester):
@@ -228,11 +231,11 @@ def test_a_questions_file_says_how_answers_are_compared(requester):
         "q6,A bird?,yes,yes|YES,\n"
     )
     preview = upload(requester, admin_url("questionset_import", question_set.pk), text)
-    words = text_of(preview)
-    assert "4 “roughly” is no way of grading" in words
-    assert "5 “three” is not a number" in words
-    assert "6 There is a single choice, so nobody could be wrong" in words
-    assert "7 There is a single choice" in words
+    page_text = text_of(preview)
+    assert "4 “roughly” is no way of grading" in page_text
+    assert "5 “three” is not a number" in page_text
+    assert "6 There is a single choice, so nobody could be wrong" in page_text
+    assert "7 There is a single choice" in page_text
     confirm(requester, preview)
     assert question_set.questions.get(key="q1").grading == {"number": True, "tolerance": 0.1}
     assert question_set.questions.get(key="q2").grading == {"case": True, "spaces": True}
@@ -242,23 +245,23 @@ def test_a_questions_file_says_how_answers_are_compared(requester):
 # -- columns
 
 
-def test_columns_that_are_not_known_are_chosen_on_the_page_and_known_the_next_time(requester):
+def test_unknown_columns_are_chosen_on_the_page_and_remembered(requester):
     pool = make_pool(0)
     address = admin_url("pool_import", pool.pk)
     text = "Chiffre;Wer;Stadt\nA1;Jörg;Köln\n".encode("cp1252")
     preview = upload(requester, address, text)
-    words = text_of(preview)
-    assert "There is no column of which it is clear that it is the worker's id" in words
-    assert "Jörg" in words
-    assert "Western European (Windows)" in words
+    page_text = text_of(preview)
+    assert "There is no column of which it is clear that it is the worker's id" in page_text
+    assert "Jörg" in page_text
+    assert "Western European (Windows)" in page_text
     chosen = {"columns": "1", "worker": "0", "name": "1", "attributes": ["2"]}
     preview = requester.post(preview.request["PATH_INFO"], chosen, follow=True)
     assert "1 new worker would join" in text_of(preview)
     confirm(requester, preview)
     worker = pool.workers.get()
     assert (worker.key, worker.name, worker.attributes) == ("A1", "Jörg", {"stadt": "Köln"})
-    again = text_of(upload(requester, address, text))
-    assert "It is read as such a file was last time." in again
+    second = text_of(upload(requester, address, text))
+    assert "It is read as such a file was last time." in second
 
 
 def test_one_column_cannot_be_two_things(requester):
@@ -268,7 +271,7 @@ def test_one_column_cannot_be_two_things(requester):
     assert "One column is chosen for two things" in text_of(page)
 
 
-def test_letters_that_were_taken_for_others_can_be_read_anew(requester):
+def test_a_wrongly_detected_encoding_can_be_changed(requester):
     pool = make_pool(0)
     text = "worker,name\nA1,Łukasz\nA2,Marek\n".encode("cp1250")
     preview = upload(requester, admin_url("pool_import", pool.pk), text)
@@ -279,11 +282,11 @@ def test_letters_that_were_taken_for_others_can_be_read_anew(requester):
 
 def test_a_file_of_another_kind_and_a_problem_of_all_rows_are_told_in_one_sentence(requester):
     gold = "question,prompt,answer\nq1,A bird?,yes\n"
-    words = text_of(upload(requester, admin_url("pool_import", make_pool(0).pk), gold))
-    assert "This looks like a file of gold questions, not like a file of workers" in words
+    text = text_of(upload(requester, admin_url("pool_import", make_pool(0).pk), gold))
+    assert "This looks like a file of gold questions, not like a file of workers" in text
     rounded = "worker\n" + "".join(f"{i}.1E+15\n" for i in range(9))
-    words = text_of(upload(requester, admin_url("pool_import", make_pool(0).pk), rounded))
-    assert words.count("before a spreadsheet rounded it") == 1
+    text = text_of(upload(requester, admin_url("pool_import", make_pool(0).pk), rounded))
+    assert text.count("before a spreadsheet rounded it") == 1
 
 
 def test_an_import_is_undone_from_its_page(requester):
@@ -294,8 +297,8 @@ def test_an_import_is_undone_from_its_page(requester):
     assert "Last imported here: file.csv , 2 workers" in text_of(requester.get(address))
     page = requester.get(preview.request["PATH_INFO"])
     assert "Undo this import" in text_of(page)
-    done = requester.post(preview.request["PATH_INFO"], {"undo": "1"}, follow=True)
-    assert "The import of file.csv is undone." in text_of(done)
+    undone = requester.post(preview.request["PATH_INFO"], {"undo": "1"}, follow=True)
+    assert "The import of file.csv is undone." in text_of(undone)
     assert list(pool.workers.values_list("key", "name")) == [("w0", "Worker 0")]
     assert "Last imported" not in text_of(requester.get(address))
 

@@ -1,4 +1,4 @@
-"""What an import's preview says of who left, of ground truth, and of waiting for nobody."""
+"""Import previews: returned places, ground truth, and recorded answers only."""
 
 import json
 
@@ -22,9 +22,9 @@ def test_workers_who_returned_or_timed_out_are_named(requester):
         "Submission id,Participant id,Status,Started at\n"
         "s1,p1,APPROVED,2026\ns2,p2,RETURNED,2026\ns3,p3,TIMED-OUT,2026\n"
     )
-    words = text_of(preview_of(requester, "pool", pool.pk, text))
-    assert "2 of these workers have returned their place or timed out" in words
-    assert "imported all the same: p2 , p3 ." in words
+    page_text = text_of(preview_of(requester, "pool", pool.pk, text))
+    assert "2 of these workers have returned their place or timed out" in page_text
+    assert "imported all the same: p2 , p3 ." in page_text
 
 
 def annotation(author: str, truth: bool) -> dict:
@@ -34,15 +34,15 @@ def annotation(author: str, truth: bool) -> dict:
 
 
 def test_the_author_of_ground_truth_is_no_worker(requester):
-    made = [annotation("expert@x.org", True), annotation("ada@x.org", False)]
-    text = json.dumps([{"id": 1, "data": {"text": "A bird?"}, "annotations": made}])
+    annotations = [annotation("expert@x.org", True), annotation("ada@x.org", False)]
+    text = json.dumps([{"id": 1, "data": {"text": "A bird?"}, "annotations": annotations}])
     pool = make_pool(0)
     page = preview_of(requester, "pool", pool.pk, text)
     requester.post(page.redirect_chain[-1][0], {})
     assert list(pool.workers.values_list("key", flat=True)) == ["ada@x.org"]
 
 
-def test_one_click_imports_answers_and_asks_nobody_any_more(requester):
+def test_one_click_imports_answers_and_stops_dealing(requester):
     run = make_run(n=4, k=1)
     engine.advance(run.pk)
     text = "worker,question,response\n" + "".join(f"w0,q{i},yes\n" for i in range(40))
@@ -57,7 +57,7 @@ def test_one_click_imports_answers_and_asks_nobody_any_more(requester):
     assert run.events.get(kind="recorded only").who == "requester"
 
 
-def test_the_offer_is_not_made_where_nobody_is_asked_anyway(requester):
+def test_a_run_of_recorded_answers_gets_no_offer(requester):
     run = make_run(n=4, k=1, recorded_only=True)
     page = preview_of(requester, "run", run.pk, "worker,question,response\nw0,q1,yes\n")
     assert "from now on: ask nobody" not in text_of(page)

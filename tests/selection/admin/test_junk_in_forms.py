@@ -1,4 +1,4 @@
-"""Junk in any field of any form of the admin is refused, never a server error."""
+"""Junk in any form field of the admin is refused and never a server error."""
 
 import pytest
 from django.contrib import admin
@@ -26,7 +26,7 @@ JUNK = [
 
 @pytest.fixture
 def world(db):
-    """A browser of a superuser, and a team with at least one of most things."""
+    """A superuser's browser, and a team with at least one object of most kinds."""
     made = camp("okapi")
     camp("zebra")  # so that forms ask for a team
     return made
@@ -39,7 +39,7 @@ def browser(world, client):
 
 
 def kinds():
-    """All but Pulse, which has a page of its own and no form."""
+    """Return all models except Pulse, which has a page of its own and no form."""
     return sorted(set(admin.site._registry) - {Pulse}, key=lambda model: model._meta.label)
 
 
@@ -48,7 +48,7 @@ def url(model, page, *args):
 
 
 def fields(browser, address):
-    """The names that the page's form sends; empty where there is no such page."""
+    """Return the names that the page's form sends; empty if there is no such page."""
     page = browser.get(address)
     form = page.context and page.context.get("adminform")
     if page.status_code != 200 or not form:
@@ -59,12 +59,12 @@ def fields(browser, address):
 
 
 def in_turn(names, junk):
-    """Each field gets each of the junk once."""
+    """Return a value of junk for each field; over all turns each field gets each value."""
     return {name: JUNK[(place + junk) % len(JUNK)] for place, name in enumerate(sorted(names))}
 
 
 def management(names):
-    """One more form of each kind that the page has tables of."""
+    """Return the management data of one more form in each formset of the page."""
     return {name: "1" if "TOTAL" in name else "0" for name in names if name.endswith("_FORMS")}
 
 
@@ -81,10 +81,10 @@ def test_add_forms_take_junk_in_every_field(browser, model):
 @pytest.mark.parametrize("model", kinds(), ids=lambda model: model._meta.label)
 def test_change_forms_and_lists_take_junk_in_every_field(browser, model):
     for field in model._meta.fields:
-        how = "__id__exact" if field.is_relation else "__exact"
+        lookup = "__id__exact" if field.is_relation else "__exact"
         for junk in ["abc", "9" * 25]:
-            found = browser.get(url(model, "changelist"), {field.name + how: junk})
-            assert found.status_code < 500
+            response = browser.get(url(model, "changelist"), {field.name + lookup: junk})
+            assert response.status_code < 500
     item = model._default_manager.order_by("pk").first()
     if item is None:
         return

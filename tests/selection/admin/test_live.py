@@ -1,4 +1,4 @@
-"""A refresh of a run's page: only what changed, compressed, made once for all who look."""
+"""A refresh of a run's page: only the changed parts, compressed, rendered once for all users."""
 
 import gzip
 import json
@@ -18,14 +18,14 @@ from tests.worlds import answer_all, crowd, make_run, play
 pytestmark = pytest.mark.django_db
 
 
-def page_of(requester, run: Run, **asked: object) -> str:
-    """The tag of the state that a page just opened shows."""
-    return requester.get(admin_url("run_page", run.pk), asked).context["pieces"].tag
+def page_of(requester, run: Run, **query: object) -> str:
+    """Return the tag of the state that a newly opened page shows."""
+    return requester.get(admin_url("run_page", run.pk), query).context["pieces"].tag
 
 
-def refresh(requester, run: Run, tag: str, **asked: object):
+def refresh(requester, run: Run, tag: str, **query: object):
     headers = {"If-None-Match": f'"{tag}"', "Accept-Encoding": "gzip"}
-    return requester.get(admin_url("run_live", run.pk), asked, headers=headers)
+    return requester.get(admin_url("run_live", run.pk), query, headers=headers)
 
 
 def body_of(response) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def test_a_step_sends_the_rows_and_parts_that_it_changed(requester):
     assert refresh(requester, run, tag_of(response)).status_code == 304
 
 
-def test_what_is_sent_makes_the_old_page_the_new_one(requester):
+def test_the_pieces_sent_turn_the_old_page_into_the_new_one(requester):
     run = make_run(n=12)
     engine.advance(run.pk)
     response = requester.get(admin_url("run_page", run.pk))
@@ -97,39 +97,39 @@ def test_a_refresh_of_a_thousand_workers_is_below_ten_kilobytes(requester):
 
 
 def test_pages_of_the_same_state_are_made_once(requester, monkeypatch):
-    run, made = make_run(), []
+    run, renders = make_run(), []
     real = live.live_context
-    monkeypatch.setattr(live, "live_context", lambda *args: made.append(1) or real(*args))
+    monkeypatch.setattr(live, "live_context", lambda *args: renders.append(1) or real(*args))
     first = refresh(requester, run, "a")
     second = refresh(requester, run, "b")
     assert tag_of(first) == tag_of(second)
-    assert len(made) == 1
+    assert len(renders) == 1
     refresh(requester, run, "a", sort="-mean")
-    assert len(made) == 2
+    assert len(renders) == 2
     step(run)
     refresh(requester, run, "a")
-    assert len(made) == 3
+    assert len(renders) == 3
 
 
-def test_what_is_costly_to_make_is_not_made_for_every_step(requester, monkeypatch):
-    run, made = make_run(), []
+def test_costly_pieces_are_not_rendered_for_every_step(requester, monkeypatch):
+    run, renders = make_run(), []
     real = live.live_context
-    monkeypatch.setattr(live, "live_context", lambda *args: made.append(1) or real(*args))
+    monkeypatch.setattr(live, "live_context", lambda *args: renders.append(1) or real(*args))
     monkeypatch.setattr(live, "_seconds_to_reuse", lambda took: 600)
     refresh(requester, run, "a")
     step(run)
     refresh(requester, run, "a")
-    assert len(made) == 1
+    assert len(renders) == 1
     lifecycle.pause_run(run)  # what a person does is seen at once
     refresh(requester, run, "a")
-    assert len(made) == 2
+    assert len(renders) == 2
 
 
-def test_what_takes_a_second_and_a_half_rests_for_six():
+def test_pieces_that_take_a_second_and_a_half_are_reused_for_six():
     assert [live._seconds_to_reuse(took) for took in (0.01, 0.5, 1.5)] == [0, 0, 6]
 
 
-def test_whatever_is_done_to_a_run_is_seen_at_once(requester):
+def test_actions_on_a_run_show_at_once(requester):
     run = make_run()
     tag = page_of(requester, run)
     lifecycle.pause_run(run)
@@ -149,7 +149,7 @@ def test_it_works_without_the_cache(requester, monkeypatch):
     assert refresh(requester, run, tag_of(response)).status_code == 304
 
 
-def test_nothing_secret_is_in_what_is_compressed(requester):
+def test_compressed_responses_contain_no_secret(requester):
     run = play(make_run(), crowd(1, 2), most=2)
     everything = json.dumps(body_of(refresh(requester, run, "nothing")))
     assert "csrf" not in everything

@@ -15,10 +15,10 @@ def test_files_are_uploaded_named_and_deleted(requester):
     questions = make_questions(1)
     url = admin_url("questionset_media", questions.pk)
     sent = [SimpleUploadedFile("a.png", PNG), SimpleUploadedFile("b.svg", b"<svg/>")]
-    said = text_of(requester.post(url, {"uploads": sent}, follow=True))
-    assert "1 file uploaded" in said
-    assert "b.svg is no picture, sound or film" in said
-    assert "media:a.png" in said
+    text = text_of(requester.post(url, {"uploads": sent}, follow=True))
+    assert "1 file uploaded" in text
+    assert "b.svg is no picture, sound or film" in text
+    assert "media:a.png" in text
     file = questions.media.get()
     assert "a.png is deleted" in text_of(requester.post(url, {"delete": file.pk}, follow=True))
     assert not questions.media.exists()
@@ -26,17 +26,17 @@ def test_files_are_uploaded_named_and_deleted(requester):
     assert {"upload", "delete"} <= kinds
 
 
-def test_nothing_chosen_is_said_so(requester):
+def test_an_upload_without_a_file_is_refused(requester):
     url = admin_url("questionset_media", make_questions(1).pk)
     assert "Choose one file or several." in text_of(requester.post(url, {}))
 
 
 def test_a_file_of_another_set_is_not_deleted(requester):
-    from_another = make_questions(1).media.create(name="a", type="image/png", size=1, data=b"x")
+    other = make_questions(1).media.create(name="a", type="image/png", size=1, data=b"x")
     url = admin_url("questionset_media", make_questions(1).pk)
-    for odd in (from_another.pk, "x", "9" * 30):
+    for odd in (other.pk, "x", "9" * 30):
         requester.post(url, {"delete": odd}, follow=True)
-    from_another.refresh_from_db()
+    other.refresh_from_db()
 
 
 def test_a_question_is_shown_as_workers_see_it_and_nothing_can_be_sent(requester):
@@ -46,8 +46,8 @@ def test_a_question_is_shown_as_workers_see_it_and_nothing_can_be_sent(requester
     question.save()
     url = admin_url("question_preview", question.pk)
     response = requester.get(url)
-    shown = response.content.decode()
-    assert "<strong>Which</strong> one?" in shown
-    assert shown.count('type="radio"') == 2
+    page = response.content.decode()
+    assert "<strong>Which</strong> one?" in page
+    assert page.count('type="radio"') == 2
     assert "form-action 'none'" in response["Content-Security-Policy"]
     assert requester.post(url).status_code == 405

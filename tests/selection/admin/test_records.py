@@ -1,4 +1,4 @@
-"""Questions, answers and tokens by hand, and what may be deleted."""
+"""Questions, answers and tokens entered by hand, and deletion."""
 
 import re
 
@@ -56,8 +56,8 @@ def test_a_token_is_shown_once(requester):
     assert issued.digest == ApiToken.digest_of(secret)
     for url in (admin_url("apitoken_changelist"), admin_url("apitoken_change", issued.pk)):
         assert secret not in requester.get(url).content.decode()
-    again = requester.post(admin_url("apitoken_add"), {"name": "robot", "scope": "read"})
-    assert "There is one of this name already." in text_of(again)
+    second = requester.post(admin_url("apitoken_add"), {"name": "robot", "scope": "read"})
+    assert "There is one of this name already." in text_of(second)
     assert ApiToken.objects.get(name="robot").digest == ApiToken.digest_of(secret)
 
 

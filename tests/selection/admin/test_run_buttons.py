@@ -1,4 +1,4 @@
-"""A run's buttons: each does what it says, or says why not."""
+"""A run's buttons: their effects and refusals."""
 
 import pytest
 
@@ -31,16 +31,16 @@ def test_one_click_makes_up_for_what_a_retired_question_cost(requester):
     )
     play(run, crowd(1, good=1))
     assert run.ending == "budget"
-    lost = run.count_wasted()
+    wasted = run.count_wasted()
     page = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "for nothing" in page
-    assert f"Raise the budget to {30 + lost} and let it go on" in page
+    assert f"Raise the budget to {30 + wasted} and let it go on" in page
     url = admin_url("run_do_change", run.pk)
     page = text_of(requester.post(url, {"do": "make-up"}, follow=True))
-    assert f"The budget is {30 + lost} instead of 30" in page
+    assert f"The budget is {30 + wasted} instead of 30" in page
     assert "Raise the budget to" not in page
     run.refresh_from_db()
-    assert (run.status, run.budget) == ("running", 30 + lost)
+    assert (run.status, run.budget) == ("running", 30 + wasted)
 
 
 def test_it_says_why_a_run_cannot_start(requester):

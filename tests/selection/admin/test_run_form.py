@@ -1,4 +1,4 @@
-"""A run's form: what it offers, stores and refuses."""
+"""A run's form: choices, stored settings, refusals."""
 
 import re
 
@@ -28,7 +28,7 @@ def test_it_offers_a_random_seed(requester):
 
 
 @pytest.mark.parametrize(
-    ("changes", "why"),
+    ("changes", "reason"),
     [
         ({"k": 5}, "K must be at least 1 and less than the number of workers (5), but it is 5."),
         ({"k": 0}, "K must be at least 1 and less than the number of workers (5), but it is 0."),
@@ -41,11 +41,11 @@ def test_it_offers_a_random_seed(requester):
         ({"slots": 0}, "greater than or equal to 1"),
     ],
 )
-def test_it_refuses_a_bad_setting_in_one_sentence(requester, changes, why):
+def test_it_refuses_a_bad_setting_in_one_sentence(requester, changes, reason):
     pool, question_set = make_pool(5), make_questions(5)
     form = run_form(pool, question_set, **changes)
     response = requester.post(admin_url("run_add"), form)
-    assert text_of(response).count(why) == 1
+    assert text_of(response).count(reason) == 1
     assert not Run.objects.exists()
 
 
@@ -55,11 +55,11 @@ def test_it_refuses_a_pool_of_one(requester):
 
 
 def test_it_promises_for_the_numbers_in_the_form(requester):
-    asked = {"pool": make_pool(5).pk, "k": 3, "epsilon": 0.25, "delta": 0.2}
-    answer = requester.get(admin_url("run_promises"), asked).json()["html"]
+    query = {"pool": make_pool(5).pk, "k": 3, "epsilon": 0.25, "delta": 0.2}
+    answer = requester.get(admin_url("run_promises"), query).json()["html"]
     assert "With probability at least 0.8" in answer
     assert "within 0.25 of the 3rd best" in answer
-    refused = requester.get(admin_url("run_promises"), asked | {"k": 9}).json()["html"]
+    refused = requester.get(admin_url("run_promises"), query | {"k": 9}).json()["html"]
     assert "K must be at least 1" in refused
     assert requester.get(admin_url("run_promises"), {"pool": "x"}).status_code == 200
 

@@ -1,4 +1,4 @@
-"""A run's page: how it stands, and why it ended."""
+"""A run's page: its state, and the reason why it ended."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.django_db
 def test_it_shows_how_a_run_stands(requester):
     run = make_run()
     play(run, crowd(1, 2), most=3)
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "answers counted" in words
-    assert "stops when that has fallen to 0.300" in words
-    assert "Assumes that a worker's answers are independent" in words
-    assert "within 0.3 of the 2nd best" in words
-    assert "w0 Worker 0" in words
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "answers counted" in text
+    assert "stops when that has fallen to 0.300" in text
+    assert "Assumes that a worker's answers are independent" in text
+    assert "within 0.3 of the 2nd best" in text
+    assert "w0 Worker 0" in text
 
 
 def test_it_says_why_a_run_ended_and_shows_the_selected_first(requester):
@@ -32,29 +32,29 @@ def test_it_says_why_a_run_ended_and_shows_the_selected_first(requester):
     play(run, crowd(1, 2))
     run.refresh_from_db()
     response = requester.get(admin_url("run_page", run.pk))
-    words = text_of(response)
+    text = text_of(response)
     assert run.ending == "promise"
-    assert "The run ended because its rule to stop was met." in words
+    assert "The run ended because its rule to stop was met." in text
     chosen = [row.line.verdict for row in response.context["table"].rows]
     assert chosen == ["accepted"] * 2 + ["rejected"] * 4
-    assert "step" in words
+    assert "step" in text
 
 
 def test_a_run_that_was_stopped_does_not_claim_its_promise(requester):
     run = make_run()
     play(run, crowd(1, 2), most=2)
     lifecycle.stop_run(run)
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "it was stopped by hand" in words
-    assert "Not certified" in words
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "it was stopped by hand" in text
+    assert "Not certified" in text
 
 
 def test_it_pages_filters_searches_and_sorts_many_workers(requester):
     run = make_run(n=230, questions=5, k=5)
     url = admin_url("run_page", run.pk)
 
-    def workers(**asked: object) -> list[str]:
-        rows = requester.get(url, asked).context["table"].rows
+    def workers(**query: object) -> list[str]:
+        rows = requester.get(url, query).context["table"].rows
         return [row.line.worker for row in rows]
 
     assert len(workers()) == 100
@@ -109,12 +109,12 @@ def test_there_is_no_border_before_anybody_answered(requester):
 
 def test_a_verdict_has_a_shape_beside_its_colour(requester):
     run = play(make_run(questions=3000), crowd(1, 2))
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert words.count("▲ accepted") >= 2
-    assert words.count("▼ rejected") >= 4
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert text.count("▲ accepted") >= 2
+    assert text.count("▼ rejected") >= 4
 
 
-def test_late_answers_are_told_from_wrong_ones(requester):
+def test_late_answers_are_distinguished_from_wrong_ones(requester):
     run = make_run(slots=60)
     engine.advance(run.pk)
     worker = run.candidates.get(worker__key="w0")
@@ -134,12 +134,12 @@ def test_workers_are_filtered_by_presence_and_attribute(requester):
     run = make_run(pool=pool)
     engine.advance(run.pk)
     roster.withdraw_workers(run, ["w5"])
-    seen = run.candidates.filter(worker__key__in=["w0", "w1"])
-    seen.update(seen=timezone.now())
+    present = run.candidates.filter(worker__key__in=["w0", "w1"])
+    present.update(seen=timezone.now())
     url = admin_url("run_page", run.pk)
 
-    def workers(**asked: object) -> list[str]:
-        rows = requester.get(url, asked).context["table"].rows
+    def workers(**query: object) -> list[str]:
+        rows = requester.get(url, query).context["table"].rows
         return sorted(row.line.worker for row in rows)
 
     assert workers(presence="active") == ["w0", "w1"]
@@ -153,7 +153,7 @@ def test_workers_are_filtered_by_presence_and_attribute(requester):
     assert "Invited 3 Active 2 Gone 1" in text_of(page)
 
 
-def test_who_is_gone_stands_last_and_is_called_not_tested(requester):
+def test_workers_who_left_come_last_and_are_called_not_tested(requester):
     run = make_run()
     engine.advance(run.pk)
     roster.withdraw_workers(run, ["w0"])
@@ -166,28 +166,28 @@ def test_who_is_gone_stands_last_and_is_called_not_tested(requester):
 
 def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):
     run = make_run(enrolling=True, enrol_most=9)
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Enrolling since" in words
-    assert "6 workers so far of at most 9" in words
-    assert "It closes with 9 workers." in words
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Enrolling since" in text
+    assert "6 workers so far of at most 9" in text
+    assert "It closes with 9 workers." in text
 
 
-def test_times_are_told_with_their_zone_and_spans_are_never_nothing(requester):
+def test_times_have_their_zone_and_durations_are_never_empty(requester):
     run = make_run()
     lifecycle.stop_run(run)
     start = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
     Run.objects.update(started=start, ended=start + timedelta(seconds=40))
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Ready for review ended 22 Nov 2026, 14:05 UTC, after 40 seconds" in words
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Ready for review ended 22 Nov 2026, 14:05 UTC, after 40 seconds" in text
     assert "22 Nov 2026, 14:05 UTC" in text_of(requester.get(reverse("admin:index")))
 
 
-def test_what_was_proved_stays_said_when_the_selection_has_changed(requester):
+def test_a_proved_guarantee_stays_on_the_page_when_the_selection_changes(requester):
     run = play(make_run(algorithm="certified", epsilon=0.01, slots=60), crowd(3, 2), most=4)
     others = [line for line in reports.worker_standings(run) if not line.selected][:2]
     arms = run.candidates.filter(pk__in=[line.candidate for line in others])
     proof = {"epsilon": 0.08, "arms": list(arms.values_list("arm", flat=True)), "step": 3}
     Run.objects.update(proof=proof)
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Certified so far: ε = 0.08." in words
-    assert "Proved at step 3, and it stays proved for the selection of that moment: 2" in words
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Certified so far: ε = 0.08." in text
+    assert "Proved at step 3, and it stays proved for the selection of that moment: 2" in text

@@ -1,4 +1,4 @@
-"""The guided start: a question in her words, what it costs, and a draft made of a row."""
+"""The guided start: the form, the forecast, and a draft made of a row."""
 
 from decimal import Decimal
 from urllib.parse import parse_qs, urlsplit
@@ -25,8 +25,8 @@ def first_numbers_only(monkeypatch):
 
 
 @pytest.fixture
-def asked() -> dict[str, object]:
-    """What a browser sends of the form as it is first shown, filled in where it must be."""
+def form_data() -> dict[str, object]:
+    """The form as a browser sends it, with the required fields filled in."""
     return {
         "pool": make_pool(8).pk,
         "question_set": make_questions(40).pk,
@@ -40,21 +40,21 @@ def asked() -> dict[str, object]:
     }
 
 
-def ask(requester, asked, **changes):
-    return requester.post(BEGIN, asked | changes)
+def ask(requester, form_data, **changes):
+    return requester.post(BEGIN, form_data | changes)
 
 
-def ordered(requester, asked, **changes) -> tuple[Planning, str]:
-    """The forecast and the address of its page."""
-    response = ask(requester, asked, **changes)
+def ordered(requester, form_data, **changes) -> tuple[Planning, str]:
+    """Return the forecast and the address of its page."""
+    response = ask(requester, form_data, **changes)
     assert response.status_code == 302, text_of(response)
     return Planning.objects.order_by("pk").last(), response["Location"]
 
 
-def point(at: float, answers: list[int] | None, **other: object) -> dict[str, object]:
-    """A point of a curve, as ``orders.curves`` gives them."""
-    known = {"median": answers[1] if answers else None, "runs": 40, "feasible": True}
-    return {"at": at, "answers": answers, "title": "Credible"} | known | other
+def point(value: float, answers: list[int] | None, **other: object) -> dict[str, object]:
+    """Return a point of a curve, as ``forecast_requests.forecast_curves`` returns them."""
+    defaults = {"median": answers[1] if answers else None, "runs": 40, "feasible": True}
+    return {"at": value, "answers": answers, "title": "Credible"} | defaults | other
 
 
 def make(requester, page: str, row: str) -> Run:
@@ -63,57 +63,59 @@ def make(requester, page: str, row: str) -> Run:
 
 
 def test_adding_a_run_begins_here_and_the_whole_form_is_one_click_away(requester):
-    begun = requester.get(admin_url("run_add"), follow=True)
-    assert begun.request["PATH_INFO"] == BEGIN
-    assert admin_url("run_add") + "?full=1" in begun.content.decode()
+    guide = requester.get(admin_url("run_add"), follow=True)
+    assert guide.request["PATH_INFO"] == BEGIN
+    assert admin_url("run_add") + "?full=1" in guide.content.decode()
     whole = requester.get(admin_url("run_add"), {"full": 1})
     assert BEGIN in whole.content.decode()
 
 
-def test_it_recommends_one_algorithm_with_what_it_costs_and_why(requester, asked):
-    planning, page = ordered(requester, asked)
-    words = text_of(requester.get(page))
+def test_it_recommends_one_algorithm_with_what_it_costs_and_why(requester, form_data):
+    planning, page = ordered(requester, form_data)
+    text = text_of(requester.get(page))
     best = forecast_requests.forecast_rows(planning)[0]
-    assert f"{best.title} recommended {best.promise}" in words
-    assert "The cheapest that guarantees what matters: finished in" in words
+    assert f"{best.title} recommended {best.promise}" in text
+    assert "The cheapest that guarantees what matters: finished in" in text
     cost = f"{best.median * Decimal('0.05'):.2f} €"
-    assert f"{best.median} too few simulations yet ({best.runs}) {cost}" in words
-    assert f"Too few simulations yet ({best.runs}): finished in" in words
+    assert f"{best.median} too few simulations yet ({best.runs}) {cost}" in text
+    assert f"Too few simulations yet ({best.runs}): finished in" in text
 
 
-def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requester, asked):
-    planning, page = ordered(requester, asked)
+def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requester, form_data):
+    planning, page = ordered(requester, form_data)
     part = planning.parts.get(algorithm="credible", options={}, curve="")
     plays = [[answers, 10, "promise", 0.2, 0.0] for answers in range(60, 90)]
     planning.parts.filter(pk=part.pk).update(plays=plays, runs=30)
-    words = text_of(requester.get(page))
+    text = text_of(requester.get(page))
     low, median, high = forecast_requests.forecast_rows(planning)[0].answers
-    assert f"{median} {low} to {high} {median * Decimal('0.05'):.2f} €" in words
-    assert "Finished in 30 of 30 simulations; no worker was asked more than 10 of 40." in words
+    assert f"{median} {low} to {high} {median * Decimal('0.05'):.2f} €" in text
+    assert "Finished in 30 of 30 simulations; no worker was asked more than 10 of 40." in text
 
 
-def test_a_budget_above_all_questions_shows_a_row_for_each_algorithm(requester, asked, monkeypatch):
+def test_a_budget_above_all_questions_shows_a_row_for_each_algorithm(
+    requester, form_data, monkeypatch
+):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
-    planning, page = ordered(requester, asked, spend="100")
+    planning, page = ordered(requester, form_data, spend="100")
     forecast_requests.work_on_part(planning.parts.get(algorithm="uniform").pk, 1)
-    words = text_of(requester.get(page))
-    assert "It cannot spend the budget of 2,000 answers" in words
+    text = text_of(requester.get(page))
+    assert "It cannot spend the budget of 2,000 answers" in text
     assert "credible" in [row.algorithm for row in forecast_requests.forecast_rows(planning)]
     assert not planning.error
 
 
-def test_an_algorithm_that_cannot_be_simulated_is_named_with_the_reason(requester, asked):
-    planning, page = ordered(requester, asked, spend="0.3")
-    words = text_of(requester.get(page))
+def test_an_algorithm_that_cannot_be_simulated_is_named_with_the_reason(requester, form_data):
+    planning, page = ordered(requester, form_data, spend="0.3")
+    text = text_of(requester.get(page))
     reasons = [
         row.cannot for row in forecast_requests.forecast_rows(planning) if row.algorithm == "csar"
     ]
     assert "needs a budget" in reasons[0]
-    assert reasons[0] in words
+    assert reasons[0] in text
 
 
 @pytest.mark.parametrize("learns", [True, False])
-def test_a_run_is_made_with_all_that_was_given(requester, asked, learns, monkeypatch):
+def test_a_run_is_created_with_all_settings_of_the_form(requester, form_data, learns, monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)  # until each algorithm has had its turn
     earlier = make_run(n=30, k=5, algorithm="credible", slots=60, epsilon=0.05)
     engine.advance(earlier.pk)
@@ -123,8 +125,8 @@ def test_a_run_is_made_with_all_that_was_given(requester, asked, learns, monkeyp
     earlier.question_set.questions.update(prompt="Another?")  # else these workers met them
     algorithm = "credible" if learns else "certified"
     accuracy = "" if learns else "on this question set"
-    more = {"belief": "run", "run": earlier.pk, "spend": "20", "currency": "USD"}
-    planning, page = ordered(requester, asked, **more)
+    settings = {"belief": "run", "run": earlier.pk, "spend": "20", "currency": "USD"}
+    planning, page = ordered(requester, form_data, **settings)
     run = make(requester, page, f"{algorithm}|{accuracy}")
     assert (run.status, run.algorithm, run.name) == ("draft", algorithm, f"Best 2 of {run.pool}")
     assert (run.k, run.epsilon, run.delta, run.budget) == (2, 0.2, 0.1, 400)
@@ -135,60 +137,62 @@ def test_a_run_is_made_with_all_that_was_given(requester, asked, learns, monkeyp
     lifecycle.start_run(run)
 
 
-def test_two_runs_of_the_same_question_have_two_names(requester, asked):
-    _, page = ordered(requester, asked)
+def test_two_runs_of_the_same_question_have_two_names(requester, form_data):
+    _, page = ordered(requester, form_data)
     names = [make(requester, page, "credible|").name for _ in range(2)]
     assert names[1] == f"{names[0]}, 2"
 
 
-def test_the_question_is_changed_with_everything_kept(requester, asked):
+def test_the_form_can_be_changed_and_keeps_its_content(requester, form_data):
     _, page = ordered(
-        requester, asked, belief="range", low="55", high="90", sure="own", sure_own=97
+        requester, form_data, belief="range", low="55", high="90", sure="own", sure_own=97
     )
     html = requester.get(page).content.decode()
     query = urlsplit(page).query
     assert f"{BEGIN}?{query}&forecast=".replace("&", "&amp;") in html
-    again = requester.get(f"{BEGIN}?{query}").context["form"]
-    shown = {name: str(again[name].value()) for name in again.fields if again[name].value()}
+    second = requester.get(f"{BEGIN}?{query}").context["form"]
+    values = {name: str(second[name].value()) for name in second.fields if second[name].value()}
     assert {
-        name: str(value) for name, value in asked.items() if value and name != "sure"
-    }.items() < (shown.items())
-    assert (shown["low"], shown["high"], shown["sure"], shown["sure_own"]) == (
+        name: str(value) for name, value in form_data.items() if value and name != "sure"
+    }.items() < (values.items())
+    assert (values["low"], values["high"], values["sure"], values["sure_own"]) == (
         ("55", "90", "own", "97")
     )
 
 
 @pytest.mark.parametrize(
-    ("given", "belief"),
+    ("answers", "belief"),
     [
         ({}, DefaultBelief()),
         ({"belief": "0.5-0.95"}, RangeBelief(0.5, 0.95)),
         ({"belief": "range", "low": "60", "high": "90"}, RangeBelief(0.6, 0.9)),
     ],
 )
-def test_what_is_believed_is_what_is_simulated(requester, asked, given, belief):
-    planning, _ = ordered(requester, asked, **given)
+def test_the_belief_in_the_form_is_simulated(requester, form_data, answers, belief):
+    planning, _ = ordered(requester, form_data, **answers)
     assert forecast_requests.stored_belief(planning) == belief
 
 
 def test_past_answers_are_learned_from_and_kept_when_the_question_changes(
-    requester, asked, tmp_path
+    requester, form_data, tmp_path
 ):
     answers, gold = write_past(tmp_path, [0.9, 0.6, 0.7], 20)
-    with answers.open("rb") as one, gold.open("rb") as other:
-        planning, page = ordered(requester, asked, belief="file", answers=one, gold=other)
+    with answers.open("rb") as answers_file, gold.open("rb") as gold_file:
+        planning, page = ordered(
+            requester, form_data, belief="file", answers=answers_file, gold=gold_file
+        )
     believed = forecast_requests.stored_belief(planning)
     assert isinstance(believed, PastBelief)
     assert believed.answers == (20, 20, 20)
     assert "like the 3 of answers.csv" in text_of(requester.get(page))
-    asked_anew = f"{BEGIN}?forecast={planning.pk}"
-    assert requester.post(asked_anew, asked | {"belief": "file", "k": 1}).status_code == 302
+    begin_url = f"{BEGIN}?forecast={planning.pk}"
+    assert requester.post(begin_url, form_data | {"belief": "file", "k": 1}).status_code == 302
     assert forecast_requests.stored_belief(Planning.objects.order_by("pk").last()) == believed
     assert make(requester, page, "credible|").belief["kind"] == "past"
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "why"),
+    ("changes", "field", "reason"),
     [
         ({"k": 8}, "k", "K must be at least 1 and less than the number of workers (8)"),
         ({"pool": ""}, "pool", "This field is required."),
@@ -206,19 +210,19 @@ def test_past_answers_are_learned_from_and_kept_when_the_question_changes(
         ({"speed": "0"}, "speed", "more than 0 answers an hour"),
     ],
 )
-def test_what_cannot_be_is_said_at_its_field(requester, asked, changes, field, why):
-    response = ask(requester, asked, **changes)
+def test_invalid_values_are_reported_at_their_field(requester, form_data, changes, field, reason):
+    response = ask(requester, form_data, **changes)
     assert response.status_code == 200
     assert list(response.context["form"].errors) == [field]
-    assert why in text_of(response)
+    assert reason in text_of(response)
     assert not Planning.objects.exists()
 
 
-def test_a_bad_file_is_refused_with_its_line(requester, asked, tmp_path):
+def test_a_bad_file_is_refused_with_its_line(requester, form_data, tmp_path):
     answers, gold = write_past(tmp_path, [0.9, 0.6], 5)
     answers.write_text("worker,task,label\nw1,,yes\n")
-    with answers.open("rb") as one, gold.open("rb") as other:
-        response = ask(requester, asked, belief="file", answers=one, gold=other)
+    with answers.open("rb") as answers_file, gold.open("rb") as gold_file:
+        response = ask(requester, form_data, belief="file", answers=answers_file, gold=gold_file)
     assert "answers.csv, line 2" in text_of(response)
 
 
@@ -230,52 +234,53 @@ def test_an_empty_question_set_is_refused_and_an_empty_house_says_what_is_missin
     assert "This question set is empty" in text_of(requester.post(BEGIN, form))
 
 
-def test_the_money_counts_in_answers_and_another_price_needs_no_new_forecast(requester, asked):
-    planning, page = ordered(requester, asked, spend="12.55")
+def test_the_money_counts_in_answers_and_another_price_needs_no_new_forecast(requester, form_data):
+    planning, page = ordered(requester, form_data, spend="12.55")
     assert forecast_requests.stored_plan(planning).budget == 251
     assert "12.55 €: 251 answers" in text_of(requester.get(page))
-    again, _ = ordered(requester, asked, price="0.10", spend="25.10")
-    assert again == planning
+    second, _ = ordered(requester, form_data, price="0.10", spend="25.10")
+    assert second == planning
 
 
-def test_it_says_how_long_it_takes_at_the_pace_given_or_seen_before(requester, asked):
-    _, page = ordered(requester, asked, speed="10")
+def test_it_says_how_long_it_takes_at_the_pace_given_or_seen_before(requester, form_data):
+    _, page = ordered(requester, form_data, speed="10")
     assert "The crowd gives 10 answers an hour." in text_of(requester.get(page))
-    _, unknown = ordered(requester, asked)
+    _, unknown = ordered(requester, form_data)
     assert "answers an hour" not in text_of(requester.get(unknown))
 
 
-def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, asked, monkeypatch):
-    planning, page = ordered(requester, asked, precise="money", spend="10")
+def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, form_data, monkeypatch):
+    planning, page = ordered(requester, form_data, precise="money", spend="10")
     first = forecast_requests.stored_plan(planning).epsilon
     assert parse_qs(urlsplit(page).query)["precise_own"] == [f"{100 * first:g}"]
     title = forecast_requests.forecast_rows(planning)[0].title
-    words = text_of(requester.get(page))
-    assert f"What 10.00 € reach With {title}: ε = {first:g}" in words
-    assert "Make this run" in words
+    text = text_of(requester.get(page))
+    assert f"What 10.00 € reach With {title}: ε = {first:g}" in text
+    assert "Make this run" in text
     points = [
-        point(at, [50, 60, 70], feasible=at >= 0.005, title=title) for at in (0.003, 0.005, 0.1)
+        point(epsilon, [50, 60, 70], feasible=epsilon >= 0.005, title=title)
+        for epsilon in (0.003, 0.005, 0.1)
     ]
     monkeypatch.setattr(
         forecast_requests, "forecast_curves", lambda planning: {"epsilon": points, "k": []}
     )
     assert "ε = 0.005, so the selection is within 0.5 points" in text_of(requester.get(page))
-    taken = requester.post(page, {"do": "at", "epsilon": "0.005"})["Location"]
-    assert parse_qs(urlsplit(taken).query)["precise_own"] == ["0.5"]
+    location = requester.post(page, {"do": "at", "epsilon": "0.005"})["Location"]
+    assert parse_qs(urlsplit(location).query)["precise_own"] == ["0.5"]
     assert forecast_requests.stored_plan(Planning.objects.order_by("pk").last()).epsilon == 0.005
-    assert requester.get(taken).context["wish"].plan.epsilon == 0.005
+    assert requester.get(location).context["wish"].plan.epsilon == 0.005
 
 
-def test_more_money_reaches_a_smaller_epsilon(requester, asked):
-    found = []
+def test_more_money_reaches_a_smaller_epsilon(requester, form_data):
+    reached = []
     for spend in ("3", "16"):
-        planning, _ = ordered(requester, asked, precise="money", spend=spend, precise_own="33")
-        found.append(forecast_requests.stored_plan(planning).epsilon)
-    assert found[0] > found[1]
+        planning, _ = ordered(requester, form_data, precise="money", spend=spend, precise_own="33")
+        reached.append(forecast_requests.stored_plan(planning).epsilon)
+    assert reached[0] > reached[1]
 
 
-def test_curves_are_drawn_with_the_limits_and_said_in_a_table(requester, asked, monkeypatch):
-    _, page = ordered(requester, asked)
+def test_curves_are_drawn_with_the_limits_and_listed_in_a_table(requester, form_data, monkeypatch):
+    _, page = ordered(requester, form_data)
     points = [
         point(1, [90, 150, 400], feasible=False),
         point(2, [90, 150, 400]),
@@ -286,14 +291,14 @@ def test_curves_are_drawn_with_the_limits_and_said_in_a_table(requester, asked, 
     )
     response = requester.get(page)
     assert [chart.name for chart in response.context["charts"]] == ["k"]
-    words = text_of(response)
-    assert "150 (90 to 400, finished in fewer than nine of ten)" in words
-    assert "120 (too few simulations yet: 7)" in words
+    text = text_of(response)
+    assert "150 (90 to 400, finished in fewer than nine of ten)" in text
+    assert "120 (too few simulations yet: 7)" in text
     assert "every question answered by everybody: 320" in response.content.decode()
 
 
-def test_calculating_is_stopped_and_taken_up_again(requester, asked):
-    planning, page = ordered(requester, asked)
+def test_calculating_is_stopped_and_taken_up_again(requester, form_data):
+    planning, page = ordered(requester, form_data)
     assert "first numbers" in text_of(requester.get(page))
     assert "Stopped at" in text_of(requester.post(page, {"do": "stop"}, follow=True))
     requester.post(page, {"do": "go on"})
@@ -301,40 +306,40 @@ def test_calculating_is_stopped_and_taken_up_again(requester, asked):
     assert planning.going
 
 
-def test_its_numbers_are_fetched_alone(requester, asked):
-    planning, page = ordered(requester, asked)
+def test_its_numbers_are_fetched_alone(requester, form_data):
+    planning, page = ordered(requester, form_data)
     address = admin_url("run_numbers", planning.pk) + "?" + urlsplit(page).query
     part = requester.get(address)
     assert "<html" not in part.content.decode()
     assert "Make this run" in text_of(part)
 
 
-def test_no_run_is_made_of_a_question_that_fits_no_more(requester, asked):
-    planning, page = ordered(requester, asked)
+def test_no_run_is_made_of_a_question_that_fits_no_more(requester, form_data):
+    planning, page = ordered(requester, form_data)
     bare = admin_url("run_forecast", planning.pk)
     assert "Make this run" not in text_of(requester.get(bare))
     requester.post(bare, {"do": "make", "row": "credible|"})
     requester.post(page, {"do": "make", "row": "nonsense|"})
     assert not Run.objects.exists()
     assert requester.post(page, {"do": "sing"}).status_code == 404
-    Pool.objects.get(pk=asked["pool"]).workers.first().delete()
-    words = text_of(requester.get(page))
-    assert "has changed since this was calculated" in words
-    assert "Make this run" not in words
+    Pool.objects.get(pk=form_data["pool"]).workers.first().delete()
+    text = text_of(requester.get(page))
+    assert "has changed since this was calculated" in text
+    assert "Make this run" not in text
     assert "Choose pool and questions anew" in text_of(
         requester.post(page, {"do": "make", "row": "credible|"}, follow=True)
     )
 
 
-def test_only_who_may_add_runs_asks(client, asked, django_user_model):
+def test_a_forecast_needs_the_permission_to_add_runs(client, form_data, django_user_model):
     client.force_login(django_user_model.objects.create_user("visitor", is_staff=True))
     assert client.get(BEGIN).status_code == 403
-    assert ask(client, asked).status_code == 403
+    assert ask(client, form_data).status_code == 403
 
 
-def test_of_a_large_pool_the_page_says_that_numbers_will_come(requester, asked, monkeypatch):
+def test_of_a_large_pool_the_page_says_that_numbers_will_come(requester, form_data, monkeypatch):
     monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
-    planning, page = ordered(requester, asked, spend="20", currency="USD")
+    planning, page = ordered(requester, form_data, spend="20", currency="USD")
     assert forecast_requests.forecast_rows(planning) == []
     assert "first numbers take a while" in text_of(requester.get(page))
     part = planning.parts.first()

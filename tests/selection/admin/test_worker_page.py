@@ -35,8 +35,8 @@ def test_it_shows_each_answer_with_its_times(requester):
     engine.advance(run.pk)
     first, second, third = asked(run)
     presence.record_shown(run, [first.pk])
-    shown = timezone.now() - timedelta(seconds=31)  # the database counts in milliseconds
-    Assignment.objects.filter(pk=first.pk).update(shown=shown)
+    page = timezone.now() - timedelta(seconds=31)  # the database counts in milliseconds
+    Assignment.objects.filter(pk=first.pk).update(shown=page)
     recording.record_answer(first.pk, "yes")
     recording.record_answer(second.pk, "no")
     past = timezone.now() - timedelta(minutes=1)
@@ -44,46 +44,46 @@ def test_it_shows_each_answer_with_its_times(requester):
     recording.expire_overdue()
     engine.advance(run.pk)
     response = card_of(requester, run)
-    given = response.context["card"].given[:3]
-    assert [one.outcome for one in given] == ["right", "wrong", "not in time"]
-    assert [one.response for one in given] == ["yes", "no", ""]
-    assert given[0].took is not None
-    assert 30 <= given[0].took.total_seconds() < 60
-    assert given[1].took is None
-    assert [one.counted for one in given] == [2, 2, 2]
-    assert given[0].asked == run.history.get(number=1).at
-    words = text_of(response)
-    assert "1 right 1 wrong 1 not in time" in words
-    assert "✓ right" in words
-    assert "✗ wrong" in words
+    answers = response.context["card"].given[:3]
+    assert [answer.outcome for answer in answers] == ["right", "wrong", "not in time"]
+    assert [answer.response for answer in answers] == ["yes", "no", ""]
+    assert answers[0].took is not None
+    assert 30 <= answers[0].took.total_seconds() < 60
+    assert answers[1].took is None
+    assert [answer.counted for answer in answers] == [2, 2, 2]
+    assert answers[0].asked == run.history.get(number=1).at
+    text = text_of(response)
+    assert "1 right 1 wrong 1 not in time" in text
+    assert "✓ right" in text
+    assert "✗ wrong" in text
 
 
-def test_it_says_in_words_what_settled_the_verdict(requester):
+def test_it_explains_the_verdict(requester):
     run = play(make_run(questions=3000), crowd(1, 2))
-    words = text_of(card_of(requester, run))
+    text = text_of(card_of(requester, run))
     line = candidate(run)
-    assert f"by {line.pulls} answers." in words
-    assert "▲ accepted" in words
-    assert f"In step {line.decided_in} of {run.steps}." in words
-    assert line.decided_why[1:] in words
+    assert f"by {line.pulls} answers." in text
+    assert "▲ accepted" in text
+    assert f"In step {line.decided_in} of {run.steps}." in text
+    assert line.decided_why[1:] in text
 
 
-def test_it_says_why_nothing_was_decided(requester):
+def test_it_explains_a_missing_verdict(requester):
     run = make_run()
     engine.advance(run.pk)
     assert "Not decided yet" in text_of(card_of(requester, run))
     roster.withdraw_workers(run, ["w1"])
-    words = text_of(card_of(requester, run, "w1"))
-    assert "– not tested" in words
-    assert "was withdrawn" in words
-    assert "neither accepted nor rejected" in words
+    text = text_of(card_of(requester, run, "w1"))
+    assert "– not tested" in text
+    assert "was withdrawn" in text
+    assert "neither accepted nor rejected" in text
 
 
-def test_a_worker_who_was_asked_nothing_has_a_card_too(requester):
+def test_a_worker_without_questions_has_a_card(requester):
     run = make_run()
-    words = text_of(card_of(requester, run))
-    assert "This worker has been asked nothing yet." in words
-    assert "in no other run" in words
+    text = text_of(card_of(requester, run))
+    assert "This worker has been asked nothing yet." in text
+    assert "in no other run" in text
 
 
 def test_it_shows_the_worker_s_other_runs(requester):
@@ -91,8 +91,8 @@ def test_it_shows_the_worker_s_other_runs(requester):
     lifecycle.stop_run(earlier)
     run = make_run(pool=earlier.pool, question_set=earlier.question_set)
     other = card_of(requester, run).context["card"].others[0]
-    own = candidate(earlier)
-    assert (other.run, other.answers, other.right) == (earlier, own.pulls, own.rewards)
+    result = candidate(earlier)
+    assert (other.run, other.answers, other.right) == (earlier, result.pulls, result.rewards)
     assert "ready for review" in text_of(card_of(requester, run))
 
 
@@ -104,16 +104,16 @@ def test_it_carries_the_personal_link_while_the_run_goes_on(requester):
     assert link not in card_of(requester, run).content.decode()
 
 
-def test_what_was_answered_is_for_those_who_may_look_at_answers(client):
+def test_responses_need_the_permission_to_view_answers(client):
     clerk = User.objects.create_user("clerk", is_staff=True)
     clerk.user_permissions.add(Permission.objects.get(codename="view_run"))
     client.force_login(clerk)
     run = make_run()
     engine.advance(run.pk)
     recording.record_answer(asked(run)[0].pk, "my very own words")
-    words = text_of(card_of(client, run))
-    assert "my very own words" not in words
-    assert "Accepted" not in words
+    text = text_of(card_of(client, run))
+    assert "my very own words" not in text
+    assert "Accepted" not in text
     clerk.user_permissions.add(Permission.objects.get(codename="view_answer"))
     assert "my very own words" in text_of(card_of(client, run))
 
