@@ -9,10 +9,7 @@ def read_providers(env: Environment) -> list[dict[str, Any]]:
     """``OIDC=company`` with ``OIDC_COMPANY_NAME``, ``_SERVER``, ``_CLIENT``, ``_SECRET``,
     ``_DOMAINS`` and ``_CONFIRMED``; what is missing is said by the checks.
     """
-    return [
-        _read_provider(env, name.lower())
-        for name in env.names("OIDC")
-    ]
+    return [_read_provider(env, name.lower()) for name in env.names("OIDC")]
 
 
 def _read_provider(env: Environment, name: str) -> dict[str, Any]:
@@ -24,10 +21,7 @@ def _read_provider(env: Environment, name: str) -> dict[str, Any]:
         "secret": env(f"{own}SECRET", default=""),
         "settings": {
             "server_url": env(f"{own}SERVER", default="").rstrip("/"),
-            "domains": [
-                domain.lower()
-                for domain in env.names(f"{own}DOMAINS")
-            ],
+            "domains": [domain.lower() for domain in env.names(f"{own}DOMAINS")],
             # Some providers do not say of an address whether it is confirmed, because all are.
             "verified_email": env.flag(f"{own}CONFIRMED", default=False),
             "oauth_pkce_enabled": True,

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from selection import db_clock, engine, reports
 from selection.answers import presence, recording
+from selection.engine import withdrawal
 from selection.models import Answer, Assignment, Candidate, Run
 from selection.runs import lifecycle, roster
 from selection.worker import links
@@ -185,7 +186,7 @@ def test_what_is_shown_in_the_moment_it_is_taken_back_stays():
     own = open_of(run)[0]
     presence.record_shown(run, [own.pk])
     arm = own.candidate.arm
-    engine.absence.take_back(arrays, arrays.roster.arms)
+    withdrawal.take_back(arrays, arrays.roster.arms)
     assert arrays.taken[arm] == 0
     assert arrays.taken.sum() == 3
     assert Assignment.objects.filter(pk=own.pk).exists()

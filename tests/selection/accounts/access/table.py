@@ -64,7 +64,7 @@ PAGES: dict[str, Rule] = {
     "admin/autocomplete/": (NOBODY, NOBODY),  # without a field; with one: test_scope
     "admin/jsi18n/": (SIGNED_IN, SIGNED_IN),
     "admin/r/<path:content_type_id>/<path:object_id>/": (NOBODY, NOBODY),
-    "admin/^(?P<app_label>auth|selection)/$": (VIEWER, VIEWER),
+    "admin/^(?P<app_label>selection|auth)/$": (VIEWER, VIEWER),
     "admin/(?P<url>.*)$": (NOBODY, NOBODY),
     **standard("auth.user", SUPERUSER, SUPERUSER),
     "admin/auth/user/<id>/password/": (SUPERUSER, SUPERUSER),

@@ -118,7 +118,7 @@ def filled(route: str, theirs: Camp) -> str:
         "<slug:provider_id>": "nowhere",
         "<uuid:upload>": theirs.upload.pk if model and model[1] == "run" else uuid4(),
         "<path:content_type_id>": 1,
-        "(?P<app_label>auth|selection)": "selection",
+        "(?P<app_label>selection|auth)": "selection",
         "(?P<url>.*)": "no/such/page",
         "<str:token>": theirs.link,
     }

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-import environ
 import pytest
 
 from crowdselect import single_sign_on
+from crowdselect.environment import Environment
 from tests import oidc
 
 
@@ -14,6 +14,6 @@ def provider(monkeypatch, settings) -> Iterator[oidc.Provider]:
     with oidc.providing() as server:
         for name, value in oidc.environment(server).items():
             monkeypatch.setenv(name, value)
-        apps = single_sign_on.read_providers(environ.Env())
+        apps = single_sign_on.read_providers(Environment())
         settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": apps}}
         yield server

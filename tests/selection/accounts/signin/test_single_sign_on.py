@@ -4,7 +4,6 @@ import html
 import re
 from typing import Any
 
-import environ
 import httpx
 import pytest
 from allauth.socialaccount.models import SocialAccount
@@ -12,6 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crowdselect import single_sign_on
+from crowdselect.environment import Environment
 from selection.checks import check_settings
 from selection.models import AuditEntry, Membership, Team
 from tests import oidc
@@ -313,7 +313,7 @@ def test_half_a_provider_does_not_start(company, monkeypatch, settings, more, na
     assert check_settings(None) == []
     for name, value in oidc.environment(company, **more).items():
         monkeypatch.setenv(name, value)
-    apps = single_sign_on.read_providers(environ.Env())
+    apps = single_sign_on.read_providers(Environment())
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": apps}}
     (found,) = check_settings(None)
     assert found.id == "crowdselect.E009"
