@@ -1,4 +1,4 @@
-"""Which set is best for given values."""
+"""Sets of arms of largest total value: the top K, within quotas, or as an assignment."""
 
 from typing import Any
 
@@ -30,17 +30,19 @@ MATCHING = Option(
 
 
 def top_arms(values: Floats, k: int) -> Counts:
-    """The k arms of largest value, in rising order of number; nan counts as least."""
+    """Return the k arms of largest value, in rising order of number; nan counts as least."""
     return np.sort(rank_arms(values)[:k])
 
 
 def rank_arms(values: Floats) -> Counts:
-    """(n,) arms from the largest value to the smallest, ties in order of number; nan is last."""
+    """Return (n,) arms from the largest value to the smallest, ties in order of number; nan is
+    last.
+    """
     return np.argsort(-values, kind="stable")
 
 
 def kth_rival_values(values: Floats, k: int) -> Floats:
-    """(n,) for each arm the k-th largest value among the others (UGapE, section 3).
+    """Return (n,) for each arm the k-th largest value among the others (UGapE, section 3).
 
     Needs 1 <= k < n.
     """
@@ -84,7 +86,9 @@ class Quotas:
             raise ProblemError(f"The quotas cannot be kept with {self.k} workers.")
 
     def best(self, values: Floats) -> NDArray[np.bool_]:
-        """(n,) the feasible set of largest total: the least numbers first, then greedily."""
+        """Return (n,) flags of the feasible set of largest total: the least numbers first, then
+        greedily.
+        """
         order = rank_arms(values)
         if self.sizes.size == 1:
             chosen = np.zeros(order.size, bool)
@@ -105,14 +109,14 @@ class Quotas:
 
 
 class Matching:
-    """The best way to give so many workers to each kind of task; an arm is a worker for a kind.
+    """The best way to give each kind of task its workers; an arm is a worker for a kind.
 
     workers  (n,) worker of each arm
     tasks    (n,) kind of task of each arm, numbered from 0
-    wanted   (m,) workers for each kind, 1 where it is not given
+    wanted   (m,) workers for each kind, 1 if missing
 
-    A selection gives every kind its workers, and no worker to two: k is how many are wanted in all.
-    Raises ProblemError when there is none.
+    A selection gives every kind its workers, and no worker to two: k is the number wanted in all.
+    Raises ProblemError if there is no such selection.
     """
 
     within = ", among all selections of so many for each kind of task and nobody for two"
@@ -139,7 +143,7 @@ class Matching:
         return int(min(self.workers.min(initial=0), self.tasks.min(initial=0)))
 
     def best(self, values: Floats) -> NDArray[np.bool_]:
-        """(n,) the selection of largest total."""
+        """Return (n,) flags of the selection of largest total."""
         chosen = assign_workers(values, self.workers, self.tasks, self.wanted)
         if chosen.sum() < self.wanted.sum():
             raise ProblemError("There are too few workers to give each kind of task its own.")
@@ -149,7 +153,8 @@ class Matching:
 def assign_workers(
     values: Floats, workers: Counts, tasks: Counts, wanted: Counts
 ) -> NDArray[np.bool_]:
-    """(n,) at most ``wanted`` arms of each task, no two of one worker: as many as can be.
+    """Return (n,) flags of at most ``wanted`` arms of each task, no two of one worker, as many as
+    possible.
 
     Of all such sets it is that of largest total (Hungarian method).
     """
@@ -171,9 +176,10 @@ def assign_workers(
 
 
 def _perhaps_needed(values: Floats, workers: Counts, tasks: Counts, wanted: Counts) -> Counts:
-    """The arms of all workers who are among the best of a kind, as many as all kinds want.
+    """Return the arms of all workers that are among the best of a kind, as many as all kinds want.
 
-    Other kinds can take no more of these away than they want, so nobody beyond gets a place.
+    Other kinds can take no more workers away than they want, so no worker beyond these gets a
+    place.
     """
     needed = np.zeros(int(workers.max(initial=-1)) + 1, bool)
     for kind in range(wanted.size):

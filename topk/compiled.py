@@ -1,7 +1,7 @@
-"""How inner loops outside the kernels are compiled, and kept on disk until their own file changes.
+"""Compilers of inner loops outside the kernels; code is cached on disk until its own file changes.
 
-What a loop calls is copied into it, from whatever file: so the one that is shared is here, and as
-short as can be.
+numba copies the functions that a loop calls into it, whatever their file, and does not notice a
+change there: so the one shared function is here, and as short as possible.
 """
 
 from numba import njit
@@ -14,7 +14,7 @@ compiled_sums = njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz"
 
 @compiled_sums
 def dot_product(one, other):  # type: ignore[no-untyped-def]
-    """The sum of the products of two rows."""
+    """Return the sum of the products of two rows."""
     total = 0.0
     for i in range(one.size):
         total += one[i] * other[i]

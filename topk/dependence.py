@@ -1,10 +1,10 @@
-"""Whether workers are right and wrong on the same questions more often than chance has it.
+"""A test for workers that are right and wrong on the same questions more often than by chance.
 
-Promises about questions like these take workers to be independent (docs/certified.md, section 1).
-Where each meets the questions in an order of its own, and a worker's answers do not depend on what
-is asked, any of the questions that it answered may as well have been those it got right. So its
-right answers are dealt out anew among its questions, worker by worker, however often they were
-asked and by whatever rule: what was found is then one of equally likely draws.
+Guarantees about questions like these assume that workers are independent (docs/certified.md,
+section 1). If every worker meets the questions in an order of its own, and its answers do not
+depend on that order, then any of the questions that it answered may as well have been those it got
+right. So its right answers are dealt out anew among its questions, worker by worker, however often
+they were asked and by whatever rule: the observed answers are then one of equally likely draws.
 """
 
 import numpy as np
@@ -16,15 +16,16 @@ FALSE_ALARM = 1 / (DRAWS + 1)
 
 
 def same_questions(workers: ArrayLike, questions: ArrayLike, right: ArrayLike) -> bool:
-    """Whether more is shared than in each of DRAWS draws: by chance at most once in a hundred.
+    """Return True if more is shared than in each of DRAWS draws: by chance at most once in a
+    hundred.
 
     workers, questions  (answers,) numbers from 0, each pair at most once
     right               (answers,) 0 or 1
 
-    What is compared is how much of all answers, each less its worker's mean, a single pattern of
-    questions explains: much where all find the same ones hard, and where groups know different
-    topics. Of a large pool the MOST_WORKERS with the most answers are compared, or fewer, so that
-    they have MOST_ANSWERS at most.
+    The statistic is how much of all answers, each less its worker's mean, a single pattern of
+    questions explains: much if all find the same ones hard, or if groups know different topics. Of
+    a large pool the MOST_WORKERS with the most answers are compared, or fewer, so that they have
+    MOST_ANSWERS at most.
     """
     workers, questions = np.asarray(workers, np.int64), np.asarray(questions, np.int64)
     busy = _busiest_workers(np.bincount(workers))
@@ -44,13 +45,17 @@ def same_questions(workers: ArrayLike, questions: ArrayLike, right: ArrayLike) -
 
 
 def _busiest_workers(answers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Two at least: of one worker nothing can be compared."""
+    """Return the workers with the most answers, at least two: one alone has nobody to be compared
+    with.
+    """
     order = np.argsort(-answers, kind="stable")[:MOST_WORKERS]
     return order[: max(2, int(np.searchsorted(np.cumsum(answers[order]), MOST_ANSWERS, "right")))]
 
 
 def _less_mean(workers: NDArray[np.int64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """In deviations of the worker's own answers; 0 for whoever is always right, or always wrong."""
+    """Return deviations from the worker's mean, standardised; 0 for a worker always right or always
+    wrong.
+    """
     answers = np.maximum(np.bincount(workers), 1)
     mean = np.bincount(workers, right) / answers
     spread = np.sqrt(mean * (1 - mean))
@@ -61,7 +66,7 @@ def _less_mean(workers: NDArray[np.int64], right: NDArray[np.float64]) -> NDArra
 def _shared_variance(
     workers: NDArray[np.int64], questions: NDArray[np.int64], apart: NDArray[np.float64]
 ) -> float:
-    """The largest squared singular value of the table of workers and questions."""
+    """Return the largest squared singular value of the table of workers and questions."""
     table = np.zeros((workers.max() + 1, questions.max() + 1))
     table[workers, questions] = apart
     table = table[np.unique(workers)]

@@ -1,4 +1,4 @@
-"""Whom a run selects: by its algorithm, by a proof, or by all answers where it ended early."""
+"""The selection of a run: by its algorithm, by a proof, or by all answers if it ended early."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,12 +19,14 @@ BY_ALGORITHM, BY_PROOF, BY_ANSWERS, EVERYBODY = "algorithm", "proof", "answers",
 
 @dataclass(frozen=True)
 class SelectedArms:
-    """arms      by the run's numbers
-    by        algorithm (its own end, or as it goes on), proof (the best before the end), answers
-              (all of them, at an early end), or everybody: no more were left than are wanted
-    epsilon   at an early end, what holds of them by ``promise``; None where nothing does
-    untested  how many more would be named if they had given an answer that counts
-    favoured  at an early end, whom all answers favour: others than ``arms`` only by a proof
+    """The arms that a run selects.
+
+    arms      by the run's numbers
+    by        algorithm (its own end, or a running one), proof (the best before the end), answers (all of
+              them, at an early end), or everybody: no more were left than are wanted
+    epsilon   at an early end, the ε that holds of them by ``promise``; None if no guarantee does
+    untested  how many more would be selected if they had given an answer that counts
+    favoured  at an early end, the arms that all answers favour: others than ``arms`` only by a proof
     expected  at an early end, by arm, the accuracy of each worker there, from all answers; else {}
     """
 
@@ -37,8 +39,10 @@ class SelectedArms:
     untested: int = 0
 
     @property
-    def shown(self) -> float | None:
-        """ε to three places, upwards, so that what is said of it still holds."""
+    def rounded_epsilon(self) -> float | None:
+        """The ε rounded up to three places, so that the statement still holds; None without a
+        guarantee.
+        """
         return None if self.epsilon is None or self.epsilon >= 1 else rounded_up(self.epsilon)
 
 
@@ -49,12 +53,12 @@ def select_arms(
     proof: Mapping[str, Any] | None = None,
     lost: bool = False,
 ) -> SelectedArms:
-    """Whom the algorithm names as it stands.
+    """Return the selection of the algorithm as it stands.
 
     arms         (r,) the run's numbers of the algorithm's arms
-    ended_early  whether the run is over and did not reach the end that its algorithm has
+    ended_early  True if the run is over and did not reach its algorithm's own end
     proof        the least ``epsilon`` that was proved, and the ``arms`` it was proved of; or empty
-    lost         whether changes of the roster cost the guarantee: nothing is proved then
+    lost         True if changes of the roster cost the guarantee: no ε is stated then
     """
     if not ended_early:
         return SelectedArms(arms[selector.selection()])
@@ -68,7 +72,7 @@ def select_arms(
 
 
 def only_tested(named: SelectedArms, pulls: Counts) -> SelectedArms:
-    """Return the selection without workers of whom no answer was counted: nothing speaks for them.
+    """Return the selection without workers that have no counted answer: nothing speaks for them.
 
     pulls  (n,) answers counted, by the run's arms
     """
@@ -89,7 +93,9 @@ def _prefer_proved(
     proof: Mapping[str, Any],
     found: EarlySelection,
 ) -> SelectedArms:
-    """The selection of the best proof instead, where it is worth it; or with its ε, if the same."""
+    """Return the selection of the best proof if it is worth it; or the same arms with the proof's
+    ε.
+    """
     if not proof:
         return made
     arms, least = np.sort(np.array(proof["arms"], np.int64)), proof["epsilon"]
@@ -103,7 +109,7 @@ def _prefer_proved(
 
 
 def _keeps_verdicts(selector: Selector, there: Counts, arms: Counts) -> bool:
-    """Whether nobody was accepted or rejected since who says otherwise."""
+    """Return True if no arm was accepted or rejected contrary to this selection since its proof."""
     inside = np.isin(there, arms)
     verdict = selector.state.verdict
     accepted, rejected = verdict == Verdict.ACCEPTED, verdict == Verdict.REJECTED
@@ -113,12 +119,12 @@ def _keeps_verdicts(selector: Selector, there: Counts, arms: Counts) -> bool:
 def select_everybody(
     arms: Counts, right: Floats, pulls: Counts, ks: Sequence[int], people: Counts | None = None
 ) -> SelectedArms:
-    """Too few are left to choose from: all of them, once the run has ended so.
+    """Return all workers left, for a run that ended because they are too few to choose from.
 
-    Of several kinds one may still have more than it wants, and a worker may fill one place.
+    Of several kinds one may still have more than it needs, and a worker may fill one place.
 
-    arms          (r,) the run's numbers of those who are left, whose tallies are (r,)
-    people        (r,) who each arm is, where nobody may fill two places
+    arms          (r,) the run's numbers of the workers left, whose tallies are (r,)
+    people        (r,) worker of each arm, if no worker may fill two places
     """
     if len(ks) == 1 or not arms.size:
         return SelectedArms(arms, EVERYBODY)

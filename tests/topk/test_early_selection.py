@@ -17,7 +17,7 @@ from topk import (
 from .harness import NAMES, Table, places, problem, too_many
 
 MEANS = np.array([0.9, 0.85, 0.85, 0.8, 0.75, 0.7, 0.5, 0.4])
-MULTI = MultiProblem.of([0] * 8 + [1] * 8, [3, 2], budget=2000)
+MULTI = MultiProblem.build([0] * 8 + [1] * 8, [3, 2], budget=2000)
 QUOTAS = {"groups": [0, 0, 0, 0, 1, 1, 1, 1], "at_least": [0, 2], "at_most": [4, 4]}
 MATCHING = {"workers": [*range(8)] * 2, "tasks": [0] * 8 + [1] * 8, "wanted": [3, 2]}
 BOUNDED = [

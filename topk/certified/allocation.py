@@ -67,7 +67,7 @@ class AllocationMixin(Selector):
         if self.swaps is not None:
             return self._ask_for_swaps(self.swaps, slots, pending, reach, room)
         plan = self._plan(made, reach)
-        if pending.any() and self.held_up():
+        if pending.any() and self.is_held_up():
             left = 0  # section 3: the end is waited for
         elif slots is not None:
             left = min(slots, max(left, self._lacking(reach + pending, plan)) - int(pending.sum()))
@@ -99,7 +99,7 @@ class AllocationMixin(Selector):
     ) -> Counts:
         tally, means = self._foreseen(self.state.pulls + pending)
         chosen, left = self._chosen(means, tally), self._batch()
-        if pending.any() and self.held_up():
+        if pending.any() and self.is_held_up():
             return np.zeros_like(pending)
         if slots is not None:
             aim = AIM * self.problem.epsilon * self.problem.k

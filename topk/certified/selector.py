@@ -224,14 +224,14 @@ class Certified(AllocationMixin):
             )
         return self._spread
 
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         return self._suffices(self._judgement()[0])
 
     def _suffices(self, total: float) -> bool:
         return total <= self.problem.epsilon * self.problem.k + ROUNDING
 
-    def held_up(self) -> bool:
-        if self._done() or not self.state.out.any():
+    def is_held_up(self) -> bool:
+        if self._is_done() or not self.state.out.any():
             return False
         return self._suffices(self._certified(self._judgement()[1], self._tally))
 

@@ -16,8 +16,8 @@ __all__ = [
     "QuickWorker",
     "compare",
     "copying_power",
-    "identical_errors",
     "find_jumps",
+    "identical_errors",
     "leaked_power",
     "too_quick",
 ]

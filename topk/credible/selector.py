@@ -184,7 +184,7 @@ class Credible(Selector):
         n, k = self.problem.n, self.problem.k
         return int(self._met.sum()) >= max(k, min(ceil(n / 2), ENOUGH))
 
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         return self._enough and self._posterior_risk().holds
 
     def selection(self) -> Counts:
@@ -215,13 +215,13 @@ class Credible(Selector):
         return tuple(sentence for sentence in sentences if sentence)
 
     def _standouts_feared(self) -> str:
-        fitted = self.fitted() if self._done() else None
+        fitted = self.fitted() if self._is_done() else None
         return warn_of_standouts(self.problem, fitted) if fitted else ""
 
     def _gap_feared(self) -> str:
         """What a hidden gap would do to a promise that holds; empty where it would do little, and
         where the run was as short as runs on bells are."""
-        if self._cautious or not self._done():
+        if self._cautious or not self._is_done():
             return ""
         problem, judged = self.problem, self._posterior_risk()
         feared = judged.fearing_gaps()

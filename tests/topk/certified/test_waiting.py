@@ -126,14 +126,14 @@ def test_what_is_out_keeps_it_from_stopping_until_it_is_in():
     selector.wait_for(out)
     assert not selector.stop()
     assert selector.standing().gap > selector.problem.epsilon >= gap
-    assert selector.held_up()
+    assert selector.is_held_up()
     assert not selector.ask(40, out).any()
     # As if alone, where those who hold it have been silent for too long: others are asked on.
     others = np.where(out > 0, 0, 9)
     assert selector.ask(40, np.zeros(8, int), others).any()
     selector.tell([0, 1, 2], [3, 3, 3], [3, 3, 3])
     assert not selector.state.out.any()
-    assert not selector.held_up()
+    assert not selector.is_held_up()
     assert selector.stop()
 
 
@@ -141,7 +141,7 @@ def test_it_goes_on_asking_where_more_than_what_is_out_keeps_it_from_stopping():
     selector = Certified(Problem(8, 3, 0.2, 0.1))
     selector.tell(np.arange(8), [4, 4, 3, 1, 0, 1, 1, 0], np.full(8, 4))
     selector.wait_for(np.ones(8, int))
-    assert not selector.held_up()
+    assert not selector.is_held_up()
     assert selector.ask(20, np.ones(8, int)).any()
 
 
