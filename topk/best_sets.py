@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-import scipy  # which loads optimize when it is first asked for: few runs match, all processes start
+import scipy  # it loads optimize at first use: few runs match, but all processes start
 from numpy.typing import NDArray
 
 from .options import Option
@@ -47,9 +47,9 @@ def kth_rival_values(values: Floats, k: int) -> Floats:
     Needs 1 <= k < n.
     """
     order = rank_arms(values)
-    kth, next_one = values[order[k - 1]], values[order[k]]
+    kth, next_value = values[order[k - 1]], values[order[k]]
     rival = np.full(values.shape, kth)
-    rival[order[:k]] = next_one
+    rival[order[:k]] = next_value
     return rival
 
 
@@ -101,8 +101,8 @@ class Quotas:
         starts = np.cumsum(self.sizes) - self.sizes
         place[order[in_group]] = np.arange(order.size) - starts[self.groups[order[in_group]]]
         chosen = place < self.at_least[self.groups]
-        # The least numbers are in; of those within the greatest, the best fill the places left.
-        # Greedy is right, as the sets that keep to quotas are the bases of a matroid.
+        # The least numbers are in; of the arms within the greatest, the best fill the places left.
+        # Greedy is right because the sets that keep to quotas are the bases of a matroid.
         free = ~chosen & (place < self.at_most[self.groups])
         chosen[order[free[order]][: self.k - int(chosen.sum())]] = True
         return chosen
@@ -159,19 +159,19 @@ def assign_workers(
     Of all such sets it is that of largest total (Hungarian method).
     """
     arms = _perhaps_needed(values, workers, tasks, wanted)
-    # (kinds, workers) what each is worth; where a worker is no arm of a kind, so little that no
-    # total makes up for it.
-    never = -1e6 * (1 + np.abs(values[arms]).max(initial=0))
-    known, column = np.unique(workers[arms], return_inverse=True)
-    worth = np.full((wanted.size, known.size), never)
-    arm_at = np.full(worth.shape, -1)
-    worth[tasks[arms], column] = values[arms]
+    # (kinds, workers) value of each; if a worker is not an arm of a kind, so little that no total
+    # makes up for it.
+    forbidden = -1e6 * (1 + np.abs(values[arms]).max(initial=0))
+    people, column = np.unique(workers[arms], return_inverse=True)
+    value_table = np.full((wanted.size, people.size), forbidden)
+    arm_at = np.full(value_table.shape, -1)
+    value_table[tasks[arms], column] = values[arms]
     arm_at[tasks[arms], column] = arms
     places = np.repeat(np.arange(wanted.size), wanted)
-    filled, columns = scipy.optimize.linear_sum_assignment(worth[places], maximize=True)
-    found = arm_at[places[filled], columns]
+    filled, columns = scipy.optimize.linear_sum_assignment(value_table[places], maximize=True)
+    matched = arm_at[places[filled], columns]
     chosen = np.zeros(values.size, bool)
-    chosen[found[found >= 0]] = True
+    chosen[matched[matched >= 0]] = True
     return chosen
 
 
@@ -189,9 +189,9 @@ def _perhaps_needed(values: Floats, workers: Counts, tasks: Counts, wanted: Coun
 
 
 def _parse_numbers(option: dict[str, Any], name: str, default: Counts | None = None) -> Counts:
-    given = option.get(name, default)
+    value = option.get(name, default)
     try:
-        numbers = np.asarray(given, np.int64)
+        numbers = np.asarray(value, np.int64)
     except (TypeError, ValueError) as error:
         raise ProblemError(f"{name} must be a list of whole numbers.") from error
     if numbers.ndim != 1:

@@ -8,14 +8,14 @@ from numba import njit
 
 # Dividing by zero gives infinity, as in numpy.
 compiled = njit(cache=True, error_model="numpy")
-# A sum may be added up in any order, which the compiler turns into vector instructions.
+# A sum may be added up in any order, so the compiler can use vector instructions.
 compiled_sums = njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 
 
 @compiled_sums
-def dot_product(one, other):  # type: ignore[no-untyped-def]
+def dot_product(left, right):  # type: ignore[no-untyped-def]
     """Return the sum of the products of two rows."""
     total = 0.0
-    for i in range(one.size):
-        total += one[i] * other[i]
+    for i in range(left.size):
+        total += left[i] * right[i]
     return total

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 DRAWS = 99
-MOST_WORKERS, MOST_ANSWERS = 200, 20_000  # so many are compared: half a second
+MOST_WORKERS, MOST_ANSWERS = 200, 20_000  # compared at most: half a second
 FALSE_ALARM = 1 / (DRAWS + 1)
 
 
@@ -32,14 +32,16 @@ def same_questions(workers: ArrayLike, questions: ArrayLike, right: ArrayLike) -
     order = np.lexsort((questions, workers))
     order = order[np.isin(workers[order], busy)]
     workers, questions = workers[order], questions[order]
-    apart = _less_mean(workers, np.asarray(right, np.float64)[order])
-    if not apart.any():
+    deviations = _less_mean(workers, np.asarray(right, np.float64)[order])
+    if not deviations.any():
         return False
-    found = _shared_variance(workers, questions, apart)
+    observed = _shared_variance(workers, questions, deviations)
     rng = np.random.default_rng(0)
     return not any(
-        _shared_variance(workers, questions, apart[np.lexsort((rng.random(apart.size), workers))])
-        >= found * (1 - 1e-9)
+        _shared_variance(
+            workers, questions, deviations[np.lexsort((rng.random(deviations.size), workers))]
+        )
+        >= observed * (1 - 1e-9)
         for _ in range(DRAWS)
     )
 
@@ -59,16 +61,18 @@ def _less_mean(workers: NDArray[np.int64], right: NDArray[np.float64]) -> NDArra
     answers = np.maximum(np.bincount(workers), 1)
     mean = np.bincount(workers, right) / answers
     spread = np.sqrt(mean * (1 - mean))
-    apart: NDArray[np.float64] = (right - mean[workers]) / np.where(spread > 0, spread, 1)[workers]
-    return np.where(spread[workers] > 1e-9, apart, 0.0)
+    deviations: NDArray[np.float64] = (right - mean[workers]) / np.where(spread > 0, spread, 1)[
+        workers
+    ]
+    return np.where(spread[workers] > 1e-9, deviations, 0.0)
 
 
 def _shared_variance(
-    workers: NDArray[np.int64], questions: NDArray[np.int64], apart: NDArray[np.float64]
+    workers: NDArray[np.int64], questions: NDArray[np.int64], deviations: NDArray[np.float64]
 ) -> float:
     """Return the largest squared singular value of the table of workers and questions."""
     table = np.zeros((workers.max() + 1, questions.max() + 1))
-    table[workers, questions] = apart
+    table[workers, questions] = deviations
     table = table[np.unique(workers)]
     products = table @ table.T if table.shape[0] < table.shape[1] else table.T @ table
     return float(np.linalg.eigvalsh(products)[-1])

@@ -58,9 +58,9 @@ def select_early(selector: Selector) -> EarlySelection:
             selector.selection(), standing.mean, _finite_epsilon(standing.gap), promise
         )
     expected = expected_of(selector)
-    worth = expected + ROUNDING * (state.rewards + 0.5) / (state.pulls + 1) + (state.pulls > 0)
+    score = expected + ROUNDING * (state.rewards + 0.5) / (state.pulls + 1) + (state.pulls > 0)
     decided = state.verdict != Verdict.UNDECIDED
-    arms = selector.best(np.where(decided, 4.0 * state.verdict, worth))
+    arms = selector.best(np.where(decided, 4.0 * state.verdict, score))
     if promise.fixed == "budget" or promise.goal is Goal.NONE:
         within = replace(ANYTIME, within=promise.within)
         return EarlySelection(
@@ -98,8 +98,8 @@ def select_remaining(
     else:
         expected = (right + 1) / (pulls + 2)
     if workers is None:
-        named = [arms[top_arms(expected[arms], k)] for arms, k in zip(parts, ks, strict=True)]
-        return np.concatenate(named)
+        chosen = [arms[top_arms(expected[arms], k)] for arms, k in zip(parts, ks, strict=True)]
+        return np.concatenate(chosen)
     tasks = np.repeat(np.arange(len(ks)), size)
     return np.flatnonzero(assign_workers(expected, workers, tasks, np.array(ks)))
 

@@ -17,11 +17,11 @@ def tell_in_turn(
     """
     told = np.zeros(ready.size, bool)
     while True:
-        left = ready & ~told
+        waiting = ready & ~told
         # (m,) 0 for an arm's first answer that is left, 1 for its second: they are in order of arm.
-        turn = np.arange(left.sum()) - np.searchsorted(arms[left], arms[left])
-        now = np.flatnonzero(left)[turn < selector.takes()[places[left]]]
-        if not now.size:
+        turn = np.arange(waiting.sum()) - np.searchsorted(arms[waiting], arms[waiting])
+        batch = np.flatnonzero(waiting)[turn < selector.takes()[places[waiting]]]
+        if not batch.size:
             return told
-        selector.tell(places[now], right[now])
-        told[now] = True
+        selector.tell(places[batch], right[batch])
+        told[batch] = True

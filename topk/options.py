@@ -68,13 +68,15 @@ class Option:
         return isinstance(value, dict)
 
 
-def settle_options(title: str, known: tuple[Option, ...], given: dict[str, Any]) -> dict[str, Any]:
+def settle_options(
+    title: str, options: tuple[Option, ...], values: dict[str, Any]
+) -> dict[str, Any]:
     """Return the value of every option, the default if it is unset. Raises ProblemError."""
-    names = {option.name for option in known}
-    for name in given:
+    names = {option.name for option in options}
+    for name in values:
         if name not in names:
             raise ProblemError(f"{title} has no option named {name}.")
-    settled = {option.name: given.get(option.name, option.default) for option in known}
-    for option in known:
-        option.check(settled[option.name])
-    return settled
+    settings = {option.name: values.get(option.name, option.default) for option in options}
+    for option in options:
+        option.check(settings[option.name])
+    return settings

@@ -66,8 +66,8 @@ class Promise:
     within     the allowed selections, if not all
     measure    the quantity compared
     assumes    the assumptions
-    average    True if it holds on average over pools like this one, not for every pool: never to stand
-               beside the others without saying so
+    average    True if it holds on average over pools like this one, not for every pool: never show
+               it beside the others without saying so
     among      the pools over which it is an average
     limits     a sentence on which of these pools break it far more often than delta
     """
@@ -88,21 +88,21 @@ class Promise:
         """Return the guarantee for this problem, or for the ``epsilon`` that holds now."""
         if self.fixed == "budget":
             return f"The {problem.k} workers that look best when the budget is spent; no promise."
-        reached = problem.epsilon if epsilon is None else epsilon
+        epsilon_reached = problem.epsilon if epsilon is None else epsilon
         goal = self.early if self.goal is Goal.EXACT and epsilon else self.goal
         if goal is Goal.NONE:
             return f"The {problem.k} workers that look best; no promise{self._because()}."
         if self.average:
-            return self._average(problem, reached)
+            return self._average(problem, epsilon_reached)
         meaning = MEANING[goal].format(
-            k=problem.k, epsilon=reached, ordinal=ordinal(problem.k), measure=self.measure
+            k=problem.k, epsilon=epsilon_reached, ordinal=ordinal(problem.k), measure=self.measure
         )
         return f"With probability at least {1 - problem.delta:g}, {meaning}{self.within}."
 
-    def _average(self, problem: Problem, reached: float) -> str:
+    def _average(self, problem: Problem, epsilon: float) -> str:
         sentence = (
             f"Among {self.among}, at most {100 * problem.delta:g} % end with a selection "
-            f"whose mean true accuracy is more than {reached:g} below that of the {problem.k} "
+            f"whose mean true accuracy is more than {epsilon:g} below that of the {problem.k} "
             "best. This is an average over such pools, not a promise for every pool."
         )
         return f"{sentence} {self.limits}" if self.limits else sentence

@@ -33,11 +33,11 @@ def questions_at(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) ->
     keys = _cipher_keys(seed, arms)
     half = np.uint64(max(1, (int(size - 1).bit_length() + 1) // 2))
     walking = np.arange(values.size)
-    found = values.astype(np.uint64)
+    numbers = values.astype(np.uint64)
     while walking.size:
-        found[walking] = _permute_values(found[walking], keys[walking], half)
-        walking = walking[found[walking] >= size]
-    return found.astype(np.int64)
+        numbers[walking] = _permute_values(numbers[walking], keys[walking], half)
+        walking = walking[numbers[walking] >= size]
+    return numbers.astype(np.int64)
 
 
 def questions_without(
@@ -50,12 +50,12 @@ def questions_without(
     """
     last = min(size, int(positions.max()) + 1 + len(met))
     order = questions_at(seed, np.full(last, arm), np.arange(last), size)
-    left: NDArray[np.int64] = order[~np.isin(order, met)][positions]
-    return left
+    questions: NDArray[np.int64] = order[~np.isin(order, met)][positions]
+    return questions
 
 
 def shuffle_ranks(seed: int, arms: ArrayLike, numbers: ArrayLike) -> NDArray[np.uint64]:
-    """Return a random key for each question of each arm: sorting by it shuffles any part of a deck."""
+    """Return a random key for each question of each arm; sorting by it shuffles part of a deck."""
     keys = _cipher_keys(seed, np.asarray(arms, np.uint64))
     return _mix_words(keys ^ _mix_words(np.asarray(numbers, np.uint64)))
 

@@ -72,7 +72,7 @@ def build_selector(
     Raises KeyError for an unknown name, with the names there are, and ProblemError for an invalid
     problem or option.
     """
-    known = SELECTORS | MULTI_SELECTORS
-    if name not in known:
-        raise KeyError(f"There is no algorithm {name!r}; there are {', '.join(known)}.")
-    return known[name](problem, state, **options)
+    selectors = SELECTORS | MULTI_SELECTORS
+    if name not in selectors:
+        raise KeyError(f"There is no algorithm {name!r}; there are {', '.join(selectors)}.")
+    return selectors[name](problem, state, **options)

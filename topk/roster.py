@@ -17,26 +17,26 @@ from .selector import Selector
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-OPENED = "open roster"  # the event that a roster was opened after the start
+OPENED = "open roster"  # kind of the event that opens a roster after the start
 
 
 def active_arms(kind: Counts, gone: Flags, seed: int, joined: bool) -> Counts:
     """Return (r,) the arms left, kind by kind, in an order independent of when workers joined.
 
     kind, gone  (n,) by arm
-    joined      True if a worker joined after the start: the numbers of arms reveal that, and ties go by
+    joined      True if a worker joined after the start: arm numbers reveal that, and ties go by
                 them, so a seeded order takes their place
     """
-    left = np.flatnonzero(~gone)
+    present = np.flatnonzero(~gone)
     # The first numbers of a stream stay the same however many are drawn.
-    key = np.random.default_rng([seed, 1]).random(gone.size)[left] if joined else left
-    return left[np.lexsort((key, kind[left]))]
+    key = np.random.default_rng([seed, 1]).random(gone.size)[present] if joined else present
+    return present[np.lexsort((key, kind[present]))]
 
 
 def share_left(gone: Flags, pulls: Counts) -> float:
     """Return the share of δ for the workers that are still there (docs/absence.md)."""
-    there, left = int((~gone).sum()), int((gone & (pulls > 0)).sum())
-    return there / (there + left) if left else 1.0
+    present, lost = int((~gone).sum()), int((gone & (pulls > 0)).sum())
+    return present / (present + lost) if lost else 1.0
 
 
 def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
 def is_guarantee_lost(
     kind: type[Selector], gone: Flags, pulls: Counts, opened_at: Iterable[int] = ()
 ) -> bool:
-    """Return whether changes of the roster cost the guarantee (docs/absence.md, section 3).
+    """Return True if changes of the roster cost the guarantee (docs/absence.md, section 3).
 
     gone, pulls  (n,) by arm: flags of workers out of the run, and counted answers
     opened_at    the number of steps taken each time the roster was opened again

@@ -46,8 +46,8 @@ class Standing:
     verdict             a Verdict each, as final as the run is
     settled             a Verdict each, by the algorithm's present bounds: an arm that is certainly
                         among the best k, certainly not, or neither
-    gap, wanted         the algorithm stops when gap falls to wanted; gap is also the epsilon that its
-                        guarantee holds for now
+    gap, wanted         the algorithm stops when gap falls to wanted; gap is also the epsilon for
+                        which its guarantee holds now
     round_done          for algorithms whose gap halves at the end of a round at the earliest: the
                         share of the present round's answers that are in
     """
@@ -76,7 +76,7 @@ class Selector(ABC):
 
     needs           which of "epsilon", "delta", "budget" it uses; all use n and k
     known_options   further settings, as keyword arguments
-    epsilon_moves   True if ε may be changed during a run: every bound proved from the answers is the
+    epsilon_moves   True if ε may be changed during a run: bounds proved from the answers are the
                     same for every ε, which only says when to stop and at most which arm to ask next
     open_roster     True if arms may join during a run
     in_rounds       True if it decides arms when a round is complete, and not only at its end
@@ -189,7 +189,7 @@ class Selector(ABC):
     ) -> Counts:
         """Return how many more pulls each arm should get now; changes nothing.
 
-        slots    most pulls to ask for in all; None asks for the pulls that the paper would make next
+        slots    most pulls to ask for in all; None asks for the pulls the paper would make next
         pending  (n,) outstanding pulls: they count as made for choosing, never for judging
         room     (n,) most pulls each arm may still be asked, beyond the pending ones
         rng      source of randomness of an algorithm that flips coins
@@ -214,7 +214,7 @@ class Selector(ABC):
         room: Counts,
         rng: np.random.Generator | None,
     ) -> Counts:
-        """Do ``ask`` after budget and verdicts were applied: room is 0 for an arm that is decided."""
+        """Do ``ask``, with budget and verdicts applied: room is 0 for an arm that is decided."""
 
     def simulate(
         self, truth: Floats, cap: int, gaussian: bool, rng: np.random.Generator

@@ -66,5 +66,5 @@ def simulate_run(
         reasons = drive_selector(selector, truth[place], slots, cap, gaussian, rng)
     pulls = np.empty(truth.size, np.int64)
     pulls[place] = selector.state.pulls
-    named = np.sort(place[selector.selection()])
-    return Outcome(int(pulls.sum()), pulls, named, reasons or (PULLS_CAP,))
+    selection = np.sort(place[selector.selection()])
+    return Outcome(int(pulls.sum()), pulls, selection, reasons or (PULLS_CAP,))

@@ -52,8 +52,8 @@ def pack_memory(memory: Memory) -> Memory:
     }
 
 
-# As a database keeps it: an array is one text, which takes it a tenth of the time that as many
-# numbers do. "array" is its type, "stored" that in which it was written down.
+# The form for a database: an array is one text, which takes a tenth of the time of as many numbers.
+# "array" is its type, "stored" the type in which it was written.
 
 NARROW = (np.int8, np.int16, np.int32)
 
@@ -73,9 +73,9 @@ def expand_memory(memory: Memory) -> Memory:
 
 
 def _array_to_text(array: NDArray[Any]) -> dict[str, str]:
-    kept = _narrow_array(array)
-    written = b64encode(zlib.compress(kept.tobytes(), level=1)).decode()
-    return {"array": array.dtype.str, "stored": kept.dtype.str, "zlib": written}
+    narrow = _narrow_array(array)
+    text = b64encode(zlib.compress(narrow.tobytes(), level=1)).decode()
+    return {"array": array.dtype.str, "stored": narrow.dtype.str, "zlib": text}
 
 
 def _narrow_array(array: NDArray[Any]) -> NDArray[Any]:
@@ -93,5 +93,5 @@ def _is_text(value: Any) -> bool:
 
 
 def _array_from_text(text: dict[str, str]) -> NDArray[Any]:
-    written = zlib.decompress(b64decode(text["zlib"]))
-    return np.frombuffer(written, text["stored"]).astype(text["array"])
+    stored = zlib.decompress(b64decode(text["zlib"]))
+    return np.frombuffer(stored, text["stored"]).astype(text["array"])

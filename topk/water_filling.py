@@ -14,10 +14,10 @@ def fill_level(need: Counts, slots: int) -> Counts:
     if slots >= need.sum():
         return need
     line = _water_line(need, slots)
-    given = np.maximum(need - line, 0)  # all that stands above the line; the spare goes one each
-    spare = slots - int(given.sum())
-    given[np.flatnonzero(need >= line)[:spare]] += 1
-    return given
+    pulls = np.maximum(need - line, 0)  # all above the line; the spare goes one each
+    spare = slots - int(pulls.sum())
+    pulls[np.flatnonzero(need >= line)[:spare]] += 1
+    return pulls
 
 
 def _water_line(need: Counts, slots: int) -> int:

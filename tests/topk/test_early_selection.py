@@ -11,7 +11,7 @@ from topk import (
     Problem,
     Selector,
     Verdict,
-    early_selection,
+    select_early,
 )
 
 from .harness import NAMES, Table, places, problem, too_many
@@ -74,7 +74,7 @@ def test_it_names_nobody_with_fewer_right_of_as_many_answers(name):
             selector = begun(name, seed, most)
             if selector.stop():
                 continue
-            named = early_selection(selector)
+            named = select_early(selector)
             assert np.unique(named.arms).size == selector.problem.k
             assert wronged(selector, set(named.arms.tolist())) == []
             accepted = np.flatnonzero(selector.state.verdict == Verdict.ACCEPTED)
@@ -90,26 +90,26 @@ def test_the_algorithm_s_own_favourites_may_be_others():
     selector.tell([0, 1], [first - 2, first - 3], first)
     selector.tell([0, 1], [5, 10], 10)
     assert selector.selection().tolist() == [0]
-    assert early_selection(selector).arms.tolist() == [1]
+    assert select_early(selector).arms.tolist() == [1]
 
 
 def test_few_answers_say_less_than_many():
     selector = SELECTORS["lucb"](Problem(4, 1))
     selector.tell([0, 1, 2, 3], [1, 37, 20, 21], [1, 40, 40, 40])
     assert selector.selection().tolist() == [0]
-    assert early_selection(selector).arms.tolist() == [1]
+    assert select_early(selector).arms.tolist() == [1]
 
 
 def test_nobody_is_named_unseen_while_others_were_seen():
     selector = SELECTORS["lucb"](Problem(4, 2))
     selector.tell([0, 1], [1, 0], [9, 9])
-    assert early_selection(selector).arms.tolist() == [0, 1]
+    assert select_early(selector).arms.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("name", ["clucb-pac", "lil-clucb", "certified"])
 def test_quotas_are_kept(name):
     for seed in range(5):
-        named = early_selection(begun(name, seed, 120, quotas=QUOTAS)).arms
+        named = select_early(begun(name, seed, 120, quotas=QUOTAS)).arms
         assert (named >= 4).sum() >= 2
         assert named.size == 3
 
@@ -118,7 +118,7 @@ def test_quotas_are_kept(name):
 def test_a_matching_is_kept(name):
     for seed in range(5):
         selector = SELECTORS[name](MULTI, matching=MATCHING)
-        named = early_selection(on(selector, np.r_[MEANS, MEANS[::-1]], seed, 400)).arms
+        named = select_early(on(selector, np.r_[MEANS, MEANS[::-1]], seed, 400)).arms
         assert (named < 8).sum() == 3
         assert np.unique(named % 8).size == 5
 
@@ -149,7 +149,7 @@ def test_what_is_proved_of_other_selections_holds(name):
             if selector.stop():
                 break
             selector.tell(*table.next(selector.state.pulls, selector.ask(80, rng=rng)))
-            for arms in (early_selection(selector).arms, np.sort(rng.choice(8, k, replace=False))):
+            for arms in (select_early(selector).arms, np.sort(rng.choice(8, k, replace=False))):
                 if not (selector.state.verdict[arms] >= 0).all():
                     continue
                 accepted = np.flatnonzero(selector.state.verdict == Verdict.ACCEPTED)
@@ -172,7 +172,7 @@ def test_a_fixed_budget_that_was_not_spent_is_judged_by_intervals():
     """It promises nothing itself, so that all of delta is theirs; they hold whoever was asked."""
     failures, said = 0, 0
     for seed in range(40):
-        named = early_selection(begun("sar", seed, 700))
+        named = select_early(begun("sar", seed, 700))
         assert named.promise.goal is Goal.AGGREGATE
         said += named.epsilon is not None
         if named.epsilon is not None:
@@ -185,4 +185,4 @@ def test_a_fixed_budget_that_was_not_spent_is_judged_by_intervals():
 def test_where_delta_is_the_algorithm_s_own_nothing_else_is_promised_with_it(name):
     selector = begun(name, 1, 300)
     assert not selector.stop()
-    assert early_selection(selector).epsilon is None
+    assert select_early(selector).epsilon is None

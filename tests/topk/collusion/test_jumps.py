@@ -5,9 +5,9 @@ from math import comb
 
 import numpy as np
 import pytest
-from topk.collusion.find_jumps import _chance_of_any_split, _few_before
 
 from topk.collusion import find_jumps
+from topk.collusion.jumps import _chance_of_any_split, _few_before
 
 from .crowds import answers, most_alarms
 
