@@ -28,7 +28,7 @@ def start(prices, last, theta, rate, questions=0):
     value = None
     for m in range(last, -1, -1):
         right = np.arange(m + 1)
-        price = prices.of(np.full(m + 1, m), right)[:, rate]
+        price = prices.look_up(np.full(m + 1, m), right)[:, rate]
         pay = np.exp(np.minimum((theta - price) / RATES[rate], 600))
         if value is not None:
             chance = np.full(m + 1, theta)
@@ -63,7 +63,9 @@ def test_a_price_a_little_too_low_is_found_out():
     prices._kept = {
         state: row - 0.2 * RATES
         for state, row in zip(
-            zip(pulls.tolist(), right.tolist(), strict=True), prices.of(pulls, right), strict=True
+            zip(pulls.tolist(), right.tolist(), strict=True),
+            prices.look_up(pulls, right),
+            strict=True,
         )
     }
     assert max(start(prices, 40, theta, 20) for theta in MESH) > 1.01
@@ -74,9 +76,9 @@ def test_one_answer_out_makes_no_price_smaller():
     for questions in (0, 40):
         prices = SwapPrices(0.15, questions)
         pulls, right = (x.astype(np.int64) for x in np.tril_indices(30))
-        now, worst = prices.of(pulls, right), prices.of(pulls + 1, right + 1)
+        now, worst = prices.look_up(pulls, right), prices.look_up(pulls + 1, right + 1)
         assert (worst >= now - ROUNDING).all()
-        assert (worst >= prices.of(pulls + 1, right) - ROUNDING).all()
+        assert (worst >= prices.look_up(pulls + 1, right) - ROUNDING).all()
 
 
 def without_quotas(n, k):
@@ -106,8 +108,8 @@ def worst_of_size(swaps, chosen, tally, m):
 
 
 def by_mixture(prices, levels, alones, chosen, tally, m):
-    better = prices.of(tally.pulls, tally.right)
-    worse = prices.of(tally.pulls, tally.pulls - tally.right) - 1
+    better = prices.look_up(tally.pulls, tally.right)
+    worse = prices.look_up(tally.pulls, tally.pulls - tally.right) - 1
     alone, level = alones[m - 1], levels[m - 1]
     costs = [
         (better[list(coming)].sum(axis=0) + alone * RATES)[:, None]

@@ -62,7 +62,7 @@ def largest_start(h, number, kind, accuracies, questions=0, reference=None):
     table = price_tables(h, number, reference, kind, questions)
     pulls, right = np.tril_indices(h + 1)
     everyone = np.ones(pulls.size, bool)
-    inside, outside = table.of(everyone, pulls, right), table.of(~everyone, pulls, right)
+    inside, outside = table.look_up(everyone, pulls, right), table.look_up(~everyone, pulls, right)
     return max(start(h, questions, x, c, t, inside, outside) for x in accuracies)
 
 
@@ -112,7 +112,7 @@ def test_prices_near_the_threshold_only_are_those_of_all_states(kind, monkeypatc
         # Of one in the selection who is far below c a price is hardly ever asked for.
         some = (apart < 5) & (side | (apart < 2)) & (pulls > 10)
         who = np.full(int(some.sum()), chosen)
-        one, other = (x.of(who, pulls[some], right[some]) * x.scale for x in (band, whole))
+        one, other = (x.look_up(who, pulls[some], right[some]) * x.scale for x in (band, whole))
         assert np.abs(one - other).max() < 0.12
 
 
@@ -213,7 +213,7 @@ def test_a_price_is_foreseen_to_fall_by_what_lies_between_two_looks(h, kind):
     right = rng.binomial(pulls, rng.beta(6, 2, 200))
     chosen, ahead = rng.random(200) < 0.3, np.minimum(h - pulls, rng.integers(0, 40, 200))
     then = right + np.rint(ahead * ((right + 0.5) / (pulls + 1))).astype(np.int64)
-    fall = table.of(chosen, pulls, right) - table.of(chosen, pulls + ahead, then)
+    fall = table.look_up(chosen, pulls, right) - table.look_up(chosen, pulls + ahead, then)
     wanted = fall / np.maximum(ahead, 1)
     assert (table.gains(chosen, pulls, right, ahead) == wanted).all()
     assert np.ptp(wanted) > 0.001

@@ -38,7 +38,7 @@ def test_one_answer_out_makes_no_price_smaller(h, accuracy, kind, questions):
     pulls, right = every_state(h)
     one = np.ones(pulls.size, np.int64)
     for chosen in (one == 1, one == 0):
-        now, worst = (table.of(chosen, pulls, right, out) for out in (None, one))
+        now, worst = (table.look_up(chosen, pulls, right, out) for out in (None, one))
         assert (worst >= now - LAST_PLACE).all()
         assert worst.sum() > now.sum()
 
@@ -47,11 +47,11 @@ def test_the_worst_is_the_largest_of_all_that_may_come():
     table, rng = table_of(35, 0.7, 2), np.random.default_rng(4)
     pulls = rng.integers(0, 30, 50)
     right, out, chosen = rng.binomial(pulls, 0.7), rng.integers(0, 6, 50), rng.random(50) < 0.5
-    found = table.of(chosen, pulls, right, out)
+    found = table.look_up(chosen, pulls, right, out)
     for i in range(50):
         ways = np.arange(right[i], right[i] + out[i] + 1)
         asked = np.full(ways.size, pulls[i] + out[i])
-        assert found[i] == table.of(np.full(ways.size, chosen[i]), asked, ways).max()
+        assert found[i] == table.look_up(np.full(ways.size, chosen[i]), asked, ways).max()
 
 
 def log_factors(h, accuracy, kind, theta):
@@ -103,7 +103,7 @@ def test_however_the_answers_that_are_out_turn_out_the_bound_was_no_smaller():
     means = right / pulls
     for design in certificate.designs(4, chosen, means, Tally(pulls, right, out)):
         ends = [
-            certificate.again(design, chosen, Tally(pulls + out, right + np.array(more))).total
+            certificate.recompute(design, chosen, Tally(pulls + out, right + np.array(more))).total
             for more in product(*(range(o + 1) for o in out))
         ]
         assert design.total == pytest.approx(max(ends))
