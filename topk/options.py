@@ -35,10 +35,10 @@ class Option:
         if value is None and self.default is None:
             return
         if not getattr(self, f"_is_{self.kind}")(value):
-            raise ProblemError(f"{self.name} must be {self.wanted}, but it is {value!r}.")
+            raise ProblemError(f"{self.name} must be {self.valid_values}, but it is {value!r}.")
 
     @property
-    def wanted(self) -> str:
+    def valid_values(self) -> str:
         """A description of the valid values, such as "a whole number above 0"."""
         if self.kind in ("number", "integer"):
             return f"{'a whole number' if self.kind == 'integer' else 'a number'}{self._range()}"
