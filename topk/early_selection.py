@@ -105,7 +105,7 @@ def select_remaining(
 
 
 def _interval_epsilon(selector: Selector, arms: Counts) -> float:
-    """Return an ε that holds with probability 1 - delta at all times, whatever decided whom to ask.
+    """Return an ε that holds with probability 1 - delta at all times, under any rule of asking.
 
     Only for an algorithm without a guarantee of its own: a run that states now one guarantee and
     now another, each true except with probability delta, is wrong in up to 2 delta.

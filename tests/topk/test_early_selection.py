@@ -1,4 +1,4 @@
-"""Whom a run names that ends before its time, and what is said of them."""
+"""The selection of a run that ends early, and its guarantee."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ BOUNDED = [
 
 
 def begun(name: str, seed: int, most: int, **options: object) -> Selector:
-    """So many answers on the way to the end, if that takes as many."""
+    """Return a selector after so many answers, or at its end if that comes first."""
     if name in MULTI_SELECTORS:
         selector, means = MULTI_SELECTORS[name](MULTI, **options), np.tile(MEANS, 2)
     else:
@@ -84,7 +84,9 @@ def test_it_names_nobody_with_fewer_right_of_as_many_answers(name):
 
 
 def test_the_algorithm_s_own_favourites_may_be_others():
-    """What the rule is for: a round's means, where a later round's answers say otherwise."""
+    """The rule is for a case like this: a round's means, against which a later round's answers
+    speak.
+    """
     selector = SELECTORS["adaptive-top-k"](Problem(2, 1, 0.05, 0.1))
     first = selector.round_pulls(1)
     selector.tell([0, 1], [first - 2, first - 3], first)
@@ -134,9 +136,10 @@ def regret(goal: Goal, means: np.ndarray, arms: np.ndarray) -> float:
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_what_is_proved_of_other_selections_holds(name):
-    """Of whom all answers favour, and of any others, at every look of a run.
+    """Check the selection that all answers favour, and random ones, at every look of a run.
 
-    Power: a quarter of what is said would be too little for each of those that look at bounds.
+    Power: a quarter of the stated bound would be too little for each algorithm that looks at
+    bounds.
     """
     failures, promise = 0, SELECTORS[name].promise
     goal = promise.early if promise.goal is Goal.EXACT else promise.goal
@@ -169,7 +172,7 @@ def test_its_own_selection_is_bounded_by_the_gap(name):
 
 
 def test_a_fixed_budget_that_was_not_spent_is_judged_by_intervals():
-    """It promises nothing itself, so that all of delta is theirs; they hold whoever was asked."""
+    """Such a run has no guarantee of its own, so all of delta is for the intervals."""
     failures, said = 0, 0
     for seed in range(40):
         named = select_early(begun("sar", seed, 700))

@@ -88,7 +88,7 @@ def test_a_long_design_is_fair(kind):
 @kinds
 @pytest.mark.parametrize("h", [260, 520])
 def test_a_design_with_prices_near_the_threshold_only_is_fair_in_every_state(h, kind):
-    """Whoever is beyond the band counts as at its edge, under the farthest accuracies too."""
+    """States beyond the band count as at its edge, under the farthest accuracies too."""
     mesh = np.sin(np.linspace(0, math.pi / 2, 40)) ** 2
     for part in (0.0, 0.5, 0.8, 1.0):
         number = nearest_threshold(h, part)
@@ -143,7 +143,7 @@ def test_a_table_a_little_too_low_is_found_out():
 
 
 def bounds_of_two(problem, last):
-    """(N, N) what is certified when the first worker is chosen: for all pairs of states at once."""
+    """Return (N, N) bounds with the first worker chosen, for all pairs of states at once."""
     quotas = Quotas(2, 1, {"groups": [0, 0], "at_least": [1], "at_most": [1]})
     certificate = Certificate(problem, quotas, 0)
     pulls, right = (x.astype(np.int64) for x in np.tril_indices(last + 1))
@@ -192,7 +192,7 @@ def worst_chance(last, better, worse, wrong):
     ("better", "worse"), [(1.0, 0.0), (0.9, 0.4), (0.7, 0.3), (0.6, 0.5), (0.95, 0.8)]
 )
 def test_with_two_workers_no_rule_of_asking_breaks_it_more_often_than_promised(better, worse):
-    """Any state at which the worse could be named with less certified than what it loses."""
+    """A state breaks it if the worse worker may be selected with a bound below its loss."""
     last, delta = 14, 0.5
     bounds = bounds_of_two(Problem(2, 1, 0.3, delta), last)
     chance = worst_chance(last, better, worse, bounds < better - worse - ROUNDING)

@@ -33,7 +33,7 @@ def every_state(h):
 @pytest.mark.parametrize(("h", "questions"), [(23, 0), (107, 0), (260, 0), (23, 40), (23, 23)])
 @pytest.mark.parametrize("accuracy", [0.3, 0.8])
 def test_one_answer_out_makes_no_price_smaller(h, accuracy, kind, questions):
-    """Then no number of them does: whoever is asked on is worth at most what is charged."""
+    """Then no number of them does: a worker that is asked on is charged at least its worth."""
     table = table_of(h, accuracy, kind, questions)
     pulls, right = every_state(h)
     one = np.ones(pulls.size, np.int64)
@@ -77,7 +77,7 @@ def log_factors(h, accuracy, kind, theta):
 
 @kinds
 def test_a_crowd_that_holds_back_what_lowers_a_factor_breaks_the_event_only_as_counted(kind):
-    """Everybody is asked h answers at once, and lets the prefix be seen that is best for them."""
+    """All workers are asked h answers at once, and show the prefix that is best for them."""
     h, theta, n, runs, delta = 23, 0.5, 60, 200, 0.1
     logs, rng = log_factors(h, 0.5, kind, theta), np.random.default_rng(6)
     right = np.zeros((runs * n, h + 1), np.int64)
@@ -146,7 +146,7 @@ def test_it_goes_on_asking_where_more_than_what_is_out_keeps_it_from_stopping():
 
 
 def test_intervals_hold_whatever_is_out():
-    """Each is about a worker's own row at all its prefixes at once."""
+    """An interval is about a worker's own row at all its prefixes at once."""
     selector = near_the_end()
     before = selector.standing()
     selector.wait_for(np.full(8, 2))

@@ -119,7 +119,7 @@ def test_a_hidden_gap_is_never_ruled_out_by_few_answers():
 
 
 def test_a_gap_hidden_at_k_is_a_greater_risk_than_a_bell():
-    """What the known populations say of the risk, and what the smooth ones do."""
+    """Compare the risk under the enumerated populations with that under the smooth ones."""
     selector = told(np.r_[np.full(20, 0.9), np.full(80, 0.7)], 14, Problem(100, 20, 0.05, 0.05))
     bound = selector._posterior_risk().bound
     each, known = bound.tails(0.05), ~bound.random
@@ -135,7 +135,7 @@ def test_groups_that_are_hardly_apart_are_not_feared():
 
 
 def test_ties_at_the_border_cost_little():
-    """One star among equals, five wanted: which of the equals comes with it is no matter."""
+    """The pool has one star among equals, K is 5: the choice among the equals does not matter."""
     truth = np.r_[0.99, np.full(49, 0.7)]
     selector = run(truth, Problem(50, 5, 0.05, 0.05))
     assert selector.selection()[0] == 0

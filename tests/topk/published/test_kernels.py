@@ -1,4 +1,4 @@
-"""What is compiled and kept on disk is never older than the files it was made from."""
+"""The compiled code on disk is never older than the files it was made from."""
 
 import os
 import shutil
