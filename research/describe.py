@@ -96,7 +96,7 @@ def _algorithm_row(kind: type[Selector]) -> str:
 def _describe_option(option: Option) -> str:
     default = option.default
     shown = f"{default:.4g}" if isinstance(default, float) else default
-    known = f"{option.wanted}; default {'none' if default is None else shown}"
+    known = f"{option.valid_values}; default {'none' if default is None else shown}"
     return f"`{option.name}` ({known}): {option.about}"
 
 

@@ -1,9 +1,9 @@
-"""Which set is best for given values."""
+"""Sets of arms of largest total value: the top K, within quotas, or as an assignment."""
 
 from typing import Any
 
 import numpy as np
-import scipy  # which loads optimize when it is first asked for: few runs match, all processes start
+import scipy  # it loads optimize at first use: few runs match, but all processes start
 from numpy.typing import NDArray
 
 from .options import Option
@@ -30,24 +30,26 @@ MATCHING = Option(
 
 
 def top_arms(values: Floats, k: int) -> Counts:
-    """The k arms of largest value, in rising order of number; nan counts as least."""
+    """Return the k arms of largest value, in rising order of number; nan counts as least."""
     return np.sort(rank_arms(values)[:k])
 
 
 def rank_arms(values: Floats) -> Counts:
-    """(n,) arms from the largest value to the smallest, ties in order of number; nan is last."""
+    """Return (n,) arms from the largest value to the smallest, ties in order of number; nan is
+    last.
+    """
     return np.argsort(-values, kind="stable")
 
 
 def kth_rival_values(values: Floats, k: int) -> Floats:
-    """(n,) for each arm the k-th largest value among the others (UGapE, section 3).
+    """Return (n,) for each arm the k-th largest value among the others (UGapE, section 3).
 
     Needs 1 <= k < n.
     """
     order = rank_arms(values)
-    kth, next_one = values[order[k - 1]], values[order[k]]
+    kth, next_value = values[order[k - 1]], values[order[k]]
     rival = np.full(values.shape, kth)
-    rival[order[:k]] = next_one
+    rival[order[:k]] = next_value
     return rival
 
 
@@ -84,7 +86,9 @@ class Quotas:
             raise ProblemError(f"The quotas cannot be kept with {self.k} workers.")
 
     def best(self, values: Floats) -> NDArray[np.bool_]:
-        """(n,) the feasible set of largest total: the least numbers first, then greedily."""
+        """Return (n,) flags of the feasible set of largest total: the least numbers first, then
+        greedily.
+        """
         order = rank_arms(values)
         if self.sizes.size == 1:
             chosen = np.zeros(order.size, bool)
@@ -97,22 +101,22 @@ class Quotas:
         starts = np.cumsum(self.sizes) - self.sizes
         place[order[in_group]] = np.arange(order.size) - starts[self.groups[order[in_group]]]
         chosen = place < self.at_least[self.groups]
-        # The least numbers are in; of those within the greatest, the best fill the places left.
-        # Greedy is right, as the sets that keep to quotas are the bases of a matroid.
+        # The least numbers are in; of the arms within the greatest, the best fill the places left.
+        # Greedy is right because the sets that keep to quotas are the bases of a matroid.
         free = ~chosen & (place < self.at_most[self.groups])
         chosen[order[free[order]][: self.k - int(chosen.sum())]] = True
         return chosen
 
 
 class Matching:
-    """The best way to give so many workers to each kind of task; an arm is a worker for a kind.
+    """The best way to give each kind of task its workers; an arm is a worker for a kind.
 
     workers  (n,) worker of each arm
     tasks    (n,) kind of task of each arm, numbered from 0
-    wanted   (m,) workers for each kind, 1 where it is not given
+    wanted   (m,) workers for each kind, 1 if missing
 
-    A selection gives every kind its workers, and no worker to two: k is how many are wanted in all.
-    Raises ProblemError when there is none.
+    A selection gives every kind its workers, and no worker to two: k is the number wanted in all.
+    Raises ProblemError if there is no such selection.
     """
 
     within = ", among all selections of so many for each kind of task and nobody for two"
@@ -139,7 +143,7 @@ class Matching:
         return int(min(self.workers.min(initial=0), self.tasks.min(initial=0)))
 
     def best(self, values: Floats) -> NDArray[np.bool_]:
-        """(n,) the selection of largest total."""
+        """Return (n,) flags of the selection of largest total."""
         chosen = assign_workers(values, self.workers, self.tasks, self.wanted)
         if chosen.sum() < self.wanted.sum():
             raise ProblemError("There are too few workers to give each kind of task its own.")
@@ -149,31 +153,33 @@ class Matching:
 def assign_workers(
     values: Floats, workers: Counts, tasks: Counts, wanted: Counts
 ) -> NDArray[np.bool_]:
-    """(n,) at most ``wanted`` arms of each task, no two of one worker: as many as can be.
+    """Return (n,) flags of at most ``wanted`` arms of each task, no two of one worker, as many as
+    possible.
 
     Of all such sets it is that of largest total (Hungarian method).
     """
     arms = _perhaps_needed(values, workers, tasks, wanted)
-    # (kinds, workers) what each is worth; where a worker is no arm of a kind, so little that no
-    # total makes up for it.
-    never = -1e6 * (1 + np.abs(values[arms]).max(initial=0))
-    known, column = np.unique(workers[arms], return_inverse=True)
-    worth = np.full((wanted.size, known.size), never)
-    arm_at = np.full(worth.shape, -1)
-    worth[tasks[arms], column] = values[arms]
+    # (kinds, workers) value of each; if a worker is not an arm of a kind, so little that no total
+    # makes up for it.
+    forbidden = -1e6 * (1 + np.abs(values[arms]).max(initial=0))
+    people, column = np.unique(workers[arms], return_inverse=True)
+    value_table = np.full((wanted.size, people.size), forbidden)
+    arm_at = np.full(value_table.shape, -1)
+    value_table[tasks[arms], column] = values[arms]
     arm_at[tasks[arms], column] = arms
     places = np.repeat(np.arange(wanted.size), wanted)
-    filled, columns = scipy.optimize.linear_sum_assignment(worth[places], maximize=True)
-    found = arm_at[places[filled], columns]
+    filled, columns = scipy.optimize.linear_sum_assignment(value_table[places], maximize=True)
+    matched = arm_at[places[filled], columns]
     chosen = np.zeros(values.size, bool)
-    chosen[found[found >= 0]] = True
+    chosen[matched[matched >= 0]] = True
     return chosen
 
 
 def _perhaps_needed(values: Floats, workers: Counts, tasks: Counts, wanted: Counts) -> Counts:
-    """The arms of all workers who are among the best of a kind, as many as all kinds want.
+    """Return the arms of all workers that are among the best of a kind, as many as all kinds want.
 
-    Other kinds can take no more of these away than they want, so nobody beyond gets a place.
+    Other kinds can take no more workers away than they want, so no worker beyond these gets a
+    place.
     """
     needed = np.zeros(int(workers.max(initial=-1)) + 1, bool)
     for kind in range(wanted.size):
@@ -183,9 +189,9 @@ def _perhaps_needed(values: Floats, workers: Counts, tasks: Counts, wanted: Coun
 
 
 def _parse_numbers(option: dict[str, Any], name: str, default: Counts | None = None) -> Counts:
-    given = option.get(name, default)
+    value = option.get(name, default)
     try:
-        numbers = np.asarray(given, np.int64)
+        numbers = np.asarray(value, np.int64)
     except (TypeError, ValueError) as error:
         raise ProblemError(f"{name} must be a list of whole numbers.") from error
     if numbers.ndim != 1:

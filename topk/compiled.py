@@ -1,21 +1,21 @@
-"""How inner loops outside the kernels are compiled, and kept on disk until their own file changes.
+"""Compilers of inner loops outside the kernels; code is cached on disk until its own file changes.
 
-What a loop calls is copied into it, from whatever file: so the one that is shared is here, and as
-short as can be.
+numba copies the functions that a loop calls into it, whatever their file, and does not notice a
+change there: so the one shared function is here, and as short as possible.
 """
 
 from numba import njit
 
 # Dividing by zero gives infinity, as in numpy.
 compiled = njit(cache=True, error_model="numpy")
-# A sum may be added up in any order, which the compiler turns into vector instructions.
+# A sum may be added up in any order, so the compiler can use vector instructions.
 compiled_sums = njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 
 
 @compiled_sums
-def dot_product(one, other):  # type: ignore[no-untyped-def]
-    """The sum of the products of two rows."""
+def dot_product(left, right):  # type: ignore[no-untyped-def]
+    """Return the sum of the products of two rows."""
     total = 0.0
-    for i in range(one.size):
-        total += one[i] * other[i]
+    for i in range(left.size):
+        total += left[i] * right[i]
     return total

@@ -1,12 +1,13 @@
-"""Whom to name when a run ends before its time: those whom all answers favour, and what holds.
+"""The selection of a run that ends early: the arms that all answers favour, and the bound that
+holds.
 
-An algorithm's own favourites may rest on a part of the answers (those of a round), or on when a
-bound was least. What its verdicts say stays: a verdict is for good.
+An algorithm's own favourites may rest on a part of the answers (those of a round), or on the moment
+at which a bound was least. Its verdicts are kept: a verdict is final.
 
 Workers are compared by their posterior means under a population fitted to them all: a share of
-right answers says the less the fewer they are, and 1 of 1 is not better than 37 of 40. Who was
-asked how often, and why, makes no difference to a posterior. Of equally many answers it always
-prefers those with more right ones. Somebody without an answer comes after all others.
+right answers says the less the fewer they are, and 1 of 1 is not better than 37 of 40. How often a
+worker was asked, and why, makes no difference to a posterior. Of equally many answers it always
+prefers those with more right ones. A worker without an answer comes after all others.
 """
 
 import math
@@ -33,9 +34,11 @@ ANYTIME = Promise(
 
 @dataclass(frozen=True)
 class EarlySelection:
-    """arms      (k,) who is named, in rising order
+    """The selection at an early end.
+
+    arms      (k,) the arms selected, in rising order
     expected  (n,) the accuracy of each, by the population fitted to all
-    epsilon   what holds of those named by ``promise``; None where nothing does
+    epsilon   the ε that holds of them by ``promise``; None if no guarantee does
     """
 
     arms: Counts
@@ -45,7 +48,9 @@ class EarlySelection:
 
 
 def select_early(selector: Selector) -> EarlySelection:
-    """Whom to name, as the algorithm stands now. One with a posterior of its own knows best."""
+    """Return the selection as the algorithm stands now; an algorithm with a posterior makes its
+    own.
+    """
     state, promise = selector.state, selector.promise
     if promise.average:
         standing = selector.standing()
@@ -53,9 +58,9 @@ def select_early(selector: Selector) -> EarlySelection:
             selector.selection(), standing.mean, _finite_epsilon(standing.gap), promise
         )
     expected = expected_of(selector)
-    worth = expected + ROUNDING * (state.rewards + 0.5) / (state.pulls + 1) + (state.pulls > 0)
+    score = expected + ROUNDING * (state.rewards + 0.5) / (state.pulls + 1) + (state.pulls > 0)
     decided = state.verdict != Verdict.UNDECIDED
-    arms = selector.best(np.where(decided, 4.0 * state.verdict, worth))
+    arms = selector.best(np.where(decided, 4.0 * state.verdict, score))
     if promise.fixed == "budget" or promise.goal is Goal.NONE:
         within = replace(ANYTIME, within=promise.within)
         return EarlySelection(
@@ -67,7 +72,7 @@ def select_early(selector: Selector) -> EarlySelection:
 
 
 def expected_of(selector: Selector) -> Floats:
-    """(n,) posterior means; several problems are as many populations."""
+    """Return (n,) posterior means; several problems are as many populations."""
     problem, state = selector.problem, selector.state
     if not isinstance(problem, MultiProblem):
         return posterior_means(state.rewards, state.pulls, problem.k)
@@ -80,11 +85,11 @@ def expected_of(selector: Selector) -> Floats:
 def select_remaining(
     right: Floats, pulls: Counts, ks: Sequence[int], workers: Counts | None = None
 ) -> Counts:
-    """Whom to name where too few are left for all places: as many as can be, the likely best.
+    """Return the likely best if too few workers are left for all places: as many as can be placed.
 
     right, pulls  (n,) tallies, part after part
     ks            places in each part
-    workers       (n,) who each arm is, numbered from 0, where nobody may fill two places
+    workers       (n,) worker of each arm, numbered from 0, if no worker may fill two places
     """
     parts = np.split(np.arange(right.size), len(ks))
     size = right.size // len(ks)
@@ -93,17 +98,17 @@ def select_remaining(
     else:
         expected = (right + 1) / (pulls + 2)
     if workers is None:
-        named = [arms[top_arms(expected[arms], k)] for arms, k in zip(parts, ks, strict=True)]
-        return np.concatenate(named)
+        chosen = [arms[top_arms(expected[arms], k)] for arms, k in zip(parts, ks, strict=True)]
+        return np.concatenate(chosen)
     tasks = np.repeat(np.arange(len(ks)), size)
     return np.flatnonzero(assign_workers(expected, workers, tasks, np.array(ks)))
 
 
 def _interval_epsilon(selector: Selector, arms: Counts) -> float:
-    """With probability 1 - delta at all times, whoever was asked when.
+    """Return an ε that holds with probability 1 - delta at all times, under any rule of asking.
 
-    Only where the algorithm promises nothing itself: whoever states now one promise and now
-    another, each true but for delta, is wrong in up to 2 delta.
+    Only for an algorithm without a guarantee of its own: a run that states now one guarantee and
+    now another, each true except with probability delta, is wrong in up to 2 delta.
     """
     problem, pulls = selector.problem, selector.state.pulls
     right = np.minimum(np.rint(selector.state.rewards).astype(np.int64), pulls)

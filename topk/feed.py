@@ -1,4 +1,4 @@
-"""Telling an algorithm answers that came before their round: as many as it takes, in order."""
+"""Feeding an algorithm answers that came before their round: as many as it takes, in order."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,18 +9,19 @@ from .selector import Counts, Selector
 def tell_in_turn(
     selector: Selector, ready: NDArray[np.bool_], arms: Counts, places: Counts, right: Counts
 ) -> NDArray[np.bool_]:
-    """Tell as much as the algorithm takes now, until it takes no more: (a,) which were told.
+    """Tell the algorithm as much as it takes now, until it takes no more; return (a,) flags of
+    those told.
 
-    ready   (a,) which may be told; all are in order of arm and position
+    ready   (a,) flags of the answers that may be told; all are in order of arm and position
     arms    (a,) by the run's numbers; places by the algorithm's
     """
     told = np.zeros(ready.size, bool)
     while True:
-        left = ready & ~told
+        waiting = ready & ~told
         # (m,) 0 for an arm's first answer that is left, 1 for its second: they are in order of arm.
-        turn = np.arange(left.sum()) - np.searchsorted(arms[left], arms[left])
-        now = np.flatnonzero(left)[turn < selector.takes()[places[left]]]
-        if not now.size:
+        turn = np.arange(waiting.sum()) - np.searchsorted(arms[waiting], arms[waiting])
+        batch = np.flatnonzero(waiting)[turn < selector.takes()[places[waiting]]]
+        if not batch.size:
             return told
-        selector.tell(places[now], right[now])
-        told[now] = True
+        selector.tell(places[batch], right[batch])
+        told[batch] = True

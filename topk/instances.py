@@ -1,10 +1,10 @@
 """The test instances of the papers: means of all arms, best first.
 
-Whoever plays on them numbers the arms at random; the order leaks the answer.
+A simulation has to number the arms at random; the order leaks the answer.
 
 Bubeck, Wang, Viswanathan 2013 (``SAR_EXPERIMENTS``; the settings are those of Audibert, Bubeck,
-Munos 2010, as the paper gives titles only, and so are the budgets, its own being illegible), Chen,
-Chen, Zhang, Zhou 2017 (n = 1000) and Jiang, Li, Qiao 2017 (Gaussian arms of variance 1/4).
+Munos 2010, because the paper gives titles only, and so are the budgets, its own being illegible),
+Chen, Chen, Zhang, Zhou 2017 (n = 1000) and Jiang, Li, Qiao 2017 (Gaussian arms of variance 1/4).
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Experiment:
-    """One of the six of Bubeck et al. 2013; ``budget`` is of Audibert et al. 2010, for one arm."""
+    """An experiment of Bubeck et al. 2013; ``budget`` is of Audibert et al. 2010, for one arm."""
 
     title: str
     means: tuple[float, ...]
@@ -49,20 +49,20 @@ SAR_EXPERIMENTS: dict[int, Experiment] = {
 
 
 def two_group(n: int, k: int) -> Floats:
-    """.7 for the best k, .3 for the rest (Chen et al. 2017)."""
+    """Return .7 for the best k, .3 for the rest (Chen et al. 2017)."""
     return np.where(np.arange(n) < k, 0.7, 0.3)
 
 
 def uniform(n: int) -> Floats:
-    """1 - i/n, i = 1..n (Chen et al. 2017)."""
+    """Return 1 - i/n, i = 1..n (Chen et al. 2017)."""
     return 1 - np.arange(1, n + 1) / n
 
 
 def synthetic(n: int, k: int, p: float) -> Floats:
-    """Above and below (n-k)/n as powers of the rank (Chen et al. 2017); p = 1 is ``uniform``.
+    """Return means above and below (n-k)/n as powers of the rank (Chen et al. 2017).
 
-    p > 1 draws means to the border, p < 1 away from it. Jiang et al. 2017 call it
-    alpha-exponential.
+    p = 1 is ``uniform``; p > 1 draws means to the border, p < 1 away from it. Jiang et al. 2017
+    call it alpha-exponential.
     """
     i = np.arange(1, n + 1)
     border = 1 - k / n
@@ -72,10 +72,10 @@ def synthetic(n: int, k: int, p: float) -> Floats:
 
 
 def one_sparse(n: int, k: int) -> Floats:
-    """.5 for the best k, 0 for the rest (Jiang et al. 2017)."""
+    """Return .5 for the best k, 0 for the rest (Jiang et al. 2017)."""
     return np.where(np.arange(n) < k, 0.5, 0.0)
 
 
 def lil_exponential(n: int, alpha: float) -> Floats:
-    """1 - ((i-1)/n)^alpha, i = 1..n (Jamieson et al. 2014; K = 1)."""
+    """Return 1 - ((i-1)/n)^alpha, i = 1..n (Jamieson et al. 2014; K = 1)."""
     return 1 - (np.arange(n) / n) ** alpha

@@ -1,4 +1,4 @@
-"""What a person may set on an algorithm: checked, described, and ready for JSON."""
+"""Settings of algorithms: checked, described, and ready for JSON."""
 
 import math
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from .problem import ProblemError
 
 @dataclass(frozen=True)
 class Option:
-    """One setting.
+    """A setting of an algorithm.
 
-    name     as it is stored, and the constructor's keyword
-    default  its value when nothing is said; None means that the algorithm works it out
-    about    one sentence for a person
+    name     its stored name, and the constructor's keyword
+    default  its value if unset; None means that the algorithm works it out
+    about    a sentence for users
     kind     "number", "integer", "flag", "choice" or "object"
-    choices  what a "choice" may be
+    choices  the values of a "choice"
     above    a number must be greater than this
     most     and at most this
-    by_hand  whether a person sets it; others are filled in by whoever runs the algorithm
+    by_hand  True if users set it; others are filled in by the program that runs the algorithm
     """
 
     name: str
@@ -31,15 +31,15 @@ class Option:
     by_hand: bool = True
 
     def check(self, value: Any) -> None:
-        """Raise ProblemError, with a sentence for a person, for a value that cannot be."""
+        """Raise ProblemError, with a sentence for users, if the value is invalid."""
         if value is None and self.default is None:
             return
         if not getattr(self, f"_is_{self.kind}")(value):
-            raise ProblemError(f"{self.name} must be {self.wanted}, but it is {value!r}.")
+            raise ProblemError(f"{self.name} must be {self.valid_values}, but it is {value!r}.")
 
     @property
-    def wanted(self) -> str:
-        """What a value must be, in words."""
+    def valid_values(self) -> str:
+        """A description of the valid values, such as "a whole number above 0"."""
         if self.kind in ("number", "integer"):
             return f"{'a whole number' if self.kind == 'integer' else 'a number'}{self._range()}"
         if self.kind == "choice":
@@ -68,13 +68,15 @@ class Option:
         return isinstance(value, dict)
 
 
-def settle_options(title: str, known: tuple[Option, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """Every option's value: what was given, the default otherwise. Raises ProblemError."""
-    names = {option.name for option in known}
-    for name in given:
+def settle_options(
+    title: str, options: tuple[Option, ...], values: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the value of every option, the default if it is unset. Raises ProblemError."""
+    names = {option.name for option in options}
+    for name in values:
         if name not in names:
             raise ProblemError(f"{title} has no option named {name}.")
-    settled = {option.name: given.get(option.name, option.default) for option in known}
-    for option in known:
-        option.check(settled[option.name])
-    return settled
+    settings = {option.name: values.get(option.name, option.default) for option in options}
+    for option in options:
+        option.check(settings[option.name])
+    return settings

@@ -1,4 +1,5 @@
-"""Compile the inner loops once, so that nobody waits for it later: numba keeps them on disk.
+"""Compile the inner loops ahead of time, so that no request waits for it; numba caches them on
+disk.
 
 ``python -m topk.precompile``, as ``make setup`` does.
 """
@@ -13,7 +14,7 @@ from .simulate import simulate_run
 
 
 def compile_all() -> None:
-    """Run every algorithm for a moment, pull by pull and in a batch."""
+    """Run every algorithm briefly, pull by pull and in a batch."""
     for name, selector in SELECTORS.items():
         budget = 9 if "budget" in selector.needs else None
         for slots in (None, 2):
@@ -25,7 +26,9 @@ def compile_all() -> None:
 
 
 def _certified_by_prices() -> None:
-    """With quotas there is no other way; a pool as small as that above is certified by swaps."""
+    """Run ``certified`` with quotas, which force prices; the small pool above is certified by
+    swaps.
+    """
     quotas = {"groups": [0, 0, 1, 1], "at_least": [1, 1], "at_most": [1, 1]}
     for slots in (None, 2):
         simulate_run("certified", [0.6, 0.5] * 2, k=2, slots=slots, epsilon=0.5, quotas=quotas)

@@ -1,10 +1,10 @@
-"""What is asked of a selector: find the best k of n arms."""
+"""The problem of a selector: find the best k of n arms."""
 
 from dataclasses import dataclass
 
 
 class ProblemError(ValueError):
-    """A problem no algorithm can be run on. The message is one sentence for a person."""
+    """A problem that no algorithm can be run on. The message is a sentence for users."""
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Problem:
     n        number of arms, at least 2
     k        arms to select, 1 to n - 1
     epsilon  accuracy wanted, 0 <= epsilon < 1, in units of mean reward
-    delta    probability with which the promise may fail, 0 < delta < 1
+    delta    error probability of the guarantee, 0 < delta < 1
     budget   most pulls that may be made in all, at least 1, or None for no limit
 
     Raises ProblemError when a value is out of range.

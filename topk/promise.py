@@ -1,4 +1,4 @@
-"""What an algorithm promises, in words that can stand next to a number."""
+"""The guarantees of algorithms, in words that can stand next to a number."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -47,27 +47,29 @@ def ordinal(number: int) -> str:
 
 
 def rounded_up(epsilon: float) -> float:
-    """To three places, so that what is said of it still holds; accuracies differ by at most 1.
+    """Return ε rounded up to three places, at most 1, so that the statement still holds.
 
-    What is above a thousandth by less than 1e-12 is there by rounding alone.
+    An excess over a thousandth of less than 1e-12 is from rounding alone.
     """
     return min(1.0, ceil(epsilon * 1000 - 1e-9) / 1000)
 
 
 @dataclass(frozen=True)
 class Promise:
-    """goal       which regret is bounded
-    fixed      what is fixed beforehand: "confidence" (delta) or "budget"
-    citation   where the promise is proved
-    early      which regret the gap bounds when an exact run ends before its time
-    note       why nothing is promised, where something could be expected
-    within     which selections are allowed, if not all
-    measure    what is compared
-    assumes    what it rests on
-    average    it holds on average over pools like this one, not for every pool: never to stand
-               beside the others without saying so
-    among      over which pools it is an average
-    limits     in a sentence, which of these pools break it far more often than delta
+    """The guarantee of an algorithm.
+
+    goal       the regret that is bounded
+    fixed      the quantity fixed beforehand: "confidence" (delta) or "budget"
+    citation   the source of the proof
+    early      the regret that the gap bounds if an exact run ends early
+    note       the reason for no guarantee, if one could be expected
+    within     the allowed selections, if not all
+    measure    the quantity compared
+    assumes    the assumptions
+    average    True if it holds on average over pools like this one, not for every pool: never show
+               it beside the others without saying so
+    among      the pools over which it is an average
+    limits     a sentence on which of these pools break it far more often than delta
     """
 
     goal: Goal
@@ -83,24 +85,24 @@ class Promise:
     limits: str = ""
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
-        """The promise for this problem, or for the ``epsilon`` that holds by now."""
+        """Return the guarantee for this problem, or for the ``epsilon`` that holds now."""
         if self.fixed == "budget":
             return f"The {problem.k} workers that look best when the budget is spent; no promise."
-        reached = problem.epsilon if epsilon is None else epsilon
+        epsilon_reached = problem.epsilon if epsilon is None else epsilon
         goal = self.early if self.goal is Goal.EXACT and epsilon else self.goal
         if goal is Goal.NONE:
             return f"The {problem.k} workers that look best; no promise{self._because()}."
         if self.average:
-            return self._average(problem, reached)
+            return self._average(problem, epsilon_reached)
         meaning = MEANING[goal].format(
-            k=problem.k, epsilon=reached, ordinal=ordinal(problem.k), measure=self.measure
+            k=problem.k, epsilon=epsilon_reached, ordinal=ordinal(problem.k), measure=self.measure
         )
         return f"With probability at least {1 - problem.delta:g}, {meaning}{self.within}."
 
-    def _average(self, problem: Problem, reached: float) -> str:
+    def _average(self, problem: Problem, epsilon: float) -> str:
         sentence = (
             f"Among {self.among}, at most {100 * problem.delta:g} % end with a selection "
-            f"whose mean true accuracy is more than {reached:g} below that of the {problem.k} "
+            f"whose mean true accuracy is more than {epsilon:g} below that of the {problem.k} "
             "best. This is an average over such pools, not a promise for every pool."
         )
         return f"{sentence} {self.limits}" if self.limits else sentence

@@ -1,4 +1,4 @@
-"""Which question is a worker's p-th: a seeded shuffle of its own for every worker.
+"""The order of questions: a seeded shuffle for each worker.
 
 A shuffle is a keyed permutation (a balanced Feistel network over the next power of four, walked
 until it lands inside), so any position of any worker is found in constant time and nothing is
@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 
 
 def questions_at(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) -> NDArray[np.int64]:
-    """The question numbers, 0 to size - 1, that stand at these positions of these arms' decks.
+    """Return the question numbers, 0 to size - 1, at these positions of these arms' decks.
 
     seed       the run's seed
     arms       (m,) arm numbers
@@ -33,28 +33,29 @@ def questions_at(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) ->
     keys = _cipher_keys(seed, arms)
     half = np.uint64(max(1, (int(size - 1).bit_length() + 1) // 2))
     walking = np.arange(values.size)
-    found = values.astype(np.uint64)
+    numbers = values.astype(np.uint64)
     while walking.size:
-        found[walking] = _permute_values(found[walking], keys[walking], half)
-        walking = walking[found[walking] >= size]
-    return found.astype(np.int64)
+        numbers[walking] = _permute_values(numbers[walking], keys[walking], half)
+        walking = walking[numbers[walking] >= size]
+    return numbers.astype(np.int64)
 
 
 def questions_without(
     seed: int, arm: int, positions: NDArray[np.int64], size: int, met: Sequence[int]
 ) -> NDArray[np.int64]:
-    """The question numbers at these positions of one arm's deck, with those in ``met`` taken out.
+    """Return the question numbers at these positions of an arm's deck from which ``met`` are
+    removed.
 
     positions  (m,) each 0 to size - 1 - len(met)
     """
     last = min(size, int(positions.max()) + 1 + len(met))
     order = questions_at(seed, np.full(last, arm), np.arange(last), size)
-    left: NDArray[np.int64] = order[~np.isin(order, met)][positions]
-    return left
+    questions: NDArray[np.int64] = order[~np.isin(order, met)][positions]
+    return questions
 
 
 def shuffle_ranks(seed: int, arms: ArrayLike, numbers: ArrayLike) -> NDArray[np.uint64]:
-    """A random key for each question of each arm: sorting by it shuffles any part of a deck."""
+    """Return a random key for each question of each arm; sorting by it shuffles part of a deck."""
     keys = _cipher_keys(seed, np.asarray(arms, np.uint64))
     return _mix_words(keys ^ _mix_words(np.asarray(numbers, np.uint64)))
 
@@ -72,7 +73,7 @@ def _permute_values(values: Words, keys: Words, half: np.uint64) -> Words:
 
 
 def _mix_words(words: Words) -> Words:
-    """splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014)."""
+    """Apply splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014)."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

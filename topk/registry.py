@@ -1,4 +1,4 @@
-"""Every algorithm by the name it is stored under, and the one way to build it."""
+"""The algorithms by their stored names, and the function that builds them."""
 
 from typing import Any
 
@@ -63,16 +63,16 @@ MULTI_SELECTORS: dict[str, type[Selector]] = {
 def build_selector(
     name: str, problem: Problem, state: State | None = None, **options: Any
 ) -> Selector:
-    """The algorithm of this name, set on this problem as it stands in this state.
+    """Return the algorithm of this name, set on this problem as it stands in this state.
 
     problem  a MultiProblem for the algorithms of MULTI_SELECTORS
     state    None: before the first pull
     options  the algorithm's own
 
-    Raises KeyError for an unknown name, with the names there are, and ProblemError for a problem
-    or an option that cannot be.
+    Raises KeyError for an unknown name, with the names there are, and ProblemError for an invalid
+    problem or option.
     """
-    known = SELECTORS | MULTI_SELECTORS
-    if name not in known:
-        raise KeyError(f"There is no algorithm {name!r}; there are {', '.join(known)}.")
-    return known[name](problem, state, **options)
+    selectors = SELECTORS | MULTI_SELECTORS
+    if name not in selectors:
+        raise KeyError(f"There is no algorithm {name!r}; there are {', '.join(selectors)}.")
+    return selectors[name](problem, state, **options)

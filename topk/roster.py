@@ -1,6 +1,7 @@
-"""Who is to be chosen from, and what an algorithm is asked about them: pure arrays.
+"""The roster of a run as pure arrays: the arms to choose from, and the problem to solve for them.
 
-A run numbers its arms once. Whoever is gone is left out, and the algorithm numbers the rest anew.
+A run numbers its arms once. Workers that are gone are left out, and the algorithm numbers the rest
+anew.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,32 +17,32 @@ from .selector import Selector
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-OPENED = "open roster"  # the event that a roster was opened after the start
+OPENED = "open roster"  # kind of the event that opens a roster after the start
 
 
 def active_arms(kind: Counts, gone: Flags, seed: int, joined: bool) -> Counts:
-    """(r,) the arms that are left, kind by kind, in an order that tells nothing of when they came.
+    """Return (r,) the arms left, kind by kind, in an order independent of when workers joined.
 
     kind, gone  (n,) by arm
-    joined      whether somebody came after the start: the numbers of arms tell of that, and ties go
-                by them, so that a seeded order takes their place
+    joined      True if a worker joined after the start: arm numbers reveal that, and ties go by
+                them, so a seeded order takes their place
     """
-    left = np.flatnonzero(~gone)
+    present = np.flatnonzero(~gone)
     # The first numbers of a stream stay the same however many are drawn.
-    key = np.random.default_rng([seed, 1]).random(gone.size)[left] if joined else left
-    return left[np.lexsort((key, kind[left]))]
+    key = np.random.default_rng([seed, 1]).random(gone.size)[present] if joined else present
+    return present[np.lexsort((key, kind[present]))]
 
 
 def share_left(gone: Flags, pulls: Counts) -> float:
-    """The share of δ that is left to those who are there (docs/absence.md)."""
-    there, left = int((~gone).sum()), int((gone & (pulls > 0)).sum())
-    return there / (there + left) if left else 1.0
+    """Return the share of δ for the workers that are still there (docs/absence.md)."""
+    present, lost = int((~gone).sum()), int((gone & (pulls > 0)).sum())
+    return present / (present + lost) if lost else 1.0
 
 
 def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
-    """Return the option that keeps the weights of the start, where some of n arms are gone.
+    """Return the option that keeps the weights of the start if some of n arms are gone.
 
-    left  how many arms are left
+    left  number of arms left
     """
     return {"planned_for": n} if kind.roster_fixed and left < n else {}
 
@@ -49,9 +50,9 @@ def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
 def is_guarantee_lost(
     kind: type[Selector], gone: Flags, pulls: Counts, opened_at: Iterable[int] = ()
 ) -> bool:
-    """Return whether changes of the roster cost the guarantee (docs/absence.md, section 3).
+    """Return True if changes of the roster cost the guarantee (docs/absence.md, section 3).
 
-    gone, pulls  (n,) by arm: who is out of the run, and counted answers
+    gone, pulls  (n,) by arm: flags of workers out of the run, and counted answers
     opened_at    the number of steps taken each time the roster was opened again
     """
     if not kind.roster_fixed:
@@ -60,9 +61,9 @@ def is_guarantee_lost(
 
 
 def has_enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:
-    """Whether there are more to choose from than are wanted, in every kind of task.
+    """Return True if every kind of task has more workers to choose from than it needs.
 
-    With each worker in one kind at most, there must be somebody for every place.
+    With each worker in one kind at most, there must also be a worker for every place.
     """
     places = sum(ks) if len(ks) > 1 and one_kind_each else 1
     return places <= workers and all(k < workers for k in ks)
@@ -76,22 +77,22 @@ def build_problem(
     delta: float,
     budget: int | None,
 ) -> Problem:
-    """What is asked: the best ``ks[j]`` of so many workers in each kind j.
+    """Return the problem: the best ``ks[j]`` of ``workers`` workers in each kind j.
 
-    several_skills  whether the algorithm is for several problems and for nothing else
+    several_skills  True if the algorithm is for several problems only
     """
     if len(ks) == 1 and not several_skills:
         return Problem(workers, ks[0], epsilon, delta, budget)
     parts = np.repeat(np.arange(len(ks)), workers)
-    return MultiProblem.of(parts.tolist(), ks, epsilon, delta, budget)
+    return MultiProblem.build(parts.tolist(), ks, epsilon, delta, budget)
 
 
 def quotas_per_kind(
     ks: Sequence[int], workers: Counts, several_skills: bool, one_kind_each: bool
 ) -> dict[str, Any]:
-    """So many of each kind, as an option of algorithms that take any family of sets.
+    """Return the places of each kind as an option of algorithms that take any family of sets.
 
-    workers  (n,) who each arm is, numbered from 0; arms are numbered kind by kind
+    workers  (n,) worker of each arm, numbered from 0; arms are numbered kind by kind
     """
     if len(ks) == 1 or several_skills:
         return {}
@@ -102,9 +103,10 @@ def quotas_per_kind(
 
 
 def restrict_quotas(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:
-    """The option ``quotas`` for these arms: of a group that has shrunk no more can be wanted.
+    """Return the option ``quotas`` for these arms: a group that has shrunk cannot have to give
+    more.
 
-    Where the greatest numbers then leave fewer than k, nobody is kept out by them any more.
+    If the greatest numbers then leave fewer than k, they no longer exclude anybody.
     """
     groups = np.asarray(option["groups"], np.int64)[np.asarray(arms, np.int64)]
     sizes = np.bincount(groups, minlength=len(option["at_most"]))

@@ -1,4 +1,4 @@
-"""Whom a run selects: by its algorithm, by a proof, or by all answers where it ended early."""
+"""The selection of a run: by its algorithm, by a proof, or by all answers if it ended early."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,25 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from .early_selection import EarlySelection, select_early, select_remaining
+from .early_selection import select_early, select_remaining
 from .promise import Promise, rounded_up
 from .selector import Counts, Floats, Selector
 from .state import Verdict
 
-# A selection that is proved is given up for the one that all answers favour where the ε of that is
-# at most so many times as large: a point of accuracy at ε = .1, less than anybody would choose by.
+# A proved selection is given up for the one that all answers favour if the ε of the latter is at
+# most this many times as large: a point of accuracy at ε = .1, too little to base a choice on.
 AS_GOOD = 1.1
 BY_ALGORITHM, BY_PROOF, BY_ANSWERS, EVERYBODY = "algorithm", "proof", "answers", "everybody"
 
 
 @dataclass(frozen=True)
 class SelectedArms:
-    """arms      by the run's numbers
-    by        algorithm (its own end, or as it goes on), proof (the best before the end), answers
-              (all of them, at an early end), or everybody: no more were left than are wanted
-    epsilon   at an early end, what holds of them by ``promise``; None where nothing does
-    untested  how many more would be named if they had given an answer that counts
-    favoured  at an early end, whom all answers favour: others than ``arms`` only by a proof
+    """The arms that a run selects.
+
+    arms      by the run's numbers
+    by        algorithm (its own end, or a running one), proof (the best before the end), answers
+              (all, at an early end), or everybody: no more were left than are wanted
+    epsilon   at an early end, the ε that holds of them by ``promise``; None if no guarantee does
+    untested  how many more would be selected if they had given an answer that counts
+    favoured  at an early end, the arms that all answers favour: different from ``arms`` only by a
+              proof
     expected  at an early end, by arm, the accuracy of each worker there, from all answers; else {}
     """
 
@@ -37,8 +40,10 @@ class SelectedArms:
     untested: int = 0
 
     @property
-    def shown(self) -> float | None:
-        """ε to three places, upwards, so that what is said of it still holds."""
+    def rounded_epsilon(self) -> float | None:
+        """The ε rounded up to three places, so that the statement still holds; None without a
+        guarantee.
+        """
         return None if self.epsilon is None or self.epsilon >= 1 else rounded_up(self.epsilon)
 
 
@@ -49,62 +54,63 @@ def select_arms(
     proof: Mapping[str, Any] | None = None,
     lost: bool = False,
 ) -> SelectedArms:
-    """Whom the algorithm names as it stands.
+    """Return the selection of the algorithm as it stands.
 
     arms         (r,) the run's numbers of the algorithm's arms
-    ended_early  whether the run is over and did not reach the end that its algorithm has
+    ended_early  True if the run is over and did not reach its algorithm's own end
     proof        the least ``epsilon`` that was proved, and the ``arms`` it was proved of; or empty
-    lost         whether changes of the roster cost the guarantee: nothing is proved then
+    lost         True if changes of the roster cost the guarantee: no ε is stated then
     """
     if not ended_early:
         return SelectedArms(arms[selector.selection()])
-    found = select_early(selector)
-    named = arms[found.arms]
-    expected = dict(zip(arms.tolist(), found.expected.tolist(), strict=True))
-    made = SelectedArms(named, BY_ANSWERS, found.epsilon, found.promise, named, expected)
+    early = select_early(selector)
+    selected = arms[early.arms]
+    expected = dict(zip(arms.tolist(), early.expected.tolist(), strict=True))
+    selection = SelectedArms(selected, BY_ANSWERS, early.epsilon, early.promise, selected, expected)
     if lost:
-        return replace(made, epsilon=None)
-    return _prefer_proved(selector, arms, made, proof or {}, found)
+        return replace(selection, epsilon=None)
+    return _prefer_proved(selector, arms, selection, proof or {})
 
 
 def only_tested(named: SelectedArms, pulls: Counts) -> SelectedArms:
-    """Return the selection without workers of whom no answer was counted: nothing speaks for them.
+    """Return the selection without workers that have no counted answer: nothing speaks for them.
 
     pulls  (n,) answers counted, by the run's arms
     """
     arms, favoured = named.arms, named.favoured
-    kept = arms[pulls[arms] > 0]
+    tested = arms[pulls[arms] > 0]
     return replace(
         named,
-        arms=kept,
-        untested=arms.size - kept.size,
+        arms=tested,
+        untested=arms.size - tested.size,
         favoured=None if favoured is None else favoured[pulls[favoured] > 0],
     )
 
 
 def _prefer_proved(
     selector: Selector,
-    there: Counts,
-    made: SelectedArms,
+    roster: Counts,
+    selection: SelectedArms,
     proof: Mapping[str, Any],
-    found: EarlySelection,
 ) -> SelectedArms:
-    """The selection of the best proof instead, where it is worth it; or with its ε, if the same."""
+    """Return the selection of the best proof if it is worth it; or the same arms with the proof's
+    ε.
+    """
     if not proof:
-        return made
+        return selection
     arms, least = np.sort(np.array(proof["arms"], np.int64)), proof["epsilon"]
-    if np.array_equal(arms, np.sort(made.arms)):
-        best = least if made.epsilon is None else min(least, made.epsilon)
-        return replace(made, epsilon=best)
-    close = made.epsilon is not None and made.epsilon <= AS_GOOD * least
-    if close or not _keeps_verdicts(selector, there, arms):
-        return made
-    return replace(made, arms=arms, by=BY_PROOF, epsilon=least)
+    if np.array_equal(arms, np.sort(selection.arms)):
+        best = least if selection.epsilon is None else min(least, selection.epsilon)
+        return replace(selection, epsilon=best)
+    close = selection.epsilon is not None and selection.epsilon <= AS_GOOD * least
+    if close or not _keeps_verdicts(selector, roster, arms):
+        return selection
+    return replace(selection, arms=arms, by=BY_PROOF, epsilon=least)
 
 
-def _keeps_verdicts(selector: Selector, there: Counts, arms: Counts) -> bool:
-    """Whether nobody was accepted or rejected since who says otherwise."""
-    inside = np.isin(there, arms)
+def _keeps_verdicts(selector: Selector, roster: Counts, arms: Counts) -> bool:
+    """Return True if no arm was accepted or rejected contrary to this selection since its proof."""
+    inside = np.isin(roster, arms)
     verdict = selector.state.verdict
     accepted, rejected = verdict == Verdict.ACCEPTED, verdict == Verdict.REJECTED
     return bool(inside[accepted].all() and not inside[rejected].any())
@@ -113,14 +119,16 @@ def _keeps_verdicts(selector: Selector, there: Counts, arms: Counts) -> bool:
 def select_everybody(
     arms: Counts, right: Floats, pulls: Counts, ks: Sequence[int], people: Counts | None = None
 ) -> SelectedArms:
-    """Too few are left to choose from: all of them, once the run has ended so.
+    """Return all workers left, for a run that ended because they are too few to choose from.
 
-    Of several kinds one may still have more than it wants, and a worker may fill one place.
+    Of several kinds one may still have more than it needs, and a worker may fill one place.
 
-    arms          (r,) the run's numbers of those who are left, whose tallies are (r,)
-    people        (r,) who each arm is, where nobody may fill two places
+    arms          (r,) the run's numbers of the workers left, whose tallies are (r,)
+    people        (r,) worker of each arm, if no worker may fill two places
     """
     if len(ks) == 1 or not arms.size:
         return SelectedArms(arms, EVERYBODY)
-    who = None if people is None else np.unique(people, return_inverse=True)[1]
-    return SelectedArms(arms[select_remaining(right, pulls.astype(np.int64), ks, who)], EVERYBODY)
+    workers = None if people is None else np.unique(people, return_inverse=True)[1]
+    return SelectedArms(
+        arms[select_remaining(right, pulls.astype(np.int64), ks, workers)], EVERYBODY
+    )

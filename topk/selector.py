@@ -1,6 +1,6 @@
-"""The ask/tell machine that every algorithm is: whom to test next, and when to stop.
+"""The ask/tell interface of every algorithm: which arms to test next, and when to stop.
 
-Arms are told apart by number only. Whoever numbers them does so at random, once a run: ties are
+Arms are distinguished by number only. The caller numbers them at random, once a run: ties are
 broken by number, and instances are often built with the best arms first.
 """
 
@@ -31,7 +31,7 @@ UNLIMITED = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True)
 class Event:
-    """What settled an arm: its number, the Verdict, and the reason in words."""
+    """The decision on an arm: its number, the Verdict, and the reason in words."""
 
     arm: int
     verdict: Verdict
@@ -40,14 +40,14 @@ class Event:
 
 @dataclass(frozen=True)
 class Standing:
-    """Where every arm stands. Arrays are (n,).
+    """The standing of every arm. Arrays are (n,).
 
     mean, lower, upper  in [0, 1]; mean is nan without an answer
     verdict             a Verdict each, as final as the run is
-    settled             a Verdict each, by the algorithm's bounds as they are now: an arm that is
-                        certainly among the best k, certainly not, or neither
-    gap, wanted         the algorithm stops when gap falls to wanted; gap is also the epsilon that
-                        its promise holds for by now
+    settled             a Verdict each, by the algorithm's present bounds: an arm that is certainly
+                        among the best k, certainly not, or neither
+    gap, wanted         the algorithm stops when gap falls to wanted; gap is also the epsilon for
+                        which its guarantee holds now
     round_done          for algorithms whose gap halves at the end of a round at the earliest: the
                         share of the present round's answers that are in
     """
@@ -63,7 +63,7 @@ class Standing:
 
     @property
     def closed(self) -> float:
-        """How much of the way to the stop is behind, 0 to 1: a guess, to show progress by.
+        """The share of the way to the stop that is done, 0 to 1: an estimate, to show progress.
 
         Radii shrink with the root of the answers, so it is the square of the gaps' ratio.
         """
@@ -72,26 +72,26 @@ class Standing:
 
 
 class Selector(ABC):
-    """Resumable by construction: all it knows is its problem, its options and a State.
+    """Base of all algorithms; resumable, because its state is its problem, its options and a State.
 
     needs           which of "epsilon", "delta", "budget" it uses; all use n and k
-    known_options   what else may be set, as keyword arguments
-    epsilon_moves   whether ε may be changed while it runs: whatever is proved of the answers is
-                    the same for every ε, which says when to stop and at most whom to ask next
-    open_roster     whether arms may join while it runs
-    in_rounds       whether it decides arms when a round is complete, and not only at its end
-    path_dependent  whether its memory depends on how answers were batched, not on their sum alone
-    keeps_quotas    whether at least and at most so many of each group can be asked for
-    learns          whether it can start from what an earlier run saw
-    several_skills  whether it shares one budget among several problems, and is for nothing else
-    takes_skills    whether it can be asked for so many of each of several problems
-    matches         whether it can then keep each worker to at most one of them
-    weighs_out      whether answers that are out count at their worst when it judges
-    roster_fixed    whether its weights are those of the roster of the start (option planned_for),
-                    and its guarantee is lost when who is on the roster may depend on answers
-    covers_leavers  whether its guarantee covers workers who leave because of their answers
-    says_accuracy   whether what accuracy means may be chosen
-    interval        what lower and upper of its standing are, for a person
+    known_options   further settings, as keyword arguments
+    epsilon_moves   True if ε may be changed during a run: bounds proved from the answers are the
+                    same for every ε, which only says when to stop and at most which arm to ask next
+    open_roster     True if arms may join during a run
+    in_rounds       True if it decides arms when a round is complete, and not only at its end
+    path_dependent  True if its memory depends on how answers were batched, not on their sum alone
+    keeps_quotas    True if it can keep to least and greatest numbers of each group
+    learns          True if it can start from the tallies of an earlier run
+    several_skills  True if it shares one budget among several problems, and is for nothing else
+    takes_skills    True if it can select given numbers for each of several problems
+    matches         True if it can then keep each worker to at most one of them
+    weighs_out      True if outstanding answers count at their worst when it judges
+    roster_fixed    True if its weights are those of the roster of the start (option planned_for),
+                    and its guarantee is lost when the roster may depend on answers
+    covers_leavers  True if its guarantee covers workers who leave because of their answers
+    says_accuracy   True if the meaning of accuracy may be chosen
+    interval        the meaning of lower and upper of its standing, for users
 
     Raises ProblemError for an option that is unknown or out of range, and for a problem the
     algorithm cannot be run on.
@@ -138,8 +138,8 @@ class Selector(ABC):
         rewards  (m,) one reward each, or the sum over ``pulls`` pulls of the arm
         pulls    how many pulls each entry stands for
 
-        The state afterwards does not depend on how the answers were batched or ordered.
-        Raises ValueError for an arm that does not exist or a reward out of range.
+        The state afterwards does not depend on how the answers were batched or ordered. Raises
+        ValueError for an arm that does not exist or a reward out of range.
         """
         arms, rewards = np.asarray(arms, np.int64), np.asarray(rewards, np.float64)
         pulls = np.broadcast_to(np.asarray(pulls, np.int64), arms.shape)
@@ -153,19 +153,19 @@ class Selector(ABC):
         self._count(told, np.bincount(arms, rewards, n).astype(np.float64))
 
     def wait_for(self, out: ArrayLike) -> None:
-        """Say how many answers of each arm (n,) were asked and are not told yet.
+        """Set the (n,) numbers of outstanding answers: asked, and not told yet.
 
-        Where a promise would rest on how long answers take, those count at their worst in all that
-        is judged, until they are told. Without this nothing is out.
+        If a guarantee would otherwise depend on how long answers take, these count at their worst
+        in all judgements until they are told. Without this call none is outstanding.
         """
         self.state.out = np.array(out, np.int64)
 
-    def held_up(self) -> bool:
-        """Whether it would stop now, if nothing were out."""
+    def is_held_up(self) -> bool:
+        """Return True if it would stop now, were no answer outstanding."""
         return False
 
     def takes(self) -> Counts:
-        """(n,) how many more answers of each arm can be told now."""
+        """Return (n,) the numbers of further answers of each arm that can be told now."""
         return np.full(self.problem.n, UNLIMITED)
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
@@ -174,7 +174,7 @@ class Selector(ABC):
 
     @property
     def means(self) -> Floats:
-        """(n,) empirical means; nan where an arm has no pull."""
+        """(n,) empirical means; nan for an arm without a pull."""
         with np.errstate(invalid="ignore"):
             return self.state.rewards / self.state.pulls
 
@@ -187,12 +187,12 @@ class Selector(ABC):
         room: ArrayLike | None = None,
         rng: np.random.Generator | None = None,
     ) -> Counts:
-        """How many more pulls each arm should get now; changes nothing.
+        """Return how many more pulls each arm should get now; changes nothing.
 
-        slots    most pulls to ask for in all; None asks what the paper would pull next
-        pending  (n,) pulls that are out already: they count as made for choosing, never for judging
+        slots    most pulls to ask for in all; None asks for the pulls the paper would make next
+        pending  (n,) outstanding pulls: they count as made for choosing, never for judging
         room     (n,) most pulls each arm may still be asked, beyond the pending ones
-        rng      where an algorithm that flips coins gets them
+        rng      source of randomness of an algorithm that flips coins
 
         Returns int64 (n,), each between 0 and its room, the sum within slots and budget.
         """
@@ -214,7 +214,7 @@ class Selector(ABC):
         room: Counts,
         rng: np.random.Generator | None,
     ) -> Counts:
-        """As ``ask``, with budget and verdicts seen to: room is 0 where an arm is decided."""
+        """Do ``ask``, with budget and verdicts applied: room is 0 for an arm that is decided."""
 
     def simulate(
         self, truth: Floats, cap: int, gaussian: bool, rng: np.random.Generator
@@ -233,40 +233,44 @@ class Selector(ABC):
     # -- judging
 
     def stop(self) -> tuple[str, ...]:
-        """Why to stop, or an empty tuple to go on."""
-        if self._done():
+        """Return the reasons to stop, or an empty tuple to go on."""
+        if self._is_done():
             return (PROMISE_KEPT if self.promise.fixed == "confidence" else BUDGET_SPENT,)
         if self._budget_left(np.zeros(1, np.int64)) <= 0:
             return (BUDGET_SPENT,)
         return ()
 
     @abstractmethod
-    def _done(self) -> bool:
-        """Whether the promise holds, or for a fixed budget, whether its plan is done."""
+    def _is_done(self) -> bool:
+        """Return True if the guarantee holds, or for a fixed budget, if its plan is carried out."""
 
     @abstractmethod
     def selection(self) -> Counts:
-        """The k arms it would name now, in rising order."""
+        """Return the k arms it would select now, in rising order."""
 
     @abstractmethod
     def standing(self) -> Standing:
-        """Where every arm stands."""
+        """Return the standing of every arm."""
 
     def best(self, values: Floats) -> Counts:
-        """The arms of largest total value, of all sets that may be selected, in rising order."""
+        """Return the arms of largest total value, of all sets that may be selected, in rising
+        order.
+        """
         return top_arms(values, self.problem.k)
 
     def shortfall(self, arms: Counts) -> float:
-        """What the regret of these k arms is bounded by, as its promise bounds that of its own.
+        """Return a bound on the regret of these k arms, as its guarantee bounds that of its own
+        selection.
 
-        It holds at all times at once, with the promise's probability. 1: nothing is proved of them.
+        It holds at all times at once, with the guarantee's probability. 1 means no bound.
         """
         return self.standing().gap if np.array_equal(arms, self.selection()) else 1.0
 
     def worst_swap(self, arms: Counts, lower: Floats, upper: Floats) -> float:
-        """By how much these k arms may fall short, on average, if each is within its (n,) bounds.
+        """Return how much these k arms may fall short, on average, if each is within its (n,)
+        bounds.
 
-        The worst accuracies for them do not depend on which other set is compared, so that the best
+        The worst accuracies for them do not depend on the set they are compared with, so the best
         set under these is the worst swap.
         """
         worth = upper.copy()
@@ -275,16 +279,16 @@ class Selector(ABC):
         return float(np.clip(total / self.problem.k, 0, 1))
 
     def warnings(self) -> tuple[str, ...]:
-        """Sentences for a person on what makes the promise doubtful for this pool; mostly none."""
+        """Return sentences for users about doubts in the guarantee for this pool; mostly none."""
         return ()
 
     def fitted(self) -> PopulationSummary | None:
-        """The population fitted to the pool; None for algorithms that need none."""
+        """Return the population fitted to the pool; None for algorithms that need none."""
         return None
 
     def _final(self) -> NDArray[np.int8]:
-        """(n,) verdicts: all decided once it is done, the state's own until then."""
-        if not self._done():
+        """Return (n,) verdicts: all decided once it is done, the state's own until then."""
+        if not self._is_done():
             return self.state.verdict
         verdict = np.full(self.problem.n, Verdict.REJECTED, np.int8)
         verdict[self.selection()] = Verdict.ACCEPTED
@@ -309,7 +313,10 @@ def drive_selector(
 
 
 def draw_rewards(means: Floats, pulls: Counts, gaussian: bool, rng: np.random.Generator) -> Floats:
-    """Sums of rewards: 0 or 1, or Gaussian of variance 1/4. A uniform each where all pull once."""
+    """Return sums of rewards: 0 or 1, or Gaussian of variance 1/4.
+
+    If no arm has more than one pull, each takes one uniform number.
+    """
     if gaussian:
         return means * pulls + 0.5 * np.sqrt(pulls) * rng.standard_normal(means.size)
     if pulls.max(initial=0) <= 1:

@@ -1,4 +1,4 @@
-"""Play an algorithm on arms whose means are known."""
+"""Simulation of an algorithm on arms whose means are known."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +15,11 @@ PULLS_CAP = "max-pulls"
 
 @dataclass(frozen=True)
 class Outcome:
-    """pulls          how many were made in all
+    """The result of a simulated run.
+
+    pulls          how many were made in all
     pulls_per_arm  int64 (n,)
-    selection      (k,) the arms named, in rising order
+    selection      (k,) the arms selected, in rising order
     reasons        why it stopped: "promise", "budget", "max-pulls"
     """
 
@@ -45,11 +47,11 @@ def simulate_run(
 
     means      (n,) in [0, 1]
     slots      pulls per batch at most; None pulls just as the paper does
-    max_pulls  give up there, at the end of the round, and say so in the reasons
+    max_pulls  give up at this number, at the end of the round, and say so in the reasons
     gaussian   rewards of variance 1/4 instead of 0 and 1 (Jiang et al. 2017, section 5)
     options    the algorithm's own
 
-    Arms are numbered at random for the algorithm, so that the order of ``means`` tells it nothing.
+    Arms are numbered at random for the algorithm, so the order of ``means`` tells it nothing.
     Raises KeyError for an unknown name and ProblemError for a problem that cannot be run.
     """
     rng = np.random.default_rng(seed)
@@ -64,5 +66,5 @@ def simulate_run(
         reasons = drive_selector(selector, truth[place], slots, cap, gaussian, rng)
     pulls = np.empty(truth.size, np.int64)
     pulls[place] = selector.state.pulls
-    named = np.sort(place[selector.selection()])
-    return Outcome(int(pulls.sum()), pulls, named, reasons or (PULLS_CAP,))
+    selection = np.sort(place[selector.selection()])
+    return Outcome(int(pulls.sum()), pulls, selection, reasons or (PULLS_CAP,))

@@ -1,4 +1,4 @@
-"""All that a selector remembers, as arrays and numbers that go to JSON and back."""
+"""The state of a selector, as arrays and numbers that go to JSON and back."""
 
 import zlib
 from base64 import b64decode, b64encode
@@ -20,13 +20,13 @@ class Verdict(IntEnum):
 
 @dataclass
 class State:
-    """One entry per arm, and what an algorithm must remember besides.
+    """The tallies of all arms, and the further memory of an algorithm.
 
     pulls    int64 (n,), answers counted
     rewards  float64 (n,), their sum
     verdict  int8 (n,), a Verdict each; once decided it stays
     memory   JSON-ready numbers and lists, or numpy arrays, by name
-    out      int64 (n,), answers asked and not counted yet; it is not remembered, but told anew
+    out      int64 (n,), outstanding answers; not stored, but set anew
     """
 
     pulls: NDArray[np.int64]
@@ -45,27 +45,27 @@ class State:
 
 
 def pack_memory(memory: Memory) -> Memory:
-    """The memory with every numpy array as a list and every numpy number as Python's."""
+    """Return the memory with every numpy array as a list and every numpy number as Python's."""
     return {
         name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
         for name, value in memory.items()
     }
 
 
-# As a database keeps it: an array is one text, which takes it a tenth of the time that as many
-# numbers do. "array" is its type, "stored" that in which it was written down.
+# The form for a database: an array is one text, which takes a tenth of the time of as many numbers.
+# "array" is its type, "stored" the type in which it was written.
 
 NARROW = (np.int8, np.int16, np.int32)
 
 
 def compact_memory(memory: Memory) -> Memory:
-    """The memory with every numpy array (n,) as a text, from which ``expand`` makes the same."""
+    """Return the memory with every numpy array (n,) as a text, which ``expand_memory`` reads."""
     arrays = {name: _array_to_text(a) for name, a in memory.items() if isinstance(a, np.ndarray)}
     return pack_memory(memory | arrays)
 
 
 def expand_memory(memory: Memory) -> Memory:
-    """The memory that ``compact`` was given; one that holds lists, as older ones do, stays so."""
+    """Return the memory that ``compact_memory`` got; lists, of older versions, stay lists."""
     return {
         name: _array_from_text(value) if _is_text(value) else value
         for name, value in memory.items()
@@ -73,13 +73,13 @@ def expand_memory(memory: Memory) -> Memory:
 
 
 def _array_to_text(array: NDArray[Any]) -> dict[str, str]:
-    kept = _narrow_array(array)
-    written = b64encode(zlib.compress(kept.tobytes(), level=1)).decode()
-    return {"array": array.dtype.str, "stored": kept.dtype.str, "zlib": written}
+    narrow = _narrow_array(array)
+    text = b64encode(zlib.compress(narrow.tobytes(), level=1)).decode()
+    return {"array": array.dtype.str, "stored": narrow.dtype.str, "zlib": text}
 
 
 def _narrow_array(array: NDArray[Any]) -> NDArray[Any]:
-    """Counts are small, also where they are kept as floats: what comes back is the same bits."""
+    """Store small counts in a narrow type, even floats, if it restores exactly the same bits."""
     with np.errstate(invalid="ignore"):
         for kind in NARROW:
             small = array.astype(kind)
@@ -93,5 +93,5 @@ def _is_text(value: Any) -> bool:
 
 
 def _array_from_text(text: dict[str, str]) -> NDArray[Any]:
-    written = zlib.decompress(b64decode(text["zlib"]))
-    return np.frombuffer(written, text["stored"]).astype(text["array"])
+    stored = zlib.decompress(b64decode(text["zlib"]))
+    return np.frombuffer(stored, text["stored"]).astype(text["array"])

@@ -7,21 +7,21 @@ Counts = NDArray[np.int64]
 
 
 def fill_level(need: Counts, slots: int) -> Counts:
-    """Give at most ``slots`` pulls, the neediest arms first, so that what stays needed is even.
+    """Give at most ``slots`` pulls, the neediest arms first, so that the remaining needs are even.
 
     need  int64 (n,), pulls each arm lacks, at least 0
     """
     if slots >= need.sum():
         return need
     line = _water_line(need, slots)
-    given = np.maximum(need - line, 0)  # all that stands above the line; the spare goes one each
-    spare = slots - int(given.sum())
-    given[np.flatnonzero(need >= line)[:spare]] += 1
-    return given
+    pulls = np.maximum(need - line, 0)  # all above the line; the spare goes one each
+    spare = slots - int(pulls.sum())
+    pulls[np.flatnonzero(need >= line)[:spare]] += 1
+    return pulls
 
 
 def _water_line(need: Counts, slots: int) -> int:
-    """The least need left to every arm that costs no more than ``slots`` to bring about."""
+    """Return the least level of remaining need that costs no more than ``slots``."""
     low, high = 0, int(need.max())
     while low < high:
         middle = (low + high) // 2

@@ -17,7 +17,7 @@ def precompile_run(run: Run) -> None:
     options = run.hand_set | ({"questions": BUDGET} if "accuracy" in run.hand_set else {})
     problem = Problem(3, 1, EPSILON, DELTA, BUDGET)
     if run.selector_class.several_skills:
-        problem = MultiProblem.of([0, 0, 1, 1], [1, 1], EPSILON, DELTA, BUDGET)
+        problem = MultiProblem.build([0, 0, 1, 1], [1, 1], EPSILON, DELTA, BUDGET)
     selector = build_selector(run.algorithm, problem, **options)
     everyone = np.arange(problem.n)
     for _ in range(3):

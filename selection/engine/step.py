@@ -60,7 +60,7 @@ def judge(arrays: StepArrays) -> None:
     selector, arms = arrays.selector, arrays.roster.arms
     if selector is not None:
         selector.wait_for(arrays.uncounted[arms])
-        if not arrays.run.enrolling and selector.held_up():
+        if not arrays.run.enrolling and selector.is_held_up():
             take_back(arrays, arms[arrays.out[arms] > 0])
             selector.wait_for(arrays.uncounted[arms])
         if not arrays.run.enrolling:

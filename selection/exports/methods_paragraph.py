@@ -81,7 +81,7 @@ def _guarantee_sentence(wanted: ExportContext) -> str:
 def _early_end_sentence(wanted: ExportContext) -> str:
     """Where the promise of an early end is proved, if not where the algorithm's own is."""
     named = wanted.seen.named
-    if named is None or named.promise is None or named.shown is None:
+    if named is None or named.promise is None or named.rounded_epsilon is None:
         return ""
     said = named.promise.citation
     return "" if said == wanted.run.selector_class.promise.citation else said

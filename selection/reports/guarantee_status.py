@@ -104,7 +104,7 @@ def _status(run: Run, who: SelectedArms | None) -> GuaranteeStatus:
     if ended_early(run):
         who = who or selection_of_run(run)
         promise = who.promise or promise
-        epsilon, sentence = who.shown, _early_sentence(run, promise, n, who)
+        epsilon, sentence = who.rounded_epsilon, _early_sentence(run, promise, n, who)
     else:
         epsilon, sentence = (
             _stated_epsilon(run, promise),
@@ -216,7 +216,7 @@ def _lost(run: Run, who: SelectedArms | None) -> str:
 def _early_sentence(run: Run, promise: Promise, n: int, who: SelectedArms) -> str:
     """What a run that ended before its time can say for itself, and whom it names by what."""
     if run.fixed_budget:
-        if who.shown is None:
+        if who.rounded_epsilon is None:
             words = "whom all answers favour, as it ended before its plan was carried out"
             return f"The {run.total} workers {words}; no promise."
         short = "It ended before its plan was carried out"
@@ -224,8 +224,8 @@ def _early_sentence(run: Run, promise: Promise, n: int, who: SelectedArms) -> st
         short = _shortfall_sentence(run, promise, who)
     holds = (
         ""
-        if who.shown is None
-        else f" {algorithm_choices.guarantee_sentence(run, promise, n, who.shown)}"
+        if who.rounded_epsilon is None
+        else f" {algorithm_choices.guarantee_sentence(run, promise, n, who.rounded_epsilon)}"
     )
     return f"{short}.{holds} {_naming_clause(run, who)}"
 
@@ -234,7 +234,7 @@ def _shortfall_sentence(run: Run, promise: Promise, who: SelectedArms) -> str:
     """What was not reached; and where nothing was, why."""
     exact = run.selector_class.promise.goal is Goal.EXACT
     short = f"ε = {run.epsilon:g} was not reached" if promise.average else "Not certified"
-    if who.shown is None:
+    if who.rounded_epsilon is None:
         return f"{short}: there were too few answers to promise anything about these workers"
     if promise.average:
         return short

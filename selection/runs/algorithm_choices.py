@@ -198,5 +198,7 @@ def _parse_option(option: Option, text: str) -> Any:
         value = readers.get(option.kind, str)(text)
         option.check(value)
     except (KeyError, ValueError) as error:
-        raise Refused(f"{option.name} must be {option.wanted}, but it is “{text}”.") from error
+        raise Refused(
+            f"{option.name} must be {option.valid_values}, but it is “{text}”."
+        ) from error
     return value

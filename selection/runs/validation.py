@@ -97,7 +97,7 @@ def _bad_options(run: Run) -> dict[str, str]:
         try:
             option.check(run.options.get(option.name, option.default))
         except ProblemError:
-            words = f"{algorithms.option_label(option.name)} must be {option.wanted}."
+            words = f"{algorithms.option_label(option.name)} must be {option.valid_values}."
             found[f"option_{option.name}"] = words
     return found
 

@@ -160,7 +160,7 @@ def play_record(record: RecordedAnswers, wanted: ReplaySettings) -> PlayedRun:
 def _final_guarantee(run: Run, selector: Selector, who: SelectedArms) -> tuple[float | None, Goal]:
     """The epsilon that its promise holds for at the end, as a run states it, and which regret."""
     if run.status == Run.Status.ENDED and not run.finished:
-        return who.shown, (who.promise or selector.promise).goal
+        return who.rounded_epsilon, (who.promise or selector.promise).goal
     goal = selector.promise.goal
     if not run.certified:
         return None, goal

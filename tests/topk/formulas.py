@@ -100,7 +100,7 @@ def _inverse(x):
 
 
 def beta_binomial_excludes(sums, pulls, p, alpha):
-    """(n,) whether p is outside the uniform-mixture confidence sequence, two sides, all T.
+    """Return (n,) True if p is outside the uniform-mixture confidence sequence, two sides, all T.
 
     T d(m, p) >= ln(1/alpha) + ln((T+1) C(T, S) m^S (1-m)^(T-S)) (Robbins 1970). Sums need not be
     whole numbers.

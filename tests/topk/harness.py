@@ -1,4 +1,4 @@
-"""What the tests of the core share: small problems, reward tables, and stepping a selector."""
+"""Helpers for the tests of topk: small problems, reward tables, and stepping a selector."""
 
 import json
 from math import comb
@@ -34,7 +34,7 @@ def stored(state):
 
 
 def restored(kept):
-    """A state from what was kept of it."""
+    """Return a state from its stored form."""
     pulls, verdict = np.array(kept["pulls"], np.int64), np.array(kept["verdict"], np.int8)
     return State(pulls, np.array(kept["rewards"]), verdict, kept["memory"])
 
@@ -54,7 +54,7 @@ def as_if_made(selector, pending):
 
 
 class Table:
-    """Rewards drawn beforehand: the s-th answer of an arm is the same whoever asks, and when."""
+    """Rewards drawn beforehand: the s-th answer of an arm is the same at any time."""
 
     def __init__(self, means, rng, noise=False):
         self.means, self.rng, self.noise = np.asarray(means, float), rng, noise
@@ -96,7 +96,7 @@ def finish(selector, table, slots=None, seed=0):
 
 
 def too_many(failures, runs, rate, level=1e-4):
-    """Whether so many failures have probability below ``level`` at this rate, exactly."""
+    """Return True if so many failures have probability below ``level`` at this rate, exactly."""
     tail = sum(
         comb(runs, f) * rate**f * (1 - rate) ** (runs - f) for f in range(failures, runs + 1)
     )

@@ -1,4 +1,4 @@
-"""What every algorithm keeps to, whatever its idea: design.md, section 3."""
+"""The contract of every algorithm, whatever its idea: design.md, section 3."""
 
 import json
 
@@ -138,7 +138,7 @@ def in_its_middle(name, kind, answered):
 
 
 def check_what_is_out_counts_as_made(name, kind):
-    """With answers out it asks what it would ask had they come in and left the means as they are.
+    """Outstanding answers count in asking as if they had come in and left the means as they are.
 
     An algorithm of rounds asks nothing beyond the round that these answers would complete.
     """
@@ -159,7 +159,9 @@ def check_what_is_out_counts_as_made(name, kind):
 
 
 def check_first_answers_that_are_out_are_not_asked_again(name, kind):
-    """Ours size their batches by what has come in, and begin with everyone's first answers."""
+    """Our algorithms size batches by the answers in, and begin with the first answers of all
+    workers.
+    """
     selector = kind(Problem(8, 3, 0.1, 0.1))
     for met in (np.arange(8) < 4, np.arange(8) % 2 == 0):
         asked = selector.ask(4, 20 * met, rng=np.random.default_rng(0))

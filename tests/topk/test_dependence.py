@@ -1,4 +1,4 @@
-"""Workers who are right and wrong on the same questions, told from chance."""
+"""Workers that are right and wrong on the same questions, distinguished from chance."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from topk.dependence import FALSE_ALARM, same_questions
 
 
 def answers(rng, chance, part=0.7):
-    """Each of (n, m) given or not, and right with its chance."""
+    """Return answers of (n, m), each given or not, and right with its probability."""
     workers, questions = np.nonzero(rng.random(chance.shape) < part)
     return workers, questions, rng.random(workers.size) < chance[workers, questions]
 
@@ -35,7 +35,9 @@ def test_questions_that_all_find_hard_are_found():
 
 
 def test_whoever_stops_after_a_wrong_answer_is_no_sign():
-    """Who goes on may depend on what was right: the order of the questions does not."""
+    """A worker may go on depending on its answers: the order of the questions does not depend on
+    them.
+    """
     alarms = 0
     for seed in range(200):
         rng, found = np.random.default_rng([3, seed]), []

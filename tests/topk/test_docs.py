@@ -1,4 +1,4 @@
-"""The page about the algorithms: it is the registry's own, and credits who should be credited."""
+"""The page about the algorithms equals the registry's, and credits the authors."""
 
 import re
 from pathlib import Path

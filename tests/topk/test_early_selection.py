@@ -1,4 +1,4 @@
-"""Whom a run names that ends before its time, and what is said of them."""
+"""The selection of a run that ends early, and its guarantee."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,13 @@ from topk import (
     Problem,
     Selector,
     Verdict,
-    early_selection,
+    select_early,
 )
 
 from .harness import NAMES, Table, places, problem, too_many
 
 MEANS = np.array([0.9, 0.85, 0.85, 0.8, 0.75, 0.7, 0.5, 0.4])
-MULTI = MultiProblem.of([0] * 8 + [1] * 8, [3, 2], budget=2000)
+MULTI = MultiProblem.build([0] * 8 + [1] * 8, [3, 2], budget=2000)
 QUOTAS = {"groups": [0, 0, 0, 0, 1, 1, 1, 1], "at_least": [0, 2], "at_most": [4, 4]}
 MATCHING = {"workers": [*range(8)] * 2, "tasks": [0] * 8 + [1] * 8, "wanted": [3, 2]}
 BOUNDED = [
@@ -33,7 +33,7 @@ BOUNDED = [
 
 
 def begun(name: str, seed: int, most: int, **options: object) -> Selector:
-    """So many answers on the way to the end, if that takes as many."""
+    """Return a selector after so many answers, or at its end if that comes first."""
     if name in MULTI_SELECTORS:
         selector, means = MULTI_SELECTORS[name](MULTI, **options), np.tile(MEANS, 2)
     else:
@@ -74,7 +74,7 @@ def test_it_names_nobody_with_fewer_right_of_as_many_answers(name):
             selector = begun(name, seed, most)
             if selector.stop():
                 continue
-            named = early_selection(selector)
+            named = select_early(selector)
             assert np.unique(named.arms).size == selector.problem.k
             assert wronged(selector, set(named.arms.tolist())) == []
             accepted = np.flatnonzero(selector.state.verdict == Verdict.ACCEPTED)
@@ -84,32 +84,34 @@ def test_it_names_nobody_with_fewer_right_of_as_many_answers(name):
 
 
 def test_the_algorithm_s_own_favourites_may_be_others():
-    """What the rule is for: a round's means, where a later round's answers say otherwise."""
+    """The rule is for a case like this: a round's means, against which a later round's answers
+    speak.
+    """
     selector = SELECTORS["adaptive-top-k"](Problem(2, 1, 0.05, 0.1))
     first = selector.round_pulls(1)
     selector.tell([0, 1], [first - 2, first - 3], first)
     selector.tell([0, 1], [5, 10], 10)
     assert selector.selection().tolist() == [0]
-    assert early_selection(selector).arms.tolist() == [1]
+    assert select_early(selector).arms.tolist() == [1]
 
 
 def test_few_answers_say_less_than_many():
     selector = SELECTORS["lucb"](Problem(4, 1))
     selector.tell([0, 1, 2, 3], [1, 37, 20, 21], [1, 40, 40, 40])
     assert selector.selection().tolist() == [0]
-    assert early_selection(selector).arms.tolist() == [1]
+    assert select_early(selector).arms.tolist() == [1]
 
 
 def test_nobody_is_named_unseen_while_others_were_seen():
     selector = SELECTORS["lucb"](Problem(4, 2))
     selector.tell([0, 1], [1, 0], [9, 9])
-    assert early_selection(selector).arms.tolist() == [0, 1]
+    assert select_early(selector).arms.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("name", ["clucb-pac", "lil-clucb", "certified"])
 def test_quotas_are_kept(name):
     for seed in range(5):
-        named = early_selection(begun(name, seed, 120, quotas=QUOTAS)).arms
+        named = select_early(begun(name, seed, 120, quotas=QUOTAS)).arms
         assert (named >= 4).sum() >= 2
         assert named.size == 3
 
@@ -118,7 +120,7 @@ def test_quotas_are_kept(name):
 def test_a_matching_is_kept(name):
     for seed in range(5):
         selector = SELECTORS[name](MULTI, matching=MATCHING)
-        named = early_selection(on(selector, np.r_[MEANS, MEANS[::-1]], seed, 400)).arms
+        named = select_early(on(selector, np.r_[MEANS, MEANS[::-1]], seed, 400)).arms
         assert (named < 8).sum() == 3
         assert np.unique(named % 8).size == 5
 
@@ -134,9 +136,10 @@ def regret(goal: Goal, means: np.ndarray, arms: np.ndarray) -> float:
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_what_is_proved_of_other_selections_holds(name):
-    """Of whom all answers favour, and of any others, at every look of a run.
+    """Check the selection that all answers favour, and random ones, at every look of a run.
 
-    Power: a quarter of what is said would be too little for each of those that look at bounds.
+    Power: a quarter of the stated bound would be too little for each algorithm that looks at
+    bounds.
     """
     failures, promise = 0, SELECTORS[name].promise
     goal = promise.early if promise.goal is Goal.EXACT else promise.goal
@@ -149,7 +152,7 @@ def test_what_is_proved_of_other_selections_holds(name):
             if selector.stop():
                 break
             selector.tell(*table.next(selector.state.pulls, selector.ask(80, rng=rng)))
-            for arms in (early_selection(selector).arms, np.sort(rng.choice(8, k, replace=False))):
+            for arms in (select_early(selector).arms, np.sort(rng.choice(8, k, replace=False))):
                 if not (selector.state.verdict[arms] >= 0).all():
                     continue
                 accepted = np.flatnonzero(selector.state.verdict == Verdict.ACCEPTED)
@@ -169,10 +172,10 @@ def test_its_own_selection_is_bounded_by_the_gap(name):
 
 
 def test_a_fixed_budget_that_was_not_spent_is_judged_by_intervals():
-    """It promises nothing itself, so that all of delta is theirs; they hold whoever was asked."""
+    """Such a run has no guarantee of its own, so all of delta is for the intervals."""
     failures, said = 0, 0
     for seed in range(40):
-        named = early_selection(begun("sar", seed, 700))
+        named = select_early(begun("sar", seed, 700))
         assert named.promise.goal is Goal.AGGREGATE
         said += named.epsilon is not None
         if named.epsilon is not None:
@@ -185,4 +188,4 @@ def test_a_fixed_budget_that_was_not_spent_is_judged_by_intervals():
 def test_where_delta_is_the_algorithm_s_own_nothing_else_is_promised_with_it(name):
     selector = begun(name, 1, 300)
     assert not selector.stop()
-    assert early_selection(selector).epsilon is None
+    assert select_early(selector).epsilon is None

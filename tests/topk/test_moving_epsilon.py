@@ -1,4 +1,4 @@
-"""Where ε may be changed while an algorithm runs, and why not where it may not."""
+"""Changes of ε during a run: allowed, and why not for the other algorithms."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ def at(name, epsilon, state=None, **options):
 
 
 def proved(selector):
-    """What it says of the answers: bounds, verdicts, gap, selection."""
+    """Return the bounds, verdicts, gap and selection that the answers prove."""
     standing = selector.standing()
     arrays = (standing.lower, standing.upper, standing.verdict)
     rows = [np.round(array, 12).tolist() for array in arrays]

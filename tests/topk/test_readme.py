@@ -1,4 +1,4 @@
-"""The examples of the core's README are run, and print what they say."""
+"""The examples of topk's README run and print the output shown."""
 
 import io
 import re

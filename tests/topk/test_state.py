@@ -1,4 +1,4 @@
-"""What an algorithm remembers goes into a database and comes out of it as it was."""
+"""The state of an algorithm comes out of a database as it went in."""
 
 import json
 

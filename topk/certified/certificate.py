@@ -1,4 +1,4 @@
-"""An upper bound on the regret of any selection, at any time: docs/certified.md, section 3."""
+"""Upper bounds on the regret of any selection, at any time: docs/certified.md, section 3."""
 
 import math
 from bisect import bisect_left
@@ -30,8 +30,8 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Chosen = NDArray[np.bool_]
 
-# Part of delta for the intervals of section 5, and where prices are foreseen to need a horizon
-# beyond FAR; the rest is for the prices.
+# Part of delta for the intervals of section 5, and the part if prices are foreseen to need a
+# horizon beyond FAR; the rest is for the prices.
 FOR_INTERVALS, FOR_MOSTLY_INTERVALS = 0.1, 0.5
 FAR = 1000
 USED = 0.5  # of n times the horizon that the problem suggests, so many answers are used up
@@ -41,9 +41,10 @@ COARSE = 6  # about so many scales for groups with thresholds of their own
 
 @dataclass(frozen=True)
 class Tally:
-    """(n,) answers and how many of them are right, int64, 0 <= right <= pulls.
+    """The answers of all workers: (n,) numbers of answers and of right ones, int64, 0 <= right <=
+    pulls.
 
-    out  (n,) answers asked and not among them yet; None where nothing is out
+    out  (n,) outstanding answers; None if there are none
     """
 
     pulls: Counts
@@ -51,7 +52,7 @@ class Tally:
     out: Counts | None = None
 
     @property
-    def asked(self) -> Counts:
+    def requested(self) -> Counts:
         return self.pulls if self.out is None else self.pulls + self.out
 
     def part(self, of: Chosen) -> "Tally":
@@ -61,12 +62,14 @@ class Tally:
 
 @dataclass(frozen=True)
 class Bound:
-    """total       the bound on K times the regret
-    each        (n,) what each worker adds to it
-    horizon     number of the horizon, with
-    thresholds  of each group, and
-    reference   that sets the scale, and number of the
-    kind        of design
+    """A bound on K times the regret, and the design it comes from.
+
+    total       the bound
+    each        (n,) the part of each worker
+    horizon     number of the horizon
+    thresholds  number of the threshold of each group
+    reference   number of the threshold that sets the scale
+    kind        number of the kind of design
     """
 
     total: float
@@ -78,15 +81,15 @@ class Bound:
 
 
 class Certificate:
-    """The designs of one problem, their weights, and what they certify.
+    """The designs of one problem, their weights, and the bounds they certify.
 
-    quotas     which selections are allowed (section 7)
-    questions  0, or how many there are in the set that accuracy means (section 6)
+    quotas     the allowed selections (section 7)
+    questions  0, or the size of the set that accuracy means (section 6)
     below, above  levels at which an accuracy is excluded below an interval, and above it (5.2)
     kinds      numbers of the kinds of design that are used
-    by_swaps   whether swaps have the part of delta that is not for intervals (section 10)
+    by_swaps   True if swaps have the part of delta that is not for intervals (section 10)
 
-    answers_by_prices  about so many are needed where nothing better is known
+    answers_by_prices  about so many are needed if nothing better is known
     """
 
     def __init__(
@@ -108,13 +111,13 @@ class Certificate:
         self._penalties: Floats = chosen_free - _log_weights(guess, self.horizons)
 
     def first(self, pulls: Counts) -> int | None:
-        """The shortest horizon that no worker has passed; None beyond the last."""
+        """Return the shortest horizon that no worker has passed; None beyond the last."""
         most = int(pulls.max())
         i = bisect_left(self.horizons, most)
         return i if i < len(self.horizons) else None
 
     def penalty(self, i: int, number: int) -> float:
-        """L: ln(1 / (delta w)) of a design with this threshold.
+        """Return L: ln(1 / (delta w)) of a design with this threshold.
 
         With groups all thresholds weigh the same, and that of the scale is paid for besides (7.2).
         """
@@ -124,10 +127,10 @@ class Certificate:
         return others + (self.groups + 1) * math.log(threshold_count(h))
 
     def bound(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> Bound:
-        """The best bound found on this horizon; every one looked at is valid (3.2).
+        """Return the best bound found on this horizon; all that are looked at are valid (3.2).
 
-        A long horizon takes the nearest thresholds: its tables take up to a second each, which
-        only a large pool gives back in answers.
+        A long horizon takes the nearest thresholds: its tables take up to a second each, which only
+        a large pool gives back in answers.
         """
         h = self.horizons[i]
         best = min(self.designs(i, chosen, means, tally), key=attrgetter("total"))
@@ -137,12 +140,14 @@ class Certificate:
         return best
 
     def least(self, i: int, chosen: Chosen, means: Floats) -> float:
-        """L / t: what the designs of a horizon cost, if no worker added anything."""
+        """Return L / t: the cost of the designs of a horizon if no worker added anything."""
         h, (_, reference) = self.horizons[i], self._numbers(i, chosen, means)
         return self.penalty(i, reference) / max(scale_of(h, reference, kind) for kind in self.kinds)
 
     def _numbers(self, i: int, chosen: Chosen, means: Floats) -> tuple[tuple[int, ...], int]:
-        """Of each group the threshold nearest to its border, and the one that sets the scale."""
+        """Return for each group the threshold nearest to its border, and the one that sets the
+        scale.
+        """
         h = self.horizons[i]
         numbers = tuple(
             nearest_threshold(h, border) for border in _group_borders(self.quotas, chosen, means)
@@ -152,12 +157,14 @@ class Certificate:
         return numbers, _coarse_threshold(h, sorted(numbers)[self.groups // 2])
 
     def designs(self, i: int, chosen: Chosen, means: Floats, tally: Tally) -> list[Bound]:
-        """The bound of each kind with the nearest thresholds."""
+        """Return the bound of each kind with the nearest thresholds."""
         numbers, reference = self._numbers(i, chosen, means)
         return [self._bound(i, chosen, tally, numbers, reference, kind) for kind in self.kinds]
 
     def _descend(self, best: Bound, group: int, chosen: Chosen, tally: Tally) -> Bound:
-        """The group's threshold moved step by step, as long as the bound falls."""
+        """Move the group's threshold step by step, as long as the bound falls; return the best
+        bound.
+        """
         last = threshold_count(self.horizons[best.horizon]) - 2
         for step in (-1, 1):
             while 1 <= (at := best.thresholds[group] + step) <= last:
@@ -188,8 +195,8 @@ class Certificate:
         total += self.penalty(i, reference) / scale_of(h, reference, kind)
         return Bound(total, each, i, numbers, reference, kind)
 
-    def again(self, design: Bound, chosen: Chosen, tally: Tally) -> Bound:
-        """The bound of the same design for other tallies."""
+    def recompute(self, design: Bound, chosen: Chosen, tally: Tally) -> Bound:
+        """Return the bound of the same design for other tallies."""
         return self._bound(
             design.horizon, chosen, tally, design.thresholds, design.reference, design.kind
         )
@@ -203,53 +210,54 @@ class Certificate:
         chosen: Chosen,
         tally: Tally,
     ) -> Floats:
-        """(n,) of each worker, in the selection or outside."""
+        """Return (n,) prices of workers in the selection or outside."""
         h = self.horizons[i]
         if self.groups == 1:
             table = price_tables(h, numbers[0], reference, kind, self.questions)
-            return table.of(chosen, tally.pulls, tally.right, tally.out)
+            return table.look_up(chosen, tally.pulls, tally.right, tally.out)
         each = np.empty(chosen.size)
         for group, number in enumerate(numbers):
             table = price_tables(h, number, reference, kind, self.questions)
             mine = self.quotas.groups == group
             part = tally.part(mine)
-            each[mine] = table.of(chosen[mine], part.pulls, part.right, part.out)
+            each[mine] = table.look_up(chosen[mine], part.pulls, part.right, part.out)
         return each
 
 
 def _coarse_threshold(horizon: int, number: int) -> int:
-    """One of few thresholds near this one, so that groups share few tables."""
+    """Return one of few thresholds near this one, so that groups share few tables."""
     count = threshold_count(horizon)
     step = max(1, count // COARSE)
     return min(max(round(number / step) * step, 1), count - 2)
 
 
 def suggested_horizon(problem: Problem) -> float:
-    """The horizon that n, K and epsilon suggest (4.4)."""
+    """Return the horizon that n, K and epsilon suggest (4.4)."""
     n, wanted = problem.n, problem.epsilon * problem.k
     deviation = (math.sqrt(49 + 8 * n * wanted) - 7) / (4 * n)  # 2 n s^2 + 7 s = K epsilon
     return 0.25 / max(deviation, 1e-9) ** 2
 
 
 def _side_levels(problem: Problem, delta: float) -> tuple[float, float]:
-    """Of whoever is not among the best the lower bounds hold, of those who are the upper ones.
+    """Return the levels of lower bounds, which hold for workers not among the best, and of upper
+    ones.
 
-    With delta shared out in proportion to whom each serves: an upper bound serves whoever is not
-    chosen (5.2).
+    Delta is shared in proportion to the workers that each serves: an upper bound serves workers
+    that are not chosen (5.2).
     """
     n, k = problem.n, problem.k
     return math.log((n - k) * n / (k * delta)), math.log(k * n / ((n - k) * delta))
 
 
 def _log_weights(guess: float, horizons: list[int]) -> Floats:
-    """ln w of each horizon: halved with every step from the one nearest to the guess (4.4)."""
+    """Return ln w of each horizon: halved with every step from the one nearest the guess (4.4)."""
     nearest_one = int(np.abs(np.log(horizons) - math.log(guess)).argmin())
     weights = 0.5 ** np.abs(np.arange(len(horizons)) - nearest_one)
     return np.asarray(np.log(weights / weights.sum()))
 
 
 def _group_borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
-    """(m,) a threshold for each group, with which nothing is to be gained between groups (7.3).
+    """Return (m,) a threshold for each group, with which no exchange between groups gains (7.3).
 
     A group that could give a place to another, or take one, has the common threshold.
     """
@@ -269,9 +277,11 @@ def _group_borders(quotas: Quotas, chosen: Chosen, means: Floats) -> Floats:
 
 @compiled
 def _midpoint(means, above, below):  # type: ignore[no-untyped-def]
-    """Halfway; 1 where nobody is chosen and 0 where all are, so that nobody else loses a thing.
+    """Return the midpoint between the worst chosen and the best unchosen mean.
 
-    above, below  (n,) who is chosen, and who is not
+    It is 1 if none is chosen and 0 if all are: both make the other side's loss zero.
+
+    above, below  (n,) flags of the chosen, and of the others
     """
     least, most = np.inf, -np.inf
     for i in range(means.size):
@@ -285,7 +295,9 @@ def _midpoint(means, above, below):  # type: ignore[no-untyped-def]
 
 
 def _most_moved(quotas: Quotas, cs: Floats, chosen: Chosen) -> float:
-    """The most that other numbers of each group gain, a place being worth its threshold (7.1)."""
+    """Return the most that other numbers of each group gain, a place being worth its threshold
+    (7.1).
+    """
     counts = np.bincount(quotas.groups[chosen], minlength=cs.size)
     # A linear gain over sizes that add up to k: the least of each group, then the dearest first.
     best = quotas.at_least.copy()
@@ -295,7 +307,7 @@ def _most_moved(quotas: Quotas, cs: Floats, chosen: Chosen) -> float:
 
 
 def worst_swap(quotas: Quotas, chosen: Chosen, lower: Floats, upper: Floats) -> float:
-    """The most a feasible selection gains over this one, every accuracy in its interval (5.3)."""
+    """Return the most a feasible selection gains over this one, given all intervals (5.3)."""
     # The worst accuracies for this selection do not depend on which other one is compared, so that
     # the best selection under them is the worst swap.
     worth = np.where(chosen, lower, upper)

@@ -1,8 +1,8 @@
-"""Intervals for one worker's accuracy that hold at all times at once: docs/certified.md, section 5.
+"""Confidence sequences: intervals for a worker's accuracy that hold at all times at once.
 
-A martingale compares the answers seen with a mixture over all accuracies. An accuracy is excluded
-once the mixture explains them e^x times better, which happens to the true one with probability at
-most e^-x, ever (Ville's inequality).
+docs/certified.md, section 5. A martingale compares the answers seen with a mixture over all
+accuracies. An accuracy is excluded once the mixture explains them e^x times better, which happens
+to the true one with probability at most e^-x, ever (Ville's inequality).
 """
 
 import math
@@ -24,10 +24,11 @@ TABLES_KEPT = 16
 def confidence_intervals(
     pulls: Counts, right: Counts, x: float, questions: int, above: float | None = None
 ) -> tuple[Floats, Floats]:
-    """(n,) lower and upper, in [0, 1], each excluded at level x; upper at ``above``, if given.
+    """Return (n,) lower and upper, in [0, 1], each excluded at level x; upper at ``above``, if
+    given.
 
     right      (n,) 0 to pulls
-    questions  0, or how many there are in the set that accuracy means; pulls are then at most that
+    questions  0, or the size of the set that accuracy means; pulls are then at most that
     """
     most, levels = int(pulls.max()), (x, x if above is None else above)
     if most < TABLED:
@@ -44,7 +45,7 @@ def confidence_intervals(
 
 @lru_cache(TABLES_KEPT)
 def _interval_table(answers: int, levels: Levels, questions: int) -> tuple[Floats, Floats]:
-    """Of all states with fewer ``answers`` than that: m (m + 1) / 2 + S is the place of (m, S)."""
+    """Return the intervals of all states with fewer ``answers``: (m, S) is at m (m + 1) / 2 + S."""
     pulls, right = np.tril_indices(min(answers, questions + 1) if questions else answers)
     find = _question_set_intervals if questions else _population_intervals
     return find(pulls, right, levels, questions)
@@ -53,7 +54,7 @@ def _interval_table(answers: int, levels: Levels, questions: int) -> tuple[Float
 def _population_intervals(
     pulls: Counts, right: Counts, levels: Levels, _: int
 ) -> tuple[Floats, Floats]:
-    """The mixture is Beta(1/2, 1/2) (5.1)."""
+    """Return intervals by the mixture Beta(1/2, 1/2) (5.1)."""
     half, whole = _log_gamma(0.5, int(pulls.max())), _log_gamma(1.0, int(pulls.max()))
     mixture = half[right] + half[pulls - right] - whole[pulls] - math.log(math.pi)
     wrong = pulls - right
@@ -71,7 +72,7 @@ def _population_intervals(
 def _question_set_intervals(
     pulls: Counts, right: Counts, levels: Levels, questions: int
 ) -> tuple[Floats, Floats]:
-    """The mixture is uniform over 0 to ``questions`` right answers on the whole set (6.2)."""
+    """Return intervals by the uniform mixture of 0 to ``questions`` right ones on the set (6.2)."""
     wrong = pulls - right
     whole = _log_gamma(1.0, questions + 1)
     mixture = whole[right] + whole[wrong] - whole[pulls + 1]
@@ -95,7 +96,7 @@ def _question_set_intervals(
 def _exclusion_border(
     excluded: Callable[[Floats], NDArray[np.bool_]], out: Floats, kept: Floats, steps: int
 ) -> tuple[Floats, Floats]:
-    """Two points around where exclusion ends, the first of them excluded."""
+    """Return two points around the end of exclusion, the first of them excluded."""
     for _ in range(steps):
         middle = (out + kept) / 2
         gone = excluded(middle)
@@ -106,7 +107,7 @@ def _exclusion_border(
 def _nearest_kept(
     excluded: Callable[[Floats], NDArray[np.bool_]], end: Counts, kept: Counts, steps: int
 ) -> Counts:
-    """The total farthest from ``kept`` towards ``end`` that is not excluded."""
+    """Return the total farthest from ``kept`` towards ``end`` that is not excluded."""
     side = np.sign(end - kept)
     near, far = np.zeros(kept.size, np.int64), np.abs(end - kept) + 1
     for _ in range(steps):
@@ -117,6 +118,6 @@ def _nearest_kept(
 
 
 def _log_gamma(shift: float, most: int) -> Floats:
-    """ln Gamma(i + shift), i = 0..most."""
+    """Return ln Gamma(i + shift), i = 0..most."""
     steps = np.log(np.arange(most) + shift)
     return math.lgamma(shift) + np.concatenate([[0.0], np.cumsum(steps)])

@@ -1,4 +1,4 @@
-"""Which accuracies the pool seems to be made of: to plan by, never to judge by.
+"""The likely spread of accuracies of the pool: used for planning, never for judging.
 
 The likeliest spread of accuracies is a few spikes, however smooth the truth; a little smoothing
 after every step of the search keeps it a curve.
@@ -23,9 +23,10 @@ ACCURACIES: Floats = np.sin(_PLACES) ** 2
 
 
 def spread_of_accuracies(tally: Tally) -> Floats:
-    """(CELLS,) the share of workers about each of ACCURACIES, sum 1: expectation and maximisation.
+    """Return (CELLS,) the share of workers about each of ACCURACIES, sum 1: expectation and
+    maximisation.
 
-    Who is asked may follow the answers: likelihoods do not see it.
+    The choice of workers to ask may follow the answers: likelihoods do not depend on it.
     """
     key = tally.pulls * (tally.pulls + 1) // 2 + tally.right
     _, one, count = np.unique(key, return_index=True, return_counts=True)
@@ -38,10 +39,10 @@ def spread_of_accuracies(tally: Tally) -> Floats:
 
 @compiled
 def _likeliest_shares(fit, count):  # type: ignore[no-untyped-def]
-    """(CELLS,) after all steps; what would leave at an end stays there.
+    """Return (CELLS,) shares after all steps; mass that would leave at an end stays there.
 
-    fit    (tallies, CELLS) how likely each is
-    count  (tallies,) workers who have it
+    fit    (tallies, CELLS) likelihood of each
+    count  (tallies,) workers with each
     """
     share, cells = np.full(CELLS, 1 / CELLS), CELLS
     for _ in range(STEPS):
@@ -58,6 +59,6 @@ def _likeliest_shares(fit, count):  # type: ignore[no-untyped-def]
 
 
 def accuracy_border(share: Floats, part: float) -> float:
-    """The accuracy above which this part of the workers lies, 0 < part < 1."""
+    """Return the accuracy above which this part of the workers lies, 0 < part < 1."""
     above = np.append(np.cumsum(share[::-1])[::-1], 0.0)
     return float(np.interp(part, above[::-1], _EDGES[::-1]))

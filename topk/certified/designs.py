@@ -1,6 +1,6 @@
-"""Designs: how many answers, which threshold, which scale (docs/certified.md, sections 2 and 4).
+"""Designs: number of answers, threshold, scale (docs/certified.md, sections 2 and 4).
 
-None of these numbers matters for the promise; they decide what is paid.
+None of these numbers matters for the guarantee; they decide its cost.
 """
 
 import math
@@ -18,8 +18,8 @@ KINDS: tuple[tuple[float, float | None], ...] = ((1.2, 3.0), (1.7, 2.0), (1.2, N
 # The K-th best of a crowd is mostly at .87, and .8 to .93 (in angle): this part of a horizon's
 # weight is spread about there, the rest evenly.
 USUAL, SPREAD, FOR_USUAL = 2.4, 0.2, 0.65
-# A horizon beyond this has half as many thresholds, and prices only for who is so many deviations
-# from them, for speed.
+# A horizon beyond this has half as many thresholds, and prices only within so many deviations of
+# them, for speed.
 LONG, WHOLE, BAND = 450, 213, 8.0
 APART, APART_LONG = 0.5, 1.0  # distance of thresholds, in deviations
 HIGHEST = 300.0  # most of scale times loss: its exponential and that over FLOOR are finite numbers
@@ -30,7 +30,7 @@ LARGEST_SET = 1000
 
 
 def arcsine_angle(p: Floats) -> Floats:
-    """In which the deviation of a mean of m answers is 1 / sqrt(m) everywhere."""
+    """Return angles, in which a mean of m answers has the deviation 1 / sqrt(m) everywhere."""
     return 2 * np.arcsin(np.sqrt(np.clip(p, 0, 1)))
 
 
@@ -41,19 +41,19 @@ def _angle_of(accuracy: float) -> float:
 
 @cache
 def threshold_count(horizon: int) -> int:
-    """How many thresholds a horizon has."""
+    """Return the number of thresholds of a horizon."""
     return math.ceil(math.pi * math.sqrt(horizon) / (APART_LONG if horizon > LONG else APART))
 
 
 @cache
 def threshold_accuracy(horizon: int, number: int) -> float:
-    """Number 0 to thresholds - 1, evenly spread in angle."""
+    """Return threshold 0 to count - 1, evenly spread in angle."""
     return math.sin((number + 0.5) * math.pi / threshold_count(horizon) / 2) ** 2
 
 
 @cache
 def log_weight(horizon: int, number: int) -> float:
-    """ln of a threshold's share of the weight of its horizon."""
+    """Return ln of a threshold's share of the weight of its horizon."""
     return float(_log_weights(threshold_count(horizon))[number])
 
 
@@ -65,7 +65,7 @@ def _log_weights(count: int) -> Floats:
 
 
 def nearest_threshold(horizon: int, accuracy: float) -> int:
-    """The threshold nearest to this accuracy that is neither the first nor the last.
+    """Return the threshold nearest to this accuracy that is neither the first nor the last.
 
     Those two could lie in an end cell, where section 4 needs the threshold outside.
     """
@@ -76,13 +76,15 @@ def nearest_threshold(horizon: int, accuracy: float) -> int:
 
 @cache
 def scale_of(horizon: int, number: int, kind: int) -> float:
-    """t: the larger, the less all others cost and the more those near the threshold."""
+    """Return t: the larger, the less all others cost and the more those near the threshold."""
     c = threshold_accuracy(horizon, number)
     return min(KINDS[kind][0] * math.sqrt(horizon / (c * (1 - c))), HIGHEST / max(c, 1 - c))
 
 
 def list_horizons(n: int, questions: int) -> list[int]:
-    """About 25 % apart, farther for a large pool; none beyond the set, and the set itself."""
+    """Return horizons about 25 % apart, farther for a large pool; at most the set's size, and that
+    size.
+    """
     last = LAST_OF_LARGE_POOL if n >= LARGE_POOL else LAST_HORIZON
     count = int(math.log(last / FIRST_HORIZON) / math.log(GROWTH)) + 1
     growing = [round(FIRST_HORIZON * GROWTH**i) for i in range(count)]

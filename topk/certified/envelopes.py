@@ -1,6 +1,6 @@
 """The least supermartingale above a payoff, for every accuracy: docs/certified.md, section 4.
 
-Compiled, all of it: for each of some hundreds of accuracies every state of a table is gone through.
+All is compiled: every state of a table is visited for each of some hundreds of accuracies.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ FLOOR = 1e-140  # least payoff
 def search_envelope(  # type: ignore[no-untyped-def]
     questions, least, start, low, high, inner, outer, bent_in, bent_out, bend, pay_in, pay_out
 ):
-    """e^(t price) of every state, inside and outside: the largest over all cells (3.1)."""
+    """Return e^(t price) of every state, inside and outside: the largest over all cells (3.1)."""
     inside, outside = np.zeros(pay_in.size), np.zeros(pay_in.size)
     value = np.empty(pay_in.size)
     for cell in range(low.size):
@@ -43,7 +43,7 @@ def search_envelope(  # type: ignore[no-untyped-def]
 
 @compiled
 def _raise_envelope(inside, outside, values, if_in, if_out):  # type: ignore[no-untyped-def]
-    """Both tables, or the start over the value where that is more. No branch, as below."""
+    """Raise both tables to the start over the value if that is more. No branch, as below."""
     for i in range(values.size):
         part = 1.0 / values[i]
         inner, outer = if_in * part, if_out * part
@@ -53,7 +53,9 @@ def _raise_envelope(inside, outside, values, if_in, if_out):  # type: ignore[no-
 
 @compiled
 def _last_envelope(start, as_in, as_out, pay_in, pay_out, value):  # type: ignore[no-untyped-def]
-    """At the horizon the payoff is all there is; above FLOOR, and so everywhere."""
+    """Set the values at the horizon to the payoff, raised to FLOOR, which makes all values
+    positive.
+    """
     for i in range(start[-2], start[-1]):
         value[i] = max(as_in * pay_in[i], as_out * pay_out[i], FLOOR)
 
@@ -62,10 +64,10 @@ def _last_envelope(start, as_in, as_out, pay_in, pay_out, value):  # type: ignor
 def least_envelope(  # type: ignore[no-untyped-def]
     least, start, ends, as_in, as_out, pay_in, pay_out, value
 ):
-    """The least supermartingale above the payoff, from the horizon back to no answer (4.2).
+    """Set value to the least supermartingale above the payoff, from the horizon to no answer (4.2).
 
-    Whoever is beyond the edge of the band counts as at it: the value there is at least what may
-    come from any of them (4.6).
+    States beyond the edge of the band count as at it: the value there is at least that of any state
+    that may follow (4.6).
     """
     low, high = ends
     _last_envelope(start, as_in, as_out, pay_in, pay_out, value)
@@ -89,7 +91,7 @@ def least_envelope(  # type: ignore[no-untyped-def]
 
 @compiled
 def _earlier_row(row, wrong, right, pay_in, pay_out, low, high, as_in, as_out):  # type: ignore[no-untyped-def]
-    """One answer earlier. Plain loops over arrays from their beginning become vector instructions.
+    """Set the row of one answer earlier. Plain loops over whole arrays become vector instructions.
 
     wrong, right  the values after such an answer
     """
@@ -104,7 +106,9 @@ def _earlier_row(row, wrong, right, pay_in, pay_out, low, high, as_in, as_out): 
 
 @compiled
 def _edge_value(inner_value, fixed, inner, outer, beyond):  # type: ignore[no-untyped-def]
-    """At the edge: what was found from within, if anything was, what pays, what is beyond."""
+    """Return the value at the edge: the largest of the inner value, the payoffs, and the value
+    beyond.
+    """
     found = 0.0 if fixed else inner_value
     return max(found, inner, outer, beyond)
 
@@ -113,7 +117,7 @@ def _edge_value(inner_value, fixed, inner, outer, beyond):  # type: ignore[no-un
 def _envelope_of_set(  # type: ignore[no-untyped-def]
     start, questions, right, as_in, as_out, pay_in, pay_out, value
 ):
-    """The same for ``right`` right answers on the whole set: drawn without returning (6.1)."""
+    """Do the same for ``right`` right answers on the whole set: drawn without replacement (6.1)."""
     _last_envelope(start, as_in, as_out, pay_in, pay_out, value)
     for m in range(start.size - 3, -1, -1):
         begin, end, left = start[m], start[m + 1], 1.0 / (questions - m)

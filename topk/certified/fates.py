@@ -1,4 +1,4 @@
-"""What becomes of a worker who is asked until it can be left: docs/certified.md, section 8.
+"""Fates: answers and price of a worker that is asked until it can be left (docs/certified.md, 8).
 
 A worker is left when its price has come near the fee of its side, which no answers could take away,
 or at the horizon.
@@ -19,17 +19,17 @@ from .states import States
 from .supermartingales import Prices, price_tables
 
 LEVELS = np.array([0.02, 0.04, 0.08, 0.16, 0.33, 0.7, 1.4, 2.8, 5.6])  # times K epsilon / n
-SURE = 0.3  # so many deviations from the threshold nobody knows the side
+SURE = 0.3  # within so many deviations of the threshold the side is uncertain
 RARE = 1e-7  # a state that is reached less often counts as not reached
 KEPT = 20_000  # 2 kB each
 
 
 @dataclass(frozen=True)
 class Fates:
-    """Of a worker of each of ACCURACIES who is left at a level; arrays are (cells,).
+    """The fate of a worker of each of ACCURACIES that is left at a level; arrays are (cells,).
 
-    answers       that it gives, on average
-    price         that it has at its end, on average
+    answers  its mean number of answers
+    price    its mean price at the end
     """
 
     answers: Floats
@@ -37,7 +37,7 @@ class Fates:
 
 
 def least_fee(table: Prices) -> tuple[float, float]:
-    """What no answers can take away: the least price inside, and outside."""
+    """Return the prices that no answers can take away: the least inside, and outside."""
     return float(table.inside.min()), float(table.outside.min())
 
 
@@ -45,10 +45,10 @@ def least_fee(table: Prices) -> tuple[float, float]:
 def foresee_fates(
     horizon: int, number: int, kind: int, questions: int, each: float, warm: int, level: int
 ) -> Fates:
-    """Of a design, as in ``prices``; its own threshold sets the scale.
+    """Return the fates by a design, as in ``price_tables``; its own threshold sets the scale.
 
     each   K epsilon / n, the unit of LEVELS
-    warm   answers before that nobody is left
+    warm   answers before which no worker is left
     level  number of the level
     """
     kept, above, price = _design_course(horizon, number, kind, questions)
@@ -64,7 +64,7 @@ def foresee_fates(
 def _design_course(
     horizon: int, number: int, kind: int, questions: int
 ) -> tuple[States, Floats, Floats]:
-    """The states of a design, (states,) how far each is above the fee, and what it costs."""
+    """Return the states of a design, (states,) heights above the fee, and prices."""
     table = price_tables(horizon, number, number, kind, questions)
     kept = table.states
     place = state_places(*kept.pairs(), threshold_accuracy(horizon, number))
@@ -77,7 +77,7 @@ def _design_course(
 
 @compiled
 def _follow_design(low, high, start, leaves, price, accuracies, questions):  # type: ignore[no-untyped-def]
-    """Forward from no answer, for every accuracy."""
+    """Go forward from no answer, for every accuracy; return mean answers and final prices."""
     answers, ends = np.zeros((2, accuracies.size))
     now, after = np.zeros((2, low.size + 1))
     for cell in range(accuracies.size):

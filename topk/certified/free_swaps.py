@@ -1,4 +1,4 @@
-"""The worst of all swaps where there are no quotas: docs/certified.md, section 10."""
+"""The worst of all swaps without quotas: docs/certified.md, section 10."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from .designs import Counts, Floats
 from .swap_loops import least_totals
 from .swap_prices import RATES, next_to
 
-AS_DEAR = 0.02  # whoever is cheaper than those swapped by no more than this may be swapped soon
+AS_DEAR = 0.02  # arms cheaper than the swapped ones by no more than this may be swapped soon
 
 NOBODY: Counts = np.empty(0, np.int64)
 EACH: Counts = np.arange(RATES.size)
@@ -18,11 +18,13 @@ EACH: Counts = np.arange(RATES.size)
 
 @dataclass(frozen=True)
 class Swap:
-    """total    the bound on K times the regret
-    arms     those who are swapped in the worst case, or nearly
-    swapped  those who are swapped in the worst case
-    rates    where it is least, and next to that: of those outside, and of those inside
-    rivals   so many outside are as dear as those who are swapped, for one such inside
+    """The worst swap, and the bound from it.
+
+    total    the bound on K times the regret
+    arms     arms of the worst swap, or nearly
+    swapped  arms of the worst swap
+    rates    the rates of the least bound, and those next to it: outside, and inside
+    rivals   number outside as dear as the swapped, for one such inside
     law      number of the mixture that bounds it
     """
 
@@ -34,23 +36,26 @@ class Swap:
     law: int = 0
 
     def lead(self, chosen: Chosen, tally: Tally) -> float:
-        """By so much those who would go did better than those who would come in."""
+        """Return the lead in means of the arms that would leave over those that would come in."""
         share = (tally.right + 0.5) / (tally.pulls + 1)
         return float(np.where(chosen, share, -share)[self.swapped].sum())
 
 
 class FreeSwaps:
-    """What so many who are swapped for so many cost at most, by one mixture (10.3).
+    """Bounds on the cost of swaps of so many for as many, by one mixture (10.3).
 
     levels  (most,) of swaps of 1, 2, ... for as many
-    alone   (most,) of those who come in, whoever goes
+    alone   (most,) of the incoming arms, whichever leave
     """
 
     def __init__(self, levels: Floats, alone: Floats) -> None:
         self._into, self._out = alone[:, None] * RATES, (levels - alone)[:, None] * RATES
 
     def look(self, gains: Floats, chosen: Chosen) -> "Look":
-        """gains  (n, RATES) what each adds who is swapped, at each rate."""
+        """Return the swaps of one selection.
+
+        gains  (n, RATES) gain of swapping each arm, at each rate
+        """
         return Look(gains, chosen, self._into, self._out)
 
 
@@ -68,23 +73,25 @@ class Look:
         self._pairs: _Pairs | None = None
 
     def pair_bound(self) -> float:
-        """The bound of swaps of one for one, each with rates of its own."""
+        """Return the bound of swaps of one for one, each with rates of its own."""
         self._pairs = _Pairs(self._gains, self._chosen, *self._levels)
         return float(self._pairs.totals.max())
 
     def swap(self, i: int, total: float, open_to: Chosen | None) -> Swap | None:
-        """Who is in the worst of i + 1 for as many; None if none of them can answer any more."""
+        """Return the worst swap of i + 1 for as many; None if none of its arms can answer."""
         if i == 0 and self._pairs is not None:
             found = self._pairs.dearest(open_to)
         else:
-            found = _SwapByRates.of(*self._sides, i, *_best_rates(self._into[i], self._out[i]))
+            found = _SwapByRates.build(*self._sides, i, *_best_rates(self._into[i], self._out[i]))
         if open_to is not None and not open_to[found.arms].any():
             return None
         return found.swap(total, self._gains, self._chosen)
 
 
 def worst_swap(looks: Sequence[Look], open_to: Chosen | None) -> Swap:
-    """Of each number the bound of the mixture by which it is least; of one for one of the first."""
+    """Return the worst swap: for each size by the mixture of least bound, for 1 by one of the
+    first.
+    """
     bounds = np.array([look.totals for look in looks])
     totals, least = bounds.min(axis=0), bounds.argmin(axis=0)
     if totals.argmax() == 0:
@@ -98,19 +105,21 @@ def worst_swap(looks: Sequence[Look], open_to: Chosen | None) -> Swap:
 
 
 def _lowest_rates(going: Floats) -> Floats:
-    """(..., RATES) the least at this rate or a smaller one: none inside is above that outside."""
+    """Return (..., RATES) the least at this rate or a smaller one: inside none is above that
+    outside.
+    """
     return np.asarray(np.minimum.accumulate(going, axis=-1))
 
 
 def _best_rates(coming: Floats, going: Floats) -> tuple[int, int]:
-    """(RATES,) both: the rates outside and inside at which the bound of a swap is least."""
+    """Return the rates outside and inside, both (RATES,), of the least bound of a swap."""
     into = int((coming + _lowest_rates(going)).argmin())
     return into, int(going[: into + 1].argmin())
 
 
 @dataclass(frozen=True)
 class _SwapByRates:
-    """A swap by its rates: who is in it, and who nearly."""
+    """A swap by its rates: its arms, and those that are nearly in it."""
 
     swapped: Counts
     arms: Counts
@@ -118,25 +127,25 @@ class _SwapByRates:
     out: int
 
     @classmethod
-    def of(cls, coming: "_Side", going: "_Side", i: int, into: int, out: int) -> "_SwapByRates":
-        """Of the i + 1 dearest of each side."""
+    def build(cls, coming: "_Side", going: "_Side", i: int, into: int, out: int) -> "_SwapByRates":
+        """Return the swap of the i + 1 dearest of each side."""
         swapped = np.concatenate([coming.dearest(i, into), going.dearest(i, out)])
-        arms = np.concatenate([coming.near(i, into), going.near(i, out)])
+        arms = np.concatenate([coming.arms_near(i, into), going.arms_near(i, out)])
         return cls(swapped, arms, into, out)
 
     def swap(self, total: float, gains: Floats, chosen: Chosen) -> Swap:
         rates = next_to(self.into), next_to(self.out)
-        outside = self._as_dear(gains[:, self.into], ~chosen)
-        inside = self._as_dear(gains[:, self.out], chosen)
+        outside = self._count_as_dear(gains[:, self.into], ~chosen)
+        inside = self._count_as_dear(gains[:, self.out], chosen)
         return Swap(total, self.arms, self.swapped, rates, outside / inside)
 
-    def _as_dear(self, gains: Floats, mine: Chosen) -> int:
+    def _count_as_dear(self, gains: Floats, mine: Chosen) -> int:
         least = gains[self.swapped[mine[self.swapped]]].min() - AS_DEAR
         return int(np.count_nonzero(gains[mine] >= least))
 
 
 class _Pairs:
-    """One for one: where such a swap is the worst, each has rates of its own.
+    """Swaps of one for one: if such a swap is the worst, each has rates of its own.
 
     totals  (outside, inside) the least bound of each
     """
@@ -147,7 +156,9 @@ class _Pairs:
         self.totals: Floats = least_totals(self._into, _lowest_rates(self._out))
 
     def dearest(self, open_to: Chosen | None) -> _SwapByRates:
-        """Of those with somebody who can still answer; of all where there is no such."""
+        """Return the costliest swap with an arm that can still be asked; of all swaps if there is
+        none.
+        """
         totals = self.totals
         if open_to is not None and open_to.any():
             allowed = open_to[self._outside][:, None] | open_to[self._inside]
@@ -158,7 +169,7 @@ class _Pairs:
 
 
 class _Side:
-    """Who is outside the selection, or inside, the dearest first at each rate.
+    """The arms outside the selection, or inside, the dearest first at each rate.
 
     sums  (most, RATES) of the 1, 2, ... dearest
     """
@@ -171,9 +182,9 @@ class _Side:
     def dearest(self, i: int, rate: int) -> Counts:
         return self._arms[self._order[: i + 1, rate]]
 
-    def near(self, i: int, rate: int) -> Counts:
-        """The i + 1 dearest at this rate and at those next to it: at the least bound over all rates
-        two sets are often as dear.
+    def arms_near(self, i: int, rate: int) -> Counts:
+        """Return the i + 1 dearest at this rate and the next ones: at the least bound over all
+        rates two sets are often equally dear.
         """
         named = np.zeros(self._arms.size, bool)
         named[self._order[: i + 1, next_to(rate)]] = True

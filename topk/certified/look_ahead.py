@@ -1,6 +1,6 @@
-"""Whom to ask next: on the way that is foreseen to reach the stop.
+"""Look-ahead: the workers to ask next on the way that is foreseen to reach the stop.
 
-docs/certified.md, section 8. Nothing here touches the promise.
+docs/certified.md, section 8. The guarantee does not depend on it.
 """
 
 import math
@@ -25,11 +25,13 @@ AHEAD = 1.6  # look up to the next horizon beyond this times the answers that wo
 
 @dataclass(frozen=True)
 class LookAhead:
-    """design   to work for; None where it is for intervals
-    lacking  so many answers are foreseen until the stop; infinite if it does not come on this way
+    """A way to the stop.
+
+    design   to work for; None if it is for intervals
+    lacking  answers foreseen until the stop; infinite if it does not come on this way
     end      the bound foreseen at the end of the way
-    ahead    (n,) answers that each is to give on the way; none if the stop comes without them
-    planned  whether it is one answer of each, by a plan
+    ahead    (n,) answers of each on the way; 0 if the stop comes without them
+    planned  True if it is one answer of each, by a plan
     """
 
     design: Bound | None
@@ -48,7 +50,9 @@ def look_ahead(
     wanted: float,
     plan: Plan | None = None,
 ) -> LookAhead | None:
-    """On prices or on intervals, whichever is foreseen to need fewer answers (8.2, 8.5, 8.6)."""
+    """Return the way on prices or on intervals, by which fewer answers are foreseen (8.2, 8.5,
+    8.6).
+    """
     prices = None
     if plan is not None:
         prices = _follow_plan(certificate, plan, chosen, tally, reach, wanted)
@@ -68,10 +72,11 @@ def _look_ahead_on_intervals(
     wanted: float,
     foreseen: float,
 ) -> LookAhead | None:
-    """All intervals on their side of a threshold but for a margin, so that no swap gains more.
+    """Return the way to intervals on their side of a threshold, up to a margin, so that no swap
+    gains more.
 
-    None where some worker cannot give so many answers, or as many as prices are foreseen to need
-    would be needed. The threshold is the one that needs the fewest.
+    None if some worker cannot give so many answers, or if no fewer would be needed than by prices.
+    The threshold is the one that needs the fewest.
     """
     k = int(chosen.sum())
     if not 0 < k < chosen.size:
@@ -96,12 +101,12 @@ def _look_ahead_on_intervals(
 def _cheapest_cut(  # type: ignore[no-untyped-def]
     cuts, margin, chosen, mean, pulls, reach, below, above, order, foreseen
 ):
-    """The fewest answers of all by one of the thresholds, and what each worker is to give for it.
+    """Return the fewest answers by any of the thresholds, and each worker's answers for it.
 
-    order  (n,) all of them, those who are alike one behind the other: they need as many
+    order  (n,) all workers, equal ones next to each other: they need as many
 
-    No fewer than foreseen if each needs as many, or has somebody on the wrong side of it or who
-    cannot give so many.
+    It is ``foreseen`` if no threshold needs fewer, or each has a worker on the wrong side of it or
+    one that cannot give so many.
     """
     fewest, each, lack = foreseen, np.zeros(mean.size), np.zeros(mean.size)
     for cut in cuts:
@@ -133,7 +138,9 @@ def _cheapest_cut(  # type: ignore[no-untyped-def]
 
 @compiled
 def _answers_lacking(apart, level, pulls):  # type: ignore[no-untyped-def]
-    """Answers until an interval ends at a border so far off: its width shrinks with all of them."""
+    """Return the answers until an interval ends at a border so far off: all of them shrink its
+    width.
+    """
     need = 100.0
     for _ in range(3):
         grown = 0.5 * np.log(math.pi / 2 * (max(need, 0.0) + 1))
@@ -143,7 +150,7 @@ def _answers_lacking(apart, level, pulls):  # type: ignore[no-untyped-def]
 
 @compiled
 def kl_divergence(p, q):  # type: ignore[no-untyped-def]
-    """Of a coin of p from one of q, in nats; both strictly between 0 and 1."""
+    """Return the divergence of a coin of p from one of q, in nats; both inside (0, 1)."""
     return p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
 
 
@@ -155,9 +162,10 @@ def _look_ahead_on_prices(
     reach: Counts,
     wanted: float,
 ) -> LookAhead | None:
-    """The shortest horizon that suffices, else the last that is looked at (8.2).
+    """Return the way on the shortest horizon that suffices, else on the last that is looked at
+    (8.2).
 
-    None where no horizon can: what the choice of a design costs is more than what is wanted.
+    None if no horizon can: the choice of a design alone costs more than is wanted.
     """
     best: LookAhead | None = None
     if certificate.least(len(certificate.horizons) - 1, chosen, means) >= wanted:
@@ -182,10 +190,10 @@ def _follow_plan(
     reach: Counts,
     wanted: float,
 ) -> LookAhead | None:
-    """An answer of each whom the plan does not leave yet; None where it came too late."""
+    """Return an answer of each worker that the plan does not leave; None if it came too late."""
     if tally.pulls.max() > certificate.horizons[plan.design.horizon]:
         return None
-    design = certificate.again(plan.design, chosen, tally)
+    design = certificate.recompute(plan.design, chosen, tally)
     asked = above_fee(certificate, design, chosen, tally, reach) > plan.level
     end = _end_at_horizon(certificate.horizons[design.horizon], tally, reach)
     way = _way_to_horizon(certificate, design, chosen, end, wanted)
@@ -193,7 +201,7 @@ def _follow_plan(
 
 
 def _horizons_ahead(certificate: Certificate, tally: Tally, reach: Counts) -> list[int]:
-    """Those where somebody may still be asked; none after the first that is far ahead."""
+    """Return the horizons at which a worker may be asked, up to the first that is far ahead."""
     first = certificate.first(tally.pulls)
     if first is None:
         return []
@@ -205,8 +213,10 @@ def _horizons_ahead(certificate: Certificate, tally: Tally, reach: Counts) -> li
 
 @dataclass(frozen=True)
 class End:
-    """ahead  (n,) answers up to a horizon
-    tally  what is foreseen there, with the means as they are
+    """The state at a horizon.
+
+    ahead  (n,) answers up to it
+    tally  the foreseen tally, with the means as they are
     """
 
     ahead: Counts
@@ -223,8 +233,8 @@ def _end_at_horizon(horizon: int, tally: Tally, reach: Counts) -> End:
 def _way_to_horizon(
     certificate: Certificate, design: Bound, chosen: Chosen, end: End, wanted: float
 ) -> LookAhead:
-    """Whoever gives most for an answer goes to the horizon first."""
-    then = certificate.again(design, chosen, end.tally).each
+    """Return the way on which workers go to the horizon in order of gain for an answer."""
+    then = certificate.recompute(design, chosen, end.tally).each
     lacking, left, ahead = _answers_worth_asking(
         design.each - then, end.ahead, design.total, wanted
     )
@@ -233,9 +243,10 @@ def _way_to_horizon(
 
 @compiled
 def _answers_worth_asking(fall, ahead, total, wanted):  # type: ignore[no-untyped-def]
-    """How many answers are lacking, the bound at the end, and (n,) the answers worth asking for.
+    """Return the number of answers lacking, the bound at the end, and (n,) the answers worth asking
+    for.
 
-    fall   (n,) what each takes of the bound
+    fall   (n,) by how much each lowers the bound
     ahead  (n,) with so many answers
     """
     use = np.where(ahead > 0, fall / np.maximum(ahead, 1), -np.inf)
@@ -252,7 +263,7 @@ def _answers_worth_asking(fall, ahead, total, wanted):  # type: ignore[no-untype
 def expected_gain(
     certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
 ) -> Floats:
-    """(n,) how much of the bound an answer takes away, on the way to the horizon (8.3)."""
+    """Return (n,) how much an answer lowers the bound, on the way to the horizon (8.3)."""
     h = certificate.horizons[design.horizon]
     ahead = np.minimum(np.maximum(h - tally.pulls, 0), reach)
     tables = [

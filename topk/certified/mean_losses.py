@@ -23,7 +23,7 @@ ANEW_STATES, ANEW_ANSWERS = 8, 16
 def mean_losses(
     kept: States, horizon: int, c: float, t: float, offered: NDArray[np.bool_], temper: Floats
 ) -> tuple[Floats, Floats]:
-    """One over the mean of e^loss, inside and outside; 0 where stopping is not offered.
+    """Return one over the mean of e^loss, inside and outside; 0 if stopping is not offered.
 
     offered  (states,)
     temper   (horizon + 1,) the log likelihood of so many answers is divided by it
@@ -46,7 +46,9 @@ def mean_losses(
 def _fill_rows(  # type: ignore[no-untyped-def]
     low, start, offered, step, temper, right, wrong, inner, outer, inside, outside
 ):
-    """Row by row: what some states need, and interpolation of its logarithm between them."""
+    """Fill row by row: the states that are needed, and between them interpolations of the
+    logarithm.
+    """
     fit, ratio = np.empty(right.size), np.empty(right.size)
     for m in range(low.size):
         begin, last, apart = start[m], start[m + 1] - 1, step[m]
@@ -75,7 +77,7 @@ def _fill_rows(  # type: ignore[no-untyped-def]
 
 @compiled
 def _start_fit(fit, right, wrong, s, m, temper):  # type: ignore[no-untyped-def]
-    """The likelihood of every accuracy, its largest 1."""
+    """Set fit to the likelihood of every accuracy, its largest 1."""
     for j in range(fit.size):
         fit[j] = (right[j] * s + wrong[j] * (m - s)) / temper
     most = fit.max()
@@ -85,7 +87,7 @@ def _start_fit(fit, right, wrong, s, m, temper):  # type: ignore[no-untyped-def]
 
 @compiled_sums
 def _sum_losses(fit, ratio, inner, outer):  # type: ignore[no-untyped-def]
-    """Of the likelihood by itself, and times what either side loses; then it goes a step on."""
+    """Return sums of the likelihood, and of it times either side's losses; then go a step on."""
     whole, ins, outs = 0.0, 0.0, 0.0
     for j in range(fit.size):
         one = fit[j]
@@ -98,7 +100,7 @@ def _sum_losses(fit, ratio, inner, outer):  # type: ignore[no-untyped-def]
 
 @compiled
 def _interpolate_between(values):  # type: ignore[no-untyped-def]
-    """From the first to the last, evenly in logarithm; nothing where either is 0."""
+    """Interpolate from the first to the last, evenly in logarithm; nothing if either is 0."""
     last = values.size - 1
     if last < 2 or values[0] == 0.0 or values[last] == 0.0:
         return

@@ -1,7 +1,7 @@
-"""What a factor pays out where a worker may stop: docs/certified.md, (4.1).
+"""Payoffs: the payment of a factor in states at which a worker may stop (docs/certified.md, (4.1)).
 
-A payoff is any number of at least 0 for each (m, S), the same for all accuracies. It decides what
-is paid, never whether the promise holds.
+A payoff is any number of at least 0 for each (m, S), the same for all accuracies. It decides the
+cost, never the validity of the guarantee.
 """
 
 from functools import cache
@@ -24,7 +24,7 @@ LEARNED = Path(__file__).with_name("learned.npz")
 # The grid of what is learned: parts of the horizon, and deviations from c.
 TIMES = np.array([0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
 PLACES = np.linspace(-9, 9, 61)
-WRONG_SIDE = 3.0  # no learned payoff for whoever lies farther on the other side of c
+WRONG_SIDE = 3.0  # no learned payoff farther on the other side of c
 WRONG_SIDE_IN_BAND = 4.0  # no payoff at all, on a long horizon
 WELL_AWAY = 4.0  # beyond it no payoff is above the cap, so that what is far off costs no fee
 NEVER = -600.0
@@ -33,10 +33,10 @@ NEVER = -600.0
 def design_payoffs(
     horizon: int, number: int, t: float, kind: int, questions: int = 0
 ) -> tuple[Floats, Floats]:
-    """By the posterior where the gate is open (4.1), or as learned, where there is none (4.5).
+    """Return payoffs by the posterior if the gate is open (4.1), or learned ones without a gate
+    (4.5).
 
-    Returns two arrays, inside and outside, stored as the tables are; 0 where stopping is not
-    offered.
+    Returns two arrays, inside and outside, stored as the tables are; 0 if stopping is not offered.
     """
     c, kept = threshold_accuracy(horizon, number), design_states(horizon, number, questions)
     place, (tau, gate) = state_places(*kept.pairs(), c), KINDS[kind]
@@ -49,10 +49,10 @@ def design_payoffs(
 
 
 def _limit_to_band(place: Floats, inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
-    """Nothing on the wrong side, and at most 1 near the edge.
+    """Return the payoffs, cut to 0 on the wrong side and to at most 1 near the edge.
 
-    Whoever is beyond the edge counts as at it (4.6), so that the worst come there again and again:
-    what is paid there is what everybody pays for.
+    States beyond the edge count as at it (4.6), so the worst come there again and again: all pay
+    for the payoffs there.
     """
     inside = np.where(place < -WRONG_SIDE_IN_BAND, 0.0, inside)
     outside = np.where(place > WRONG_SIDE_IN_BAND, 0.0, outside)
@@ -66,9 +66,10 @@ def _limit_to_band(place: Floats, inside: Floats, outside: Floats) -> tuple[Floa
 def _posterior_payoffs(
     kept: States, horizon: int, c: float, t: float, offered: NDArray[np.bool_], temper_early: float
 ) -> tuple[Floats, Floats]:
-    """1 / mean of e^loss by the posterior; 0 where stopping is not offered, as at the horizon.
+    """Return 1 / mean of e^loss by the posterior; 0 if stopping is not offered; offered at the
+    horizon.
 
-    offered  (states,) whether the gate is open, where there are enough answers
+    offered  (states,) True if the gate is open, for states with enough answers
     """
     temper = np.full(horizon + 1, temper_early**2)
     temper[horizon] = TEMPER_END**2
@@ -79,7 +80,8 @@ def _posterior_payoffs(
 
 @cache
 def learned_corrections(tau: float) -> tuple[Floats, float]:
-    """What is learned for a scale (``python -m research.payoffs``), and the cap; all logarithms.
+    """Return the learned corrections of a scale (``python -m research.payoffs``), and the cap, as
+    logs.
 
     (2, TIMES + 1, PLACES): by side, time (the last row is the horizon itself) and place.
     """
@@ -90,7 +92,7 @@ def learned_corrections(tau: float) -> tuple[Floats, float]:
 def _learned_payoffs(
     kept: States, horizon: int, c: float, t: float, place: Floats, tau: float
 ) -> tuple[Floats, Floats]:
-    """The mean by the posterior, times a correction that depends on time and place only (4.5)."""
+    """Return the mean by the posterior, times a correction by time and place only (4.5)."""
     learned, cap = learned_corrections(tau)
     corners, weights = interpolation_weights(kept.pairs()[0] / horizon, place)
     pay = []
@@ -103,7 +105,9 @@ def _learned_payoffs(
 
 
 def posterior_basis(kept: States, horizon: int, c: float, t: float) -> tuple[Floats, Floats]:
-    """ln 1 / (mean of e^loss by the posterior); NEVER far on the wrong side of c, or too early."""
+    """Return ln 1 / (mean of e^loss by the posterior); NEVER far on the wrong side of c, or too
+    early.
+    """
     place = state_places(*kept.pairs(), c)
     pay = _posterior_payoffs(kept, horizon, c, t, np.ones(place.size, bool), TEMPER_END)
     with np.errstate(divide="ignore"):
@@ -114,16 +118,16 @@ def posterior_basis(kept: States, horizon: int, c: float, t: float) -> tuple[Flo
 
 
 def state_places(m: Counts, s: Counts, c: float) -> Floats:
-    """(states,) how many deviations the mean lies from c, in angle."""
+    """Return (states,) how many deviations the mean lies from c, in angle."""
     apart = arcsine_angle((s + 0.25) / (m + 0.5)) - arcsine_angle(np.array(c))
     return np.asarray(apart * np.sqrt(np.maximum(m, 0.25)))
 
 
 @compiled
 def interpolation_weights(time, place):  # type: ignore[no-untyped-def]
-    """(4, states) numbers of the points of the grid around each state, and their weights.
+    """Return (4, states) numbers of the points of the grid around each state, and their weights.
 
-    time, place  (states,) part of the horizon, and as of ``places``
+    time, place  (states,) part of the horizon, and as of ``state_places``
     """
     corners, weights = np.empty((4, time.size), np.int64), np.empty((4, time.size))
     for i in range(time.size):
@@ -141,7 +145,7 @@ def interpolation_weights(time, place):  # type: ignore[no-untyped-def]
 
 @compiled
 def _between_knots(knots, x):  # type: ignore[no-untyped-def]
-    """The knot before x, and how much of the way to the next it is; the ends are not passed."""
+    """Return the knot before x, and the part of the way to the next; the ends are not passed."""
     x = min(max(x, knots[0]), knots[-1])
     before = min(max(np.searchsorted(knots, x, side="right") - 1, 0), knots.size - 2)
     return before, (x - knots[before]) / (knots[before + 1] - knots[before])

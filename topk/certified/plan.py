@@ -1,4 +1,6 @@
-"""A plan for a pool whose workers mostly lie apart: docs/certified.md, (8.6). It proves nothing."""
+"""A plan for a pool of workers mostly apart from the border: docs/certified.md, (8.6). No
+guarantee.
+"""
 
 import math
 from collections.abc import Callable, Iterator
@@ -14,8 +16,8 @@ from .designs import LARGE_POOL, nearest_threshold, scale_of, threshold_accuracy
 from .fates import LEVELS, Fates, foresee_fates, least_fee
 from .supermartingales import price_tables
 
-WARM = 4  # answers of everybody before any is compared
-GATE = 0.4  # of the horizon, so many answers at most a worker is to give on average
+WARM = 4  # answers of each worker before any is compared
+GATE = 0.4  # of the horizon: most answers that a worker is to give on average
 FAR, FARTHER = 3.2, 20  # look no farther than so many times the answers planned, and so many more
 SHORTEST = 12  # horizon, and the longest is
 LONGER = 4  # times the answers of a worker that are foreseen where nothing is known
@@ -25,9 +27,11 @@ LOWER, LOWEST = 0.7, 12  # the level falls to this part of itself, so often
 
 @dataclass(frozen=True)
 class Plan:
-    """design   horizon, threshold and kind, without prices
-    level    who is so little above the fee is left, in units of the bound: somebody is not
-    answers  that a worker is to give, on average
+    """A plan to leave workers at a level.
+
+    design   horizon, threshold and kind, without prices
+    level    workers so little above the fee are left, in units of the bound; not all of them are
+    answers  mean number of answers of a worker
     """
 
     design: Bound
@@ -43,9 +47,10 @@ def plan_for(
     reach: Counts,
     wanted: float,
 ) -> Plan | None:
-    """The one that needs the fewest answers from the start, so that what was done does not matter.
+    """Return the plan that needs the fewest answers from the start, so that past ones do not
+    matter.
 
-    None with quotas or in a smaller pool; where no plan leads to the bound that is wanted; or where
+    None with quotas or in a smaller pool; if no plan leads to the bound that is wanted; or if
     workers would give so many answers each that the answers themselves are the better guide.
 
     share   (CELLS,) the spread of accuracies
@@ -67,15 +72,17 @@ def plan_for(
     for best in sorted(found, key=attrgetter("answers")):
         if best.answers > GATE * certificate.horizons[best.design.horizon]:
             return None
-        design = certificate.again(best.design, chosen, tally)
+        design = certificate.recompute(best.design, chosen, tally)
         above, lacking = above_fee(certificate, design, chosen, tally, reach), design.total - wanted
-        if above.any() and above.sum() >= lacking:  # else even all of their answers do not suffice
+        if (
+            above.any() and above.sum() >= lacking
+        ):  # otherwise even all their answers do not suffice
             return replace(best, level=lowered_level(best.level, above, lacking))
     return None
 
 
 def _longest_horizon(tally: Tally, reach: Counts) -> float:
-    """The longest horizon that half of those who can still be asked can come to."""
+    """Return the longest horizon that half of the workers that can still be asked can come to."""
     free = reach > 0
     return float(np.median((tally.pulls + reach)[free])) if free.any() else 0.0
 
@@ -89,9 +96,9 @@ def _candidate_plans(
     reach: Counts,
     wanted: float,
 ) -> Iterator[Plan]:
-    """Of each threshold near the border and each kind, where the bound is foreseen to suffice.
+    """Yield a plan for each threshold near the border and each kind if it is foreseen to suffice.
 
-    Whoever gives no more keeps the price that it has.
+    A worker that gives no more answers keeps its price.
     """
     n, gone = chosen.size, np.flatnonzero(reach == 0)
     h, cut, each = (
@@ -108,9 +115,9 @@ def _candidate_plans(
                 continue
             table = price_tables(h, number, number, kind, certificate.questions)
             if gone.size:
-                cost += table.of(chosen[gone], tally.pulls[gone], tally.right[gone]).sum()
+                cost += table.look_up(chosen[gone], tally.pulls[gone], tally.right[gone]).sum()
             if (n - gone.size) * min(least_fee(table)) + cost > wanted:
-                continue  # whatever becomes of them
+                continue  # too much whatever their answers
             fate = partial(foresee_fates, h, number, kind, certificate.questions, each, WARM)
             totals = _Totals(fate, share, n - gone.size, cost)
             if (found := _highest_level(totals, wanted)) is not None:
@@ -123,10 +130,10 @@ def _candidate_plans(
 
 @dataclass(frozen=True)
 class _Totals:
-    """What is foreseen of a design at a level, by its number.
+    """The totals foreseen for a design at a level, by its number.
 
-    fate   of each of ACCURACIES, of which ``share`` (CELLS,) are there
-    who    so many workers can be asked; all else comes to ``cost``
+    fate   of each of ACCURACIES, of which the pool has ``share`` (CELLS,)
+    who    number of workers that can be asked; all else comes to ``cost``
     """
 
     fate: Callable[[int], Fates]
@@ -138,21 +145,21 @@ class _Totals:
         return float(self.who * (self.fate(level).price @ self.share) + self.cost)
 
     def answers(self, level: int) -> float:
-        """Of a worker, on average."""
+        """Return the mean number of answers of a worker."""
         return float(self.fate(level).answers @ self.share)
 
 
 def _astray_cost(at: float, cut: float) -> Floats:
-    """(CELLS,) what workers between the threshold and the border cost, on the wrong side."""
+    """Return (CELLS,) costs of workers between the threshold and the border, on the wrong side."""
     low, high = sorted((at, cut))
     between = (low < ACCURACIES) & (high > ACCURACIES)
     return np.asarray(np.where(between, np.abs(ACCURACIES - at), 0.0))
 
 
 def _highest_level(totals: _Totals, wanted: float) -> tuple[int, int, float] | None:
-    """The highest level at which the bound suffices: two levels, and how far between them it is.
+    """Return the highest level at which the bound suffices: two levels, and the place between them.
 
-    None where it never does. The bound grows with the level, so that few need to be followed.
+    None if it never does. The bound grows with the level, so that few need to be followed.
     """
     low, high = -1, LEVELS.size
     while high - low > 1:
@@ -170,7 +177,7 @@ def _highest_level(totals: _Totals, wanted: float) -> tuple[int, int, float] | N
 def above_fee(
     certificate: Certificate, design: Bound, chosen: Chosen, tally: Tally, reach: Counts
 ) -> Floats:
-    """(n,) what answers could still take away of each price; 0 for who gives no more.
+    """Return (n,) how much answers could still lower each price; 0 for workers that give no more.
 
     design  with the prices of these tallies
     """
@@ -183,10 +190,10 @@ def above_fee(
 
 
 def lowered_level(level: float, above: Floats, lacking: float) -> float:
-    """The level, or less where those above it are too few, or nobody is.
+    """Return the level, or a lower one if too few workers are above it, or none is.
 
-    above    (n,) what answers could still take away of each price, somebody's more than 0
-    lacking  what the bound has to fall by
+    above    (n,) how much answers could still lower each price, at least one more than 0
+    lacking  by how much the bound has to fall
     """
     for _ in range(LOWEST):
         if np.maximum(above - level, 0).sum() >= lacking:

@@ -13,11 +13,11 @@ from .swap_prices import RATES, next_to
 
 @dataclass(frozen=True)
 class QuotaSwap:
-    """A bound that holds for swaps of any number, and the swap that is worst by it.
+    """A bound that holds for swaps of any size, and the swap that is worst by it.
 
-    size     of the number of workers that it is closest for
+    size     the number of workers for which it is closest
     rate     number of the rate
-    swapped  (n,) whether in that swap
+    swapped  (n,) True for workers in that swap
     """
 
     total: float
@@ -27,7 +27,7 @@ class QuotaSwap:
 
 
 class QuotaSwaps:
-    """What so many who are swapped for so many cost at most, the quotas kept (10.4).
+    """Bounds on the cost of swaps of so many for as many that keep the quotas (10.4).
 
     levels  (most,) of swaps of 1, 2, ... for as many: a concave row, below all its tangents
     """
@@ -39,39 +39,42 @@ class QuotaSwaps:
         self._slopes: Floats = np.append(rises, rises[-1:] if rises.size else 0.0)
 
     def worst(self, gains: Floats, chosen: Chosen) -> QuotaSwap:
-        """gains  (n, RATES) what each adds who is swapped, at each rate.
+        """Return the worst swap.
 
-        At one size the bound is convex in the rate, so that the least is found by halving.
+        gains  (n, RATES) gain of swapping each arm, at each rate
+
+        At one size the bound is convex in the rate, so the least is found by halving.
         """
         low, high, known = 0, RATES.size - 1, dict[int, QuotaSwap]()
         while low < high:
             rate = (low + high) // 2
-            here, there = (self._at(r, gains, chosen, known) for r in (rate, rate + 1))
+            here, there = (self._worst_at_rate(r, gains, chosen, known) for r in (rate, rate + 1))
             if here.total <= there.total:
                 high = rate
             else:
                 low = rate + 1
-        self._at(low, gains, chosen, known)
+        self._worst_at_rate(low, gains, chosen, known)
         return min(known.values(), key=lambda found: found.total)
 
-    def _at(
+    def _worst_at_rate(
         self, rate: int, gains: Floats, chosen: Chosen, known: dict[int, QuotaSwap]
     ) -> QuotaSwap:
-        """The least found at one rate: at the size that its own worst swap has, again and again."""
+        """Return the least found at one rate: at the size of its own worst swap, repeatedly."""
         if rate not in known:
-            size, best = 1, self.of(1, rate, gains, chosen)
+            size, best = 1, self.bound_at_size(1, rate, gains, chosen)
             while (then := int(best.swapped.sum()) // 2 or 1) != size:
-                size, other = then, self.of(then, rate, gains, chosen)
+                size, other = then, self.bound_at_size(then, rate, gains, chosen)
                 if other.total >= best.total:
                     break
                 best = other
             known[rate] = best
         return known[rate]
 
-    def of(self, size: int, rate: int, gains: Floats, chosen: Chosen) -> QuotaSwap:
-        """By the tangent of the levels at one size, which is above them at every other.
+    def bound_at_size(self, size: int, rate: int, gains: Floats, chosen: Chosen) -> QuotaSwap:
+        """Return the bound by the tangent of the levels at one size, which is above them at every
+        other.
 
-        At size 1 it may be as steep as one likes: so steep that not to swap is worth no more.
+        At size 1 the tangent may have any slope: it is so steep that not to swap is worth no more.
         """
         mine, slope = gains[:, rate], RATES[rate] * self._slopes[size - 1]
         if size == 1:
@@ -83,7 +86,7 @@ class QuotaSwaps:
         return QuotaSwap(float(total), size, rate, others != chosen)
 
     def _first(self, gains: Floats, chosen: Chosen) -> float:
-        """The most that one gains who is swapped for one."""
+        """Return the largest gain of a single 1-for-1 swap."""
         coming, going = (self._dearest(gains, mine) for mine in (~chosen, chosen))
         quotas = self._quotas
         counts = np.bincount(quotas.groups[chosen], minlength=quotas.sizes.size)
@@ -92,13 +95,13 @@ class QuotaSwaps:
         return float(max(across, (coming + going).max()))
 
     def _dearest(self, gains: Floats, mine: Chosen) -> Floats:
-        """(groups,) the largest gain of each, -inf where there is nobody."""
+        """Return (groups,) the largest gain of each, -inf for an empty one."""
         dearest = np.full(self._quotas.sizes.size, -np.inf)
         np.maximum.at(dearest, self._quotas.groups[mine], gains[mine])
         return dearest
 
-    def near(self, found: QuotaSwap, gains: Floats, chosen: Chosen) -> Counts:
-        """Who is in the worst swap, at this rate or one of those next to it."""
+    def arms_near(self, found: QuotaSwap, gains: Floats, chosen: Chosen) -> Counts:
+        """Return the arms of the worst swap, at this rate or one of those next to it."""
         rates = np.arange(RATES.size)[next_to(found.rate)]
-        swaps = [self.of(found.size, rate, gains, chosen).swapped for rate in rates]
+        swaps = [self.bound_at_size(found.size, rate, gains, chosen).swapped for rate in rates]
         return np.flatnonzero(np.any(swaps, axis=0))

@@ -1,9 +1,9 @@
-"""Certified: what every worker could still cost, added up (ours; proved in docs/certified.md).
+"""Certified: the possible cost of every worker, added up (ours; proved in docs/certified.md).
 
 One supermartingale for each worker and accuracy, tuned to the loss instead of the deviation, is
 multiplied over the workers. So the regret of the whole selection is bounded at all times at once
-without a union over selections, whoever is asked next and however late the answers are. In a small
-pool the worst swap is bounded instead.
+without a union over selections, whichever worker is asked next and however late the answers are. In
+a small pool the worst swap is bounded instead.
 """
 
 import math
@@ -79,10 +79,10 @@ QUESTIONS = Option(
 class Certified(AllocationMixin):
     """Stops when C <= K epsilon; C / K is certified for the selection of the same moment.
 
-    Such a proof stays true while the same answers count. Nothing is kept of it here.
+    Such a proof stays true while the same answers count. It is not stored here.
 
-    Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and nothing is promised
-    then.
+    Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and then there is no
+    guarantee.
     """
 
     name = "certified"
@@ -155,31 +155,33 @@ class Certified(AllocationMixin):
         return Tally(self.state.pulls, np.minimum(right, self.state.pulls))
 
     @property
-    def _with_out(self) -> Tally:
+    def _tally_with_outstanding(self) -> Tally:
         return replace(self._tally, out=self.state.out)
 
     # -- judging
 
     def _judgement(self) -> tuple[float, Chosen]:
-        """What is certified of K times the regret, and of which selection (3.2, 5.3)."""
+        """Return the certified bound on K times the regret, and its selection (3.2, 5.3)."""
         if self._judged is None:
-            chosen = self._chosen(self._known_means, self._tally)
-            self._judged = self._certified(chosen, self._with_out), chosen
+            chosen = self._chosen(self._mean_estimates, self._tally)
+            self._judged = self._certified(chosen, self._tally_with_outstanding), chosen
         return self._judged
 
     def _certified(self, chosen: Chosen, tally: Tally) -> float:
-        """What holds of K times the regret of any (n,) selection: every bound does (3.2, 3.3).
+        """Return the bound on K times the regret of any (n,) selection; all its bounds hold (3.2,
+        3.3).
 
-        Intervals hold at every prefix of a worker's answers at once, whatever is out. Their levels
-        are by rank, and so of the roster of the start: they are left out once somebody is gone.
+        Intervals hold at every prefix of a worker's answers at once, whatever is outstanding. Their
+        levels are by rank, and so of the roster of the start: they are left out once a worker is
+        gone.
         """
-        means = self._known_means
+        means = self._mean_estimates
         total = math.inf
         if not self._some_gone:
             total = worst_swap(self.quotas, chosen, *self._bounds())
         if self.swaps is not None:
             return max(0.0, min(total, self._bound_swaps(self.swaps, chosen, tally)))
-        i = self.certificate.first(tally.asked)
+        i = self.certificate.first(tally.requested)
         if i is not None and self.certificate.least(i, chosen, means) < total:
             total = min(total, self.certificate.bound(i, chosen, means, tally).total)
         return max(total, 0.0)
@@ -187,8 +189,8 @@ class Certified(AllocationMixin):
     def _bound_swaps(self, swaps: Swaps, chosen: Chosen, tally: Tally) -> float:
         """Return the bound (10.5) on K times the regret.
 
-        Whoever has no counted answer may never come, and the best set is then another: each costs
-        a whole place, and with quotas nothing is certified.
+        A worker without a counted answer may never come, and the best set is then another: each
+        costs a whole place, and with quotas nothing is certified.
         """
         silent = tally.pulls == 0
         if silent.any() and (self.options["quotas"] is not None or (silent & chosen).any()):
@@ -201,22 +203,24 @@ class Certified(AllocationMixin):
     def shortfall(self, arms: Counts) -> float:
         chosen = np.zeros(self.problem.n, bool)
         chosen[arms] = True
-        return min(1.0, self._certified(chosen, self._with_out) / self.problem.k)
+        return min(1.0, self._certified(chosen, self._tally_with_outstanding) / self.problem.k)
 
     def design(self) -> tuple[int, float] | None:
-        """Horizon and threshold that certify now; None where intervals or swaps do."""
-        tally, (total, chosen) = self._with_out, self._judgement()
-        i = self.certificate.first(tally.asked)
+        """Return the horizon and threshold that certify now; None if intervals or swaps do."""
+        tally, (total, chosen) = self._tally_with_outstanding, self._judgement()
+        i = self.certificate.first(tally.requested)
         if i is None or self.swaps is not None:
             return None
-        bound = self.certificate.bound(i, chosen, self._known_means, tally)
+        bound = self.certificate.bound(i, chosen, self._mean_estimates, tally)
         h = self.certificate.horizons[i]
         return (
             (h, threshold_accuracy(h, bound.reference)) if bound.total <= total + ROUNDING else None
         )
 
     def _bounds(self) -> tuple[Floats, Floats]:
-        """(n,) lower and upper, which for the best and for the others hold all at once (5.2)."""
+        """Return (n,) lower and upper, which hold all at once for the best and for the others
+        (5.2).
+        """
         if self._spread is None:
             tally, held = self._tally, self.certificate
             self._spread = confidence_intervals(
@@ -224,14 +228,14 @@ class Certified(AllocationMixin):
             )
         return self._spread
 
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         return self._suffices(self._judgement()[0])
 
     def _suffices(self, total: float) -> bool:
         return total <= self.problem.epsilon * self.problem.k + ROUNDING
 
-    def held_up(self) -> bool:
-        if self._done() or not self.state.out.any():
+    def is_held_up(self) -> bool:
+        if self._is_done() or not self.state.out.any():
             return False
         return self._suffices(self._certified(self._judgement()[1], self._tally))
 

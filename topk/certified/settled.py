@@ -1,4 +1,4 @@
-"""Who is certainly in the best selection, or certainly not: docs/certified.md, (5.4)."""
+"""Workers that are certainly in the best selection, or certainly not: docs/certified.md, (5.4)."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .designs import Counts, Floats
 
 
 def settled_by(quotas: Quotas, lower: Floats, upper: Floats) -> Counts:
-    """(n,) a Verdict each, by (n,) intervals that all hold at once."""
+    """Return (n,) a Verdict each, by (n,) intervals that all hold at once."""
     settled = np.zeros(lower.size, np.int64)
     for group, (least, most) in enumerate(zip(quotas.at_least, quotas.at_most, strict=True)):
         mine = np.flatnonzero(quotas.groups == group)
@@ -18,7 +18,9 @@ def settled_by(quotas: Quotas, lower: Floats, upper: Floats) -> Counts:
 
 
 def _sure_arms(lower: Floats, upper: Floats, least: int, most: int) -> Counts:
-    """Accepted: among the ``least`` best of its group. Rejected: not among the ``most`` best."""
+    """Return verdicts. Accepted: among the ``least`` best of its group. Rejected: not among
+    ``most``.
+    """
     settled = np.zeros(lower.size, np.int64)
     if most == 0:
         settled[:] = Verdict.REJECTED

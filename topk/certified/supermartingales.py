@@ -1,11 +1,11 @@
-"""What a worker adds to the certificate: tables of prices, one pair for each design.
+"""Prices, the additions of workers to the certificate: two tables for each design.
 
 docs/certified.md, sections 2 to 4 and 6. A design is a horizon h (most answers of a worker), a
 threshold c, and a kind, which sets a scale t. A pair of tables holds, for S right answers among m,
 the largest of ``loss - ln(factor) / t`` over all accuracies: ``inside`` for a worker in the
-selection (it loses what its accuracy lacks of c), ``outside`` for one left out (what it has above).
+selection (it loses the lack of its accuracy below c), ``outside`` for one left out (the excess).
 
-Where the price of (m, S) is in a table, ``states.py`` says.
+``states.py`` defines the place of (m, S) in a table.
 """
 
 import math
@@ -37,7 +37,9 @@ STATES_KEPT = 30_000_000
 
 @dataclass(frozen=True)
 class Prices:
-    """inside, outside  float32 (states,), rounded up
+    """The two tables of a design.
+
+    inside, outside  float32 (states,), rounded up
     scale            t
     """
 
@@ -46,17 +48,17 @@ class Prices:
     scale: float
     states: States
 
-    def of(
+    def look_up(
         self, chosen: NDArray[np.bool_], pulls: Counts, right: Counts, out: Counts | None = None
     ) -> Floats:
-        """(n,) the price of each worker, in the selection or outside.
+        """Return (n,) the price of each worker, in the selection or outside.
 
-        out  (n,) answers that are still to come: the largest price that they may lead to (3.3)
+        out  (n,) outstanding answers: the largest price that they may lead to (3.3)
         """
         if out is None or not out.any():
             kept = self.states
             return np.asarray(
-                _looked_up(
+                _look_up_prices(
                     *(self.inside, self.outside, kept.low, kept.high, kept.start),
                     *(chosen, pulls, right),
                 )
@@ -72,7 +74,7 @@ class Prices:
     def gains(
         self, chosen: NDArray[np.bool_], pulls: Counts, right: Counts, ahead: Counts
     ) -> Floats:
-        """(n,) by how much each price is foreseen to fall, for an answer, with so many ahead."""
+        """Return (n,) the foreseen fall of each price, for an answer, with so many ahead."""
         kept = self.states
         return np.asarray(
             _look_up_gains(
@@ -86,18 +88,18 @@ class Prices:
 def _look_up_gains(  # type: ignore[no-untyped-def]
     inside, outside, low, high, start, chosen, pulls, right, ahead
 ):
-    """In one go, as a look at a pool asks for several of such."""
+    """Return the gains in one go, because a look at a pool asks for several of these."""
     then = right + np.rint(ahead * ((right + 0.5) / (pulls + 1))).astype(np.int64)
-    before = _looked_up(inside, outside, low, high, start, chosen, pulls, right)
-    after = _looked_up(inside, outside, low, high, start, chosen, pulls + ahead, then)
+    before = _look_up_prices(inside, outside, low, high, start, chosen, pulls, right)
+    after = _look_up_prices(inside, outside, low, high, start, chosen, pulls + ahead, then)
     return (before - after) / np.maximum(ahead, 1)
 
 
 @compiled
-def _looked_up(  # type: ignore[no-untyped-def]
+def _look_up_prices(  # type: ignore[no-untyped-def]
     inside, outside, low, high, start, chosen, pulls, right
 ):
-    """What ``States.place`` finds, in one go: a look at a pool asks for some dozens of such."""
+    """Return prices at ``States.place``, in one go: a look at a pool asks for some dozens."""
     each = np.empty(pulls.size)
     for i in range(pulls.size):
         m = pulls[i]
@@ -112,8 +114,8 @@ class Cells:
 
     low, high          (g,) it is one under every accuracy between these
     inner, outer       (g,) the loss inside and outside the selection, times t
-    bent_in, bent_out  (g,) what this may be more between two grid points
-    bend               (g,) what the accuracies between two grid points may add, for each answer
+    bent_in, bent_out  (g,) possible excess of these between two grid points
+    bend               (g,) possible addition of the accuracies between two points, for each answer
     """
 
     low: Floats
@@ -126,18 +128,18 @@ class Cells:
 
 
 def price_tables(horizon: int, number: int, reference: int, kind: int, questions: int) -> Prices:
-    """The tables of a design, built when first asked for and kept in this process.
+    """Return the tables of a design, built at first use and kept in this process.
 
     number     of the threshold
     reference  of the threshold that sets the scale: groups with thresholds of their own share it
     kind       number of the kind
-    questions  0, or how many there are in the set that accuracy means (section 6)
+    questions  0, or the size of the set that accuracy means (section 6)
     """
     return _kept.prices(horizon, number, reference, kind, questions)
 
 
 class TableCache:
-    """The tables that were used last, of so many states in all."""
+    """The tables that were used last, up to a total number of states."""
 
     def __init__(self, most: int) -> None:
         self._most, self._held = most, 0
@@ -149,10 +151,12 @@ class TableCache:
             if design in self._tables:
                 self._tables.move_to_end(design)
                 return self._tables[design]
-        return self._put(design, _build_tables(*design))
+        return self._store(design, _build_tables(*design))
 
-    def _put(self, design: tuple[int, ...], table: Prices) -> Prices:
-        """Another thread may have built it meanwhile; the newest stays, however large."""
+    def _store(self, design: tuple[int, ...], table: Prices) -> Prices:
+        """Store a table, which another thread may have built meanwhile; the newest stays, however
+        large.
+        """
         with self._lock:
             if design not in self._tables:
                 self._held += table.inside.size
@@ -183,7 +187,7 @@ def _rounded_up(values: Floats) -> Singles:
 
 
 def _accuracy_cells(horizon: int, c: float, t: float) -> Cells:
-    """All accuracies in [0, 1]."""
+    """Return cells of all accuracies in [0, 1]."""
     grid = _accuracy_grid(horizon, c)
     low, high, far = grid.copy(), grid.copy(), grid.copy()
     low[0] = far[0] = 0.0
@@ -201,13 +205,13 @@ def _accuracy_cells(horizon: int, c: float, t: float) -> Cells:
 
 
 def _either_side(between: Floats) -> Floats:
-    """(g,) the larger of what lies before and after a grid point."""
+    """Return (g,) the larger of the values before and after a grid point."""
     before, after = np.insert(between, 0, 0.0), np.append(between, 0.0)
     return np.asarray(np.maximum(before, after))
 
 
 def _accuracy_grid(horizon: int, c: float) -> Floats:
-    """Accuracies strictly between 0 and 1, finer near c."""
+    """Return accuracies strictly between 0 and 1, finer near c."""
     deviation = 1 / math.sqrt(horizon)
     ends = np.array(ENDS) * deviation
     start, end = ends[0], math.pi - ends[0]
@@ -221,7 +225,9 @@ def _accuracy_grid(horizon: int, c: float) -> Floats:
 
 
 def _grid_steps(far: float) -> list[float]:
-    """0 and on to ``far``: workers far from the threshold have few answers, which bend little."""
+    """Return 0 and on to ``far``: workers far from the threshold have few answers, which bend
+    little.
+    """
     steps = [0.0]
     while steps[-1] < far:
         steps.append(steps[-1] + min(max(NEAR, SPREAD * steps[-1]), WIDE))
@@ -229,7 +235,7 @@ def _grid_steps(far: float) -> list[float]:
 
 
 def _set_cells(questions: int, c: float, t: float) -> Cells:
-    """The accuracies that are possible on so many questions: no others, so no slack."""
+    """Return the accuracies that are possible on so many questions: no others, so no slack."""
     exact = np.arange(questions + 1) / questions
     inner, outer = t * np.maximum(c - exact, 0), t * np.maximum(exact - c, 0)
     return Cells(exact, exact, inner, outer, *np.zeros((3, exact.size)))

@@ -1,6 +1,6 @@
-"""Whom to ask where swaps certify: docs/certified.md, section 10.
+"""Allocation of questions if swaps certify: docs/certified.md, section 10.
 
-Nothing here touches the promise.
+The guarantee does not depend on it.
 """
 
 import math
@@ -20,10 +20,11 @@ LOOK_OF_POOL = 10  # this part of the pool is asked between two looks
 def share_out(
     swaps: Swaps, chosen: Chosen, tally: Tally, reach: Counts, room: Counts, slots: int
 ) -> Counts:
-    """(n,) so many answers more, of those who make the worst swap so bad; less if hands are full.
+    """Return (n,) so many further answers, of the arms that make the worst swap costly; fewer
+    without room.
 
-    tally  what is in, with all that is out as if it had been given with the means as they are
-    reach  (n,) answers that each may still give, those whose hands are full now included
+    tally  the answers, with outstanding ones as if given with the means as they are
+    reach  (n,) answers that each may still give, even if it has no room now
     """
     counts = _first_answers(tally.pulls, reach, room, slots)
     slots -= int(counts.sum())
@@ -36,7 +37,7 @@ def share_out(
         swap = swaps.worst(chosen, then, reach > counts)
         free = room[swap.arms] > counts[swap.arms]
         if not free.any():
-            break  # the hands of all who are needed are full
+            break  # no worker that is needed has room
         arms, gain = swap.arms[free], swaps.gain(swap, chosen, then)[free]
         look = min(slots, max(1, pulls.size // LOOK_OF_POOL))
         given = np.minimum(_share_in_turn(gain, pulls[arms], look), room[arms] - counts[arms])
@@ -46,7 +47,7 @@ def share_out(
 
 
 def _first_answers(pulls: Counts, reach: Counts, room: Counts, slots: int) -> Counts:
-    """(n,) some of everybody before anything is foreseen, the fewest first (8.1)."""
+    """Return (n,) some answers of all before anything is foreseen, the fewest first (8.1)."""
     counts = np.zeros_like(pulls)
     for made in range(int(pulls.min()), WARM):
         arms = np.flatnonzero((pulls + counts == made) & (reach > counts) & (room > counts))
@@ -55,7 +56,7 @@ def _first_answers(pulls: Counts, reach: Counts, room: Counts, slots: int) -> Co
 
 
 def _share_in_turn(gain: Floats, pulls: Counts, answers: int) -> Counts:
-    """Each answer to whom it takes most from; with more of them it takes less."""
+    """Give each answer to the arm of largest gain, which falls with more answers."""
     more = np.zeros(gain.size, np.int64)
     for _ in range(answers):
         more[np.argmax(gain * ((pulls + 1) / (pulls + more + 1)) ** 1.5)] += 1
@@ -63,9 +64,9 @@ def _share_in_turn(gain: Floats, pulls: Counts, answers: int) -> Counts:
 
 
 def answers_lacking(swaps: Swaps, chosen: Chosen, tally: Tally, wanted: float) -> int:
-    """Answers foreseen until the bound is ``wanted``.
+    """Return the answers foreseen until the bound is ``wanted``.
 
-    What of it is beyond the means of those swapped falls with the root of the answers.
+    The bound's excess over the means of the swapped arms falls with the root of the answers.
     """
     swap = swaps.worst(chosen, tally)
     if swap.total <= wanted:

@@ -1,18 +1,18 @@
 """The inner loops of swaps, compiled: docs/certified.md, section 10.
 
-They find what numpy found, to the last bit: nothing is added up in another order.
+Their results equal numpy's to the last bit: the order of sums is the same.
 """
 
 import numpy as np
 from numba import njit
 
-# No number is nan: else the least could not be found by vector instructions.
+# No number is nan: otherwise the compiler could not use vector instructions for the least.
 compiled = njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz"})
 
 
 @compiled
 def least_totals(into, out):  # type: ignore[no-untyped-def]
-    """(outside, inside) the least over all rates of what one of each adds up to.
+    """Return (outside, inside) the least sum of one of each over all rates.
 
     into, out  (outside, RATES), (inside, RATES)
     """
@@ -28,7 +28,7 @@ def least_totals(into, out):  # type: ignore[no-untyped-def]
 
 @compiled
 def largest_value(reach, against, rates):  # type: ignore[no-untyped-def]
-    """(m, RATES) the largest of accuracy - rate * evidence, over all accuracies (10.3).
+    """Return (m, RATES) the largest of accuracy - rate * evidence, over all accuracies (10.3).
 
     reach, against  (m, accuracies) both
     """

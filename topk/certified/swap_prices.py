@@ -1,9 +1,9 @@
-"""What a worker adds to a swap: docs/certified.md, section 10.
+"""Prices of workers in a swap: docs/certified.md, section 10.
 
 For each accuracy a mixture compares it with lower ones: a martingale under it that starts at 1, and
 grows when the worker answers worse than that. The price of a worker outside the selection is the
-most that its accuracy, less what the mixture says against it, may be; that of a worker inside is
-the same seen from 1 downwards.
+most that its accuracy, less the evidence of the mixture against it, may be; that of a worker inside
+is the same seen from 1 downwards.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 from .designs import Counts, Floats, arcsine_angle
 from .swap_loops import largest_value
 
-# Section 10: none of these numbers matters for the promise.
+# Section 10: none of these numbers matters for the guarantee.
 ALTERNATIVES = 10  # lower accuracies that one is compared with
 STANDS_STILL = 0.05  # weight of 1 in the mixture, so that no worker makes up for another
 GRID = 500  # accuracies, evenly spread in angle
@@ -27,10 +27,10 @@ KEPT = 50_000  # states whose prices are kept: 16 MB
 
 
 class SwapPrices:
-    """Prices of all states of one mixture, found when first asked for, and kept.
+    """Prices of all states of one mixture, found at first use, and kept.
 
-    scale      by so much the accuracies compared are apart, in angle
-    questions  0, or how many there are in the set that accuracy means (section 6)
+    scale      distance of the accuracies compared, in angle
+    questions  0, or the size of the set that accuracy means (section 6)
     """
 
     def __init__(self, scale: float, questions: int) -> None:
@@ -43,8 +43,8 @@ class SwapPrices:
         else:
             self._set_up()
 
-    def of(self, pulls: Counts, right: Counts) -> Floats:
-        """(m, RATES) largest of accuracy - rate * ln(mixture), over all accuracies (10.3).
+    def look_up(self, pulls: Counts, right: Counts) -> Floats:
+        """Return (m, RATES) largest of accuracy - rate * ln(mixture), over all accuracies (10.3).
 
         pulls, right  (m,) answers, and how many of them are right
         """
@@ -54,10 +54,10 @@ class SwapPrices:
         missing = [state for state in dict.fromkeys(states) if state not in self._kept]
         for i in range(0, len(missing), TOGETHER):
             some = missing[i : i + TOGETHER]
-            self._kept.update(zip(some, self._found(some), strict=True))
+            self._kept.update(zip(some, self._compute(some), strict=True))
         return np.array([self._kept[state] for state in states])
 
-    def _found(self, states: Iterable[tuple[int, int]]) -> Floats:
+    def _compute(self, states: Iterable[tuple[int, int]]) -> Floats:
         pulls, right = (np.array(x, np.float64)[:, None] for x in zip(*states, strict=True))
         evidence = self._evidence_on_set if self.questions else self._evidence
         against, reach = evidence(pulls, right)
@@ -82,7 +82,9 @@ class SwapPrices:
         self._reach = np.append(np.append(grid[:-1] + self._bend[:-1], 1.0), grid[0])
 
     def _evidence(self, pulls: Floats, right: Floats) -> tuple[Floats, Floats]:
-        """(m, GRID + 1) ln of the mixture at least, and the accuracy that it stands for."""
+        """Return (m, GRID + 1) a lower bound of ln of the mixture, and the accuracy that it stands
+        for.
+        """
         ratio_right, ratio_wrong = self._ratios
         wrong = pulls - right
         logs = right[:, :, None] * ratio_right + wrong[:, :, None] * ratio_wrong
@@ -100,7 +102,9 @@ class SwapPrices:
         self._log_factorials = np.append(0, np.cumsum(np.log(np.maximum(totals[1:], 1))))
 
     def _evidence_on_set(self, pulls: Floats, right: Floats) -> tuple[Floats, Floats]:
-        """The same of each total of right answers on the set; those ruled out are never reached."""
+        """Return the same for each total of right answers on the set; impossible ones are never
+        reached.
+        """
         fit = self._fit(pulls.astype(np.int64), right.astype(np.int64))
         possible = np.isfinite(fit)
         base = np.where(possible, fit, 0.0)
@@ -109,7 +113,9 @@ class SwapPrices:
         return np.where(possible, against, 0.0), np.where(possible, accuracy, -np.inf)
 
     def _fit(self, pulls: Counts, right: Counts) -> Floats:
-        """(m, totals) ln of the probability of these answers in their order, up to a constant."""
+        """Return (m, totals) ln of the probability of these answers in their order, up to a
+        constant.
+        """
         totals, known = np.arange(self.questions + 1), self._log_factorials
         left_right, left_wrong = totals - right, self.questions - totals - (pulls - right)
         fit = known[totals] - known[np.maximum(left_right, 0)]
@@ -119,12 +125,14 @@ class SwapPrices:
 
 @lru_cache(8)
 def swap_prices(scale: float, questions: int) -> SwapPrices:
-    """The prices of a mixture, which runs in one process share."""
+    """Return the prices of a mixture, which runs in one process share."""
     return SwapPrices(scale, questions)
 
 
 def next_to(rate: int) -> slice:
-    """The rates by this one, and itself: at the least bound over all two sets are often as dear."""
+    """Return the slice of this rate and its neighbours: at the least bound two sets are often
+    equal.
+    """
     return slice(max(0, rate - 1), rate + 2)
 
 
@@ -133,6 +141,6 @@ def _accuracy_at(angles: Floats) -> Floats:
 
 
 def _log_mixture(logs: Floats) -> Floats:
-    """ln of the mixture of 1 and of all the ratios along the last axis."""
+    """Return ln of the mixture of 1 and of all the ratios along the last axis."""
     share = (1 - STANDS_STILL) / logs.shape[-1]
     return np.asarray(np.log(STANDS_STILL + share * np.exp(np.minimum(logs, 600)).sum(axis=-1)))

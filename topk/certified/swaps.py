@@ -1,6 +1,6 @@
-"""The worst swap, bounded for all who are swapped at once: docs/certified.md, section 10.
+"""The worst swap, bounded for all swapped workers at once: docs/certified.md, section 10.
 
-In a small pool few can be swapped, and what all others could cost need not be paid for.
+In a small pool few can be swapped, and the possible cost of all others need not be paid for.
 """
 
 import math
@@ -16,10 +16,10 @@ from .free_swaps import NOBODY, FreeSwaps, Swap, worst_swap
 from .quota_swaps import QuotaSwaps
 from .swap_prices import RATES, STANDS_STILL, next_to, swap_prices
 
-# Section 10: none of these numbers matters for the promise.
+# Section 10: none of these numbers matters for the guarantee.
 SCALE, SCALE_FOR = 0.15, 0.05  # distance of the accuracies compared, in angle, at this epsilon
 NARROWEST, WIDEST = 0.07, 0.3  # whatever epsilon is
-AHEAD = 4  # what answers are good for is foreseen for so many more: a fourth of those there are
+AHEAD = 4  # the gain of answers is foreseen for a fourth of those there are
 CLOSE = 0.45  # accuracies at the border are about so far apart, times 1 / n
 VARIANCE = 0.12  # of one answer
 LARGEST = 2000  # in a larger pool a look at all workers, at each rate, would take too long
@@ -31,15 +31,15 @@ OFTEN = 0.5  # a swap of m for m has a part of delta like m to this power
 # Swaps of so many for as many have a second mixture, for long runs among equals: so much finer, for
 # this part of their delta, and looked at from so many answers a worker on.
 MANY, FINER, FINE, LATE = 3, 0.45, 0.1, 100
-LED = 0.6  # a lead of this part of K * epsilon is none of mere luck
+LED = 0.6  # a lead of this part of K * epsilon is not mere luck
 
 
 class Swaps:
-    """What is certified of the worst swap of so many for so many (10.3).
+    """Bounds on the worst swap of so many for as many (10.3).
 
     problem    that the levels are for: its n may be above the number of workers left
-    quotas     which selections are allowed, of the workers left
-    questions  0, or how many there are in the set that accuracy means
+    quotas     the allowed selections, of the workers left
+    questions  0, or the size of the set that accuracy means
     """
 
     def __init__(self, problem: Problem, quotas: Quotas, questions: int) -> None:
@@ -61,10 +61,10 @@ class Swaps:
         self._free = [FreeSwaps(*each) for each in both] if free else []
 
     def worst(self, chosen: Chosen, tally: Tally, open_to: Chosen | None = None) -> Swap:
-        """Of all numbers that may be swapped.
+        """Return the worst swap over all sizes.
 
-        open_to  (n,) who can still answer: arms are of the worst swap that one of these is in, and
-                 none if there is no such
+        open_to  (n,) flags of workers that can still answer: the arms are of the worst swap with
+                 one of these, and none if there is no such swap
         """
         if self._within is not None:
             return _worst_within(self._within, self._gains(chosen, tally), chosen, open_to)
@@ -75,7 +75,7 @@ class Swaps:
         return worst_swap(looks, open_to)
 
     def gain(self, swap: Swap, chosen: Chosen, tally: Tally) -> Floats:
-        """(arms,) what an answer more of each takes away, with the means as they are."""
+        """Return (arms,) the gain of a further answer of each, with the means as they are."""
         pulls, inside = tally.pulls[swap.arms], chosen[swap.arms]
         good = np.where(inside, pulls - tally.right[swap.arms], tally.right[swap.arms])
         more = 1 + pulls // AHEAD
@@ -88,37 +88,41 @@ class Swaps:
         one_more = np.minimum(least + 1, more)
         states = np.concatenate([pulls, pulls + more, pulls + more])
         goods = np.concatenate([good, good + least, good + one_more])
-        now, then, better = prices.of(states, goods).reshape(3, -1, RATES.size)
+        now, then, better = prices.look_up(states, goods).reshape(3, -1, RATES.size)
         taken = now - ((1 - part) * then + part * better)
         into, out = (taken[:, rates].mean(axis=1) for rates in swap.rates)
-        many = self._for_many(swap, chosen, tally)
+        many = self._rival_factor(swap, chosen, tally)
         return np.asarray(np.where(inside, many * out, into) / np.maximum(more, 1))
 
-    def _for_many(self, swap: Swap, chosen: Chosen, tally: Tally) -> float:
-        """So many times an answer of one inside counts: it speaks against all its rivals.
+    def _rival_factor(self, swap: Swap, chosen: Chosen, tally: Tally) -> float:
+        """Return how many times an answer of an arm inside counts: it speaks against all its
+        rivals.
 
-        Not where luck alone put it inside, as it does where all are as good: more answers of it
-        would bring another there.
+        It is 1 if luck alone put it inside, as among equals: more answers of it would bring another
+        in.
         """
         lead, sure = max(swap.lead(chosen, tally), 0.0), LED * self._wanted
         led = 1.0 if lead >= sure else lead / sure
         return float(max(swap.rivals, 1.0) ** (led / 2))
 
     def _gains(self, chosen: Chosen, tally: Tally, law: int = 0) -> Floats:
-        """(n, RATES) what each adds to a swap: those outside may be better, those inside worse.
+        """Return (n, RATES) the gain of swapping each: arms outside may be better, those inside
+        worse.
 
         law  number of the mixture
 
-        What is out is at its worst: all right outside, all wrong inside (Lemma 3).
+        Outstanding answers are at their worst: all right outside, all wrong inside (Lemma 3).
         """
-        out, wrong = tally.asked - tally.pulls, tally.pulls - tally.right
-        gains = self._prices[law].of(tally.asked, np.where(chosen, wrong, tally.right) + out)
+        out, wrong = tally.requested - tally.pulls, tally.pulls - tally.right
+        gains = self._prices[law].look_up(
+            tally.requested, np.where(chosen, wrong, tally.right) + out
+        )
         gains[chosen] -= 1  # a price inside is of 1 - accuracy
         return gains
 
 
 def _delta_shares(problem: Problem, free: bool) -> Floats:
-    """(mixtures, most) the part of what may go wrong that each has for swaps of 1, 2, ...
+    """Return (mixtures, most) the part of the error probability of each for swaps of 1, 2, ...
 
     With quotas in inverse proportion, so that the levels are concave (10.4).
     """
@@ -132,11 +136,11 @@ def _delta_shares(problem: Problem, free: bool) -> Floats:
 
 
 def _swap_levels(problem: Problem, share: float, shares: Floats) -> tuple[Floats, Floats]:
-    """Return (mixtures, most) twice: levels of swaps of 1, 2, ..., and of those who come in alone.
+    """Return (mixtures, most) twice: levels of swaps of 1, 2, ..., and of the incoming arms alone.
 
-    share   part of what may go wrong that is for those who come in alone; with 0 their level is
-            that of swaps of everybody less m ln(STANDS_STILL), and ``shares`` must have paid for it
-    shares  as ``_shares`` and ``_pay_for_alone`` return them
+    share   part of the error probability for the incoming arms alone; with 0 their level is that of
+            swaps less m ln(STANDS_STILL), and ``shares`` must have paid for it
+    shares  as ``_delta_shares`` and ``_pay_for_alone`` return them
     """
     best, others = problem.k, problem.n - problem.k
     sizes = np.arange(1, min(best, others) + 1)
@@ -152,8 +156,9 @@ def _swap_levels(problem: Problem, share: float, shares: Floats) -> tuple[Floats
 
 
 def _pay_for_alone(problem: Problem, shares: Floats) -> Floats:
-    """Return the shares (mixtures, most), lowered by what the event of those who come in alone may
-    cost where it has no share of its own (section 10, at most 1 - 1 / 1.05).
+    """Return the shares (mixtures, most), lowered by the possible cost of the incoming arms alone.
+
+    For these it is the event without a share of its own (section 10, at most 1 - 1 / 1.05).
     """
     others = problem.n - problem.k
     sets = np.exp([-_log_ways(others, m) for m in range(1, shares.shape[1] + 1)])
@@ -164,13 +169,13 @@ def _pay_for_alone(problem: Problem, shares: Floats) -> Floats:
 def _worst_within(
     within: QuotaSwaps, gains: Floats, chosen: Chosen, open_to: Chosen | None
 ) -> Swap:
-    """Where nobody in the worst swap can answer any more, a swap of another size is looked for."""
+    """Return the worst swap; if none of its arms can answer any more, one of another size."""
     found = within.worst(gains, chosen)
     total, sizes = found.total, [size for size in within.sizes if size != found.size]
     for other in [None, *sizes]:
         if other is not None:
-            found = within.of(other, found.rate, gains, chosen)
-        arms = within.near(found, gains, chosen)
+            found = within.bound_at_size(other, found.rate, gains, chosen)
+        arms = within.arms_near(found, gains, chosen)
         if open_to is None or open_to[arms].any():
             rates = next_to(found.rate)
             return Swap(total, arms, np.flatnonzero(found.swapped), (rates, rates))
@@ -178,11 +183,11 @@ def _worst_within(
 
 
 def swaps_pay(problem: Problem) -> bool:
-    """Whether the swaps are foreseen to need fewer answers than the prices of everybody.
+    """Return True if swaps are foreseen to need fewer answers than prices.
 
     By n, K, epsilon and delta alone. It is foreseen for accuracies at the border that lie ``CLOSE``
-    / n apart; the most is wanted of a swap of such a number that what they lie apart is a part of
-    what may be lost.
+    / n apart; most is needed for a swap of such a size that their distance is a part of the
+    tolerance.
     """
     n, k, suggested = problem.n, problem.k, suggested_horizon(problem)
     if n > LARGEST or (n >= LARGE_POOL and suggested <= FAR):
@@ -195,5 +200,5 @@ def swaps_pay(problem: Problem) -> bool:
 
 
 def _log_ways(n: int, m: int) -> float:
-    """ln of the number of sets of m among n."""
+    """Return ln of the number of sets of m among n."""
     return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)

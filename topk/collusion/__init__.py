@@ -1,8 +1,8 @@
-"""Signs that workers share answers: each with how often chance alone shows it, none with a verdict.
+"""Signs that workers share answers, each with its probability by chance; none enters a verdict.
 
-A sign is what hardly ever happens to workers who answer by themselves. It has other causes than
-sharing, too, which a person has to weigh: so nothing here goes into a verdict. ``copying_power``
-and ``leaked_power`` return how often sharing would be noticed.
+A sign is a pattern that hardly ever occurs if workers answer independently. It has other causes
+than sharing, too, and a person has to weigh them: so nothing here goes into a verdict.
+``copying_power`` and ``leaked_power`` return how often sharing would be noticed.
 """
 
 from .identical_errors import Pair, compare, identical_errors
@@ -16,8 +16,8 @@ __all__ = [
     "QuickWorker",
     "compare",
     "copying_power",
-    "identical_errors",
     "find_jumps",
+    "identical_errors",
     "leaked_power",
     "too_quick",
 ]

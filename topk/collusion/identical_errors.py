@@ -1,12 +1,12 @@
-"""Two workers who are wrong in the same way more often than chance has it.
+"""Identical errors: two workers that are wrong in the same way more often than by chance.
 
-Right answers are alike because they are right. Of wrong ones there may be many, so the same wrong
-ones again and again come from one source. The test is exact: of those who are wrong on a question,
-any may as well have given any of the wrong answers that were given. So two of them agree with
-probability sum c(c-1) / w(w-1), where c of the w gave the same, on each question anew. How good
-workers are and how hard or tempting the questions are does not matter: who is wrong, and which
-wrong answers there are, is taken as given. Where only one wrong answer is possible nothing is
-found.
+Right answers are alike because they are right. There may be many wrong ones, so the same wrong ones
+again and again come from one source. The test is exact: of the workers that are wrong on a
+question, any may as well have given any of the wrong answers that were given. So two of them agree
+with probability sum c(c-1) / w(w-1), c of the w having given the same, on each question
+independently. The skill of workers and the difficulty of questions do not matter: the test
+conditions on the set of wrong workers and of wrong answers. If only one wrong answer is possible,
+nothing is found.
 
 Agreeing where it is rare weighs more, by how much likelier it is if one copies.
 """
@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 TELLING = 0.8  # questions on which wrong workers agree more often say little, and are left out
-WORK = 1e10  # multiplications at most: about a second
+WORK = 1e10  # at most so many multiplications: about a second
 BLOCK = 512
-LOOKED_AT = 300  # pairs, those that stand out most: for them alone the exact numbers are made
-COPIED = 0.7  # weights are best against one who takes over so much; any tell the truth
-BINS, WIDTH = 2000, 0.05  # of the evidence that a pair could give
+LOOKED_AT = 300  # pairs that stand out most: only these are tested exactly
+COPIED = 0.7  # weights are best against a copier of this share; any weights are valid
+BINS, WIDTH = 2000, 0.05  # number and width of bins of the evidence that a pair could give
 FINE = 4  # steps of a weight to a factor e
 
 Ints = NDArray[np.int64]
@@ -30,10 +30,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pair:
-    """Of questions that ``both`` are wrong on, ``same`` have the same answer.
+    """Two workers: of questions that ``both`` are wrong on, ``same`` have the same answer.
 
     expected  by chance
-    chance  of finding any such pair in the whole pool, if nobody shares
+    chance    probability of any such pair in the whole pool, if no worker shares
     """
 
     one: int
@@ -48,7 +48,7 @@ class Pair:
 class _WrongAnswers:
     """Wrong answers on telling questions; all but ``agree`` are (answers,), numbered from 0.
 
-    agree  (questions,) how likely two who are wrong agree
+    agree  (questions,) probability that two wrong workers agree
     """
 
     workers: Ints
@@ -60,13 +60,14 @@ class _WrongAnswers:
 def identical_errors(
     workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, rate: float
 ) -> list[Pair]:
-    """The pairs that stand out, the most striking first.
+    """Return the pairs that stand out, the most striking first.
 
     workers, questions  (w,) numbers from 0, each pair at most once: of wrong answers only
-    answers             (w,) numbers, equal where the same was answered to the same question
-    rate                probability at most that any pair is named where nobody shares
+    answers             (w,) numbers, equal if the same was answered to the same question
+    rate                probability at most that any pair is reported if no worker shares
 
-    Work is bounded: of a large pool those are compared whose wrong answers say most.
+    Work is bounded: of a large pool the workers with the most evidence in their wrong answers are
+    compared.
     """
     return compare(workers, questions, answers, rate)[0]
 
@@ -74,7 +75,7 @@ def identical_errors(
 def compare(
     workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, rate: float
 ) -> tuple[list[Pair], Ints]:
-    """Return the pairs of ``identical``, and (BINS,) pairs by the evidence they could give."""
+    """Return the pairs of ``identical_errors``, and (BINS,) pairs by possible evidence."""
     wrong = _informative_errors(
         *(np.asarray(each, np.int64) for each in (workers, questions, answers))
     )
@@ -90,7 +91,7 @@ def compare(
     weights = _integer_weights(wrong.agree)
     chance = _tail_probability(same @ weights, both, weights, wrong.agree)
     chance *= pairs_to_reckon_with(able, rate)
-    found = [
+    pairs = [
         Pair(
             int(chosen[ones[i]]),
             int(chosen[others[i]]),
@@ -102,30 +103,31 @@ def compare(
         for i in np.argsort(chance, kind="stable")
         if chance[i] <= rate
     ]
-    return found, able
+    return pairs, able
 
 
 def _informative_errors(workers: Ints, questions: Ints, answers: Ints) -> _WrongAnswers:
-    """Numbered anew, without the questions on which agreeing says little, or nobody agrees."""
-    named, questions = np.unique(questions, return_inverse=True)
+    """Renumber the errors without questions on which agreement says little, or is impossible."""
+    numbers, questions = np.unique(questions, return_inverse=True)
     keys, kinds, many = np.unique(
         np.stack([questions, answers]), axis=1, return_inverse=True, return_counts=True
     )
-    wrong = np.bincount(questions, minlength=named.size).astype(float)
-    alike = np.bincount(keys[0], many * (many - 1.0), named.size)
+    wrong = np.bincount(questions, minlength=numbers.size).astype(float)
+    alike = np.bincount(keys[0], many * (many - 1.0), numbers.size)
     agree = alike / np.maximum(wrong * (wrong - 1), 1)
     telling = (agree > 0) & (agree <= TELLING)
-    kept = telling[questions]
+    rows = telling[questions]
     number = np.cumsum(telling) - 1
     return _WrongAnswers(
-        workers[kept], number[questions[kept]], kinds.ravel()[kept], agree[telling]
+        workers[rows], number[questions[rows]], kinds.ravel()[rows], agree[telling]
     )
 
 
 def _comparable_workers(wrong: _WrongAnswers, rate: float) -> Ints:
-    """The workers who are wrong often enough to stand out; those of whom that says most, if many.
+    """Return the workers that are wrong often enough to stand out; of many, those with most
+    evidence.
 
-    Two who agree wherever one of them is wrong come to the product of that one's probabilities and
+    Two that agree wherever one of them is wrong come to the product of that one's probabilities and
     no lower.
     """
     evidence = np.bincount(wrong.workers, -np.log(wrong.agree[wrong.questions]))
@@ -137,7 +139,9 @@ def _comparable_workers(wrong: _WrongAnswers, rate: float) -> Ints:
 def _error_tables(
     wrong: _WrongAnswers, chosen: Ints
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """(chosen, wrong answers) who gave which, and (chosen, questions) who was wrong on which."""
+    """Return (chosen, wrong answers) flags of answers given, and (chosen, questions) of questions
+    failed.
+    """
     place = np.full(wrong.workers.max() + 1, -1)
     place[chosen] = np.arange(chosen.size)
     here = place[wrong.workers] >= 0
@@ -153,7 +157,7 @@ def _error_tables(
 def _striking_pairs(
     gave: NDArray[np.float32], was_wrong: NDArray[np.float32], agree: Floats
 ) -> tuple[Ints, Ints, Ints]:
-    """The pairs that agree most beyond chance, in standard deviations, and (BINS,) all by evidence.
+    """Return the pairs that agree most beyond chance, in deviations, and (BINS,) all by evidence.
 
     Block by block, because there are many.
     """
@@ -169,16 +173,16 @@ def _striking_pairs(
         able += np.bincount(bins, minlength=BINS)
         beyond = gave[rows] @ gave[start:].T - expected[rows] @ rest
         beyond /= np.sqrt(np.maximum(spread[rows] @ rest, 1e-3))
-        one, other = np.nonzero((beyond > 2) & upper)
-        found = (beyond[one, other].astype(float), one + start, other + start)
-        best = tuple(np.concatenate(both) for both in zip(best, found, strict=True))  # type: ignore
+        row, column = np.nonzero((beyond > 2) & upper)
+        striking = (beyond[row, column].astype(float), row + start, column + start)
+        best = tuple(np.concatenate(both) for both in zip(best, striking, strict=True))  # type: ignore
         top = np.argsort(-best[0], kind="stable")[:LOOKED_AT]
         best = (best[0][top], best[1][top], best[2][top])
     return best[1], best[2], able
 
 
 def pairs_to_reckon_with(able: Ints, rate: float) -> float:
-    """How many pairs could stand out: the others count for nothing. Tarone, Biometrics 46 (1990).
+    """Return how many pairs could stand out; the others do not count. Tarone, Biometrics 46 (1990).
 
     able  (BINS,) pairs by the evidence there would be if they agreed wherever both are wrong
     """
@@ -191,18 +195,18 @@ def pairs_to_reckon_with(able: Ints, rate: float) -> float:
 def _agreeing_errors(
     wrong: _WrongAnswers, chosen: Ints, ones: Ints, others: Ints
 ) -> NDArray[np.bool_]:
-    """(pairs, questions) whether both are wrong in the same way."""
-    said = np.full((chosen.size, wrong.agree.size), -1)
+    """Return (pairs, questions) flags: True if both are wrong in the same way."""
+    answer = np.full((chosen.size, wrong.agree.size), -1)
     place = np.full(wrong.workers.max() + 1, -1)
     place[chosen] = np.arange(chosen.size)
-    here = place[wrong.workers] >= 0
-    said[place[wrong.workers[here]], wrong.questions[here]] = wrong.answers[here]
-    agreed: NDArray[np.bool_] = (said[ones] == said[others]) & (said[ones] >= 0)
+    rows = place[wrong.workers] >= 0
+    answer[place[wrong.workers[rows]], wrong.questions[rows]] = wrong.answers[rows]
+    agreed: NDArray[np.bool_] = (answer[ones] == answer[others]) & (answer[ones] >= 0)
     return agreed
 
 
 def _integer_weights(agree: Floats) -> Ints:
-    """Whole numbers, so that the law of their sum is found exactly."""
+    """Return the weights as whole numbers, so that the law of their sum is exact."""
     gain = np.log((COPIED + (1 - COPIED) * agree) / agree) - np.log(1 - COPIED)
     whole: Ints = np.maximum(1, np.round(FINE * gain)).astype(np.int64)
     return whole
@@ -211,9 +215,9 @@ def _integer_weights(agree: Floats) -> Ints:
 def _tail_probability(
     reached: Ints, both: NDArray[np.bool_], weights: Ints, agree: Floats
 ) -> Floats:
-    """(pairs,) the probability of a sum of weights so great: of unequal coin tosses."""
+    """Return (pairs,) the probability of a sum of weights so great: of unequal coin tosses."""
     most = int(reached.max(initial=0))
-    # law[i, j]: j is still lacking to what the pair reached; at 0 it is reached, and stays so.
+    # law[i, j]: probability that j is still lacking to the pair's sum; 0 is absorbing.
     law = np.zeros((reached.size, most + 1))
     law[np.arange(reached.size), reached] = 1
     for question in np.flatnonzero(both.any(axis=0)):

@@ -1,10 +1,10 @@
-"""A worker who is right much oftener from some answer on: a change point, by an exact test.
+"""Jumps: a worker that is right much more often from some answer on; an exact change-point test.
 
-Each worker meets the questions in an order of its own, so with nothing changed any order of the
-same right and wrong answers is as likely, however hard the questions are. Looked at are the first
-16, 24, 32, ... answers, whether or not the worker is asked on: what an algorithm does later changes
-nothing about these, so the stated rate holds whatever decides whom to ask, and at all looks of a
-run together.
+Each worker meets the questions in an order of its own, so without a change any order of the same
+right and wrong answers is equally likely, however hard the questions are. The test looks at the
+first 16, 24, 32, ... answers, even if the worker is asked on: an algorithm's later choices change
+nothing about these, so the stated rate holds for any rule of asking, and for all looks of a run
+together.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Jump:
-    """Right were ``before`` of the first ``split`` answers, and ``after`` of the others.
+    """A worker's jump: ``before`` of the first ``split`` answers were right, ``after`` of the
+    others.
 
     answers  how many of the worker's were looked at
-    chance  of finding any such jump in the whole pool, if nothing changes for anybody
+    chance   probability of any such jump in the whole pool, if no worker changes
     """
 
     worker: int
@@ -38,60 +39,62 @@ class Jump:
 def find_jumps(
     workers: ArrayLike, right: ArrayLike, everybody: int, most: int, rate: float
 ) -> list[Jump]:
-    """The workers with a jump upwards, the most striking first, each once.
+    """Return the workers with a jump upwards, the most striking first, each once.
 
     workers    (a,) numbers from 0; the answers of each stand in the order asked
     right      (a,) 0 or 1
-    everybody  how many workers there are, with those of whom there is no answer yet
+    everybody  number of workers, including those without an answer yet
     most       answers that one worker can give at most
-    rate       probability at most that anybody is named where nothing changes
+    rate       probability at most that any worker is reported if none changes
     """
     workers, right = np.asarray(workers, np.int64), np.asarray(right, np.int64)
     order = np.argsort(workers, kind="stable")
     workers, right = workers[order], right[order]
     lengths = [length for length in LENGTHS if length <= most]
     tried = everybody * len(lengths)
-    found: dict[int, Jump] = {}
+    jumps: dict[int, Jump] = {}
     for length in lengths:
         who, rows = _first_answers(workers, right, length)
         for jump in _jumps_of_length(who, rows, tried, rate):
-            known = found.get(jump.worker)
-            if known is None or jump.chance < known.chance:
-                found[jump.worker] = jump
-    return sorted(found.values(), key=lambda jump: (jump.chance, jump.worker))
+            earlier = jumps.get(jump.worker)
+            if earlier is None or jump.chance < earlier.chance:
+                jumps[jump.worker] = jump
+    return sorted(jumps.values(), key=lambda jump: (jump.chance, jump.worker))
 
 
 def _first_answers(workers: Ints, right: Ints, length: int) -> tuple[Ints, Ints]:
-    """(w,) who has so many answers, and (w, length) the first of them."""
+    """Return (w,) the workers with so many answers, and (w, length) the first of them."""
     who, first, many = np.unique(workers, return_index=True, return_counts=True)
     enough = many >= length
     return who[enough], right[first[enough][:, None] + np.arange(length)]
 
 
 def _jumps_of_length(who: Ints, rows: Ints, tried: int, rate: float) -> list[Jump]:
-    """Those with as many right answers in all have the same law, and are looked at together."""
-    found = []
+    """Return the jumps at this length; workers with equal numbers of right answers share a law."""
+    jumps = []
     totals = rows.sum(axis=1)
     length = rows.shape[1]
     for total in np.unique(totals[(totals > 0) & (totals < length)]).tolist():
-        own = np.flatnonzero(totals == total)
+        members = np.flatnonzero(totals == total)
         few = _few_before(length, total)
-        so_far = rows[own].cumsum(axis=1)[:, :-1]
+        so_far = rows[members].cumsum(axis=1)[:, :-1]
         tails = few[np.arange(length - 1), so_far]
         least = tails.min(axis=1)
-        # The exact chance is no less than that of the split alone, so this passes over nobody.
+        # The exact chance is no less than that of the split alone, so no worker is missed.
         for i in np.flatnonzero(least * tried <= rate):
             chance = _chance_of_any_split(few, float(least[i])) * tried
             if chance <= rate:
                 split = int(tails[i].argmin()) + 1
                 before = int(so_far[i, split - 1])
-                found.append(Jump(int(who[own[i]]), length, split, before, total - before, chance))
-    return found
+                jumps.append(
+                    Jump(int(who[members[i]]), length, split, before, total - before, chance)
+                )
+    return jumps
 
 
 def _few_before(length: int, total: int) -> Floats:
-    """(length - 1, total + 1) at [t - 1, s]: how likely at most s of ``total`` right answers are
-    among the first t: hypergeometric.
+    """Return (length - 1, total + 1) at [t - 1, s]: the hypergeometric probability that at most s
+    of ``total`` right answers are among the first t.
     """
     first = np.arange(1, length)[:, None]
     right = np.arange(total + 1)[None, :]
@@ -110,9 +113,9 @@ def _log_choose(n: Ints, k: Ints) -> Floats:
 
 
 def _chance_of_any_split(few: Floats, least: float) -> float:
-    """How likely some split of a random order has a tail of ``least`` or less.
+    """Return the probability that some split of a random order has a tail of ``least`` or less.
 
-    Of a random order, walked answer by answer: what has come that low stays there.
+    A random order is walked answer by answer; mass that has come that low stays there.
     """
     length, total = few.shape[0] + 1, few.shape[1] - 1
     right = np.arange(total + 1)

@@ -1,9 +1,10 @@
-"""How often the tests of this package would notice workers who share, given a run's own answers.
+"""Power of the tests of this package: how often they would notice sharing, given a run's own
+answers.
 
 Sharing is planted in the recorded answers of randomly drawn workers, and the share of cases that a
 test reports is the power of that test for this run. Both scenarios are the easiest to detect of
-their kind, so real sharing is noticed less often. A worker who has known the correct answers from
-the start is not simulated: right answers alone leave no sign, so the power is that of chance.
+their kind, so real sharing is noticed less often. A worker that had the correct answers from the
+start is not simulated: right answers alone leave no sign, so the power is that of chance.
 """
 
 import numpy as np
@@ -21,42 +22,43 @@ Ints = NDArray[np.int64]
 def copying_power(
     workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, able: Ints, rate: float
 ) -> float:
-    """Return how often ``identical`` would report a worker who copies all answers of another.
+    """Return how often ``identical_errors`` would report a worker that copies all answers of
+    another.
 
     workers, questions  (a,) numbers from 0, each pair at most once
-    answers             (a,) which wrong answer was given, numbers from 0; -1 for a right one
+    answers             (a,) number of the wrong answer given, from 0; -1 for a right one
     able                (BINS,) pairs by their evidence, as ``compare`` returns them
-    rate                as in ``identical``
+    rate                as in ``identical_errors``
 
     A copier agrees with the source wherever the source is wrong and both were asked. The exact
     probability of that by chance is the product over these questions of how likely two wrong
     answers agree, counted after copying. Returns 0.0 with fewer than two workers.
     """
     asked, number = np.asarray(questions, np.int64), np.asarray(answers, np.int64)
-    known, who = np.unique(np.asarray(workers, np.int64), return_inverse=True)
-    if known.size < 2:
+    ids, numbers = np.unique(np.asarray(workers, np.int64), return_inverse=True)
+    if ids.size < 2:
         return 0.0
-    crowd = _Crowd(who, asked, number)
-    drawn = _drawn_pairs(known.size).tolist()
-    return float(np.mean([_stands_out(crowd.copied(*pair), able, rate) for pair in drawn]))
+    crowd = _Crowd(numbers, asked, number)
+    drawn = _drawn_pairs(ids.size).tolist()
+    return float(np.mean([_is_reported(crowd.copied(*pair), able, rate) for pair in drawn]))
 
 
-def _stands_out(chance: float, able: Ints, rate: float) -> bool:
-    """Return whether a pair that agrees wherever it can is reported among the others."""
+def _is_reported(chance: float, able: Ints, rate: float) -> bool:
+    """Return True if a pair that agrees wherever it can is reported among the others."""
     with_it = able.copy()
     with_it[min(int(-np.log(chance) / WIDTH), BINS - 1)] += 1
     return chance * pairs_to_reckon_with(with_it, rate) <= rate
 
 
 def _drawn_pairs(size: int) -> Ints:
-    """(CASES, 2) different workers: a source and a copier."""
+    """Return (CASES, 2) different workers: a source and a copier."""
     rng = np.random.default_rng(SEED)
     source = rng.integers(size, size=CASES)
     return np.stack([source, (source + rng.integers(1, size, CASES)) % size], axis=1)
 
 
 class _Crowd:
-    """Counted answers by worker and by question."""
+    """The counted answers by worker and by question."""
 
     def __init__(self, workers: Ints, questions: Ints, answers: Ints) -> None:
         self.by_worker: list[dict[int, int]] = [{} for _ in range(int(workers.max()) + 1)]
@@ -93,19 +95,20 @@ class _Crowd:
 def leaked_power(
     workers: ArrayLike, right: ArrayLike, everybody: int, most: int, rate: float
 ) -> float:
-    """Return how often ``jumps`` would report a worker who gets the correct answers on the way.
+    """Return how often ``find_jumps`` would report a worker that gets the correct answers on the
+    way.
 
-    The arguments are those of ``jumps``. The workers drawn keep their own answers up to a point
-    that is uniform over their answers, and are right from there on.
+    The arguments are those of ``find_jumps``. The workers drawn keep their own answers up to a
+    point that is uniform over their answers, and are right from there on.
     """
-    who, right = np.asarray(workers, np.int64), np.asarray(right, np.int64)
-    order = np.argsort(who, kind="stable")
+    numbers, right = np.asarray(workers, np.int64), np.asarray(right, np.int64)
+    order = np.argsort(numbers, kind="stable")
     right = right[order]
-    known, first, many = np.unique(who[order], return_index=True, return_counts=True)
-    if not known.size:
+    ids, first, many = np.unique(numbers[order], return_index=True, return_counts=True)
+    if not ids.size:
         return 0.0
     rng = np.random.default_rng(SEED)
-    drawn = rng.integers(known.size, size=CASES)
+    drawn = rng.integers(ids.size, size=CASES)
     planted = np.concatenate([_leak(right[first[i] : first[i] + many[i]], rng) for i in drawn])
     cases = np.repeat(np.arange(CASES), many[drawn])
     return len(find_jumps(cases, planted, everybody, most, rate)) / CASES

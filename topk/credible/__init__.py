@@ -1,4 +1,4 @@
-"""``credible``: a population fitted to the pool, and a promise on average over such pools."""
+"""``credible``: a population fitted to the pool, and a guarantee on average over such pools."""
 
 from .goodness_of_fit import DOUBT
 from .means import posterior_means

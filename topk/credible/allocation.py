@@ -1,4 +1,4 @@
-"""To whom a number of questions goes."""
+"""Allocation of a number of questions to workers."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from .grid import Floats
 from .posterior import Counts
 from .posterior_risk import PosteriorRisk
 
-PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
-FITS = 0.9  # of a batch must find hands that are not full
+PARTS = 8  # a batch is shared out in so many parts, each seeing the earlier ones
+FITS = 0.9  # least share of a batch for which workers have room
 EXPLORE = 1e-4  # added to P(on the wrong side), so that no worker is forgotten
 LEAST_KNOWN = 0.1
 POWER = 1.5
@@ -18,12 +18,12 @@ EVEN_FROM, EVENER = 0.35, 1.5  # P(two groups) above which the power falls, and 
 
 @dataclass(frozen=True)
 class AnswerValue:
-    """What an answer of each worker is good for; arrays are (n,).
+    """The value of an answer of each worker; arrays are (n,).
 
     noise  variance of an answer
-    known  how many answers what is known of the worker is worth
+    known  worth of the present knowledge of the worker, in answers
     wrong  P(on the wrong side of the border)
-    power  of the use that questions are in proportion to: the less, the more evenly they spread
+    power  of the use to which questions are proportional: the less, the more evenly they spread
     """
 
     noise: Floats
@@ -32,7 +32,7 @@ class AnswerValue:
     power: float = POWER
 
     @classmethod
-    def of(cls, risk: PosteriorRisk) -> "AnswerValue":
+    def build(cls, risk: PosteriorRisk) -> "AnswerValue":
         feared, group = risk.feared, risk.posterior.group
         noise = feared.mean * (1 - feared.mean)
         known = np.maximum(noise / feared.variance - 1, LEAST_KNOWN)
@@ -41,18 +41,21 @@ class AnswerValue:
         return cls(noise[group], known[group], wrong, power_at(risk.posterior.draws.two_groups))
 
     def after(self, answers: Counts) -> Floats:
-        """(n,) where so many more answers are given: (P(on the wrong side) x variance) ** power.
+        """Return (n,) the use after so many more answers: (P(on the wrong side) x variance) **
+        power.
 
-        A worker of mean m known as well as after s answers has variance m (1 - m) / (s + 1).
+        The accuracy of a worker of mean m, known as well as after s answers, has variance m (1 - m)
+        / (s + 1).
         """
         result: Floats = (self.wrong * self.noise / (self.known + answers + 1)) ** self.power
         return result
 
 
 def power_at(two_groups: float) -> float:
-    """0.5 to 1.5: the likelier two groups (0 to 1), the more evenly the questions are spread.
+    """Return 0.5 to 1.5: the likelier two groups (0 to 1), the more evenly the questions are
+    spread.
 
-    Where many are alike, those who were lucky would get nearly all of them.
+    If many workers are alike, the lucky ones would otherwise get nearly all questions.
     """
     return POWER - EVENER * max(0.0, two_groups - EVEN_FROM)
 
@@ -60,25 +63,27 @@ def power_at(two_groups: float) -> float:
 def share_out(
     left: int, use: AnswerValue, out: Counts, room: Counts, rng: np.random.Generator
 ) -> Counts:
-    """(n,) at most ``left`` questions, drawn in proportion to their use.
+    """Return (n,) at most ``left`` questions, drawn in proportion to their use.
 
-    What is out counts as answered. What falls to workers whose hands are full is not given to
-    others, who are of less use; and when much would fall to them, fewer are asked altogether.
+    Outstanding questions count as answered. The share of workers without room is not given to
+    others, whose use is less; and if that share is large, fewer questions are asked altogether.
     """
     willing = (room > 0) | (out > 0)
     given = np.zeros_like(out)
-    if not willing.any():  # nobody has a question left
+    if not willing.any():  # no worker has a question left
         return given
     for part in _split_slots(_fitting_slots(left, use.after(out) * willing, room)):
-        wanted = use.after(out + given) * willing
-        # One by one: numpy's multinomial draws others where a last bit carries a share past a half.
-        got = np.bincount(rng.choice(out.size, part, p=wanted / wanted.sum()), minlength=out.size)
-        given += np.minimum(got, room - given)
+        weights = use.after(out + given) * willing
+        # One by one: numpy's multinomial draws differently if a last bit carries a share past 1/2.
+        drawn = np.bincount(
+            rng.choice(out.size, part, p=weights / weights.sum()), minlength=out.size
+        )
+        given += np.minimum(drawn, room - given)
     return given
 
 
 def _fitting_slots(slots: int, use: Floats, room: Counts) -> int:
-    """The most slots, in steps of a fifth, of which the hands take FITS."""
+    """Return the most slots, in steps of a fifth, of which the workers' room takes FITS."""
     share = use / use.sum()
     while slots > 1 and np.minimum(share * slots, room).sum() < FITS * slots:
         slots = int(slots * 0.8)
@@ -86,6 +91,6 @@ def _fitting_slots(slots: int, use: Floats, room: Counts) -> int:
 
 
 def _split_slots(slots: int) -> list[int]:
-    """As even as can be, at most PARTS of them."""
+    """Return at most PARTS parts, as equal as possible."""
     parts = min(PARTS, slots)
     return [slots // parts + (part < slots % parts) for part in range(parts)]

@@ -1,9 +1,10 @@
-"""Does the fitted population look like what was observed?
+"""Goodness of fit: a test of the fitted population against the observed answers.
 
-Twice the log of how much likelier the answers are under the bent population than under a plain
-Beta, against a chi-square of as many degrees of freedom as there are bends. The likelihood does not
-care how workers were chosen for testing, so adaptive answer counts do no harm. Replicating tallies
-at the observed counts would be wrong here: the counts depend on the answers.
+The statistic is twice the log of how much likelier the answers are under the bent population than
+under a plain Beta, against a chi-square of as many degrees of freedom as there are bends. The
+likelihood does not depend on how workers were chosen for testing, so adaptive answer counts do no
+harm. Replicating tallies at the observed counts would be wrong here: the counts depend on the
+answers.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from math import exp
 from .grid import BENDS
 from .population import Population
 
-DOUBT = 0.05  # p-values below it are warned of
+DOUBT = 0.05  # smaller p-values cause a warning
 FEW = 5  # effective draws: bells fall below it in 0 to 6 % of runs at the stop
 
 ODD = (
@@ -28,9 +29,11 @@ HARD_TO_FIT = (
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
-    """statistic  0 or more; large when one bell of workers does not explain the answers
-    p_value    how often it would be so large if one bell were the truth
-    sentence   for a person; empty when there is nothing to warn of
+    """The result of the test.
+
+    statistic  0 or more; large if one bell of workers does not explain the answers
+    p_value    probability of a statistic so large if one bell were the truth
+    sentence   a warning for users; empty if there is none
     """
 
     statistic: float
@@ -38,8 +41,8 @@ class GoodnessOfFit:
     sentence: str
 
     @classmethod
-    def of(cls, bent: Population, effective: float) -> "GoodnessOfFit":
-        """The check of a fitted population, whose draws are worth so many independent ones."""
+    def build(cls, bent: Population, effective: float) -> "GoodnessOfFit":
+        """Test a fitted population whose draws are worth ``effective`` independent ones."""
         plain = Population(bent.grid, bent.prior.unbent(), *bent.tallies)
         statistic = max(2 * (_best_likelihood(bent) - _best_likelihood(plain)), 0.0)
         p_value = chi_square_tail(statistic)
@@ -48,13 +51,13 @@ class GoodnessOfFit:
 
 
 def _best_likelihood(population: Population) -> float:
-    """The log-likelihood of the likeliest population."""
+    """Return the log-likelihood of the likeliest population."""
     cells = population.grid.density(population.mode[None])
     return float(population.log_likelihood(population.fit(cells))[0])
 
 
 def chi_square_tail(x: float) -> float:
-    """P(chi-square of BENDS degrees > x): a Poisson sum, because BENDS is even."""
+    """Return P(chi-square of BENDS degrees > x): a Poisson sum, because BENDS is even."""
     term = total = 1.0
     for j in range(1, BENDS // 2):
         term *= x / 2 / j

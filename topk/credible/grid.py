@@ -1,4 +1,4 @@
-"""The cells of accuracy over which all is summed, and the densities that live on them."""
+"""The cells of accuracy over which integrals are summed, and the densities on them."""
 
 from functools import lru_cache
 from math import sqrt
@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-FIRST_BEND, LAST_BEND = 3, 8  # lower bends are the Beta's own business
+FIRST_BEND, LAST_BEND = 3, 8  # the Beta itself covers lower bends
 BENDS = LAST_BEND - FIRST_BEND + 1
 COARSEST, FINEST = 100, 400
 
-# Row by row, where numpy goes through all rows once for each operation. Sums may be added up in any
-# order, and no number is nan: else they could not be found by vector instructions.
+# Row by row, because numpy goes through all rows once for each operation. Sums may be added up in
+# any order, and no number is nan: otherwise the compiler could not use vector instructions.
 compiled = njit(cache=True, error_model="numpy", fastmath={"reassoc", "nnan", "nsz", "contract"})
 
 
 class Grid:
-    """Cells of equal width in phi, where a proportion of N answers spreads by 1 / (2 sqrt N)."""
+    """Cells of equal width in phi, where a proportion of N answers has deviation 1 / (2 sqrt N)."""
 
     def __init__(self, cells: int) -> None:
         phi = (np.arange(cells) + 0.5) * np.pi / 2 / cells
@@ -28,12 +28,12 @@ class Grid:
         self.log_p: Floats = 2 * np.log(np.sin(phi))
         self.log_q: Floats = 2 * np.log(np.cos(phi))
         self.bends: Floats = np.cos(2 * np.arange(FIRST_BEND, LAST_BEND + 1)[:, None] * phi)
-        # The log of a density is linear in (a, b, c): these are its slopes, and what is left.
+        # The log of a density is linear in (a, b, c): these are its slopes, and its constant.
         self.basis: Floats = np.vstack([self.log_p, self.log_q, self.bends])
         self.flat: Floats = np.log(np.diff(self.edges)) - self.log_p - self.log_q
 
     def density(self, x: Floats) -> Floats:
-        """(R, M) cell probabilities of the populations (R, P)."""
+        """Return (R, M) cell probabilities of the populations (R, P)."""
         mean, conc = 1 / (1 + np.exp(-x[:, 0])), np.exp(x[:, 1])
         linear = x.copy()
         linear[:, 0], linear[:, 1] = mean * conc, (1 - mean) * conc
@@ -44,7 +44,7 @@ class Grid:
         return cells
 
     def likelihood(self, right: Floats, answers: Floats) -> Floats:
-        """(G, M) of tallies (G,), each row scaled to a largest value of 1."""
+        """Return (G, M) likelihoods of tallies (G,), each row scaled to a largest value of 1."""
         logs = np.outer(right, self.log_p) + np.outer(answers - right, self.log_q)
         logs -= logs.max(1, keepdims=True)
         result: Floats = np.exp(logs, out=logs)
@@ -52,7 +52,7 @@ class Grid:
 
 
 def grid_for(answers: int) -> Grid:
-    """Fine enough for workers of fewer than so many answers each."""
+    """Return a grid fine enough for workers of fewer than so many answers each."""
     return _grid(min(max(int(4 * sqrt(answers)), COARSEST), FINEST))
 
 

@@ -1,9 +1,8 @@
 """Populations of two groups, which few answers a worker cannot tell from a bell.
 
-Where just the k best stand apart (*a hidden gap*), a bell through both groups thinks that a wrong
-choice costs next to nothing. Where all are equal, or all but a few, a bell thinks that something is
-at stake between equals (*ties*). Each kind has a share of the prior; which of its populations could
-have given these answers is found by trying all of them.
+If just the k best stand apart (*a hidden gap*), a bell through both groups makes a wrong choice
+look nearly free. If all are equal, or all but a few, a bell assumes differences between equals
+(*ties*). Each kind has a share of the prior; all of its populations are tried against the answers.
 """
 
 from dataclasses import dataclass
@@ -43,34 +42,34 @@ class Groups:
     log_mass: Floats
 
     def fit(self, like: Floats) -> Floats:
-        """(R, G) each tally's probability under each of them; ``like`` is (G, M)."""
+        """Return (R, G) each tally's probability under each of them; ``like`` is (G, M)."""
         result: Floats = _fit_pairs(
             np.ascontiguousarray(like.T), self.upper, self.lower, self.share
         )
         return result
 
     def log_posterior(self, fit: Floats, workers: Floats) -> Floats:
-        """(R,) up to a constant, given tallies that so many workers have."""
+        """Return (R,) log posteriors up to a constant, given tallies that so many workers have."""
         result: Floats = self.log_mass + np.log(fit) @ workers
         return result
 
     def cells(self, rows: Cells, size: int) -> Floats:
-        """(rows, size) cell probabilities of some of them."""
-        cells, each = np.zeros((rows.size, size)), np.arange(rows.size)
-        cells[each, self.upper[rows]] = self.share[rows]
-        cells[each, self.lower[rows]] += 1 - self.share[rows]
+        """Return (rows, size) cell probabilities of some of them."""
+        cells, row = np.zeros((rows.size, size)), np.arange(rows.size)
+        cells[row, self.upper[rows]] = self.share[rows]
+        cells[row, self.lower[rows]] += 1 - self.share[rows]
         return cells
 
 
 @lru_cache(8)
 def two_group_populations(grid: Grid, n: int, k: int) -> Groups:
-    """All that are considered of a pool of n workers, the k best of which are wanted."""
+    """Return all populations considered for a pool of n workers, the k best of which are wanted."""
     fine, coarse = _accuracy_cells(grid, FINE), _accuracy_cells(grid, COARSE)
     gaps = _cell_pairs(grid, fine, *GAPS)
-    apart = _cell_pairs(grid, coarse, APART, 1)
+    ties = _cell_pairs(grid, coarse, APART, 1)
     kinds = [(GAP_MASS, gaps, k / n), (EQUAL_MASS, np.stack([fine, fine]), 1.0)]
     shares = [share * k / n for share in TIE_SHARES if 1 <= share * k < n]
-    kinds += [(TIE_MASS / len(TIE_SHARES), apart, share) for share in shares]
+    kinds += [(TIE_MASS / len(TIE_SHARES), ties, share) for share in shares]
     upper, lower = np.hstack([pairs for _, pairs, _ in kinds])
     sizes = [pairs.shape[1] for _, pairs, _ in kinds]
     mass = [mass / max(size, 1) for (mass, _, _), size in zip(kinds, sizes, strict=True)]
@@ -79,14 +78,14 @@ def two_group_populations(grid: Grid, n: int, k: int) -> Groups:
 
 
 def _accuracy_cells(grid: Grid, number: int) -> Cells:
-    """About so many cells, evenly spread."""
+    """Return about so many cells, evenly spread."""
     phi = np.linspace(np.arcsin(LOWEST**0.5), np.arcsin(HIGHEST**0.5), number)
     result: Cells = np.unique(np.searchsorted(grid.theta, np.sin(phi) ** 2))
     return result
 
 
 def _cell_pairs(grid: Grid, cells: Cells, least: float, most: float) -> Cells:
-    """(2, R) upper and lower of these cells, whose accuracies are so far apart."""
+    """Return (2, R) upper and lower of these cells, whose accuracies are so far apart."""
     apart = grid.theta[cells] - grid.theta[cells, None]
     lower, upper = np.nonzero((apart >= least) & (apart <= most))
     return np.stack([cells[upper], cells[lower]])
@@ -94,7 +93,7 @@ def _cell_pairs(grid: Grid, cells: Cells, least: float, most: float) -> Cells:
 
 @compiled
 def _fit_pairs(like, upper, lower, share):  # type: ignore[no-untyped-def]
-    """(R, G) each tally's probability under each of them, more than 0; ``like`` is (M, G)."""
+    """Return (R, G) each tally's probability under each, more than 0; ``like`` is (M, G)."""
     result = np.empty((upper.size, like.shape[1]))
     for r in range(upper.size):
         one, other = like[upper[r]], like[lower[r]]

@@ -1,7 +1,7 @@
 """The likeliest population, by damped Newton steps.
 
-Compiled: every judgement climbs anew, in a handful of steps too small for numpy to be quick at.
-All is plain loops: one assignment of an array to another takes seconds to compile.
+Compiled: every judgement climbs anew, in a handful of steps too small for numpy to be quick. Plain
+loops only: one assignment of an array to another takes seconds to compile.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ TINY = 1e-300
 def climb_to_mode(like, workers, basis, flat, prior, x, curvature):  # type: ignore[no-untyped-def]
     """Move a population x (P,) to the mode of the posterior, and find its curvature (P, P) there.
 
-    like, workers  (G, M), (G,) the tallies' likelihood, and how many have each
+    like, workers  (G, M), (G,) the tallies' likelihood, and how many workers have each
     basis, flat    (P, M), (M,) of the grid
     prior          its centre (P,), its precision (P,) and the degrees of its bends
     """
@@ -47,7 +47,7 @@ def climb_to_mode(like, workers, basis, flat, prior, x, curvature):  # type: ign
 
 @compiled
 def log_posterior(x, like, workers, basis, flat, prior, w):  # type: ignore[no-untyped-def]
-    """Of a population (P,), up to a constant; its cells go to w (M,)."""
+    """Return the log posterior of a population (P,), up to a constant; set w (M,) to its cells."""
     cell_density(x, basis, flat, w)
     centre, precision, nu = prior
     total, bent = 0.0, 0.0
@@ -65,7 +65,7 @@ def log_posterior(x, like, workers, basis, flat, prior, w):  # type: ignore[no-u
 
 @compiled
 def cell_density(x, basis, flat, w):  # type: ignore[no-untyped-def]
-    """(M,) the cell probabilities of a population (P,)."""
+    """Set w (M,) to the cell probabilities of a population (P,)."""
     mean, conc = 1 / (1 + np.exp(-x[0])), np.exp(x[1])
     right, wrong = mean * conc, (1 - mean) * conc
     for m in range(w.size):
@@ -83,7 +83,7 @@ def cell_density(x, basis, flat, w):  # type: ignore[no-untyped-def]
 
 @compiled
 def log_slopes(x, basis, result):  # type: ignore[no-untyped-def]
-    """(P, M) d log g / d x of a population (P,), up to a constant a row."""
+    """Set result (P, M) to d log g / d x of a population (P,), up to a constant a row."""
     mean, conc = 1 / (1 + np.exp(-x[0])), np.exp(x[1])
     for m in range(basis.shape[1]):
         for j in range(2, x.size):
@@ -97,8 +97,9 @@ def log_slopes(x, basis, result):  # type: ignore[no-untyped-def]
 def _score_step(  # type: ignore[no-untyped-def]
     x, like, workers, basis, prior, w, tilts, slope, curvature
 ):
-    """(P,) the slope of the log posterior, and (P, P) its curvature: outer products of the scores
-    of the tallies, so always positive."""
+    """Set the slope (P,) of the log posterior, and its curvature (P, P): outer products of the
+    tallies' scores, so always positive.
+    """
     log_slopes(x, basis, tilts)
     score, mean = np.empty_like(x), np.empty_like(x)
     for j in range(x.size):
@@ -118,7 +119,9 @@ def _score_step(  # type: ignore[no-untyped-def]
 
 @compiled
 def _add_prior(x, prior, slope, curvature):  # type: ignore[no-untyped-def]
-    """What the prior does to both: the Gaussian that pulls as hard as it does at x."""
+    """Set slope and curvature to the prior's: of the Gaussian that pulls as hard as the prior does
+    at x.
+    """
     centre, precision, nu = prior
     bent = 0.0
     for j in range(2, x.size):
@@ -132,7 +135,7 @@ def _add_prior(x, prior, slope, curvature):  # type: ignore[no-untyped-def]
 
 @compiled
 def _newton_step(curvature, slope):  # type: ignore[no-untyped-def]
-    """Newton's, in the place of the slope, no longer than LONGEST: elimination, row by row."""
+    """Replace the slope by Newton's step, no longer than LONGEST: elimination, row by row."""
     size = slope.size
     for i in range(size):
         for j in range(i + 1, size):

@@ -1,4 +1,4 @@
-"""Where the border lies, and the first moments of what lies beyond it; compiled.
+"""The border, and the first moments of the mass beyond it; compiled.
 
 Cells are of accuracies, lowest first; w (R, M) are the cells of populations.
 """
@@ -10,7 +10,7 @@ from topk.compiled import compiled
 
 @compiled
 def reached_from_above(w, expected, wanted):  # type: ignore[no-untyped-def]
-    """(R,) the highest cell from which on w x expected, (R, M), sum up to what is wanted."""
+    """Return (R,) the highest cell from which on w x expected, (R, M), sums up to ``wanted``."""
     last = w.shape[1] - 1
     result = np.full(w.shape[0], last)
     for r in range(w.shape[0]):
@@ -25,8 +25,9 @@ def reached_from_above(w, expected, wanted):  # type: ignore[no-untyped-def]
 
 @compiled
 def mass_beyond(w, theta, borders, sign, begin, end):  # type: ignore[no-untyped-def]
-    """(3, R, end - begin) w x distance ** power of the cells above the border (sign 1), or below
-    (-1); 0 of the others."""
+    """Return (3, R, end - begin) w x distance ** power of the cells above the border (sign 1), or
+    below (-1); 0 for the others.
+    """
     result = np.empty((3, w.shape[0], end - begin))
     for r in range(w.shape[0]):
         border = theta[borders[r]]
@@ -41,11 +42,11 @@ def mass_beyond(w, theta, borders, sign, begin, end):  # type: ignore[no-untyped
 
 @compiled
 def sum_cumulants(sums, norm, workers):  # type: ignore[no-untyped-def]
-    """(3, R) mean, variance and third cumulant of a sum over workers.
+    """Return (3, R) mean, variance and third cumulant of a sum over workers.
 
     sums     (G, 3, R) of each group the first moments, times its norm
     norm     (G, R)
-    workers  (G,) how many there are
+    workers  (G,) number of workers in each
     """
     result = np.zeros((3, norm.shape[1]))
     for g in range(norm.shape[0]):

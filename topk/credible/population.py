@@ -1,4 +1,4 @@
-"""A crowd as a sample of a population: which populations could the tallies have come from?
+"""A smooth population, of which the crowd is a sample, and its posterior given the tallies.
 
 Accuracies are drawn from a density g over cells of equal width in phi = asin(sqrt(theta)), and
 
@@ -28,13 +28,13 @@ WIDE, NU = 1.5, 3.0  # proposals: Student t of NU degrees, WIDE times as wide as
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed of populations before any answer; the values were calibrated together.
+    """The prior of populations; the values were calibrated together.
 
     mean, mean_sd    of the logit of the Beta's mean: 0.62, and 0.08 to 0.97 within two sd
     conc, conc_sd    of the log of its concentration a + b
     bend_sd          scale of c_j: bend_sd * j ** -bend_decay
     bend_nu          c as a whole is Student t: small bends for most pools, large ones for odd pools
-    tallies          float64 (m, 3), of an earlier pool: right, answers, how many such workers
+    tallies          float64 (m, 3), of an earlier pool: right, answers, number of such workers
     """
 
     mean: float = 0.5
@@ -59,18 +59,20 @@ class Prior:
 
     @cached_property
     def log_scale(self) -> float:
-        """The log of what ``log_density`` leaves out, so that the density's integral is 1."""
+        """The log of the constant that ``log_density`` leaves out, so that the density's integral
+        is 1.
+        """
         normal = -log(2 * pi)
         student = lgamma((self.bend_nu + BENDS) / 2) - lgamma(self.bend_nu / 2)
         student -= BENDS / 2 * log(self.bend_nu * pi)
         return normal + student + 0.5 * float(np.log(self.precision).sum())
 
     def unbent(self) -> "Prior":
-        """The same with the bends nailed down: a plain Beta."""
+        """Return the prior with the bends fixed at 0: a plain Beta."""
         return replace(self, bend_sd=1e-3)
 
     def log_density(self, x: Floats) -> Floats:
-        """(R,) for populations (R, P), up to a constant."""
+        """Return (R,) log densities of populations (R, P), up to a constant."""
         off, nu = (x - self.centre) ** 2 * self.precision, self.bend_nu
         bent: Floats = 0.5 * (nu + BENDS) * np.log1p(off[:, 2:].sum(1) / nu)
         result: Floats = -0.5 * off[:, :2].sum(1) - bent
@@ -78,9 +80,9 @@ class Prior:
 
 
 def prior_from(option: dict[str, Any] | None) -> Prior:
-    """The prior that the option of ``summary`` stands for; the plain one for None.
+    """Return the prior of the option that ``Credible.summary`` made; the plain one for None.
 
-    Raises ProblemError when it is not such an option.
+    Raises ProblemError for an invalid option.
     """
     if option is None:
         return Prior()
@@ -103,14 +105,14 @@ def prior_from(option: dict[str, Any] | None) -> Prior:
 def prior_from_tallies(
     right: Floats, answers: NDArray[np.int64], worth: float = 20
 ) -> dict[str, Any]:
-    """What a later run over such workers may start from: the value of its option ``prior``.
+    """Return the option ``prior`` for a later run over such workers.
 
     right    (n,) right answers of each worker of the earlier run
     answers  (n,) answers
-    worth    how many workers the earlier run counts for in all; never more than it had
+    worth    number of workers for which the earlier run counts in all; never more than it had
     """
-    seen = answers > 0
-    rows, count = np.unique(np.c_[right, answers][seen], axis=0, return_counts=True)
+    tested = answers > 0
+    rows, count = np.unique(np.c_[right, answers][tested], axis=0, return_counts=True)
     return {"tallies": np.c_[rows, count].tolist(), "worth": worth}
 
 
@@ -119,7 +121,7 @@ class Population:
 
     tallies    the pool's own: right, answers, workers
     like       (G, M) the tallies' likelihood, the earlier pool's included
-    workers    (G,) how many have each
+    workers    (G,) number of workers with each
     mode       (P,) the likeliest population
     """
 
@@ -138,17 +140,20 @@ class Population:
         self.spread = np.asarray(np.linalg.inv(curvature), np.float64)
 
     def fit(self, cells: Floats) -> Floats:
-        """(G, R) each tally's probability under populations (R, M), as the likelihood is scaled."""
+        """Return (G, R) each tally's probability under populations (R, M), as the likelihood is
+        scaled.
+        """
         result: Floats = self.like @ cells.T
         return result
 
     def log_likelihood(self, fit: Floats) -> Floats:
-        """(R,) of populations that fit so (G, R)."""
+        """Return (R,) log-likelihoods of populations with this fit (G, R)."""
         result: Floats = self.workers @ np.log(np.maximum(fit, TINY))
         return result
 
     def draw(self, luck: "RandomDraws") -> tuple[Floats, Floats, Floats]:
-        """(R, M) populations around the mode, (G, R) their fit and (R,) the logs of their weights.
+        """Return (R, M) populations around the mode, (G, R) their fit and (R,) the logs of their
+        weights.
 
         The mean of the weights is the probability of the tallies, up to their scale.
         """
@@ -162,17 +167,17 @@ class Population:
 
 @dataclass(frozen=True)
 class RandomDraws:
-    """(R, P) draws z of a Student t of NU degrees, and (R,) the log of its density there."""
+    """Draws z (R, P) of a Student t of NU degrees, and (R,) the log of its density there."""
 
     z: Floats
     log_density: Floats
 
     @classmethod
-    def of(cls, seed: tuple[int, ...], size: int) -> "RandomDraws":
+    def draw(cls, seed: tuple[int, ...], size: int) -> "RandomDraws":
         rng, dim = np.random.default_rng(seed), 2 + BENDS
         z = rng.standard_normal((size, dim)) * np.sqrt(NU / rng.chisquare(NU, size))[:, None]
         scale = lgamma((NU + dim) / 2) - lgamma(NU / 2) - dim / 2 * log(NU * pi)
         return cls(z, scale - (NU + dim) / 2 * np.log1p((z**2).sum(1) / NU))
 
 
-luck = lru_cache(64)(RandomDraws.of)
+luck = lru_cache(64)(RandomDraws.draw)

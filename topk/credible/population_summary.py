@@ -1,4 +1,4 @@
-"""The fitted population in numbers that can be shown to a person."""
+"""The fitted population in numbers for display."""
 
 from math import sqrt
 
@@ -12,7 +12,7 @@ STEPS = 25  # of accuracy, in which the shares are given
 
 
 def summarise_population(posterior: Posterior, p_value: float) -> PopulationSummary:
-    """Averaged over the populations that the answers leave possible."""
+    """Return the average of the populations that the answers leave possible."""
     grid, draws = posterior.grid, posterior.draws
     cells = draws.weight @ draws.w
     mean = float(cells @ grid.theta)

@@ -1,4 +1,4 @@
-"""What the answers say about each worker, and about the regret of a choice, in closed form.
+"""The posterior of each worker, and of the regret of a choice, in closed form.
 
 Given the population the workers are independent, so that means, P(accuracy > t) and the moments of
 the regret's bound are sums over the grid's cells: matrix products of tallies x cells x populations.
@@ -32,11 +32,11 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Draws:
-    """Populations that may be this one.
+    """Populations that may be the pool's.
 
     w        (R, M) cell probabilities
     logs     (R,) logs of their posterior probabilities, up to a constant
-    random   (R,) whether they were drawn: the others are known
+    random   (R,) True if drawn: the others are enumerated
     norm     (G, R) each tally's probability under each, as the likelihood is scaled
     borders  (R,) int, the cell that k workers are expected to reach
     """
@@ -53,12 +53,12 @@ class Draws:
 
     @property
     def two_groups(self) -> float:
-        """The probability of those of two groups, which are known."""
+        """The probability of the populations of two groups, which are enumerated."""
         return float(self.weight[~self.random].sum())
 
     @property
     def effective(self) -> float:
-        """How many independent draws they are worth; what is known needs none."""
+        """The number of independent draws they are worth; enumerated ones need none."""
         return float(1 / max((self.weight[self.random] ** 2).sum(), LEAST_VARIANCE))
 
 
@@ -66,7 +66,7 @@ class Draws:
 class Bound:
     """A sum U that is at least the regret, under each population. Arrays are (R,).
 
-    rounds  how many times populations were drawn
+    rounds  number of times that populations were drawn
     """
 
     logs: Floats
@@ -76,8 +76,8 @@ class Bound:
     skew: Floats
     rounds: int = 1
 
-    def with_more(self, other: "Bound") -> "Bound":
-        """The same, knowing the populations of another round too."""
+    def merged(self, other: "Bound") -> "Bound":
+        """Return the bound with the populations of another round added."""
         return Bound(
             np.r_[self.logs, other.logs],
             np.r_[self.random, other.random],
@@ -89,7 +89,7 @@ class Bound:
 
     @cached_property
     def weight(self) -> Floats:
-        """Posterior probabilities, sum 1: the more rounds, the less each draw stands for."""
+        """Posterior probabilities, sum 1: the more rounds, the less each draw counts."""
         return normalised_weights(self.logs - self.random * log(self.rounds))
 
     @cached_property
@@ -103,30 +103,30 @@ class Bound:
         square = float(self.weight @ (self.mean**2 + self.sd**2))
         return mean, sqrt(max(square - mean**2, LEAST_VARIANCE))
 
-    def each(self, epsilon: float) -> Floats:
-        """P(U > epsilon) under each population."""
+    def tails(self, epsilon: float) -> Floats:
+        """Return P(U > epsilon) under each population."""
         return tail_probability((epsilon - self.mean) / self.sd, self.skew)
 
     def risk(self, epsilon: float) -> tuple[float, float]:
-        """P(U > epsilon), and the standard error that it has because draws are few.
+        """Return P(U > epsilon), and its standard error, which comes of the finite number of draws.
 
-        The drawn ones, which are smooth, count CAUTION times: they are that much too sure.
+        The drawn populations, which are smooth, count CAUTION times: they are that much too sure.
         """
-        each = self.each(epsilon) * self._caution
-        risk = float(self.weight @ each)
-        off = self.weight * (each - risk) * self.random
-        return risk, float(np.sqrt(off @ off))
+        tails = self.tails(epsilon) * self._caution
+        risk = float(self.weight @ tails)
+        deviations = self.weight * (tails - risk) * self.random
+        return risk, float(np.sqrt(deviations @ deviations))
 
 
 def normalised_weights(logs: Floats) -> Floats:
-    """(R,) in proportion to what these are the logs of, sum 1."""
+    """Return (R,) weights with these logs, up to a factor, and sum 1."""
     weight: Floats = np.exp(logs - logs.max())
     weight /= weight.sum()
     return weight
 
 
 def tail_probability(x: Floats, skew: Floats) -> Floats:
-    """P(standardised sum > x): Wilson and Hilferty's for a gamma of this skewness."""
+    """Return P(standardised sum > x): Wilson and Hilferty's for a gamma of this skewness."""
     root = np.cbrt(np.maximum(skew * x / 2 + 1, 0))
     result: Floats = ndtr(-(6 / skew * (root - 1) + skew / 6))
     return result
@@ -134,7 +134,7 @@ def tail_probability(x: Floats, skew: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class AveragedPosterior:
-    """Every worker's posterior, averaged over populations.
+    """The posteriors of all workers, averaged over populations.
 
     cells           (G, M) probabilities
     mean, variance  (G,)
@@ -161,14 +161,16 @@ class AveragedPosterior:
         return float(np.interp(self.posterior.k, above[::-1], self.posterior.grid.edges[::-1]))
 
     def above(self, t: float) -> Floats:
-        """(n,) P(accuracy > t)."""
+        """Return (n,) P(accuracy > t)."""
         low, high = self.posterior.grid.edges[:-1], self.posterior.grid.edges[1:]
         over = (np.maximum(high - t, 0) - np.maximum(low - t, 0)) / (high - low)
         result: Floats = (self.cells @ over)[self.posterior.group]
         return result
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        """(n,) (n,) ends of the central credible interval, rounded outwards to cells."""
+        """Return (n,) lower and upper ends of the central credible interval, rounded outwards to
+        cells.
+        """
         sums, last = np.cumsum(self.cells, 1), self.posterior.grid.theta.size - 1
         low = (sums < (1 - level) / 2).sum(1)
         high = (sums < (1 + level) / 2).sum(1)
@@ -178,12 +180,12 @@ class AveragedPosterior:
 
 
 class Posterior:
-    """Every worker's posterior; those with equal tallies (a group) share one.
+    """The posteriors of all workers; workers with equal tallies (a group) share one.
 
-    group  (n,) each worker's group; right, answers, workers are (G,)
-    draws  the populations that are considered; more can be drawn for the risk's sake
-    average   what they say of each worker on average
-    cautious  whether the drawn ones are considered torn apart at their border, too
+    group     (n,) each worker's group; right, answers, workers are (G,)
+    draws     the populations considered; more can be drawn to determine the risk
+    average   the average over them for each worker
+    cautious  True if the drawn ones are also considered torn apart at their border
     """
 
     cautious = False
@@ -202,50 +204,52 @@ class Posterior:
         self.average = self.averaged(self.draws.weight)
 
     def _first(self) -> Draws:
-        """The populations of two groups that may be this one, and the first drawn ones."""
-        known, population = (
+        """Return the likely populations of two groups, and the first drawn ones."""
+        groups, population = (
             two_group_populations(self.grid, self.group.size, self.k),
             self.population,
         )
-        fits = known.fit(population.like)
-        logs = known.log_posterior(fits, population.workers)
+        fits = groups.fit(population.like)
+        logs = groups.log_posterior(fits, population.workers)
         rows = np.flatnonzero(logs > logs.max() + LOG_NEGLIGIBLE)
         w, fit, drawn = self._drawn(0)
-        w = np.vstack([known.cells(rows, self.grid.theta.size), w])
+        w = np.vstack([groups.cells(rows, self.grid.theta.size), w])
         fit = np.hstack([fits[rows].T, fit])
         return self._draws(w, fit, np.r_[logs[rows], drawn], rows.size)
 
     def more(self, number: int) -> Draws:
-        """As many other drawn ones, the same for equal numbers."""
+        """Return as many newly drawn populations, the same for equal numbers."""
         whole = self._draws(*self._drawn(number), 0)
-        return self._with_torn(whole) if self.cautious else whole
+        return self._add_torn(whole) if self.cautious else whole
 
     def fearing_gaps(self) -> "Posterior":
-        """The same, where TORN_MASS of the prior is given to populations torn at the border."""
+        """Return the posterior with TORN_MASS of the prior on populations torn at the border."""
         feared = copy(self)
         feared.cautious = True
-        feared.draws = self._with_torn(self.draws)
+        feared.draws = self._add_torn(self.draws)
         feared.average = feared.averaged(feared.draws.weight)
         return feared
 
     def gap_odds(self) -> float:
-        """How many times as likely the answers are where the smooth are torn as where they are
-        whole; 1 where only populations of two groups are likely."""
+        """Return the odds of torn against whole smooth populations, given the answers; 1 if only
+        populations of two groups are likely.
+        """
         whole = self.draws.logs[self.draws.random]
         if not whole.size:
             return 1.0
         return float(np.exp(logsumexp(self._torn(self.draws)[2]) - logsumexp(whole)))
 
     def _torn(self, whole: Draws) -> tuple[Floats, Floats, Floats]:
-        """The drawn ones torn, their fit, and the logs of their probabilities if they had the same
-        prior."""
+        """Return the drawn populations torn, their fit, and the logs of their probabilities at an
+        equal prior.
+        """
         drawn, population = whole.random, self.population
         w = populations_with_gaps(self.grid, whole.w[drawn], whole.borders[drawn])
         fit, before = population.fit(w), population.fit(whole.w[drawn])
         logs = whole.logs[drawn] - population.log_likelihood(before)
         return w, fit, logs + population.log_likelihood(fit)
 
-    def _with_torn(self, whole: Draws) -> Draws:
+    def _add_torn(self, whole: Draws) -> Draws:
         w, fit, logs = self._torn(whole)
         w, fit = np.vstack([whole.w, w]), np.hstack([self.population.fit(whole.w), fit])
         logs = np.r_[whole.logs + log(1 - TORN_MASS), logs + log(TORN_MASS / SMOOTH_MASS)]
@@ -256,31 +260,35 @@ class Posterior:
         return w, fit, logs + log(SMOOTH_MASS / self.size)
 
     def _draws(self, w: Floats, fit: Floats, logs: Floats, known: int) -> Draws:
-        """Those that matter; the first ones are known and not drawn."""
+        """Return the populations that are not negligible; the first ``known`` are enumerated, not
+        drawn.
+        """
         rows = np.flatnonzero(logs > logs.max() + LOG_NEGLIGIBLE)
         w, norm = w[rows], np.ascontiguousarray(fit[: self.right.size, rows])
         return Draws(w, logs[rows], rows >= known, norm, self._borders(w, norm, self.workers))
 
     def _borders(self, w: Floats, norm: Floats, workers: Floats) -> Counts:
-        """Where the mean of U is least: counted from above, k workers are expected by there."""
+        """Return the cells at which the mean of U is least: counted from above, k workers are
+        expected there.
+        """
         expected = (workers[:, None] / norm).T @ self.like
         result: Counts = reached_from_above(w, expected, self.k - ROUNDING)
         return result
 
     def averaged(self, weight: Floats) -> AveragedPosterior:
-        """With these weights (R,) of the populations."""
+        """Return the average with these weights (R,) of the populations."""
         cells = self.like * ((weight / self.draws.norm) @ self.draws.w)
         return AveragedPosterior(self, cells / cells.sum(1, keepdims=True))
 
     def borders_among(self, counted: NDArray[np.bool_]) -> Counts:
-        """(R,) as ``draws.borders``, as if these (n,) workers were the pool."""
+        """Return (R,) ``draws.borders`` as if these (n,) workers were the pool."""
         workers = np.bincount(self.group, counted, self.workers.size).astype(float)
         return self._borders(self.draws.w, self.draws.norm, workers)
 
     def bound(
         self, draws: Draws, chosen: NDArray[np.bool_], others: NDArray[np.bool_] | None = None
     ) -> Bound:
-        """U = [sum over the others of (theta - t)+ and over the chosen of (t - theta)+] / k.
+        """Return U = [sum over the others of (theta - t)+ and over the chosen of (t - theta)+] / k.
 
         For any t it is at least the regret: every swap passes t on both its sides. Each population
         has its own t, the one that makes the mean of U least. ``others`` (n,) are all that were not
@@ -301,10 +309,11 @@ class Posterior:
     def _cumulants(
         self, draws: Draws, workers: Floats, sign: float, begin: int, end: int
     ) -> Floats:
-        """(3, R) mean, variance, third cumulant of the sum over so many workers of each group.
+        """Return (3, R) mean, variance, third cumulant of the sum over so many workers of each
+        group.
 
-        Nearly every group lies on one side only: half the rows, half the work. And nothing lies
-        above the border but in the cells from ``begin`` to ``end``; or below, if the sign is -1.
+        Nearly every group lies on one side only: half the rows, half the work. Only the cells from
+        ``begin`` to ``end`` lie above the border; or below, if the sign is -1.
         """
         rows = np.flatnonzero(workers)
         far = mass_beyond(draws.w, self.grid.theta, draws.borders, sign, begin, end)

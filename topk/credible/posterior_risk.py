@@ -1,4 +1,4 @@
-"""What the answers say about a choice of k workers: who is in it, and what it risks."""
+"""The choice of k workers by their posteriors, and the risk of that choice."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,10 +22,10 @@ LEAST_TILT = 1e-6
 
 @dataclass(frozen=True)
 class PosteriorRisk:
-    """Arrays are (n,).
+    """The risk of a choice. Arrays are (n,).
 
     epsilon, delta  the regret of the k chosen may exceed epsilon at this risk
-    chosen          whether each worker is
+    chosen          True for the workers chosen
     bound           of the regret, under each population considered
     """
 
@@ -36,24 +36,26 @@ class PosteriorRisk:
     bound: Bound
 
     @classmethod
-    def of(
+    def build(
         cls, posterior: Posterior, met: NDArray[np.bool_], epsilon: float, delta: float
     ) -> "PosteriorRisk":
-        """Of the k workers of highest posterior mean, those who were met before all others."""
+        """Return the risk of the k workers of highest posterior mean, those with enough answers
+        first.
+        """
         mean = posterior.average.mean[posterior.group]
         chosen = np.zeros(mean.size, bool)
         chosen[top_arms(mean + met, posterior.k)] = True
         bound = posterior.bound(posterior.draws, chosen)
         return cls(posterior, epsilon, delta, chosen, bound)
 
-    def with_more(self) -> "PosteriorRisk":
-        """The same, knowing more populations."""
+    def refined(self) -> "PosteriorRisk":
+        """Return the risk with more populations drawn."""
         draws = self.posterior.more(self.bound.rounds)
-        bound = self.bound.with_more(self.posterior.bound(draws, self.chosen))
+        bound = self.bound.merged(self.posterior.bound(draws, self.chosen))
         return replace(self, bound=bound)
 
     def fearing_gaps(self) -> "PosteriorRisk":
-        """Of the same choice, as who is cautious of hidden gaps would judge it."""
+        """Return the risk of the same choice with caution for hidden gaps."""
         posterior = self.posterior.fearing_gaps()
         bound = posterior.bound(posterior.draws, self.chosen)
         return replace(self, posterior=posterior, bound=bound, delta=self.delta * CAUTIOUS_SHARE)
@@ -65,74 +67,78 @@ class PosteriorRisk:
 
     @cached_property
     def feared(self) -> AveragedPosterior:
-        """Every worker's posterior, populations counting the more the more they put at risk."""
+        """The posteriors of all workers, with more weight on populations that put more at risk."""
         draws = self.posterior.draws
-        each = self.bound.each(self.reached)[: draws.logs.size]
-        tilted = draws.weight * (each**2 + LEAST_TILT)
+        tails = self.bound.tails(self.reached)[: draws.logs.size]
+        tilted = draws.weight * (tails**2 + LEAST_TILT)
         return self.posterior.averaged(tilted / tilted.sum())
 
     def rests_with_the_unmet(self, met: NDArray[np.bool_]) -> bool:
-        """Whether all that stands in the way is what is not known of those who were not met.
+        """Return True if only the uncertainty about workers without enough answers prevents the
+        stop.
 
-        So it is when epsilon holds among the others by themselves, while these alone, with nothing
-        left to know of the others, would still keep it from holding.
+        That is the case if epsilon holds among the other workers by themselves, while the unmet
+        ones alone would still prevent it, were nothing left to know of the others.
         """
         if met.all() or (self.chosen & ~met).any():
             return False
-        posterior, nobody = self.posterior, np.zeros_like(met)
-        unmet = posterior.bound(posterior.draws, nobody, ~met)
+        posterior, no_worker = self.posterior, np.zeros_like(met)
+        unmet = posterior.bound(posterior.draws, no_worker, ~met)
         if sum(unmet.risk(self.epsilon)) <= self.delta:
             return False
         draws = replace(posterior.draws, borders=posterior.borders_among(met))
-        among = posterior.bound(draws, self.chosen, met & ~self.chosen)
-        return sum(among.risk(self.epsilon)) <= self.delta
+        bound = posterior.bound(draws, self.chosen, met & ~self.chosen)
+        return sum(bound.risk(self.epsilon)) <= self.delta
 
     def risk(self, epsilon: float) -> tuple[float, float]:
-        """P(regret > epsilon) or a little more, and its Monte Carlo standard error."""
+        """Return P(regret > epsilon) or a little more, and its Monte Carlo standard error."""
         return self.bound.risk(epsilon)
 
-    def _within(self, epsilon: float) -> bool:
-        """Whether the risk is at most delta with one standard error to spare."""
+    def _is_within_delta(self, epsilon: float) -> bool:
+        """Return True if the risk is at most delta with one standard error to spare."""
         return sum(self.risk(epsilon)) <= self.delta
 
     @cached_property
-    def holds(self) -> bool:
-        """Whether the wanted epsilon holds."""
-        return self._within(self.epsilon)
+    def is_met(self) -> bool:
+        """True if the wanted epsilon holds."""
+        return self._is_within_delta(self.epsilon)
 
     @property
     def unsure(self) -> bool:
-        """Whether only the Monte Carlo error stands in the way."""
-        return not self.holds and self.risk(self.epsilon)[0] <= self.delta
+        """True if only the Monte Carlo error prevents the stop."""
+        return not self.is_met and self.risk(self.epsilon)[0] <= self.delta
 
     @cached_property
     def reached(self) -> float:
-        """The least epsilon that holds; at most the wanted one exactly when that one does.
+        """The least epsilon that holds; at most the wanted one exactly if that one does.
 
-        Found by halvings, most of which need no look: they lie beyond what was approached.
+        Found by halvings, most of which need no look: they lie beyond the approached values.
         """
-        low, high = (self.epsilon / 1000, self.epsilon) if self.holds else (self.epsilon, 1.0)
+        low, high = (self.epsilon / 1000, self.epsilon) if self.is_met else (self.epsilon, 1.0)
         fails, holds = self._approached(low, high)
         for _ in range(HALVINGS):
             middle = sqrt(low * high)
-            within = middle >= holds or (middle > fails and self._within(middle))
+            within = middle >= holds or (middle > fails and self._is_within_delta(middle))
             low, high = (low, middle) if within else (middle, high)
         return high
 
     def _approached(self, fails: float, holds: float) -> tuple[float, float]:
-        """An epsilon that fails and one that holds, near each other: by secants, as risks fall
-        evenly in logarithm, from where a normal law would put it. Each goes a little too far."""
+        """Return an epsilon that fails and one that holds, near each other.
+
+        By secants, because risks fall evenly in logarithm, from the value under a normal law. Each
+        step goes a little too far.
+        """
         near = (holds / fails) ** (0.5**HALVINGS)
         z, (mean, sd) = -float(ndtri(self.delta / CAUTION)), self.bound.moments
-        at, fall = mean + z * sd, (z + HAZARD) / sd
-        before, over_before = at, 0.0
+        point, fall = mean + z * sd, (z + HAZARD) / sd
+        before, excess_before = point, 0.0
         for _ in range(SECANTS):
-            if not (fails < at < holds and holds > fails * near):
+            if not (fails < point < holds and holds > fails * near):
                 break
-            over = log(max(sum(self.risk(at)), LEAST_RISK) / self.delta)
-            fails, holds = (fails, at) if over <= 0 else (at, holds)
-            if at != before:
-                fall = (over_before - over) / (at - before)
-            before, over_before = at, over
-            at = (at + over / max(fall, HAZARD)) * (near**0.5 if over > 0 else near**-0.5)
+            excess = log(max(sum(self.risk(point)), LEAST_RISK) / self.delta)
+            fails, holds = (fails, point) if excess <= 0 else (point, holds)
+            if point != before:
+                fall = (excess_before - excess) / (point - before)
+            before, excess_before = point, excess
+            point = (point + excess / max(fall, HAZARD)) * (near**0.5 if excess > 0 else near**-0.5)
         return fails, holds

@@ -1,7 +1,7 @@
 """`credible`: stop when few pools like this one would still end with too much regret (ours).
 
 The pool is taken as a sample of a population that is fitted to its own answers, with the fit's
-uncertainty (population.py, posterior.py). The promise is an average over such pools and never a
+uncertainty (population.py, posterior.py). The guarantee is an average over such pools and never a
 worst case. Model, calibration, cost and failures: docs/credible.md.
 """
 
@@ -28,7 +28,7 @@ from .posterior import Posterior
 from .posterior_risk import PosteriorRisk
 from .standouts import LIMITS, is_exposed, warn_of_standouts
 
-LEAST = 2  # answers of a worker who counts as met
+LEAST = 2  # answers of a worker that counts as met
 ENOUGH = 20  # workers, or half of a smaller pool, must be met before a stop, and k in any case
 DRAWS, MOST_ROUNDS = 400, 8
 STRIDE, LARGEST_BATCH = 0.2, 0.5
@@ -57,7 +57,9 @@ UP_TO_THEM = (
 
 
 class Credible(Selector):
-    """Test whoever may stand on the wrong side; stop when the posterior risk is within delta."""
+    """Tests the workers that may be on the wrong side; stops when the posterior risk is within
+    delta.
+    """
 
     name = "credible"
     title = "Credible"
@@ -123,40 +125,41 @@ class Credible(Selector):
     # -- judging
 
     def _posterior_risk(self) -> PosteriorRisk:
-        """Judged once for each state, however often it is asked for."""
+        """Return the risk, computed once for each state."""
         if self._risk is None:
             self._risk = self._judge()
         return self._risk
 
     def _judge(self) -> PosteriorRisk:
-        """Populations are drawn with the same luck at every look, and so the same when rebuilt.
+        """Return the risk, with the same random draws at every look, and so the same when rebuilt.
 
-        With new luck each time, whoever looks often would stop when it happens to be good.
+        With new draws each time, a run that is looked at often would stop at a lucky one.
         """
         problem, state = self.problem, self.state
         posterior = Posterior(state.rewards, state.pulls, self._prior, problem.k, DRAWS)
         delta = problem.delta * self.options["share"]
         if self._cautious:
             posterior, delta = posterior.fearing_gaps(), delta * CAUTIOUS_SHARE
-        risk = self._sure(PosteriorRisk.of(posterior, self._met, problem.epsilon, delta))
-        return self._doubted(risk) if self._enough and risk.holds else risk
+        risk = self._refine_risk(PosteriorRisk.build(posterior, self._met, problem.epsilon, delta))
+        return self._doubt_gaps(risk) if self._enough and risk.is_met else risk
 
-    def _sure(self, risk: PosteriorRisk) -> PosteriorRisk:
-        """With as many populations as it takes to be sure of what the risk is."""
+    def _refine_risk(self, risk: PosteriorRisk) -> PosteriorRisk:
+        """Return the risk with as many populations as it takes to be sure of it."""
         while self._enough and risk.unsure and risk.bound.rounds < MOST_ROUNDS:
-            risk = risk.with_more()
+            risk = risk.refined()
         return risk
 
-    def _doubted(self, risk: PosteriorRisk) -> PosteriorRisk:
-        """What keeps a run from its end that was longer than runs on bells are: the risk of the
-        same choice, were there a gap, where that is far above delta."""
+    def _doubt_gaps(self, risk: PosteriorRisk) -> PosteriorRisk:
+        """Return the risk with a hidden gap for a run longer than runs on bells are, if that is far
+        above delta.
+        """
         if self._cautious or self._length(risk) < VERY_LONG:
             return risk
-        feared = self._sure(replace(risk.fearing_gaps(), delta=DOUBTFUL * risk.delta))
-        return risk if feared.holds else feared
+        feared = self._refine_risk(replace(risk.fearing_gaps(), delta=DOUBTFUL * risk.delta))
+        return risk if feared.is_met else feared
 
     def _length(self, risk: PosteriorRisk) -> float:
-        """How long the run was, as the answers are by now; bells take less than ``LONG``."""
+        """Return the present length of the run; bells take less than ``LONG``."""
         problem, odds = self.problem, risk.posterior.gap_odds()
         asked = float(self.state.pulls.mean())
         return run_length(odds, asked, problem.n, problem.k, problem.epsilon, risk.delta)
@@ -166,62 +169,66 @@ class Credible(Selector):
         return bool(self.options["cautious"]) or self.problem.n >= LARGE
 
     def _rng(self) -> np.random.Generator:
-        """The same for equal tallies, whoever has them: renumbering workers changes nothing."""
+        """Return a generator that depends on tallies only: renumbering workers changes nothing."""
         return np.random.default_rng([int(self.state.pulls.sum()), int(self.state.rewards.sum())])
 
     @property
     def _met(self) -> NDArray[np.bool_]:
-        """(n,) who has given enough answers to be judged by them."""
+        """(n,) True for workers with enough answers to be judged by them."""
         return self.state.pulls >= LEAST
 
     @property
     def _enough(self) -> bool:
-        """Whether enough workers were met for a stop: the rest are taken to be like them.
+        """True if enough workers were met for a stop: the rest are assumed to be like them.
 
-        More are not waited for: who never answers, or has but one answer to give, would hold the
-        run for ever, and what is not known of them is in the risk.
+        The run does not wait for more: workers that never answer, or give a single answer, would
+        hold it up for ever, and the uncertainty about them is in the risk.
         """
         n, k = self.problem.n, self.problem.k
         return int(self._met.sum()) >= max(k, min(ceil(n / 2), ENOUGH))
 
-    def _done(self) -> bool:
-        return self._enough and self._posterior_risk().holds
+    def _is_done(self) -> bool:
+        return self._enough and self._posterior_risk().is_met
 
     def selection(self) -> Counts:
         return np.flatnonzero(self._posterior_risk().chosen)
 
     def standing(self) -> Standing:
-        """Posterior means and credible intervals; the gap is 1 until enough workers were met."""
-        judged = self._posterior_risk()
-        average = judged.posterior.average
+        """Return posterior means and credible intervals; the gap is 1 until enough workers were
+        met.
+        """
+        risk = self._posterior_risk()
+        average = risk.posterior.average
         lower, upper = average.interval(LEVEL)
-        settled = np.where(judged.above >= LEVEL, 1, np.where(judged.above <= 1 - LEVEL, -1, 0))
+        settled = np.where(risk.above >= LEVEL, 1, np.where(risk.above <= 1 - LEVEL, -1, 0))
         return Standing(
-            mean=average.mean[judged.posterior.group],
+            mean=average.mean[risk.posterior.group],
             lower=lower,
             upper=upper,
             verdict=self._final(),
             settled=settled.astype(np.int8),
-            gap=judged.reached if self._enough else 1.0,
+            gap=risk.reached if self._enough else 1.0,
             wanted=self.problem.epsilon,
         )
 
     def warnings(self) -> tuple[str, ...]:
-        """Sentences when the fitted population does not look like what was observed, when workers
-        are judged by it alone, when a gap would break a promise that holds without, and when
-        standouts would."""
+        """Return sentences for doubts in the guarantee: if the fitted population does not look like
+        the answers, if workers are judged by it alone, or if a gap or standouts would break the
+        guarantee.
+        """
         fit = self.goodness_of_fit().sentence if self.state.pulls.any() else ""
         sentences = (fit, self._unmet(), self._gap_feared(), self._standouts_feared())
         return tuple(sentence for sentence in sentences if sentence)
 
     def _standouts_feared(self) -> str:
-        fitted = self.fitted() if self._done() else None
+        fitted = self.fitted() if self._is_done() else None
         return warn_of_standouts(self.problem, fitted) if fitted else ""
 
     def _gap_feared(self) -> str:
-        """What a hidden gap would do to a promise that holds; empty where it would do little, and
-        where the run was as short as runs on bells are."""
-        if self._cautious or not self._done():
+        """Return the effect of a hidden gap on a guarantee that holds; empty if it is small, or if
+        the run was as short as runs on bells are.
+        """
+        if self._cautious or not self._is_done():
             return ""
         problem, judged = self.problem, self._posterior_risk()
         feared = judged.fearing_gaps()
@@ -238,13 +245,13 @@ class Credible(Selector):
         )
 
     def _unmet(self) -> str:
-        """What it means that some were not met; empty before enough were, and when all were."""
+        """Return the warning about unmet workers; empty before enough were met, and if all were."""
         few = int((~self._met).sum())
         if few == 0 or not self._enough:
             return ""
         blocked = self._posterior_risk().rests_with_the_unmet(self._met)
-        said = UNMET.format(workers="1 worker" if few == 1 else f"{few} workers")
-        return f"{said} {UP_TO_THEM}" if blocked else said
+        sentence = UNMET.format(workers="1 worker" if few == 1 else f"{few} workers")
+        return f"{sentence} {UP_TO_THEM}" if blocked else sentence
 
     def fitted(self) -> PopulationSummary | None:
         if not self.state.pulls.any():
@@ -254,14 +261,14 @@ class Credible(Selector):
         )
 
     def goodness_of_fit(self) -> GoodnessOfFit:
-        """The check of the fitted population: statistic, p-value and sentence."""
+        """Return the test of the fitted population: statistic, p-value and sentence."""
         if self._fit is None:
             posterior = self._posterior_risk().posterior
-            self._fit = GoodnessOfFit.of(posterior.population, posterior.draws.effective)
+            self._fit = GoodnessOfFit.build(posterior.population, posterior.draws.effective)
         return self._fit
 
     def summary(self, worth: float = 20) -> dict[str, Any]:
-        """What a later run over such workers may be given as its option ``prior``."""
+        """Return the option ``prior`` for a later run over such workers."""
         return prior_from_tallies(self.state.rewards, self.state.pulls, worth)
 
     # -- choosing
@@ -269,7 +276,9 @@ class Credible(Selector):
     def _ask(
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
-        """Everyone's first answers, then those of most use; a batch where no slots are given."""
+        """Return the first answers of all workers, then those of most use; a batch if no slots are
+        given.
+        """
         counts = self._introductions(pending, room)
         if slots is None and counts.any():
             return counts
@@ -280,17 +289,17 @@ class Credible(Selector):
         left = min(slots - int(counts.sum()), useful)
         risk = self._posterior_risk()
         if left > 0 and self.state.pulls.any() and not risk.rests_with_the_unmet(self._met):
-            use = AnswerValue.of(risk)
+            use = AnswerValue.build(risk)
             counts += share_out(left, use, pending + counts, room - counts, rng)
         return counts
 
     def _introductions(self, pending: Counts, room: Counts) -> Counts:
-        """What each worker lacks to have been met."""
+        """Return the answers that each worker lacks to have been met."""
         lacking: Counts = np.clip(LEAST - self.state.pulls - pending, 0, room)
         return lacking
 
     def _cut(self, counts: Counts, slots: int, rng: np.random.Generator) -> Counts:
-        """At most ``slots`` of them, the workers who lack most first, ties by lot."""
+        """Return at most ``slots`` of them, the workers who lack most first, ties by lot."""
         if counts.sum() <= slots:
             return counts
         order = rng.permutation(counts.size)
@@ -299,17 +308,19 @@ class Credible(Selector):
         return cut
 
     def _batch(self, pending: Counts) -> int:
-        """A share of the answers so far, the larger the farther the stop is."""
+        """Return a share of the answers so far, the larger the farther the stop is."""
         share = float(np.clip(STRIDE * self._lacking(), BATCH, LARGEST_BATCH))
         return max(1, int(share * self.state.pulls.sum()) - int(pending.sum()))
 
     def _lacking(self) -> float:
-        """How many times the answers so far are still needed, at most.
+        """Return how many times the answers so far are still needed, at most.
 
         The regret's bound shrinks at least as fast as 1 / answers.
         """
         return self._posterior_risk().reached / self.problem.epsilon - 1
 
     def _useful(self) -> int:
-        """Answers worth having out at once: at least a batch, and else no more than are needed."""
+        """Return the number of useful outstanding answers: at least a batch, else no more than are
+        needed.
+        """
         return int(self.state.pulls.sum() * max(BATCH, self._lacking())) + 1

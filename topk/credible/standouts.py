@@ -1,7 +1,7 @@
-"""One or a few workers whose lead over nearly equal others is close to epsilon: not covered.
+"""Standouts: workers whose lead over nearly equal others is close to epsilon; not covered.
 
-A wrong choice there costs the whole lead, which is just more than epsilon, and so few answers say
-too little of who leads. The priors of `credible`, and its option `cautious`, have no such pools
+A wrong choice there costs the whole lead, which is just more than epsilon, and few answers say
+little about the leaders. The priors of `credible`, and its option `cautious`, have no such pools
 (docs/credible.md, Standouts).
 """
 
@@ -24,12 +24,12 @@ WARNING = (
 
 
 def is_exposed(problem: Problem) -> bool:
-    """Return whether so few are selected that standouts can break the guarantee."""
+    """Return True if so few are selected that standouts can break the guarantee."""
     return problem.k <= FEW * problem.n
 
 
 def warn_of_standouts(problem: Problem, fitted: PopulationSummary) -> str:
-    """Return a sentence where the fitted population allows standouts that break it, else ''."""
+    """Return a warning if the fitted population allows such standouts, else ''."""
     if (
         not is_exposed(problem)
         or fitted.spread > NEARLY_EQUAL

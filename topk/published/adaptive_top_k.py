@@ -42,7 +42,7 @@ C_ROUND = Option(
 
 
 class AdaptiveTopK(RoundSelector):
-    """Each round pulls every undecided arm ``round_pulls(r)`` fresh times."""
+    """Rounds in which every undecided arm gets ``round_pulls(r)`` fresh pulls."""
 
     name = "adaptive-top-k"
     title = "AdaptiveTopK"
@@ -58,7 +58,10 @@ class AdaptiveTopK(RoundSelector):
             self.promise = Promise(Goal.NONE, "confidence", self.promise.citation, note=note)
 
     def round_pulls(self, r: int) -> int:
-        """N_r = ceil(2^2r ln(2 n r^2 / delta)), line 4; of a worker in all, if cumulative."""
+        """Return N_r = ceil(2^2r ln(2 n r^2 / delta)), line 4.
+
+        With the option cumulative it is a worker's number of pulls in all rounds so far.
+        """
         n, delta = self.problem.n, self.problem.delta
         if self.options["half"]:
             pulls = 4.0**r / 2 * math.log(2 * ZETA_2 * n * r * r / delta)
@@ -68,7 +71,7 @@ class AdaptiveTopK(RoundSelector):
 
     @property
     def fresh(self) -> bool:  # type: ignore[override]
-        """Whether means are of the round's own pulls."""
+        """True if a round's means are of its own pulls only."""
         return not self.options.get("cumulative")
 
     def _target(self) -> Counts:
@@ -79,11 +82,11 @@ class AdaptiveTopK(RoundSelector):
 
     @property
     def _accuracy(self) -> float:
-        """What the outer loop is to reach."""
+        """The regret that the outer loop has to reach."""
         return self.problem.epsilon
 
     def _advance(self) -> None:
-        """What the last round left may be enough by now, where ε was relaxed since."""
+        """Stop at once if ε was relaxed to the regret that the last round left."""
         if self.undecided.any() and self.state.memory["gap"] <= self._accuracy:
             self._take_the_best(f"as the promise holds since round {self.round - 1}")
         super()._advance()
@@ -96,46 +99,50 @@ class AdaptiveTopK(RoundSelector):
             self._take_the_best(f"when the promise held after round {self.round}")
 
     def _eliminate(self, threshold: float) -> None:
-        """Lines 5 to 15 at once: a and b stay the same arms while arms leave on either side."""
+        """Do lines 5 to 15 at once: a and b stay the same arms while arms leave on either side."""
         arms, k = np.flatnonzero(self.undecided), self.places
         means = self.state.memory["means"][arms]
         order = rank_arms(means)
-        # (m,) lead over the (k+1)-th mean, m_a, and lag behind the k-th, m_b; infinite where there
-        # is nobody outside, or no place left.
+        # (m,) lead over the (k+1)-th mean, m_a, and lag behind the k-th, m_b; infinite if no arm is
+        # outside, or no place is left.
         above = means - (means[order[k]] if k < arms.size else -np.inf)  # m_x - m_a
         below = (means[order[k - 1]] if k > 0 else np.inf) - means  # m_b - m_x
-        test = f"more than {threshold:g}, in round {self.round}"
+        reason = f"more than {threshold:g}, in round {self.round}"
         for i in np.flatnonzero(above > threshold):
             lead = f"{above[i]:.3f} above the best one outside" if k < arms.size else "unrivalled"
-            self._decide(arms[i], Verdict.ACCEPTED, f"mean {means[i]:.3f}, {lead}, {test}")
+            self._decide(arms[i], Verdict.ACCEPTED, f"mean {means[i]:.3f}, {lead}, {reason}")
         for i in np.flatnonzero((below > threshold) & ~(above > threshold)):
             lag = f"{below[i]:.3f} below the last one inside" if k > 0 else "no place is left"
-            self._decide(arms[i], Verdict.REJECTED, f"mean {means[i]:.3f}, {lag}, {test}")
+            self._decide(arms[i], Verdict.REJECTED, f"mean {means[i]:.3f}, {lag}, {reason}")
 
     def _score(self) -> Floats:
-        """The means of the last completed round, line 16; before one, of all pulls."""
+        """Return the means of the last completed round, line 16; before the first, of all pulls."""
         closed = bool(self.state.memory["rounds"].any())
         means: Floats = self.state.memory["means"]
         return means if closed else super()._score()
 
     def _interval(self) -> tuple[Floats, Floats]:
-        """On the event of the proof a round's mean is within 2^-r of the truth (Claim 1)."""
+        """Return means -+ 2^-r, which hold on the event of the proof (Claim 1)."""
         memory = self.state.memory
         radius = 2.0 ** -memory["rounds"]
         return memory["means"] - radius, memory["means"] + radius
 
     def shortfall(self, arms: Counts) -> float:
-        """On the event of the proof the decided are decided rightly, and only the rest may swap."""
+        """Bound the regret of these arms on the event of the proof.
+
+        On that event all decided arms are decided correctly, and only undecided ones may be
+        swapped.
+        """
         sure = 4.0 * self.state.verdict
         lower, upper = (np.where(self.undecided, bound, sure) for bound in self._interval())
         return self.worst_swap(arms, lower, upper)
 
 
 class AdaptiveTopKBudget(AdaptiveTopK):
-    """Without the outer loop, until the budget is spent.
+    """AdaptiveTopK without the outer loop, until the budget is spent.
 
-    What happens in the round that is cut short is not in the paper. Ours: its pulls are spread
-    evenly, and the undecided are ranked by the means of all their pulls.
+    The paper does not say how to finish a round that the budget cuts short. Our choice: its pulls
+    are spread evenly, and the undecided arms are ranked by the means of all their pulls.
     """
 
     name = "adaptive-top-k-budget"
@@ -158,12 +165,12 @@ class AdaptiveTopKBudget(AdaptiveTopK):
 
 
 class ImprovedTopK(AdaptiveTopK):
-    """Ours, in the spirit of the paper's Theorem 2, whose algorithm we do not have.
+    """Our algorithm in the spirit of the paper's Theorem 2, whose own algorithm we do not have.
 
     A few arms may be misjudged, as many as cost K epsilon / 4: the failure of one arm in one round
-    is eta_r = (6/pi^2) delta epsilon K / (16 n r^2), and by Markov's inequality at most
-    epsilon K / 16 arms fail with probability 1 - delta. The logarithm has n / (K epsilon delta) in
-    place of n / delta. The outer loop stops at epsilon / 2.
+    is eta_r = (6/pi^2) delta epsilon K / (16 n r^2), and by Markov's inequality at most epsilon K /
+    16 arms fail with probability 1 - delta. The logarithm has n / (K epsilon delta) in place of n /
+    delta. The outer loop stops at epsilon / 2.
     """
 
     name = "improved-top-k"
@@ -174,7 +181,7 @@ class ImprovedTopK(AdaptiveTopK):
         "Ours, in the spirit of Chen, Chen, Zhang, Zhou 2017, Theorem 2; "
         "not the paper's ImprovedTopK",
     )
-    epsilon_moves = False  # the length of every round
+    epsilon_moves = False  # it sets the length of every round
     known_options: ClassVar[tuple[Option, ...]] = ()
 
     def _check(self) -> None:
@@ -182,7 +189,7 @@ class ImprovedTopK(AdaptiveTopK):
             raise ProblemError(f"{self.title} needs an epsilon above 0.")
 
     def round_pulls(self, r: int) -> int:
-        """N_r = ceil(2^2r / 2 ln(2 / eta_r))."""
+        """Return N_r = ceil(2^2r / 2 ln(2 / eta_r))."""
         n, k = self.problem.n, self.problem.k
         eta = self.problem.delta * self.problem.epsilon * k / (ZETA_2 * 16 * n * r * r)
         return math.ceil(4.0**r / 2 * math.log(2 / eta))
@@ -192,5 +199,7 @@ class ImprovedTopK(AdaptiveTopK):
         return self.problem.epsilon / 2
 
     def shortfall(self, arms: Counts) -> float:
-        """A few bounds may be broken here, so that they prove nothing of other arms."""
+        """Return 1 for every other set: a few bounds may be broken here, so they prove nothing
+        about it.
+        """
         return Selector.shortfall(self, arms)

@@ -1,4 +1,4 @@
-"""Confidence bounds for rewards in [0, 1] that algorithms use outside of the compiled kernels."""
+"""Confidence bounds for rewards in [0, 1] that are used outside the compiled kernels."""
 
 import math
 
@@ -12,14 +12,15 @@ Floats = NDArray[np.float64]
 
 
 def lil_failure(growth: float) -> float:
-    """c_e = ((2+e)/e) (1/ln(1+e))^(1+e) (Jiang et al. 2017, Lemma 2.1)."""
+    """Return c_e = ((2+e)/e) (1/ln(1+e))^(1+e) (Jiang et al. 2017, Lemma 2.1)."""
     return (2 + growth) / growth * math.pow(math.log1p(growth), -(1 + growth))
 
 
 def jun(pulls: Counts, w: float) -> Floats:
-    """D(T, w) = sqrt(4 ln(log2(2T) / w) / T), two sides, fails with probability below 6 w^2.
+    """Return D(T, w) = sqrt(4 ln(log2(2T) / w) / T).
 
-    Jun et al.: Top arm identification with batch arm pulls, AISTATS 2016. Very loose.
+    Both sides together fail with probability below 6 w^2. Jun et al.: Top arm identification with
+    batch arm pulls, AISTATS 2016. Very loose.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         radius = np.sqrt(4 * np.log(np.log2(2 * pulls) / w) / pulls)
@@ -27,7 +28,8 @@ def jun(pulls: Counts, w: float) -> Floats:
 
 
 def kl_interval(means: Floats, pulls: Counts, level: float) -> tuple[Floats, Floats]:
-    """The least and the greatest q with T d(mean, q) <= level, to rounding; 0, 1 without a pull.
+    """Return the least and the greatest q with T d(mean, q) <= level, to rounding; 0, 1 without a
+    pull.
 
     Valid for any rewards in [0, 1] of that mean.
     """
@@ -38,5 +40,5 @@ def kl_interval(means: Floats, pulls: Counts, level: float) -> tuple[Floats, Flo
 
 
 def kl_racing_log(n: int, t: int, delta: float) -> float:
-    """ln(k1 n t^1.1 / delta), k1 = 11.1 > 1 + 1 / 0.1 (Kaufmann, Kalyanakrishnan 2013)."""
+    """Return ln(k1 n t^1.1 / delta), k1 = 11.1 > 1 + 1 / 0.1 (Kaufmann, Kalyanakrishnan 2013)."""
     return math.log(11.1 * n * t**1.1 / delta)

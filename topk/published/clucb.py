@@ -1,10 +1,10 @@
-"""CLUCB: compare the best set with the best set when the first is judged at its worst.
+"""CLUCB: compare the best set with the set that is best when the first one is judged at its worst.
 
 CLUCBPAC  Chen, Lin, King, Lyu, Chen: Combinatorial pure exploration of multi-armed bandits, NIPS
           2014, Algorithm 1 and appendix B.2
 LilCLUCB  Jiang, Li, Qiao: Practical algorithms for best-K identification, 2017, Algorithms 2 and 3
 
-Both take any family of sets of K arms that an oracle can maximise over: all of them, those within
+Both work for any family of sets of K arms over which an oracle can maximise: all sets, those within
 quotas, or assignments.
 """
 
@@ -30,7 +30,7 @@ ROUNDING = 1e-12  # values of two sets that differ by less are equal
 
 
 class OracleSelector(SequentialSelector):
-    """``kernels.look_sets`` for all sets of K; the same in numpy where an oracle says which."""
+    """``kernels.look_sets`` for all sets of K; the same in numpy if an oracle gives the family."""
 
     keeps_quotas = True
     takes_skills = True
@@ -39,9 +39,14 @@ class OracleSelector(SequentialSelector):
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
         if self.oracle is not None:
-            known = self.promise
+            promise = self.promise
             self.promise = Promise(
-                known.goal, known.fixed, known.citation, known.early, known.note, self.oracle.within
+                promise.goal,
+                promise.fixed,
+                promise.citation,
+                promise.early,
+                promise.note,
+                self.oracle.within,
             )
 
     def _check(self) -> None:
@@ -56,7 +61,7 @@ class OracleSelector(SequentialSelector):
             self.oracle = Matching(n, k, matching)
 
     def _look(self, arms: Arms, memo: Memo) -> tuple[int, float]:
-        """The arm to pull (-1: none) and the gap, with the oracle's sets."""
+        """Return the arm to pull (-1: none) and the gap, by the oracle's sets."""
         if self.oracle is None:
             arm, _, gap = kernels.look(self.strategy, arms, memo)
             return arm, gap
@@ -87,16 +92,16 @@ class OracleSelector(SequentialSelector):
         arms[kernels.SHUT, (room <= 0) | (pulls < self.strategy.warm)] = np.inf
         left = 1 if once else slots
         while left > 0 and (arm := self._look(arms, memo)[0]) >= 0:
-            each = min(1 + (left - 1) // kernels.PORTIONS, int(room[arm] - given[arm]), left)
-            kernels.count(self.strategy, arms, memo, arm, each)
-            given[arm] += each
-            left -= each
+            portion = min(1 + (left - 1) // kernels.PORTIONS, int(room[arm] - given[arm]), left)
+            kernels.count(self.strategy, arms, memo, arm, portion)
+            given[arm] += portion
+            left -= portion
             if given[arm] == room[arm]:
                 arms[kernels.SHUT, arm] = np.inf
         return given
 
     def _gap(self) -> float:
-        """Per worker selected: the kernel's is of sums."""
+        """Return the gap per selected worker; the kernel's gap is of sums."""
         return min(1.0, self._judgement()[2] / self.problem.k) if self._warm else 1.0
 
     def best(self, values: Floats) -> Counts:
@@ -105,7 +110,7 @@ class OracleSelector(SequentialSelector):
         return np.flatnonzero(self.oracle.best(values))
 
     def shortfall(self, arms: Counts) -> float:
-        """Of the mean of all of them: these are promises on sums."""
+        """Bound the regret of the mean of these arms: CLUCB bounds sums."""
         return self.worst_swap(arms, *self._bounds()) if self._warm else 1.0
 
     def selection(self) -> Counts:
@@ -122,9 +127,9 @@ class OracleSelector(SequentialSelector):
 
 
 class CLUCBPAC(OracleSelector):
-    """radius sqrt(ln(4 n t^3 / delta) / (2T)); stop at w(M~) - w(M) <= K epsilon.
+    """Radius sqrt(ln(4 n t^3 / delta) / (2T)); stops at w(M~) - w(M) <= K epsilon.
 
-    The regret is a sum over K places, so that an average of epsilon is a sum of K epsilon.
+    The regret is a sum over K places, so an average of epsilon is a sum of K epsilon.
     """
 
     name = "clucb-pac"
@@ -146,7 +151,7 @@ class CLUCBPAC(OracleSelector):
 
 
 class LilCLUCB(OracleSelector, LilSelector):
-    """radius U(T, delta' / n); exact."""
+    """Radius U(T, delta' / n); exact."""
 
     name = "lil-clucb"
     title = "lil'CLUCB"
@@ -157,7 +162,7 @@ class LilCLUCB(OracleSelector, LilSelector):
     sampling = kernels.SETS
 
     def _level(self) -> float:
-        """(delta n^e / c_e)^(1/(1+e)), so that the failure c_e d^(1+e) / n^e is delta."""
+        """Return (delta n^e / c_e)^(1/(1+e)), with which the failure c_e d^(1+e) / n^e is delta."""
         if not self.faithful:
             return self.problem.delta
         power = self.problem.n**GROWTH / lil_failure(GROWTH)

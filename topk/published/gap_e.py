@@ -1,8 +1,8 @@
-"""Gap-E for K arms: pull the arm whose gap is small or little known.
+"""Gap-E for K arms: pull the arm whose gap is small or uncertain.
 
 Bubeck, Wang, Viswanathan: Multiple identifications in multi-armed bandits, ICML 2013, Figure 3, an
-extension of UCB-E. The figure's formula is lost in our copy; this is the form known from Gabillon
-et al. 2011, and the multiplier of the exploration is ours.
+extension of UCB-E. The figure's formula is missing in our copy; this is the form of Gabillon et
+al. 2011, and the multiplier of the exploration is ours.
 """
 
 import math
@@ -31,12 +31,12 @@ class GapE(FixedBudget):
     )
 
     def _strategy(self) -> Strategy:
-        known = self.options["exploration"]
+        exploration = self.options["exploration"]
         return strategy_for(
             self.problem,
             kernels.GAP_INDEX,
-            kernels.ADAPTIVE if known is None else kernels.EXPLORATION,
+            kernels.ADAPTIVE if exploration is None else kernels.EXPLORATION,
             slack=-math.inf,
             # The kernel's H is of half gaps: four times the sum of gap^-2.
-            exploration=4 * self.options["c"] if known is None else known,
+            exploration=4 * self.options["c"] if exploration is None else exploration,
         )

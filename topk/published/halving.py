@@ -21,13 +21,15 @@ from .rounds import RoundSelector, peel
 
 
 class Halving(RoundSelector):
-    """Stage l pulls each arm ceil((2 / eps_l^2) ln(3K / delta_l)) fresh times and keeps half."""
+    """Stages of ceil((2 / eps_l^2) ln(3K / delta_l)) fresh pulls of each arm, then half of the arms
+    leave.
+    """
 
     name = "halving"
     covers_leavers = False
     title = "Halving"
     promise = Promise(Goal.EXPLORE_K, "confidence", "Kalyanakrishnan, Stone 2010; proof rederived")
-    epsilon_moves = False  # the length of every round
+    epsilon_moves = False  # it sets the length of every round
     fresh = True
 
     def _check(self) -> None:
@@ -62,11 +64,11 @@ BETA = Option(
 
 
 class OptMAIBudget(RoundSelector):
-    """Round r spends beta^r (1 - beta) Q on the arms left, then drops a quarter of them.
+    """Rounds that spend beta^r (1 - beta) Q on the arms left, then drop a quarter of them.
 
-    While there are more than 4K arms the lowest quarter goes (QE); after that arms are accepted or
-    rejected by gap until a quarter has left (AR). With K above n/2 the n - K worst are sought, the
-    rewards turned round.
+    While there are more than 4K arms, the lowest quarter leaves (QE); after that, arms are accepted
+    or rejected by gap until a quarter has left (AR). With K above n/2 the n - K worst arms are
+    sought, with rewards mirrored.
     """
 
     name = "opt-mai-budget"
@@ -78,24 +80,24 @@ class OptMAIBudget(RoundSelector):
 
     @property
     def mirrored(self) -> bool:
-        """Whether it looks for the worst."""
+        """True if the worst arms are sought."""
         return 2 * self.problem.k > self.problem.n
 
     def _total(self) -> int:
-        """Q, the answers that all rounds together may take."""
+        """Return Q, the number of answers that all rounds together may take."""
         return self.problem.budget or 1
 
     def _target(self) -> Counts:
         beta, size = self.options["beta"], int(self.undecided.sum())
         share = beta ** (self.round - 1) * (1 - beta) * self._total()
-        # One pull at least, or a round would judge arms by nothing; Q is an outer bound anyway.
+        # One pull at least, or a round would judge arms without data; Q is an outer bound anyway.
         return np.full(self.problem.n, max(1, int(share / max(size, 1))))
 
     def _close(self) -> None:
         arms, means = np.flatnonzero(self.undecided), self.state.memory["means"]
         order = arms[rank_arms(-means[arms] if self.mirrored else means[arms])]
-        # order: from the most wanted to the least; left: places still to be filled, or, looking for
-        # the worst, arms still to be rejected.
+        # order: from the best to the worst, mirrored if the worst are sought; left: places still to
+        # be filled, or arms still to be rejected.
         left = int(self.undecided.sum()) - self.places if self.mirrored else self.places
         if arms.size > 4 * left:
             front, back = 0, arms.size // 4
@@ -105,16 +107,16 @@ class OptMAIBudget(RoundSelector):
         self._part(order[:front], order[order.size - back :])
         self._settle_the_rest()
 
-    def _part(self, found: Counts, others: Counts) -> None:
+    def _part(self, sought: Counts, others: Counts) -> None:
         good, bad = Verdict.ACCEPTED, Verdict.REJECTED
         if self.mirrored:
             good, bad = bad, good
-        self._decide_all(found, good, f"by the largest gap of round {self.round}")
+        self._decide_all(sought, good, f"by the largest gap of round {self.round}")
         self._decide_all(others, bad, f"in the quarter that left in round {self.round}")
 
 
 class OptMAI(OptMAIBudget):
-    """OptMAI with Q = C (n / epsilon^2)(1 + ln(1/delta) / K); C is not known to us."""
+    """OptMAI with Q = C (n / epsilon^2)(1 + ln(1/delta) / K); the paper's C is not known to us."""
 
     name = "opt-mai"
     title = "OptMAI"
@@ -125,7 +127,7 @@ class OptMAI(OptMAIBudget):
         note="the constant of the paper's theorem is not known to us",
     )
     needs = ("epsilon", "delta")
-    epsilon_moves = False  # the answers of all rounds together
+    epsilon_moves = False  # it sets the number of answers of all rounds together
     known_options: ClassVar[tuple[Option, ...]] = (
         BETA,
         Option("constant", 2.0, "C in the number of answers; ours, without a proof.", above=0),
@@ -136,8 +138,8 @@ class OptMAI(OptMAIBudget):
             raise ProblemError(f"{self.title} needs an epsilon above 0.")
 
     def _total(self) -> int:
-        n, found = self.problem.n, min(self.problem.k, self.problem.n - self.problem.k)
-        epsilon = self.problem.epsilon * self.problem.k / found
-        worth = 1 + math.log(1 / self.problem.delta) / found
+        n, sought = self.problem.n, min(self.problem.k, self.problem.n - self.problem.k)
+        epsilon = self.problem.epsilon * self.problem.k / sought
+        worth = 1 + math.log(1 / self.problem.delta) / sought
         constant = float(self.options["constant"])
         return math.ceil(constant * n / epsilon**2 * worth)

@@ -1,4 +1,4 @@
-"""KL-LUCB and KL-Racing: the bounds of Bernoulli rewards themselves, narrow near 0 and 1.
+"""KL-LUCB and KL-Racing: bounds for Bernoulli rewards by their divergence, narrow near 0 and 1.
 
 Kaufmann, Kalyanakrishnan: Information complexity in bandit subset selection, COLT 2013.
 """
@@ -19,7 +19,7 @@ from .sequential import SequentialSelector, strategy_for
 
 
 class KLLUCB(SequentialSelector):
-    """As LUCB1, bounds T d(m, q) <= z + ln z, z = ln(k1 n t^1.1 / delta), k1 = 405.5."""
+    """LUCB1 with bounds T d(m, q) <= z + ln z, z = ln(k1 n t^1.1 / delta), k1 = 405.5."""
 
     name = "kl-lucb"
     title = "KL-LUCB"
@@ -43,11 +43,11 @@ class KLLUCB(SequentialSelector):
 
 
 class KLRacing(RoundSelector):
-    """Every arm in the race is pulled once a round; after it at most one arm leaves."""
+    """Rounds of one pull of every arm in the race; after each, at most one arm leaves."""
 
     name = "kl-racing"
     title = "KL-Racing"
-    epsilon_moves = False  # who leaves the race, and when
+    epsilon_moves = False  # it decides which arm leaves the race, and when
     promise = Promise(Goal.EXPLORE_K, "confidence", "Kaufmann, Kalyanakrishnan 2013")
 
     def _target(self) -> Counts:
@@ -76,7 +76,7 @@ class KLRacing(RoundSelector):
     def _leave(
         self, order: Counts, inside: Counts, outside: Counts, lower: Floats, upper: Floats
     ) -> None:
-        """Take out the best or the worst arm, whichever is farther from its rival."""
+        """Decide the best or the worst arm, whichever is farther from its rival."""
         rival_above = outside[upper[outside].argmax()]
         rival_below = inside[lower[inside].argmin()]
         best, worst = order[0], order[-1]

@@ -6,8 +6,8 @@ LUCBpp        Simchowitz, Jamieson, Recht: The simulator, COLT 2017
 LilRandLUCB   Jiang, Li, Qiao: Practical algorithms for best-K identification, 2017, Algorithm 1
 (lil'CLUCB, of the last paper, is in clucb.py.)
 
-An arm whose bound was broken early may never be pulled again, as its bound waits for no one: such a
-run need not end. Give it a budget.
+If an arm's bound was wrong early, the arm may never be pulled again, because its bound does not
+widen: such a run need not end. Give it a budget.
 """
 
 import math
@@ -26,7 +26,7 @@ from .bounds import lil_failure
 from .kernels import Strategy
 from .sequential import SequentialSelector, strategy_for
 
-GROWTH = 0.01  # e, which the papers leave open: the choice of Jamieson et al. 2014
+GROWTH = 0.01  # e; the papers leave it open, and this is the choice of Jamieson et al. 2014
 PARAMETERS = Option(
     "parameters",
     "faithful",
@@ -38,12 +38,12 @@ HEURISTIC = "heuristic parameters are not covered by the proof"
 
 
 def lil_width(growth: float) -> float:
-    """(1 + sqrt e) sqrt(2 sigma^2 (1+e)), sigma = 1/2."""
+    """Return (1 + sqrt e) sqrt(2 sigma^2 (1+e)), sigma = 1/2."""
     return (1 + math.sqrt(growth)) * math.sqrt((1 + growth) / 2)
 
 
 class LilSelector(SequentialSelector):
-    """U(T, w) with w for arms inside and outside of the best K; exact, stops on >=."""
+    """Radius U(T, w), with one w for arms inside the best K and one outside; exact, stops on >=."""
 
     needs = ("delta",)
     known_options: ClassVar[tuple[Option, ...]] = (PARAMETERS,)
@@ -52,8 +52,8 @@ class LilSelector(SequentialSelector):
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
         if not self.faithful:
-            cited = self.promise.citation
-            self.promise = Promise(Goal.NONE, "confidence", cited, note=HEURISTIC)
+            citation = self.promise.citation
+            self.promise = Promise(Goal.NONE, "confidence", citation, note=HEURISTIC)
 
     @property
     def faithful(self) -> bool:
@@ -61,16 +61,18 @@ class LilSelector(SequentialSelector):
 
     @property
     def growth(self) -> float:
-        """e of the radius: how fast its epochs grow; 0 is the heuristic's."""
+        """The e of the radius, which sets how fast its epochs grow; 0 with heuristic parameters."""
         return GROWTH if self.faithful else 0.0
 
     def _level(self) -> float:
-        """The paper's delta, so that the whole fails with probability at most the problem's."""
+        """Return the paper's delta, chosen so that the whole fails with probability at most the
+        problem's.
+        """
         delta = self.problem.delta
         return delta / lil_failure(GROWTH) if self.faithful else delta
 
     def _shares(self) -> tuple[float, float]:
-        """What the level is divided by for an arm inside, and outside."""
+        """Return the divisors of the level for an arm inside the best K, and for one outside."""
         return self.problem.n, self.problem.n
 
     def _strategy(self) -> Strategy:
@@ -95,7 +97,7 @@ class LilLUCB(LilSelector):
 
 
 class LUCBpp(LilSelector):
-    """An error needs a bad arm to break its lower bound or a good one to break its upper."""
+    """LUCB++: an error needs a bad arm to break its lower bound or a good one its upper bound."""
 
     name = "lucb-plus-plus"
     covers_leavers = False
@@ -109,7 +111,7 @@ class LUCBpp(LilSelector):
 
 
 class LilRandLUCB(LUCBpp):
-    """LUCB++ with one pull a round, of the less pulled arm more often than not."""
+    """LUCB++ with one pull a round, more often of the less pulled of the two arms."""
 
     name = "lil-rand-lucb"
     title = "lil'RandLUCB"
@@ -120,7 +122,7 @@ class LilRandLUCB(LUCBpp):
 
 
 class LilUCB(LilSelector):
-    """Pull the greatest m + (1 + beta) U(T, delta'), until one arm outweighs all the others."""
+    """Pulls the greatest m + (1 + beta) U(T, delta'), until one arm outweighs all the others."""
 
     name = "lil-ucb"
     title = "lil'UCB"
@@ -131,7 +133,7 @@ class LilUCB(LilSelector):
             raise ProblemError(f"{self.title} selects one worker, so K must be 1.")
 
     def _level(self) -> float:
-        """Solves 4 sqrt(c d) + 4 c d = delta for d."""
+        """Return the d that solves 4 sqrt(c d) + 4 c d = delta."""
         delta = self.problem.delta
         if not self.faithful:
             return delta / 5
@@ -157,13 +159,14 @@ class LilUCB(LilSelector):
     def _look_ahead(
         self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
     ) -> Counts:
-        """What has no room is left: given to other arms, it would keep one from outweighing them.
+        """Drop pulls that exceed an arm's room: another arm that got them could keep one from
+        outweighing it.
 
-        With little room for each arm and slots for all, no arm would ever do.
+        With little room for each arm and slots for all, no arm would ever outweigh the rest.
         """
         wanted = super()._look_ahead(slots, once, pending, np.full_like(room, slots), rng)
         return np.minimum(wanted, room)
 
     def selection(self) -> Counts:
-        """The arm pulled most."""
+        """Return the arm pulled most."""
         return np.array([self.state.pulls.argmax()], np.int64)

@@ -1,7 +1,7 @@
 """Several problems on one budget: each has its own arms and K, and hard ones get more answers.
 
-A MultiProblem is a Problem whose arms are split into parts, so that states, asking and telling are
-those of any selector; ``selection`` names the K best of every part.
+A MultiProblem is a Problem whose arms are split into parts, so states, asking and telling are those
+of any selector; ``selection`` returns the K best of every part.
 
 MultiSAR    Bubeck, Wang, Viswanathan: Multiple identifications in multi-armed bandits, ICML 2013,
             Figure 2; K above 1 in a part is ours
@@ -37,14 +37,14 @@ class MultiProblem(Problem):
     parts  (n,) part of each arm, numbered from 0
     ks     arms to select from each part, at least 1 and fewer than it has
 
-    ``n`` and ``k`` are the totals; use ``of`` to have them filled in.
+    ``n`` and ``k`` are the totals; ``build`` fills them in.
     """
 
     parts: tuple[int, ...] = ()
     ks: tuple[int, ...] = ()
 
     @classmethod
-    def of(
+    def build(
         cls,
         parts: Sequence[int],
         ks: Sequence[int],
@@ -67,13 +67,13 @@ class MultiProblem(Problem):
                 )
 
     def arms_of(self) -> list[Counts]:
-        """The arms of each part."""
+        """Return the arms of each part."""
         parts = np.array(self.parts, np.int64)
         return [np.flatnonzero(parts == part) for part in range(len(self.ks))]
 
 
 def best_of_parts(problem: MultiProblem, score: Floats) -> Counts:
-    """The K arms of largest score of every part, in rising order."""
+    """Return the K arms of largest score of every part, in rising order."""
     pairs = zip(problem.arms_of(), problem.ks, strict=True)
     chosen = [arms[top_arms(score[arms], k)] for arms, k in pairs]
     return np.sort(np.concatenate(chosen))
@@ -91,7 +91,7 @@ class MultiSAR(PhaseSelector):
         "budget",
         "Bubeck, Wang, Viswanathan 2013, Theorem 2 for one arm of each",
     )
-    each = "worker and skill"
+    arm_label = "worker and skill"
     problem: MultiProblem
 
     def _check(self) -> None:
@@ -135,7 +135,7 @@ class _Part:
     k: int
 
     def _gaps(self) -> tuple[float, float]:
-        """Of the best to rank k + 1, and of the worst to rank k."""
+        """Return the gap from the best arm to rank k + 1, and from rank k to the worst."""
         if self.k == 0:
             return -np.inf, np.inf
         if self.k == self.arms.size:
@@ -160,8 +160,8 @@ class _Part:
 class MultiUGapE(Selector):
     """UGapEb in every part; the next pull goes to the part whose B_J is largest.
 
-    For each part it names the J of least B_J seen at any look. With the exploration unknown it is
-    estimated from all parts together: no guarantee.
+    The selection of a part is the J of least B_J seen at any look. If the exploration is unknown,
+    it is estimated from all parts together: no guarantee.
     """
 
     name = "multi-ugape"
@@ -172,7 +172,7 @@ class MultiUGapE(Selector):
         Goal.EXPLORE_K, "budget", "Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011; no theorem for K"
     )
     needs = ("epsilon", "budget")
-    epsilon_moves = False  # the gaps that the exploration is estimated from
+    epsilon_moves = False  # it enters the gaps from which the exploration is estimated
     known_options: ClassVar[tuple[Option, ...]] = (
         EXPLORATION,
         Option("eta", 1.0, "What the estimated exploration is multiplied by.", above=0, most=1000),
@@ -200,19 +200,19 @@ class MultiUGapE(Selector):
         ]
 
     def _strategies(self, boards: list[tuple[Arms, Memo]]) -> list[Strategy]:
-        problem, known = self.problem, self.options["exploration"]
+        problem, exploration = self.problem, self.options["exploration"]
         strategies = [
             strategy_for(problem, kernels.GAPS, kernels.EXPLORATION, k=k, accuracy=problem.epsilon)
             for k in problem.ks
         ]
-        for each, (arms, memo) in zip(strategies, boards, strict=True):
-            kernels.refresh_all(each, arms, memo)
-        if known is None:
-            # a = eta (Q - n) / (4 H), H the sum over all problems.
+        for strategy, (arms, memo) in zip(strategies, boards, strict=True):
+            kernels.refresh_all(strategy, arms, memo)
+        if exploration is None:
+            # a = eta (Q - n) / (4 H), with H summed over all problems.
             pairs = zip(strategies, boards, strict=True)
-            hardness = sum(float(kernels.hardness(each, arms)) for each, (arms, _) in pairs)
-            known = self.options["eta"] * (problem.budget or 0) / (4 * hardness)
-        return [each._replace(exploration=known) for each in strategies]
+            hardness = sum(float(kernels.hardness(strategy, arms)) for strategy, (arms, _) in pairs)
+            exploration = self.options["eta"] * (problem.budget or 0) / (4 * hardness)
+        return [strategy._replace(exploration=exploration) for strategy in strategies]
 
     # -- observing
 
@@ -222,10 +222,10 @@ class MultiUGapE(Selector):
             return
         boards = self._boards(self.state.pulls)
         best, gaps = self.state.memory["best"], self.state.memory["best_gaps"]
-        for p, (each, (arms, memo)) in enumerate(
+        for p, (strategy, (arms, memo)) in enumerate(
             zip(self._strategies(boards), boards, strict=True)
         ):
-            gap = float(kernels.look(each, arms, memo)[2])
+            gap = float(kernels.look(strategy, arms, memo)[2])
             if gaps[p] is None or gap < gaps[p]:
                 gaps[p], best[p] = gap, np.flatnonzero(arms[kernels.CHOSEN] < 0).tolist()
 
@@ -248,16 +248,21 @@ class MultiUGapE(Selector):
         strategies = self._strategies(boards)
         for arms, (board, _) in zip(self.arms_of, boards, strict=True):
             board[kernels.SHUT, (room[arms] <= 0) | (pulls[arms] < 1)] = np.inf
-        looks = [kernels.look(each, *board) for each, board in zip(strategies, boards, strict=True)]
+        looks = [
+            kernels.look(strategy, *board)
+            for strategy, board in zip(strategies, boards, strict=True)
+        ]
         # looks[p]: the arm part p would pull, and its B_J. The open part of largest B_J goes next.
         while slots > 0 and any(look[0] >= 0 for look in looks):
             p = max(range(len(looks)), key=lambda p: (looks[p][0] >= 0, looks[p][2]))
             arm, (board, memo) = looks[p][0], boards[p]
             place = self.arms_of[p][arm]
-            each = min(1 + (slots - 1) // kernels.PORTIONS, int(room[place] - given[place]), slots)
-            kernels.count(strategies[p], board, memo, arm, each)
-            given[place] += each
-            slots -= each
+            portion = min(
+                1 + (slots - 1) // kernels.PORTIONS, int(room[place] - given[place]), slots
+            )
+            kernels.count(strategies[p], board, memo, arm, portion)
+            given[place] += portion
+            slots -= portion
             if given[place] == room[place]:
                 board[kernels.SHUT, arm] = np.inf
             looks[p] = kernels.look(strategies[p], board, memo)
@@ -265,7 +270,7 @@ class MultiUGapE(Selector):
 
     # -- judging
 
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         return self._budget_left(np.zeros(1, np.int64)) <= 0
 
     def best(self, values: Floats) -> Counts:
@@ -275,7 +280,7 @@ class MultiUGapE(Selector):
         best = self.state.memory["best"]
         if not all(best):
             return self.best(np.nan_to_num(self.means, nan=-1.0))
-        chosen = [arms[np.array(own)] for arms, own in zip(self.arms_of, best, strict=True)]
+        chosen = [arms[np.array(places)] for arms, places in zip(self.arms_of, best, strict=True)]
         return np.sort(np.concatenate(chosen))
 
     def standing(self) -> Standing:

@@ -1,4 +1,4 @@
-"""BatchRacing: batches of equal treatment, after each of which arms leave on either side.
+"""BatchRacing: batches that treat arms equally, after each of which arms leave on either side.
 
 Jun, Jamieson, Nowak, Zhu: Top arm identification in multi-armed bandits with batch arm pulls,
 AISTATS 2016.
@@ -20,7 +20,7 @@ from .rounds import RoundSelector
 
 
 class BatchRacing(RoundSelector):
-    """A batch goes to the arms of fewest pulls, at most ``repeat`` to one arm."""
+    """Batches that go to the arms of fewest pulls, at most ``repeat`` pulls to one arm."""
 
     name = "batch-racing"
     title = "BatchRacing"
@@ -54,8 +54,8 @@ class BatchRacing(RoundSelector):
             middle = (low + high) // 2
             cheap = np.clip(middle - start, 0, repeat).sum() <= batch
             low, high = (middle, high) if cheap else (low, middle)
-        # Up to the line low for everyone, and one more, as far as the batch goes, for arms that
-        # have reached it and may take one.
+        # Every arm goes up to the line low; then, as far as the batch goes, arms that have reached
+        # it and may take one more get one.
         target: Counts = np.clip(low - start, 0, repeat)
         able = np.flatnonzero((start + target == low) & (target < repeat))
         target[able[: batch - int(target.sum())]] += 1
@@ -80,7 +80,9 @@ class BatchRacing(RoundSelector):
         self._settle_the_rest()
 
     def shortfall(self, arms: Counts) -> float:
-        """As for all that look at every answer; the accepted are rightly so where bounds hold."""
+        """Bound explore-K regret as algorithms without rounds do; accepted arms are right if the
+        bounds hold.
+        """
         lower, upper = self._interval()
         short = (kth_rival_values(upper, self.problem.k) - lower)[arms[self.undecided[arms]]]
         return float(np.clip(short.max(initial=0), 0, 1))

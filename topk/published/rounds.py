@@ -1,4 +1,4 @@
-"""What algorithms share that pull in rounds, and decide arms only when a round is complete."""
+"""Base of algorithms that pull in rounds and decide arms only when a round is complete."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -14,15 +14,15 @@ from topk.water_filling import fill_level
 
 
 class RoundSelector(Selector):
-    """Each round pulls every undecided arm as often as ``_target`` says.
+    """Rounds that pull every undecided arm as often as ``_target`` says.
 
-    It never asks beyond the present round: the promise needs the paper's own sampling, and an arm
+    It never asks beyond the present round: the guarantee needs the paper's own sampling, and an arm
     may be decided at the round's end.
     """
 
     in_rounds = True
-    open_roster = False  # a round is everybody's
-    fresh: ClassVar[bool] = False  # whether means are of the round's own pulls
+    open_roster = False  # every arm takes part in a round
+    fresh: ClassVar[bool] = False  # True if means are of the round's own pulls
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
@@ -42,11 +42,11 @@ class RoundSelector(Selector):
             memory[field] = np.array(memory[field], float)
         self._advance()
 
-    # -- the state's own words
+    # -- the state
 
     @property
     def round(self) -> int:
-        """The round that is under way, from 1."""
+        """The number of the present round, from 1."""
         return int(self.state.memory["round"])
 
     @property
@@ -56,23 +56,23 @@ class RoundSelector(Selector):
 
     @property
     def places(self) -> int:
-        """Arms still to be accepted."""
+        """The number of arms still to be accepted."""
         return self.problem.k - int((self.state.verdict == Verdict.ACCEPTED).sum())
 
-    # -- what each algorithm says
+    # -- defined by each algorithm
 
     @abstractmethod
     def _target(self) -> Counts:
-        """(n,) pulls of this round in all; what is said of decided arms does not matter."""
+        """Return (n,) total pulls of this round; the values of decided arms do not matter."""
 
     @abstractmethod
     def _close(self) -> None:
-        """Decide what the round, now complete, decides. ``memory["means"]`` is up to date."""
+        """Decide the arms that the completed round decides. ``memory["means"]`` is up to date."""
 
     # -- observing
 
     def takes(self) -> Counts:
-        """An undecided arm's round may be complete while others' is not."""
+        """Return (n,) pulls that each arm lacks in this round: others may have completed theirs."""
         lacking = np.maximum(self._target() - self.state.memory["pulls"], 0)
         return np.where(self.undecided, lacking, UNLIMITED)
 
@@ -99,7 +99,7 @@ class RoundSelector(Selector):
     def _close_round(self) -> None:
         memory, ran = self.state.memory, self.undecided
         if self.fresh:
-            ran &= memory["pulls"] > 0  # (n,) who was in the round; no answer leaves the old mean
+            ran &= memory["pulls"] > 0  # (n,) arms of this round; without an answer the mean stays
             memory["means"][ran] = memory["rewards"][ran] / memory["pulls"][ran]
         else:
             memory["means"][ran] = np.nan_to_num(self.means, nan=0.5)[ran]
@@ -121,14 +121,14 @@ class RoundSelector(Selector):
             self._decide(arm, verdict, f"mean {self.state.memory['means'][arm]:.3f}, {why}")
 
     def _take_the_best(self, when: str) -> None:
-        """The places that are left go to the arms that ``selection`` names."""
+        """Accept the arms of ``selection`` for the places left, and reject the rest."""
         selected = np.isin(np.arange(self.problem.n), self.selection()) & self.undecided
         rest = self.undecided & ~selected
         self._decide_all(selected, Verdict.ACCEPTED, f"among the best {self.problem.k} {when}")
         self._decide_all(rest, Verdict.REJECTED, f"not among the best {self.problem.k} {when}")
 
     def _settle_the_rest(self) -> None:
-        """When the places or the arms run out the rest is clear."""
+        """Decide all undecided arms once places or arms have run out."""
         left = self.undecided
         if self.places == 0:
             self._decide_all(left, Verdict.REJECTED, "no place was left")
@@ -146,28 +146,28 @@ class RoundSelector(Selector):
 
     # -- judging
 
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         return not self.undecided.any()
 
     def _score(self) -> Floats:
-        """(n,) what undecided arms are ranked by."""
+        """Return (n,) the values by which undecided arms are ranked."""
         return np.nan_to_num(self.means, nan=-1)
 
     def selection(self) -> Counts:
-        """The accepted and, in the places left, the undecided arms of best score."""
+        """Return the accepted and, in the places left, the undecided arms of best score."""
         return top_arms(
             np.where(self.undecided, self._score(), 4.0 * self.state.verdict), self.problem.k
         )
 
     def _interval(self) -> tuple[Floats, Floats]:
-        """(n,) bounds of the means; without any, all there is."""
+        """Return (n,) bounds of the means; by default 0 and 1."""
         return np.zeros(self.problem.n), np.ones(self.problem.n)
 
     def _gap(self) -> float:
         if self.promise.fixed == "budget":
             return max(0.0, 1 - int(self.state.pulls.sum()) / (self.problem.budget or 1))
         gap = float(self.state.memory["gap"])
-        return min(gap, self.problem.epsilon) if self._done() else gap
+        return min(gap, self.problem.epsilon) if self._is_done() else gap
 
     def standing(self) -> Standing:
         means = self.means
@@ -184,17 +184,17 @@ class RoundSelector(Selector):
         )
 
     def _round_done(self) -> float:
-        asked = self._target()[self.undecided].sum()
-        return float(self.state.memory["pulls"][self.undecided].sum() / asked) if asked else 1.0
+        target = self._target()[self.undecided].sum()
+        return float(self.state.memory["pulls"][self.undecided].sum() / target) if target else 1.0
 
 
 def peel(values: Floats, k: int, count: int) -> tuple[int, int]:
     """Take ``count`` arms off the ends of (m,) values in falling order, by largest gap to rank k.
 
     The gap of the best is to rank k + 1, that of the worst to rank k; when the places (k = 0) or
-    the arms (k = m) run out only one end is left. On equal gaps the worst goes.
+    the arms (k = m) run out, only one end is left. On equal gaps the worst leaves.
 
-    Returns how many were taken from the front (accepted) and from the back (rejected).
+    Returns the numbers taken from the front (accepted) and from the back (rejected).
     """
     # values[front:back] are the arms left; rank k among them is values[front + k - 1].
     front, back = 0, values.size

@@ -1,4 +1,4 @@
-"""What algorithms share that look at every answer before they choose the next arm."""
+"""Base of algorithms that look at every answer before they choose the next arm."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -14,9 +14,9 @@ from . import kernels
 from .kernels import Arms, Memo, Strategy
 
 
-def strategy_for(problem: Problem, sampling: int, radius: int, **rest: Any) -> Strategy:
-    """A Strategy in which what is not named has no effect."""
-    silent: dict[str, Any] = dict.fromkeys(Strategy._fields, 0.0) | {
+def strategy_for(problem: Problem, sampling: int, radius: int, **parameters: Any) -> Strategy:
+    """Return a Strategy in which parameters that are not named have no effect."""
+    defaults: dict[str, Any] = dict.fromkeys(Strategy._fields, 0.0) | {
         "k": problem.k,
         "warm": 1,
         "slack": problem.epsilon,
@@ -24,11 +24,11 @@ def strategy_for(problem: Problem, sampling: int, radius: int, **rest: Any) -> S
         "tick": 1,
         "budget": problem.budget or 0,
     }
-    return Strategy(**silent | {"sampling": sampling, "radius": radius} | rest)
+    return Strategy(**defaults | {"sampling": sampling, "radius": radius} | parameters)
 
 
 class SequentialSelector(Selector):
-    """Pulls every arm once, then the arms that ``kernels.look`` names, over and over.
+    """Pulls every arm once, then the arms that ``kernels.look`` returns, over and over.
 
     Its bounds hold for any sampling strategy, so answers may be batched and late.
     """
@@ -42,7 +42,7 @@ class SequentialSelector(Selector):
 
     @abstractmethod
     def _strategy(self) -> Strategy:
-        """The algorithm in numbers."""
+        """Return the algorithm's parameters."""
 
     # -- observing
 
@@ -52,18 +52,18 @@ class SequentialSelector(Selector):
 
     @property
     def _warm(self) -> bool:
-        """Whether every arm has the pulls that it needs to be compared."""
+        """True if every arm has the pulls that it needs to be compared."""
         return bool(self.state.pulls.min() >= self.strategy.warm)
 
     def _board(self, pulls: Counts) -> tuple[Arms, Memo]:
-        """A board at these pulls, with the means as they are."""
+        """Return a board at these pulls, with the means as they are."""
         means = np.nan_to_num(self.means, nan=0.5)
         arms, memo = kernels.build_board(pulls, self.state.rewards, means, self.problem.k)
         kernels.refresh_all(self.strategy, arms, memo)
         return arms, memo
 
     def _judgement(self) -> tuple[Arms, Memo, float]:
-        """The board as it is now, looked at, and the gap."""
+        """Return the present board after a look at it, and the gap."""
         if self._judged is None:
             arms, memo = self._board(self.state.pulls)
             self._judged = arms, memo, kernels.look(self.strategy, arms, memo)[2]
@@ -96,11 +96,11 @@ class SequentialSelector(Selector):
 
     # -- judging
 
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         return self._warm and bool(kernels.is_kept(self.strategy, self._judgement()[2]))
 
     def _gap(self) -> float:
-        """What the promise's regret is bounded by now."""
+        """Return the present bound on the regret."""
         return min(1.0, self._judgement()[2]) if self._warm else 1.0
 
     def selection(self) -> Counts:
@@ -109,13 +109,14 @@ class SequentialSelector(Selector):
         return np.flatnonzero(self._judgement()[0][self.chosen_row] < 0)
 
     def _bounds(self) -> tuple[Floats, Floats]:
-        """(n,) lower and upper bounds as they are now."""
+        """Return the present (n,) lower and upper bounds."""
         arms, memo, _ = self._judgement()
         kernels.spread(self.strategy, arms, memo)
         return arms[kernels.LOWER], arms[kernels.UPPER]
 
     def shortfall(self, arms: Counts) -> float:
-        """Explore-K: the K best have K others' upper bounds at most above each arm's lower one.
+        """Bound explore-K regret: the K best have K others' upper bounds at most above each arm's
+        lower one.
 
         It needs no more of the bounds than the proofs do: upper ones of the K best, lower ones of
         the rest.
@@ -147,7 +148,7 @@ class SequentialSelector(Selector):
     def simulate(
         self, truth: Floats, cap: int, gaussian: bool, rng: np.random.Generator
     ) -> tuple[str, ...]:
-        """The same looks in one compiled loop; goes on from the state as it is."""
+        """Make the same looks in one compiled loop, starting from the present state."""
         arms, memo = self._board(self.state.pulls)
         unlimited = np.iinfo(np.int64).max
         budget = unlimited if self.problem.budget is None else self.problem.budget
@@ -161,11 +162,11 @@ class SequentialSelector(Selector):
         return (BUDGET_SPENT,) if memo[kernels.TOTAL] >= budget else ()
 
     def _remember(self, arms: Arms, memo: Memo) -> None:
-        """Keep what the run has found besides counts."""
+        """Store results of the run other than counts."""
 
 
 def _first(need: Counts, slots: int) -> Counts:
-    """The needs of the first arms, as many as the slots hold."""
+    """Return the needs of the first arms, as many as the slots hold."""
     given: Counts = np.clip(slots - (np.cumsum(need) - need), 0, need)
     return given
 
@@ -176,10 +177,10 @@ class FixedBudget(SequentialSelector):
     needs: ClassVar[tuple[str, ...]] = ("budget",)
     open_roster = False
 
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         return self._budget_left(np.zeros(1, np.int64)) <= 0
 
     def _gap(self) -> float:
-        """The share of the budget that is left."""
+        """Return the share of the budget that is left."""
         budget = self.problem.budget or 1
         return max(0.0, 1 - int(self.state.pulls.sum()) / budget)

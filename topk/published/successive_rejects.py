@@ -1,4 +1,4 @@
-"""Fixed budget: uniform, successive rejects, and accepts and rejects by phase.
+"""Fixed-budget algorithms: uniform, successive rejects, and accepts and rejects by phase.
 
 SR, SAR  Bubeck, Wang, Viswanathan: Multiple identifications in multi-armed bandits, ICML 2013
 CSAR     Chen, Lin, King, Lyu, Chen: Combinatorial pure exploration of multi-armed bandits, 2014
@@ -19,7 +19,7 @@ from .rounds import RoundSelector, peel
 
 
 class Uniform(RoundSelector):
-    """floor(Q / n) pulls each, then the K best means."""
+    """Floor(Q / n) pulls of each arm, then the K best means."""
 
     name = "uniform"
     title = "Uniform"
@@ -38,26 +38,26 @@ class Uniform(RoundSelector):
 
 
 class PhaseSelector(RoundSelector):
-    """Phase p brings every active arm to ``schedule[p - 1]`` pulls and takes out one arm.
+    """Phases that bring every active arm to ``schedule[p - 1]`` pulls and take out one arm.
 
-    Phases that add no pulls are closed together, as nothing is learnt between them.
+    Phases that add no pulls are closed together, because nothing is learned between them.
 
-    each  what an arm is to a person
+    arm_label  the word for an arm in messages
     """
 
     needs = ("budget",)
-    each: ClassVar[str] = "worker"
+    arm_label: ClassVar[str] = "worker"
 
     def _check(self) -> None:
         if (self.problem.budget or 0) <= self.problem.n:
             raise ProblemError(
                 f"{self.title} needs a budget above {self.problem.n}: "
-                f"more than one answer per {self.each}."
+                f"more than one answer per {self.arm_label}."
             )
         self.schedule = self._schedule()
 
     def _schedule(self) -> Counts:
-        """(phases,) n_p, pulls of an active arm after each phase."""
+        """Return (phases,) n_p, the pulls of an active arm after each phase."""
         n, budget = self.problem.n, self.problem.budget or 0
         left = n + 1 - np.arange(1, self._phases() + 1)
         # Rounded up past errors of the last bit, which would break the budget.
@@ -67,7 +67,7 @@ class PhaseSelector(RoundSelector):
         return self.problem.n - 1
 
     def _log(self) -> float:
-        """Lbar(n) = 1/2 + sum of 1/i, i = 2..n."""
+        """Return Lbar(n) = 1/2 + sum of 1/i, i = 2..n."""
         return 0.5 + _harmonic_sum(2, self.problem.n)
 
     def _phase(self) -> int:
@@ -78,7 +78,7 @@ class PhaseSelector(RoundSelector):
         return np.full(self.problem.n, self.schedule[self._phase() - 1] - before)
 
     def _close(self) -> None:
-        """End this phase and all after it that add nothing."""
+        """End this phase and all after it that add no pulls."""
         reached = self.schedule[self._phase() - 1]
         last = int(np.searchsorted(self.schedule, reached, side="right"))
         arms = np.flatnonzero(self.undecided)
@@ -88,7 +88,7 @@ class PhaseSelector(RoundSelector):
         self.state.memory["round"] = last
 
     def _end(self, order: Counts, count: int) -> None:
-        """Take out ``count`` of the active arms, which are given from best to worst."""
+        """Take out ``count`` of the active arms, which are ordered from best to worst."""
         front, back = peel(self.state.memory["means"][order], self.places, count)
         when = f"the largest gap in phase {self.round}"
         self._decide_all(order[:front], Verdict.ACCEPTED, when)
@@ -102,7 +102,7 @@ class SAR(PhaseSelector):
 
 
 class CSAR(PhaseSelector):
-    """For top-K the gap to the best set without (with) an arm is SAR's; the schedule is not."""
+    """CSAR for top-K: the gap to the best set without (with) an arm is SAR's, the schedule not."""
 
     name = "csar"
     title = "CSAR"
@@ -112,15 +112,15 @@ class CSAR(PhaseSelector):
         return self.problem.n
 
     def _log(self) -> float:
-        """Sum of 1/i from 1, not 1/2 + sum from 2."""
+        """Return the sum of 1/i from 1, instead of 1/2 + the sum from 2."""
         return _harmonic_sum(1, self.problem.n)
 
 
 class SR(PhaseSelector):
-    """One of the worst leaves in each of n - K phases.
+    """Successive Rejects: one of the worst arms leaves in each of n - K phases.
 
-    The paper does not say how its schedule is cut for K > 1. "plain" keeps that for K = 1 and
-    leaves what it has not spent; "renormalised" is ours and spends all.
+    The paper does not say how its schedule is cut for K > 1. "plain" keeps the schedule of K = 1
+    and does not spend the rest; "renormalised" is ours and spends all.
     """
 
     name = "sr"
@@ -150,6 +150,6 @@ class SR(PhaseSelector):
 
 
 def _harmonic_sum(first: int, last: int) -> float:
-    """Sum of 1/i for i = first..last."""
+    """Return the sum of 1/i for i = first..last."""
     terms: Floats = 1 / np.arange(first, last + 1)
     return float(terms.sum())

@@ -21,7 +21,7 @@ from .sequential import FixedBudget, SequentialSelector, strategy_for
 
 
 class UGapEc(SequentialSelector):
-    """radius b sqrt(c ln(4 n (t-1)^3 / delta) / T), with b = 1 and c = 1/2."""
+    """Radius b sqrt(c ln(4 n (t-1)^3 / delta) / T), with b = 1 and c = 1/2."""
 
     name = "ugape-c"
     title = "UGapEc"
@@ -74,7 +74,7 @@ EXPLORATION = Option(
 
 
 class UGapEb(FixedBudget):
-    """radius b sqrt(a / T); names the J(t) of least B seen at any look, not the last.
+    """Radius b sqrt(a / T); selects the J(t) of least B seen at any look, instead of the last.
 
     With a unknown it is eta (Q - n) / (4 H), H estimated from the gaps so far: no guarantee.
     """
@@ -85,7 +85,7 @@ class UGapEb(FixedBudget):
         Goal.EXPLORE_K, "budget", "Gabillon, Ghavamzadeh, Lazaric 2012, Theorem 1 for a known H"
     )
     needs = ("epsilon", "budget")
-    epsilon_moves = False  # the gaps that the exploration is estimated from
+    epsilon_moves = False  # it enters the gaps from which the exploration is estimated
     known_options: ClassVar[tuple[Option, ...]] = (
         EXPLORATION,
         Option("eta", 1.0, "What the estimated exploration is multiplied by.", above=0, most=1000),
@@ -99,14 +99,14 @@ class UGapEb(FixedBudget):
         self.state.memory.setdefault("best_gap", None)
 
     def _strategy(self) -> Strategy:
-        known = self.options["exploration"]
+        exploration = self.options["exploration"]
         return strategy_for(
             self.problem,
             kernels.GAPS,
-            kernels.ADAPTIVE if known is None else kernels.EXPLORATION,
+            kernels.ADAPTIVE if exploration is None else kernels.EXPLORATION,
             slack=-math.inf,
             accuracy=self.problem.epsilon,
-            exploration=self.options["eta"] / 4 if known is None else known,
+            exploration=self.options["eta"] / 4 if exploration is None else exploration,
         )
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
@@ -117,10 +117,10 @@ class UGapEb(FixedBudget):
             self._remember(arms, memo)
 
     def _remember(self, arms: Arms, memo: Memo) -> None:
-        known, found = self.state.memory["best_gap"], float(memo[kernels.RECORD])
-        if np.isfinite(found) and (known is None or found < known):
+        best_gap, gap = self.state.memory["best_gap"], float(memo[kernels.RECORD])
+        if np.isfinite(gap) and (best_gap is None or gap < best_gap):
             best = np.flatnonzero(arms[kernels.BEST] < 0)
-            self.state.memory |= {"best_gap": found, "best": best.tolist()}
+            self.state.memory |= {"best_gap": gap, "best": best.tolist()}
 
     def selection(self) -> Counts:
         best = np.array(self.state.memory["best"], np.int64)

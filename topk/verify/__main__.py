@@ -1,4 +1,4 @@
-"""``python -m topk.verify dump.json``: whether what a dump says of its run holds."""
+"""Command line of the verification: ``python -m topk.verify dump.json``."""
 
 import argparse
 import json
@@ -11,18 +11,20 @@ from .verdict import verify_dump
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0 where all of it holds, 1 where something differs, 2 for what is no dump."""
+    """Return 0 if every claim of the dump holds, 1 if one does not, 2 for a file that is not a
+    dump.
+    """
     parser = argparse.ArgumentParser(prog="python -m topk.verify", description=__doc__)
     parser.add_argument("dump", type=Path, help="a file that dump_run wrote")
     try:
-        found = verify_dump(
+        verification = verify_dump(
             json.loads(parser.parse_args(arguments).dump.read_text(encoding="utf-8"))
         )
     except (OSError, ValueError, DumpError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    sys.stdout.write("".join(f"{line}\n" for line in describe_verification(found)))
-    return 0 if found.same else 1
+    sys.stdout.write("".join(f"{line}\n" for line in describe_verification(verification)))
+    return 0 if verification.same else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How the answers came, and whether the tallies are theirs: no algorithm is needed for this."""
+"""Checks of the answers of a dump, and of the tallies made of them; they need no algorithm."""
 
 import numpy as np
 
@@ -9,29 +9,35 @@ from .findings import MOST_NAMED, Finding, findings_of_workers
 
 
 def _check_positions(record: DumpRecord) -> list[Finding]:
-    """Each arm's positions go from 0 without a gap, and what counted of them is a beginning."""
-    asked, found = record.asked, []
+    """Check that each arm's positions go from 0 without a gap, and that the counted ones come
+    first.
+    """
+    asked, findings = record.asked, []
     first = np.searchsorted(asked.arm, asked.arm)
     gaps = np.unique(asked.arm[asked.position != np.arange(asked.arm.size) - first])
-    found += findings_of_workers(
+    findings += findings_of_workers(
         record, gaps, "the positions of their questions do not go from 0 without a gap"
     )
     counted = asked.counted != UNCOUNTED
     earlier = (asked.counted[1:] < asked.counted[:-1]) | ~counted[:-1]
     same = asked.arm[1:] == asked.arm[:-1]
     wrong = np.unique(asked.arm[1:][counted[1:] & earlier & same])
-    return found + findings_of_workers(record, wrong, "answers were not counted in the order asked")
+    return findings + findings_of_workers(
+        record, wrong, "answers were not counted in the order asked"
+    )
 
 
 def _check_order(record: DumpRecord) -> list[Finding]:
-    """Nobody is asked a question twice."""
+    """Check that no worker is asked a question twice."""
     asked = record.asked
     pairs, times = np.unique(np.stack([asked.arm, asked.question]), axis=1, return_counts=True)
     return findings_of_workers(record, np.unique(pairs[0][times > 1]), "a question was asked twice")
 
 
 def _check_questions(record: DumpRecord) -> list[Finding]:
-    """The seed fixes each worker's order of questions, where nothing else has a say in it."""
+    """Check that each worker's questions come in the order that the seed gives, if nothing else
+    decides.
+    """
     asked, wrong = record.asked, set()
     if record.run["recorded"]:
         return []
@@ -39,22 +45,26 @@ def _check_questions(record: DumpRecord) -> list[Finding]:
         mine = record.kind[asked.arm] == number
         beyond = asked.position[mine] >= size
         wrong |= set(asked.arm[mine][beyond].tolist())
-        known = np.flatnonzero(mine)[~beyond]
-        if known.size:
-            seed, arms, places = record.run["seed"], asked.arm[known], asked.position[known]
+        rows = np.flatnonzero(mine)[~beyond]
+        if rows.size:
+            seed, arms, places = record.run["seed"], asked.arm[rows], asked.position[rows]
             dealt = question_order.questions_at(seed, arms, places, size)
             for arm in np.unique(arms).tolist():
-                if met := record.claims[arm].get("met"):  # what was met before is passed over
-                    own = arms == arm
-                    dealt[own] = question_order.questions_without(seed, arm, places[own], size, met)
-            other = dealt != asked.question[known]
+                if met := record.claims[arm].get("met"):  # questions met before are passed over
+                    same_arm = arms == arm
+                    dealt[same_arm] = question_order.questions_without(
+                        seed, arm, places[same_arm], size, met
+                    )
+            other = dealt != asked.question[rows]
             wrong |= set(arms[other].tolist())
-    said = "the questions did not come in the order that the seed gives"
-    return findings_of_workers(record, np.array(sorted(wrong), np.int64), said)
+    message = "the questions did not come in the order that the seed gives"
+    return findings_of_workers(record, np.array(sorted(wrong), np.int64), message)
 
 
 def _check_numbers(record: DumpRecord) -> list[Finding]:
-    """The seed deals the numbers by which ties are broken; who joins later gets the next ones."""
+    """Check the numbers of arms, by which ties are broken: the seed deals them; later arms get the
+    next.
+    """
     if record.run["joined"]:
         return []
     kinds = len(record.ks)
@@ -71,7 +81,7 @@ def _check_numbers(record: DumpRecord) -> list[Finding]:
 def _check_tallies(record: DumpRecord) -> list[Finding]:
     asked, n = record.asked, record.n
     counted = asked.counted != UNCOUNTED
-    made = {
+    tallies = {
         "asked": asked.tally(np.ones(asked.arm.size, bool), n),
         "pulls": asked.tally(counted & ~asked.void, n),
         "void": asked.tally(counted & asked.void, n),
@@ -83,36 +93,40 @@ def _check_tallies(record: DumpRecord) -> list[Finding]:
         "void": "answers are void",
         "rewards": "answers are right",
     }
-    found = []
-    for column, numbers in made.items():
+    findings = []
+    for column, numbers in tallies.items():
         claimed = record.claim(column)
         for arm in np.flatnonzero(claimed != numbers)[:MOST_NAMED].tolist():
-            said = f"{numbers[arm]} {words[column]}, and {claimed[arm]:g} are stated"
-            found.append(Finding(f"Worker {record.who(arm)}", said))
-    return found
+            message = f"{numbers[arm]} {words[column]}, and {claimed[arm]:g} are stated"
+            findings.append(Finding(f"Worker {record.worker_name(arm)}", message))
+    return findings
 
 
 def _check_steps(record: DumpRecord) -> list[Finding]:
-    """Every step counted as many answers as it says; before all was told anew that may differ."""
+    """Check that every step counted as many answers as it states, after the last step of a full
+    retelling.
+    """
     counted = record.asked.counted
-    made = dict(
+    counts = dict(
         zip(*(part.tolist() for part in np.unique(counted, return_counts=True)), strict=True)
     )
-    found = [
+    findings = [
         Finding(f"Step {number}", f"it is not in the dump, and {count} answers were counted in it")
-        for number, count in made.items()
+        for number, count in counts.items()
         if number != UNCOUNTED and number not in record.steps
     ]
     for number, step in record.steps.items():
-        if number > record.anew and made.get(number, 0) != step["applied"]:
-            said = f"{made.get(number, 0)} answers were counted in it, and {step['applied']} stated"
-            found.append(Finding(f"Step {number}", said))
-    return found[:MOST_NAMED]
+        if number > record.anew and counts.get(number, 0) != step["applied"]:
+            message = (
+                f"{counts.get(number, 0)} answers were counted in it, and {step['applied']} stated"
+            )
+            findings.append(Finding(f"Step {number}", message))
+    return findings[:MOST_NAMED]
 
 
 def _check_money(record: DumpRecord) -> list[Finding]:
     budget, asked = record.run["budget"], record.asked
-    if any(one["kind"] == "regrade" for one in record.events):
+    if any(event["kind"] == "regrade" for event in record.events):
         return []  # a question that was restored costs again what it had cost
     spent = int((~asked.void).sum())
     if budget is None or spent <= budget:

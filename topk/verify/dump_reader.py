@@ -1,4 +1,4 @@
-"""A dump as arrays. Its format is described in docs/dumps.md; nothing in it is believed yet."""
+"""Reader of a dump into arrays, nothing of which is trusted. docs/dumps.md describes the format."""
 
 import hashlib
 import json
@@ -14,25 +14,25 @@ from topk.selector import Counts, Floats, Selector
 from topk.version import __version__
 
 FORMAT, VERSION = "crowdselect-run", 1
-# Steps at which the roster of such a run changed, or its grading: all was told anew.
+# Kinds of events that change the roster or the grading: the algorithm is told everything again.
 ANEW = ("regrade", "withdraw", "absent", "leave", "screened")
 ANSWER = ("question", "position", "right", "void", "counted")
-DEALT = "dealt"  # may be missing: then all of it was there from the start
+DEALT = "dealt"  # may be missing: then all assignments were there from the start
 UNCOUNTED = 0
-# What comes of values that are not what they should be.
+# Errors that invalid values lead to.
 SPOILT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class DumpError(ValueError):
-    """What cannot be read as a dump. The message is one sentence for a person."""
+    """A file that cannot be read as a dump. The message is a sentence for users."""
 
 
 @dataclass(frozen=True)
 class DumpedAssignments:
-    """What was handed out, in order of arm and position. All are (a,).
+    """The assignments of a dump, in order of arm and position. All are (a,).
 
     question  its number in its kind's deck
-    counted   number of the step that counted it; 0 where none did
+    counted   number of the step that counted it; 0 if none did
     dealt     number of the step that handed it out
     """
 
@@ -45,17 +45,17 @@ class DumpedAssignments:
     dealt: Counts
 
     def tally(self, which: NDArray[np.bool_], n: int) -> Counts:
-        """(n,) how many of these each arm has."""
+        """Return (n,) how many of these each arm has."""
         return np.bincount(self.arm[which], minlength=n).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class DumpRecord:
-    """A run as it was written down: what was asked of the algorithm, and what is claimed of it.
+    """The stored record of a run: the problem, the answers, and the claimed result.
 
     run      settings and how it ended, by name
-    ks       (kinds,) how many are wanted of each kind of task; decks: how many questions it has
-    kind, worker, gone, claims  (n,) by arm; a claim is what the dump says of the arm's tallies
+    ks       (kinds,) workers wanted of each kind of task; decks: how many questions it has
+    kind, worker, gone, claims  (n,) by arm; a claim is the dump's statement of the arm's tallies
     steps    by number; anew: the last step at which everything was told again, 0 if none
     result   the claimed end: ``selection`` (arms), ``by``, ``epsilon``, ``promise``, ``among``
     """
@@ -90,10 +90,12 @@ class DumpRecord:
 
     @property
     def anew(self) -> int:
-        """Only where an algorithm works in rounds: what others remember are tallies."""
+        """The last step at which all answers were told again; 0 for algorithms that remember
+        tallies only.
+        """
         if self.algorithm.open_roster:
             return 0
-        return max((one["step"] for one in self.events if one["kind"] in ANEW), default=0)
+        return max((event["step"] for event in self.events if event["kind"] in ANEW), default=0)
 
     @property
     def ended(self) -> bool:
@@ -105,34 +107,34 @@ class DumpRecord:
 
     @property
     def finished(self) -> bool:
-        """Whether it went on to the end that its algorithm has, as is claimed."""
+        """True if the run claims to have reached its algorithm's own end."""
         ending = self.run["ending"]
         return bool(ending == "promise" or (self.fixed_budget and ending == "budget"))
 
     def claim(self, name: str) -> Floats:
-        """(n,) a number that is claimed of each arm."""
-        return np.array([one[name] for one in self.claims], float)
+        """Return (n,) a number that is claimed of each arm."""
+        return np.array([row[name] for row in self.claims], float)
 
-    def who(self, arm: int) -> str:
-        """What a person calls this arm."""
+    def worker_name(self, arm: int) -> str:
+        """Return the name of this arm for messages."""
         number = int(self.worker[arm])
-        named = str(self.workers[number].get("worker") or f"number {number + 1}")
-        return f"{named}, kind {self.kind[arm] + 1}" if self.several else named
+        name = str(self.workers[number].get("worker") or f"number {number + 1}")
+        return f"{name}, kind {self.kind[arm] + 1}" if self.several else name
 
 
 def digest_of(document: dict[str, Any]) -> str:
-    """Of all of a dump but its own ``digest``."""
+    """Return the hash of a dump without its own ``digest``."""
     rest = {name: value for name, value in document.items() if name != "digest"}
     return hashlib.sha256(canonical_json(rest).encode()).hexdigest()
 
 
 def canonical_json(value: Any) -> str:
-    """As JSON with sorted names and no spaces, so that the same values are the same text."""
+    """Return JSON with sorted names and no spaces, so that the same values are the same text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def read_record(document: Any) -> DumpRecord:
-    """Raises DumpError for what is no dump, or one of a version that is not known."""
+    """Return the record of a dump. Raises DumpError for an invalid dump or an unknown version."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DumpError("This is no dump of a run: it does not begin with its format.")
     if document.get("version") != VERSION:
@@ -148,13 +150,15 @@ def read_record(document: Any) -> DumpRecord:
 
 
 def written_by(document: dict[str, Any]) -> str:
-    """The program and its version; the first ones did not say theirs."""
-    said = document.get("software")
-    return f"CrowdSelect {said}" if isinstance(said, str) else "an older CrowdSelect"
+    """Return the program that wrote the dump, with its version; the first ones did not state
+    theirs.
+    """
+    version = document.get("software")
+    return f"CrowdSelect {version}" if isinstance(version, str) else "an older CrowdSelect"
 
 
 def error_text(error: Exception) -> str:
-    """What was wrong, without a full stop."""
+    """Return the message of an error without a full stop."""
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing or not known"
     return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
@@ -187,7 +191,7 @@ def _read_record(document: dict[str, Any]) -> DumpRecord:
 
 
 def _refuse_strange(record: DumpRecord) -> None:
-    """Numbers that lead nowhere would be errors later on."""
+    """Raise an error for values that would cause one later: missing names, arms out of range."""
     record.algorithm  # noqa: B018  an algorithm that is not known raises KeyError
     for name in ("status", "ending", "seed", "joined", "recorded", "epsilon", "delta", "budget"):
         record.run[name]
@@ -197,17 +201,17 @@ def _refuse_strange(record: DumpRecord) -> None:
     if not isinstance(seed, int) or seed < 0:
         raise ValueError("its seed is no whole number")
     inside = (record.kind >= 0) & (record.kind < len(record.ks))
-    known = (record.worker >= 0) & (record.worker < len(record.workers))
-    if not (inside.all() and known.all()):
+    valid = (record.worker >= 0) & (record.worker < len(record.workers))
+    if not (inside.all() and valid.all()):
         raise ValueError("a candidate is of a kind or a worker that is not in it")
-    named = np.array(record.result["selection"], np.int64)
-    if named.size and not (named.min() >= 0 and named.max() < record.n):
+    selection = np.array(record.result["selection"], np.int64)
+    if selection.size and not (selection.min() >= 0 and selection.max() < record.n):
         raise ValueError("its selection names an arm that is not in it")
 
 
 def _read_asked(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> DumpedAssignments:
-    known = [*ANSWER, DEALT] if DEALT in columns else [*ANSWER]
-    places = [columns.index(name) for name in known]
+    names = [*ANSWER, DEALT] if DEALT in columns else [*ANSWER]
+    places = [columns.index(name) for name in names]
     table = np.array(
         [
             (row["arm"], *(int(answer[place] or 0) for place in places))
@@ -215,7 +219,7 @@ def _read_asked(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> Dumpe
             for answer in row["answers"]
         ],
         np.int64,
-    ).reshape(-1, 1 + len(known))
+    ).reshape(-1, 1 + len(names))
     table = table[np.lexsort((table[:, 2], table[:, 0]))]
     arm, question, position, right, void, counted = table.T[:6]
     dealt = table[:, 6] if DEALT in columns else np.zeros_like(arm)

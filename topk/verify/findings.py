@@ -11,7 +11,7 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True)
 class Finding:
-    """One claim that does not hold: about what, and how it differs."""
+    """A claim that does not hold: its subject, and how it differs."""
 
     about: str
     said: str
@@ -20,6 +20,8 @@ class Finding:
         return f"{self.about}: {self.said}"
 
 
-def findings_of_workers(record: DumpRecord, arms: Counts, said: str) -> list[Finding]:
-    """The same of each of these arms; of many, of the first."""
-    return [Finding(f"Worker {record.who(arm)}", said) for arm in arms[:MOST_NAMED].tolist()]
+def findings_of_workers(record: DumpRecord, arms: Counts, message: str) -> list[Finding]:
+    """Return the same finding for each of these arms, at most for the first MOST_NAMED."""
+    return [
+        Finding(f"Worker {record.worker_name(arm)}", message) for arm in arms[:MOST_NAMED].tolist()
+    ]

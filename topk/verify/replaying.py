@@ -1,4 +1,4 @@
-"""The algorithm again, as the answers of a record leave it."""
+"""Replay of a run: its algorithm in the state to which the answers of a record lead."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,9 +26,11 @@ from .dump_reader import UNCOUNTED, DumpRecord
 
 @dataclass(frozen=True)
 class ReplayedRun:
-    """arms      (r,) the run's numbers of those who are left to choose from
-    selector  None where they are too few
-    refused   how many answers it had not asked for when they were counted
+    """The algorithm after a replay.
+
+    arms      (r,) the run's numbers of the arms left to choose from
+    selector  None if they are too few
+    refused   number of answers that it had not asked for when they were counted
     """
 
     arms: Counts
@@ -37,20 +39,20 @@ class ReplayedRun:
 
 
 def roster_arms(record: DumpRecord) -> Counts:
-    """(r,) the run's numbers of the arms that the algorithm knows, in its order."""
+    """Return (r,) the run's numbers of the arms that the algorithm knows, in its order."""
     run = record.run
     return active_arms(record.kind, record.gone, run["seed"], bool(run["joined"]))
 
 
 def is_lost(record: DumpRecord) -> bool:
-    """Return whether changes of the roster cost the guarantee of this run."""
+    """Return True if changes of the roster cost the guarantee of this run."""
     events = record.events if record.run["joined"] else []
-    opened = [one["step"] for one in events if one["kind"] == OPENED]
+    opened = [event["step"] for event in events if event["kind"] == OPENED]
     return is_guarantee_lost(record.algorithm, record.gone, _count_answers(record, None)[0], opened)
 
 
 def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
-    """upto  the step after which it is looked at; None for now"""
+    """Return the run as it was after the step ``upto``; None for now."""
     arms = roster_arms(record)
     waits = record.run["enrolling"] and not record.algorithm.open_roster
     workers = arms.size // len(record.ks)
@@ -62,7 +64,7 @@ def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
 
 
 def _count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts]:
-    """(n,) answers that count, and right ones, after this step."""
+    """Return (n,) answers that count, and right ones, after this step."""
     asked = record.asked
     which = (asked.counted != UNCOUNTED) & ~asked.void
     if upto is not None:
@@ -72,7 +74,7 @@ def _count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts
 
 
 def _outstanding(record: DumpRecord, upto: int | None) -> Counts:
-    """(n,) what was asked before this step and was not counted in it or before."""
+    """Return (n,) assignments made before this step and not counted in it or before."""
     asked = record.asked
     if upto is None:
         return asked.tally(asked.counted == UNCOUNTED, record.n)
@@ -81,34 +83,36 @@ def _outstanding(record: DumpRecord, upto: int | None) -> Counts:
 
 
 def _selector_from_tallies(record: DumpRecord, arms: Counts, upto: int | None) -> Selector:
-    """Such algorithms remember nothing else."""
+    """Return an algorithm that remembers nothing but tallies, in the state of this step."""
     pulls, right = _count_answers(record, upto)
-    nobody = np.zeros(arms.size, np.int8)
+    undecided = np.zeros(arms.size, np.int8)
     state = State(
-        pulls[arms], right[arms].astype(float), nobody, {}, _outstanding(record, upto)[arms]
+        pulls[arms], right[arms].astype(float), undecided, {}, _outstanding(record, upto)[arms]
     )
     before = pulls if upto is None else _count_answers(record, upto - 1)[0]
     return rebuild_selector(record, arms, state, share_left(record.gone, before))
 
 
 def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> ReplayedRun:
-    """In the steps in which it was told, because rounds end in them; all at once where all was
-    told again."""
+    """Replay the run in the steps in which it was told, because rounds end in them.
+
+    A step at which everything was told again is replayed at once.
+    """
     asked, state, refused = record.asked, State.fresh(arms.size), 0
     places = np.full(record.n, -1)
     places[arms] = np.arange(arms.size)
     last = max(record.steps, default=0) if upto is None else upto
     numbers = sorted(number for number in record.steps if record.anew < number <= last)
     for number in [record.anew, *numbers] if record.anew else numbers:
-        again = number == record.anew
-        which = (asked.counted <= number) if again else (asked.counted == number)
-        known = which & (asked.counted != UNCOUNTED) & ~asked.void & (places[asked.arm] >= 0)
-        before, _ = _count_answers(record, number if again else number - 1)
+        retold = number == record.anew
+        which = (asked.counted <= number) if retold else (asked.counted == number)
+        rows = which & (asked.counted != UNCOUNTED) & ~asked.void & (places[asked.arm] >= 0)
+        before, _ = _count_answers(record, number if retold else number - 1)
         share = share_left(record.gone, before)
-        one = rebuild_selector(record, arms, state, share, _epsilon_at(record, number))
-        told = tell_in_turn(one, known, asked.arm, places[asked.arm], asked.right)
-        refused += int(known.sum() - told.sum())
-        state = _roundtrip_state(one.state)
+        selector = rebuild_selector(record, arms, state, share, _epsilon_at(record, number))
+        told = tell_in_turn(selector, rows, asked.arm, places[asked.arm], asked.right)
+        refused += int(rows.sum() - told.sum())
+        state = _roundtrip_state(selector.state)
     now, _ = _count_answers(record, None if upto is None else upto - 1)
     return ReplayedRun(
         arms, rebuild_selector(record, arms, state, share_left(record.gone, now)), refused
@@ -116,12 +120,12 @@ def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> Replaye
 
 
 def _roundtrip_state(state: State) -> State:
-    """As it went into a database and came out of it."""
+    """Return the state as it comes back from the database."""
     return State(state.pulls, state.rewards, state.verdict, pack_memory(state.memory))
 
 
 def _epsilon_at(record: DumpRecord, number: int) -> float:
-    """It may have been changed since: each step says which one was wanted."""
+    """Return the ε of this step: it may have been changed since, so each step states its own."""
     kind, step = record.algorithm, record.steps.get(number)
     moves = kind.epsilon_moves and "epsilon" in kind.needs and kind.promise.fixed == "confidence"
     return float(step["wanted"] if step and moves else record.run["epsilon"])
@@ -130,7 +134,7 @@ def _epsilon_at(record: DumpRecord, number: int) -> float:
 def rebuild_selector(
     record: DumpRecord, arms: Counts, state: State, share: float, epsilon: float | None = None
 ) -> Selector:
-    """The algorithm on these arms, in this state; share is what of δ is left to them."""
+    """Return the algorithm on these arms, in this state; share is the part of δ left to them."""
     run, kind = record.run, record.algorithm
     options: dict[str, Any] = dict(record.options)
     if "quotas" in options:
@@ -139,8 +143,8 @@ def rebuild_selector(
     several = (kind.several_skills, run["one_kind_each"])
     options |= quotas_per_kind(record.ks, people, *several)
     options |= plan_options(kind, record.n, arms.size)
-    wanted = run["epsilon"] if epsilon is None else epsilon
-    limits = (wanted, run["delta"] * share, run["budget"])
+    target = run["epsilon"] if epsilon is None else epsilon
+    limits = (target, run["delta"] * share, run["budget"])
     size = arms.size // len(record.ks)
-    asked = build_problem(record.ks, size, kind.several_skills, *limits)
-    return build_selector(run["algorithm"], asked, state, **options)
+    problem = build_problem(record.ks, size, kind.several_skills, *limits)
+    return build_selector(run["algorithm"], problem, state, **options)

@@ -1,4 +1,4 @@
-"""Whether a dump's own words hold: every claim is made again from the answers, and compared."""
+"""Verification of a dump: every claim is recomputed from the answers, and compared."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,11 +29,13 @@ FILE = Finding("File", "its digest is not of what it says: it was changed after 
 
 @dataclass(frozen=True)
 class Verification:
-    """selection  whom the answers select, as people call them, kind by kind
-    promise    what holds of them, in words, or why nothing does any more; empty without any
-    epsilon    of that; None without
+    """The result of a verification.
+
+    selection  the names of the workers that the answers select, kind by kind
+    promise    the guarantee of them in words, or why it is lost; empty without any
+    epsilon    its ε; None without
     written_by the program that wrote the dump, with its version
-    findings   where the dump says otherwise; none: all of it holds
+    findings   the claims that do not hold; empty if all do
     """
 
     selection: tuple[str, ...]
@@ -48,7 +50,7 @@ class Verification:
 
 
 def verify_dump(document: Any) -> Verification:
-    """Raises DumpError for what is no dump."""
+    """Return the verification of a dump. Raises DumpError if it is not a dump."""
     record = read_record(document)
     try:
         return _verify_record(document, record)
@@ -63,65 +65,65 @@ def _verify_record(document: dict[str, Any], record: DumpRecord) -> Verification
     for check in answers.CHECKS:
         findings += check(record)
     try:
-        found = replay_run(record)
-    except ValueError as error:  # answers that no run can have had: they were named above
+        replayed = replay_run(record)
+    except ValueError as error:  # impossible answers: the checks above have reported them
         if not findings:
             raise
         unknown = Finding("Answers", f"the algorithm does not take them: {error_text(error)}")
         return Verification((), "", None, written_by(document), (*findings, unknown))
-    named, promise, epsilon = _check_end(record, found)
-    findings += verdicts.check_verdicts(record, found)
-    named = only_tested(named, record.claim("pulls").astype(int))
-    findings += _check_selection(record, named) + _check_guarantee(record, promise, epsilon)
-    keys = tuple(record.who(arm) for arm in named.arms.tolist())
+    selected, promise, epsilon = _check_end(record, replayed)
+    findings += verdicts.check_verdicts(record, replayed)
+    selected = only_tested(selected, record.claim("pulls").astype(int))
+    findings += _check_selection(record, selected) + _check_guarantee(record, promise, epsilon)
+    keys = tuple(record.worker_name(arm) for arm in selected.arms.tolist())
     return Verification(keys, promise, epsilon, written_by(document), tuple(findings))
 
 
-def _check_end(record: DumpRecord, found: ReplayedRun) -> tuple[SelectedArms, str, float | None]:
-    """Whom these answers select, what holds of them in words, and its ε."""
-    if found.selector is None:
-        return _select_remaining(record, found.arms), "", None
+def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms, str, float | None]:
+    """Return the arms that these answers select, their guarantee in words, and its ε."""
+    if replayed.selector is None:
+        return _select_remaining(record, replayed.arms), "", None
     early = record.ended and not record.finished
     lost = is_lost(record)
-    named = select_arms(found.selector, found.arms, early, record.proof, lost)
+    selected = select_arms(replayed.selector, replayed.arms, early, record.proof, lost)
     if lost:
-        return named, GUARANTEE_LOST if record.ended else "", None
-    promise, epsilon = found.selector.promise, None
+        return selected, GUARANTEE_LOST if record.ended else "", None
+    promise, epsilon = replayed.selector.promise, None
     if early:
-        promise, epsilon = named.promise or promise, named.shown
+        promise, epsilon = selected.promise or promise, selected.rounded_epsilon
     elif record.run["ending"] == "promise" and promise.goal is not Goal.NONE:
         epsilon = 0.0 if promise.goal is Goal.EXACT else float(record.run["epsilon"])
     elif not record.ended and _has_running_bound(promise):
         epsilon = _least_epsilon(record)
     return (
-        named,
+        selected,
         "" if epsilon is None else _guarantee_sentence(record, promise, epsilon, early),
         epsilon,
     )
 
 
 def _has_running_bound(promise: Promise) -> bool:
-    """Whether its gap bounds anything before it has stopped by itself."""
+    """Return True if its gap bounds the regret even before it has stopped by itself."""
     goal = promise.early if promise.goal is Goal.EXACT else promise.goal
     return promise.fixed == "confidence" and goal is not Goal.NONE
 
 
 def _least_epsilon(record: DumpRecord) -> float | None:
-    """The least that was proved, or else what the last step reached; judging checks both."""
+    """Return the least ε proved, or else that of the last step; ``verdicts`` checks both."""
     gap = float(record.steps[max(record.steps)]["gap"]) if record.steps else 1.0
-    known = record.proof["epsilon"] if record.proof else gap
-    return rounded_up(known) if known < 1 else None
+    epsilon = record.proof["epsilon"] if record.proof else gap
+    return rounded_up(epsilon) if epsilon < 1 else None
 
 
 def _guarantee_sentence(record: DumpRecord, promise: Promise, epsilon: float, early: bool) -> str:
-    """A promise is about those who are left, and holds with the δ that was wanted."""
+    """Return the guarantee, which is about the workers left, and holds with the run's δ."""
     run, workers = record.run, int((~record.gone & (record.kind == 0)).sum())
     limits = (run["epsilon"], run["delta"], run["budget"])
-    asked = build_problem(record.ks, workers, record.algorithm.several_skills, *limits)
+    problem = build_problem(record.ks, workers, record.algorithm.several_skills, *limits)
     if record.several:
         promise = replace(promise, within=record.result["among"])
-    going = not record.ended
-    return promise.sentence(asked, epsilon if early or going else None)
+    running = not record.ended
+    return promise.sentence(problem, epsilon if early or running else None)
 
 
 def _select_remaining(record: DumpRecord, arms: Counts) -> SelectedArms:
@@ -132,20 +134,25 @@ def _select_remaining(record: DumpRecord, arms: Counts) -> SelectedArms:
     return select_everybody(arms, right, pulls, record.ks, people)
 
 
-def _check_selection(record: DumpRecord, named: SelectedArms) -> list[Finding]:
+def _check_selection(record: DumpRecord, recomputed: SelectedArms) -> list[Finding]:
     # Older dumps also name workers without a counted answer.
     tested = set(np.flatnonzero(record.claim("pulls") > 0).tolist())
-    claimed, made = set(record.result["selection"]) & tested, set(named.arms.tolist())
-    found = [
-        *(Finding("Selection", f"{record.who(arm)} is selected") for arm in sorted(made - claimed)),
-        *(Finding("Selection", f"{record.who(arm)} is not") for arm in sorted(claimed - made)),
+    claimed, arms = set(record.result["selection"]) & tested, set(recomputed.arms.tolist())
+    findings = [
+        *(
+            Finding("Selection", f"{record.worker_name(arm)} is selected")
+            for arm in sorted(arms - claimed)
+        ),
+        *(
+            Finding("Selection", f"{record.worker_name(arm)} is not")
+            for arm in sorted(claimed - arms)
+        ),
     ]
-    if record.result["by"] != named.by:
-        said = (
-            f"by {_verdict_source(named.by)}, and {_verdict_source(record.result['by'])} is stated"
-        )
-        found.append(Finding("Selection", said))
-    return found[:MOST_NAMED]
+    if record.result["by"] != recomputed.by:
+        source, claimed_source = map(_verdict_source, (recomputed.by, record.result["by"]))
+        message = f"by {source}, and {claimed_source} is stated"
+        findings.append(Finding("Selection", message))
+    return findings[:MOST_NAMED]
 
 
 def _verdict_source(word: str) -> str:
@@ -157,7 +164,7 @@ def _check_guarantee(record: DumpRecord, promise: str, epsilon: float | None) ->
     same = claimed == epsilon or (
         claimed is not None and epsilon is not None and abs(claimed - epsilon) <= CLOSE
     )
-    found = (
+    findings = (
         []
         if same
         else [
@@ -167,8 +174,8 @@ def _check_guarantee(record: DumpRecord, promise: str, epsilon: float | None) ->
         ]
     )
     if record.ended and promise and promise not in record.result["promise"]:
-        found.append(Finding("Promise", f"what holds is: {promise}"))
-    return found
+        findings.append(Finding("Promise", f"what holds is: {promise}"))
+    return findings
 
 
 def _format_epsilon(epsilon: float | None) -> str:

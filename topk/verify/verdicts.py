@@ -1,4 +1,4 @@
-"""What the algorithm makes of the answers, and whether the record says the same."""
+"""Checks of the record against the algorithm's judgement of the answers."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from .replaying import ReplayedRun, replay_run
 
 CLOSE = 1e-6  # two machines differ in the last digits of a float
 WORDS = {Verdict.ACCEPTED: "accepted", Verdict.REJECTED: "rejected", Verdict.UNDECIDED: "undecided"}
-# What changes for whom, or for which ε, a step's gap was worked out.
+# Kinds of events that change the workers, or the ε, of a step's gap.
 MOVES = (
     "join",
     "withdraw",
@@ -28,112 +28,123 @@ MOVES = (
 
 
 def check_verdicts(record: DumpRecord, now: ReplayedRun) -> list[Finding]:
-    """now  as all answers leave it"""
-    then = _replay_last_step(record, now)
-    found = [*_check_taken(now), *_check_memory(record, now), *_check_best_proof(record)]
+    """Return the claims about verdicts, gap, proof and end that differ from ``now``, after all
+    answers.
+    """
+    last_step = _replay_last_step(record, now)
+    findings = [*_check_taken(now), *_check_memory(record, now), *_check_best_proof(record)]
     return [
-        *found,
-        *_check_gap(record, then),
-        *_check_ending(record, then),
-        *_check_each_verdict(record, then),
+        *findings,
+        *_check_gap(record, last_step),
+        *_check_ending(record, last_step),
+        *_check_each_verdict(record, last_step),
     ]
 
 
 def _replay_last_step(record: DumpRecord, now: ReplayedRun) -> ReplayedRun:
-    """A step shares δ among those who had given answers before it, and deals after judging."""
+    """Replay to the last step: it shares δ among workers with earlier answers, and deals after
+    judging.
+    """
     if not record.steps or not (record.gone.any() or record.algorithm.weighs_out):
         return now
     return replay_run(record, max(record.steps))
 
 
-def _check_taken(found: ReplayedRun) -> list[Finding]:
-    if not found.refused:
+def _check_taken(replayed: ReplayedRun) -> list[Finding]:
+    if not replayed.refused:
         return []
-    said = f"{found.refused} are counted that the algorithm had not asked for by then"
-    return [Finding("Answers", said)]
+    message = f"{replayed.refused} are counted that the algorithm had not asked for by then"
+    return [Finding("Answers", message)]
 
 
-def _check_memory(record: DumpRecord, found: ReplayedRun) -> list[Finding]:
-    if found.selector is None or record.algorithm.open_roster or not record.steps:
+def _check_memory(record: DumpRecord, replayed: ReplayedRun) -> list[Finding]:
+    if replayed.selector is None or record.algorithm.open_roster or not record.steps:
         return []
-    made = pack_memory(found.selector.state.memory)
-    # What was never stored is what an algorithm begins with.
-    other = [key for key, value in record.memory.items() if not _are_alike(value, made.get(key))]
-    if not other:
+    memory = pack_memory(replayed.selector.state.memory)
+    # Entries that were never stored are as an algorithm begins with them.
+    differing = [
+        key for key, value in record.memory.items() if not _are_alike(value, memory.get(key))
+    ]
+    if not differing:
         return []
-    said = f"by these answers it is another ({', '.join(sorted(other))})"
-    return [Finding("What the algorithm remembers", said)]
+    message = f"by these answers it is another ({', '.join(sorted(differing))})"
+    return [Finding("What the algorithm remembers", message)]
 
 
-def _are_alike(one: Any, other: Any) -> bool:
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_are_alike(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_are_alike, one, other))
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return abs(one - other) <= CLOSE
-    return bool(one == other)
+def _are_alike(left: Any, right: Any) -> bool:
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(
+            _are_alike(left[key], right[key]) for key in left
+        )
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_are_alike, left, right))
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return abs(left - right) <= CLOSE
+    return bool(left == right)
 
 
-def _check_gap(record: DumpRecord, found: ReplayedRun) -> list[Finding]:
-    """The last step says how far it was from its stop, by whoever took part then."""
+def _check_gap(record: DumpRecord, replayed: ReplayedRun) -> list[Finding]:
+    """Check the gap of the last step, for the workers that took part then."""
     last = max(record.steps, default=0)
-    moved = any(one["kind"] in MOVES and one["step"] >= last for one in record.events)
+    moved = any(event["kind"] in MOVES and event["step"] >= last for event in record.events)
     if not last or moved:
         return []
     claimed = float(record.steps[last]["gap"])
-    made = found.selector.standing().gap if found.selector else 1.0
-    if _may_state(record, claimed, made):
+    gap = replayed.selector.standing().gap if replayed.selector else 1.0
+    if _may_state(record, claimed, gap):
         return []
-    return [Finding(f"Step {last}", f"the gap was {made:.6f}, and {claimed:.6f} is stated")]
+    return [Finding(f"Step {last}", f"the gap was {gap:.6f}, and {claimed:.6f} is stated")]
 
 
 def _may_state(record: DumpRecord, claimed: float, made: float) -> bool:
-    """Whether this gap may be stated, where what is left in the record makes it another.
+    """Return True if a claimed gap is valid although the rest of the record gives another.
 
-    What was out and was taken back later is not in a record. It can only have made a gap larger.
+    Outstanding answers that were withdrawn later are not in a record. They can only have made a gap
+    larger.
     """
     more_was_out = record.algorithm.weighs_out and claimed > made
     return more_was_out or abs(claimed - made) <= CLOSE
 
 
 def _check_best_proof(record: DumpRecord) -> list[Finding]:
-    """The least ε that was proved on the way, and of whom."""
+    """Check the least ε that was proved on the way, and the arms it was proved of."""
     if not record.proof:
         return []
     step = int(record.proof["step"])
-    found = replay_run(record, step)
-    if (then := found.selector) is None:
+    replayed = replay_run(record, step)
+    if (selector := replayed.selector) is None:
         return [Finding("Proof", f"in step {step} there was nothing to choose")]
-    gap, arms = then.standing().gap, sorted(found.arms[then.selection()].tolist())
+    gap, arms = selector.standing().gap, sorted(replayed.arms[selector.selection()].tolist())
     if not _may_state(record, record.proof["epsilon"], gap):
-        said = (
+        message = (
             f"in step {step} ε = {gap:.6f} was proved, and {record.proof['epsilon']:.6f} is stated"
         )
-        return [Finding("Proof", said)]
+        return [Finding("Proof", message)]
     if arms != sorted(record.proof["arms"]):
         return [Finding("Proof", f"what was proved in step {step} was proved of others")]
     return []
 
 
-def _check_ending(record: DumpRecord, found: ReplayedRun) -> list[Finding]:
-    ending, selector = record.run["ending"], found.selector
-    said = ""
+def _check_ending(record: DumpRecord, replayed: ReplayedRun) -> list[Finding]:
+    ending, selector = record.run["ending"], replayed.selector
+    message = ""
     if ending == "promise":
         if selector is None or PROMISE_KEPT not in selector.stop():
-            said = f"it is said to have ended with its promise kept, and {_format_gap(selector)}"
+            message = f"it is said to have ended with its promise kept, and {_format_gap(selector)}"
     elif record.fixed_budget and ending == "budget":
         if not _is_budget_spent(record) and (
             selector is None or BUDGET_SPENT not in selector.stop()
         ):
-            said = "its plan is said to be carried out, and by these answers it is not"
+            message = "its plan is said to be carried out, and by these answers it is not"
     elif ending == "roster" and selector is not None:
-        said = "it is said to have ended because nobody was left to choose from, and some were"
-    return [Finding("End", said)] if said else []
+        message = "it is said to have ended because nobody was left to choose from, and some were"
+    return [Finding("End", message)] if message else []
 
 
 def _is_budget_spent(record: DumpRecord) -> bool:
-    """What was retired, or asked of those who left, is gone from the plan, not from the bill."""
+    """Return True if the budget is spent: answers of retired questions or of leavers count towards
+    it.
+    """
     budget = record.run["budget"]
     return budget is not None and record.asked.arm.size >= budget
 
@@ -145,15 +156,15 @@ def _format_gap(selector: Selector | None) -> str:
     return f"by these answers the gap is {standing.gap:.6f} where {standing.wanted:g} is wanted"
 
 
-def _check_each_verdict(record: DumpRecord, found: ReplayedRun) -> list[Finding]:
-    """Of those who are there: who is gone keeps a verdict that was given before."""
-    verdict = _recomputed_verdicts(record, found)
+def _check_each_verdict(record: DumpRecord, replayed: ReplayedRun) -> list[Finding]:
+    """Check the verdicts of workers on the roster: others keep a verdict that was given before."""
+    verdict = _recomputed_verdicts(record, replayed)
     if verdict is None:
         return []
-    claimed = record.claim("verdict").astype(np.int64)[found.arms]
+    claimed = record.claim("verdict").astype(np.int64)[replayed.arms]
     return [
         Finding(
-            f"Worker {record.who(int(found.arms[i]))}",
+            f"Worker {record.worker_name(int(replayed.arms[i]))}",
             f"{WORDS[Verdict(int(verdict[i]))]} by these answers, and stated to be "
             f"{WORDS.get(int(claimed[i]), 'something else')}",  # type: ignore[call-overload]
         )
@@ -161,11 +172,11 @@ def _check_each_verdict(record: DumpRecord, found: ReplayedRun) -> list[Finding]
     ]
 
 
-def _recomputed_verdicts(record: DumpRecord, found: ReplayedRun) -> Counts | None:
+def _recomputed_verdicts(record: DumpRecord, replayed: ReplayedRun) -> Counts | None:
     if record.run["ending"] == "roster":
-        return None if record.several else np.ones(found.arms.size, np.int64)
-    if found.selector is None:
+        return None if record.several else np.ones(replayed.arms.size, np.int64)
+    if replayed.selector is None:
         return None
-    selector = found.selector
-    own = selector.standing().verdict if record.finished else selector.state.verdict
-    return own.astype(np.int64)
+    selector = replayed.selector
+    verdict = selector.standing().verdict if record.finished else selector.state.verdict
+    return verdict.astype(np.int64)

@@ -1,4 +1,4 @@
-"""What it would have taken for an arm to stand on the other side."""
+"""Counterfactuals: the changes of grades that would have put an arm on the other side."""
 
 from dataclasses import replace
 
@@ -10,20 +10,21 @@ from .dump_reader import UNCOUNTED, DumpRecord
 from .replaying import ReplayedRun, replay_run
 
 
-def selected_numbers(record: DumpRecord, found: ReplayedRun) -> set[int]:
-    """The run's numbers of those it names; nobody where too few are left to choose from."""
-    if found.selector is None:
+def selected_numbers(record: DumpRecord, replayed: ReplayedRun) -> set[int]:
+    """Return the run's numbers of the arms selected; none if too few are left to choose from."""
+    if replayed.selector is None:
         return set()
     early = record.ended and not record.finished
-    return set(select_arms(found.selector, found.arms, early, record.proof).arms.tolist())
+    return set(select_arms(replayed.selector, replayed.arms, early, record.proof).arms.tolist())
 
 
 def flips_needed(record: DumpRecord, arm: int, upto: int | None = None) -> int | None:
-    """The fewest of its answers, the latest first, that had to be graded the other way round.
+    """Return the fewest of its answers, the latest first, that had to be graded the other way
+    round.
 
-    Right ones of an arm that is named, wrong ones of another; all that was asked, and what others
-    said, being the same. ``upto`` is the step that it is looked at after. None: not all of them
-    would have been enough. 0: there are none.
+    These are right ones of a selected arm, wrong ones of another; everything else stays the same.
+    ``upto`` is the step after which it is judged. None: not even all of them would have been
+    enough. 0: there are none.
     """
     asked = record.asked
     mine = (asked.arm == arm) & (asked.counted != UNCOUNTED) & ~asked.void
@@ -34,9 +35,9 @@ def flips_needed(record: DumpRecord, arm: int, upto: int | None = None) -> int |
     def flips(count: int) -> bool:
         right = asked.right.copy()
         right[places[:count]] = int(not inside)
-        # A proof rests on the answers as they were.
-        other = replace(record, asked=replace(asked, right=right), proof={})
-        return (arm in selected_numbers(other, replay_run(other, upto))) != inside
+        # A proof is of the answers as they were.
+        flipped = replace(record, asked=replace(asked, right=right), proof={})
+        return (arm in selected_numbers(flipped, replay_run(flipped, upto))) != inside
 
     if not places.size or not flips(places.size):
         return None if places.size else 0

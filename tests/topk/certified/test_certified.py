@@ -105,7 +105,7 @@ def rows(table, h=H):
 @pytest.mark.parametrize("theta", [0.003, 0.17, 0.5, 0.5811, 0.61, 0.77, 0.9991])
 @pytest.mark.parametrize("kind", range(len(KINDS)))
 def test_a_price_is_at_least_the_loss_less_the_factor_of_any_accuracy(theta, kind):
-    """Of accuracies between the points of the grid too (4.3)."""
+    """Check accuracies between the points of the grid, too (4.3)."""
     number, c, t = design(kind=kind)
     table = price_tables(H, number, number, kind, 0)
     inside, outside = rows(table.inside), rows(table.outside)
@@ -381,7 +381,7 @@ def test_intervals_on_a_set_are_those_of_a_search_over_all_totals():
 
 @pytest.mark.parametrize("questions", [0, 300])
 def test_an_interval_is_the_same_whoever_else_is_asked_for(questions):
-    """Of few answers they are kept in a table, of many they are found each time."""
+    """Intervals of few answers are kept in a table, those of many are computed each time."""
     rng = np.random.default_rng(13)
     pulls = rng.integers(0, 300, 40)
     right = rng.integers(0, pulls + 1)
@@ -395,7 +395,7 @@ def test_an_interval_is_the_same_whoever_else_is_asked_for(questions):
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (50, 1), (12, 3), (100, 99)])
 def test_upper_bounds_of_the_best_and_lower_ones_of_the_others_fail_within_their_part(n, k):
-    """(5.2): whoever is chosen or not, no other bounds are needed."""
+    """Section (5.2): no other bounds are needed, whichever workers are chosen."""
     problem = Problem(n, k, 0.1, 0.05)
     certificate = Certificate(problem, Quotas(n, k, everyone(n, k)), 0)
     far = suggested_horizon(problem) > FAR
@@ -561,7 +561,7 @@ def test_what_is_out_already_counts_towards_what_is_lacking():
 
 
 def test_whoever_is_needed_is_waited_for_when_their_hands_are_full():
-    """Others would be paid for next to nothing."""
+    """Answers of others would cost money and bring next to nothing."""
     selector = near_the_stop()
     needed = selector.ask(10_000) > 0
     few = selector.ask(10_000, room=[1] * 100)

@@ -1,4 +1,4 @@
-"""Whom certified asks in a pool whose workers lie apart: docs/certified.md, (8.6)."""
+"""Questions that certified asks in a pool whose workers lie apart: docs/certified.md, (8.6)."""
 
 from functools import cache
 
@@ -33,7 +33,7 @@ def told(truth, each, seed, k=20, epsilon=0.1, **options):
 
 @pytest.fixture(scope="module")
 def planned():
-    """One that goes by a plan, which every test may copy."""
+    """Return a selector that follows a plan, which every test may copy."""
     made = told(uniform(200), 10, 1, k=40, epsilon=0.05)
     assert plan_of(made) is not None
     return made
@@ -148,7 +148,7 @@ def test_nobody_without_a_hand_or_a_question_left_is_asked(planned):
 
 
 def test_what_is_out_counts_as_made(planned):
-    """In turn: whoever holds a question comes after those who hold none."""
+    """Workers are asked in turn: those with an open question come after the others."""
     first = planned.ask(20)
     second = planned.ask(20, pending=first)
     assert (first.sum(), second.sum()) == (20, 20)

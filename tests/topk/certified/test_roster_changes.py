@@ -1,4 +1,4 @@
-"""Workers who leave a run of certified: docs/absence.md, sections 2 and 3."""
+"""Roster changes in a run of certified: docs/absence.md, sections 2 and 3."""
 
 import numpy as np
 import pytest
@@ -13,13 +13,13 @@ BETTER, WORSE = 0.61, 0.5
 
 
 def selector_of(n, left, k=1, epsilon=EPSILON, share=1.0, **options):
-    """Return certified for those who are left, as the app builds it."""
+    """Return certified for the workers left, as the app builds it."""
     problem = Problem(left, k, epsilon, DELTA * share)
     return Certified(problem, **plan_options(Certified, n, left), **options)
 
 
 def claim_false_by_choosing_a_pair(seed, withhold):
-    """Return whether a false claim is made of a pair that is left because of its answers.
+    """Return True if a false claim is made of a pair that is left because of its answers.
 
     Half of the workers are better by more than epsilon. After every answer of all, the unluckiest
     of these and the luckiest of the others are left; if nothing is certified all are restored.

@@ -28,7 +28,7 @@ def start(prices, last, theta, rate, questions=0):
     value = None
     for m in range(last, -1, -1):
         right = np.arange(m + 1)
-        price = prices.of(np.full(m + 1, m), right)[:, rate]
+        price = prices.look_up(np.full(m + 1, m), right)[:, rate]
         pay = np.exp(np.minimum((theta - price) / RATES[rate], 600))
         if value is not None:
             chance = np.full(m + 1, theta)
@@ -63,20 +63,22 @@ def test_a_price_a_little_too_low_is_found_out():
     prices._kept = {
         state: row - 0.2 * RATES
         for state, row in zip(
-            zip(pulls.tolist(), right.tolist(), strict=True), prices.of(pulls, right), strict=True
+            zip(pulls.tolist(), right.tolist(), strict=True),
+            prices.look_up(pulls, right),
+            strict=True,
         )
     }
     assert max(start(prices, 40, theta, 20) for theta in MESH) > 1.01
 
 
 def test_one_answer_out_makes_no_price_smaller():
-    """Whoever is out is charged as if all of it came out for the worst."""
+    """An outstanding answer is charged at its worst."""
     for questions in (0, 40):
         prices = SwapPrices(0.15, questions)
         pulls, right = (x.astype(np.int64) for x in np.tril_indices(30))
-        now, worst = prices.of(pulls, right), prices.of(pulls + 1, right + 1)
+        now, worst = prices.look_up(pulls, right), prices.look_up(pulls + 1, right + 1)
         assert (worst >= now - ROUNDING).all()
-        assert (worst >= prices.of(pulls + 1, right) - ROUNDING).all()
+        assert (worst >= prices.look_up(pulls + 1, right) - ROUNDING).all()
 
 
 def without_quotas(n, k):
@@ -86,8 +88,9 @@ def without_quotas(n, k):
 @pytest.mark.parametrize(("n", "k"), [(6, 2), (7, 4), (34, 2), (17, 1), (9, 4)])
 @pytest.mark.parametrize("answers", [5, 300])
 def test_the_bound_is_that_of_the_worst_of_all_swaps(n, k, answers):
-    """Of one for one each by its own rates, which for more the swaps of a size share; of each
-    number by the better mixture."""
+    """Swaps of one for one have rates of their own; larger ones share the rates of their size, each
+    number by the better mixture.
+    """
     rng, swaps = np.random.default_rng(1), Swaps(Problem(n, k, 0.1, 0.1), without_quotas(n, k), 0)
     for _ in range(4):
         pulls = rng.integers(answers, 12 * answers, n)
@@ -98,7 +101,7 @@ def test_the_bound_is_that_of_the_worst_of_all_swaps(n, k, answers):
 
 
 def worst_of_size(swaps, chosen, tally, m):
-    """At all pairs of rates, of which that of those who come in is not the smaller."""
+    """Return the worst swap at all pairs of rates in which the incoming rate is not the smaller."""
     return min(
         by_mixture(*each, chosen, tally, m)
         for each in zip(swaps._prices, swaps.levels, swaps.alone, strict=True)
@@ -106,8 +109,8 @@ def worst_of_size(swaps, chosen, tally, m):
 
 
 def by_mixture(prices, levels, alones, chosen, tally, m):
-    better = prices.of(tally.pulls, tally.right)
-    worse = prices.of(tally.pulls, tally.pulls - tally.right) - 1
+    better = prices.look_up(tally.pulls, tally.right)
+    worse = prices.look_up(tally.pulls, tally.pulls - tally.right) - 1
     alone, level = alones[m - 1], levels[m - 1]
     costs = [
         (better[list(coming)].sum(axis=0) + alone * RATES)[:, None]
@@ -123,7 +126,7 @@ def by_mixture(prices, levels, alones, chosen, tally, m):
 
 
 def test_where_nothing_is_kept_for_those_who_come_in_one_rate_is_for_all():
-    """What bounds all bounds them, too, and that another rate were better cannot be."""
+    """The bound of swaps bounds the incoming arms, too, and no other rate can be better."""
     swaps, rng = Swaps(Problem(9, 3, 0.1, 0.1), without_quotas(9, 3), 0), np.random.default_rng(4)
     pulls = rng.integers(5, 60, 9)
     tally, chosen = Tally(pulls, rng.binomial(pulls, 0.6)), np.arange(9) < 3
@@ -146,7 +149,7 @@ def test_among_equals_swaps_of_many_are_bounded_by_a_finer_mixture_after_long():
 
 
 def test_who_stands_against_many_is_asked_more():
-    """One of .9 among 49 of .7: each answer of it counts against all of them."""
+    """Of one worker of .9 among 49 of .7 each answer counts against all others."""
     truth, rng = np.where(np.arange(50) == 7, 0.9, 0.7), np.random.default_rng(3)
     selector = Certified(Problem(50, 1, 0.05, 0.05))
     while not selector.stop():
@@ -176,7 +179,7 @@ def test_the_levels_of_all_swaps_spend_what_is_not_for_intervals(n, k):
 
 
 def test_between_grid_points_a_mixture_falls_below_its_constant_in_a_long_run():
-    """So that no level for those who come in alone follows from that of the swaps."""
+    """Therefore no level for incoming arms alone follows from that of the swaps."""
     prices, answers = SwapPrices(0.15, 0), 500_000
     right = np.rint(prices._reach[:-2] * answers)[:, None]
     evidence, _ = prices._evidence(np.full_like(right, answers), right)
@@ -184,7 +187,7 @@ def test_between_grid_points_a_mixture_falls_below_its_constant_in_a_long_run():
 
 
 def test_with_few_wanted_the_bound_is_rarely_below_the_regret_at_any_time():
-    """One of sixteen, delta = .3, looked at after every ten answers; 30 % of 60 runs are 18."""
+    """K is 1 of 16, delta = .3, looked at after every ten answers; 30 % of 60 runs are 18."""
     truth, broken = np.append(0.75, np.full(15, 0.62)), 0
     for seed in range(60):
         rng, selector = np.random.default_rng(seed), Certified(Problem(16, 1, 0.02, 0.3))

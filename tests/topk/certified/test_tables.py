@@ -62,7 +62,7 @@ def largest_start(h, number, kind, accuracies, questions=0, reference=None):
     table = price_tables(h, number, reference, kind, questions)
     pulls, right = np.tril_indices(h + 1)
     everyone = np.ones(pulls.size, bool)
-    inside, outside = table.of(everyone, pulls, right), table.of(~everyone, pulls, right)
+    inside, outside = table.look_up(everyone, pulls, right), table.look_up(~everyone, pulls, right)
     return max(start(h, questions, x, c, t, inside, outside) for x in accuracies)
 
 
@@ -88,7 +88,7 @@ def test_a_long_design_is_fair(kind):
 @kinds
 @pytest.mark.parametrize("h", [260, 520])
 def test_a_design_with_prices_near_the_threshold_only_is_fair_in_every_state(h, kind):
-    """Whoever is beyond the band counts as at its edge, under the farthest accuracies too."""
+    """States beyond the band count as at its edge, under the farthest accuracies too."""
     mesh = np.sin(np.linspace(0, math.pi / 2, 40)) ** 2
     for part in (0.0, 0.5, 0.8, 1.0):
         number = nearest_threshold(h, part)
@@ -112,7 +112,7 @@ def test_prices_near_the_threshold_only_are_those_of_all_states(kind, monkeypatc
         # Of one in the selection who is far below c a price is hardly ever asked for.
         some = (apart < 5) & (side | (apart < 2)) & (pulls > 10)
         who = np.full(int(some.sum()), chosen)
-        one, other = (x.of(who, pulls[some], right[some]) * x.scale for x in (band, whole))
+        one, other = (x.look_up(who, pulls[some], right[some]) * x.scale for x in (band, whole))
         assert np.abs(one - other).max() < 0.12
 
 
@@ -143,7 +143,7 @@ def test_a_table_a_little_too_low_is_found_out():
 
 
 def bounds_of_two(problem, last):
-    """(N, N) what is certified when the first worker is chosen: for all pairs of states at once."""
+    """Return (N, N) bounds with the first worker chosen, for all pairs of states at once."""
     quotas = Quotas(2, 1, {"groups": [0, 0], "at_least": [1], "at_most": [1]})
     certificate = Certificate(problem, quotas, 0)
     pulls, right = (x.astype(np.int64) for x in np.tril_indices(last + 1))
@@ -192,7 +192,7 @@ def worst_chance(last, better, worse, wrong):
     ("better", "worse"), [(1.0, 0.0), (0.9, 0.4), (0.7, 0.3), (0.6, 0.5), (0.95, 0.8)]
 )
 def test_with_two_workers_no_rule_of_asking_breaks_it_more_often_than_promised(better, worse):
-    """Any state at which the worse could be named with less certified than what it loses."""
+    """A state breaks it if the worse worker may be selected with a bound below its loss."""
     last, delta = 14, 0.5
     bounds = bounds_of_two(Problem(2, 1, 0.3, delta), last)
     chance = worst_chance(last, better, worse, bounds < better - worse - ROUNDING)
@@ -213,7 +213,7 @@ def test_a_price_is_foreseen_to_fall_by_what_lies_between_two_looks(h, kind):
     right = rng.binomial(pulls, rng.beta(6, 2, 200))
     chosen, ahead = rng.random(200) < 0.3, np.minimum(h - pulls, rng.integers(0, 40, 200))
     then = right + np.rint(ahead * ((right + 0.5) / (pulls + 1))).astype(np.int64)
-    fall = table.of(chosen, pulls, right) - table.of(chosen, pulls + ahead, then)
+    fall = table.look_up(chosen, pulls, right) - table.look_up(chosen, pulls + ahead, then)
     wanted = fall / np.maximum(ahead, 1)
     assert (table.gains(chosen, pulls, right, ahead) == wanted).all()
     assert np.ptp(wanted) > 0.001

@@ -33,12 +33,12 @@ def every_state(h):
 @pytest.mark.parametrize(("h", "questions"), [(23, 0), (107, 0), (260, 0), (23, 40), (23, 23)])
 @pytest.mark.parametrize("accuracy", [0.3, 0.8])
 def test_one_answer_out_makes_no_price_smaller(h, accuracy, kind, questions):
-    """Then no number of them does: whoever is asked on is worth at most what is charged."""
+    """Then no number of them does: a worker that is asked on is charged at least its worth."""
     table = table_of(h, accuracy, kind, questions)
     pulls, right = every_state(h)
     one = np.ones(pulls.size, np.int64)
     for chosen in (one == 1, one == 0):
-        now, worst = (table.of(chosen, pulls, right, out) for out in (None, one))
+        now, worst = (table.look_up(chosen, pulls, right, out) for out in (None, one))
         assert (worst >= now - LAST_PLACE).all()
         assert worst.sum() > now.sum()
 
@@ -47,11 +47,11 @@ def test_the_worst_is_the_largest_of_all_that_may_come():
     table, rng = table_of(35, 0.7, 2), np.random.default_rng(4)
     pulls = rng.integers(0, 30, 50)
     right, out, chosen = rng.binomial(pulls, 0.7), rng.integers(0, 6, 50), rng.random(50) < 0.5
-    found = table.of(chosen, pulls, right, out)
+    found = table.look_up(chosen, pulls, right, out)
     for i in range(50):
         ways = np.arange(right[i], right[i] + out[i] + 1)
         asked = np.full(ways.size, pulls[i] + out[i])
-        assert found[i] == table.of(np.full(ways.size, chosen[i]), asked, ways).max()
+        assert found[i] == table.look_up(np.full(ways.size, chosen[i]), asked, ways).max()
 
 
 def log_factors(h, accuracy, kind, theta):
@@ -77,7 +77,7 @@ def log_factors(h, accuracy, kind, theta):
 
 @kinds
 def test_a_crowd_that_holds_back_what_lowers_a_factor_breaks_the_event_only_as_counted(kind):
-    """Everybody is asked h answers at once, and lets the prefix be seen that is best for them."""
+    """All workers are asked h answers at once, and show the prefix that is best for them."""
     h, theta, n, runs, delta = 23, 0.5, 60, 200, 0.1
     logs, rng = log_factors(h, 0.5, kind, theta), np.random.default_rng(6)
     right = np.zeros((runs * n, h + 1), np.int64)
@@ -103,7 +103,7 @@ def test_however_the_answers_that_are_out_turn_out_the_bound_was_no_smaller():
     means = right / pulls
     for design in certificate.designs(4, chosen, means, Tally(pulls, right, out)):
         ends = [
-            certificate.again(design, chosen, Tally(pulls + out, right + np.array(more))).total
+            certificate.recompute(design, chosen, Tally(pulls + out, right + np.array(more))).total
             for more in product(*(range(o + 1) for o in out))
         ]
         assert design.total == pytest.approx(max(ends))
@@ -126,14 +126,14 @@ def test_what_is_out_keeps_it_from_stopping_until_it_is_in():
     selector.wait_for(out)
     assert not selector.stop()
     assert selector.standing().gap > selector.problem.epsilon >= gap
-    assert selector.held_up()
+    assert selector.is_held_up()
     assert not selector.ask(40, out).any()
     # As if alone, where those who hold it have been silent for too long: others are asked on.
     others = np.where(out > 0, 0, 9)
     assert selector.ask(40, np.zeros(8, int), others).any()
     selector.tell([0, 1, 2], [3, 3, 3], [3, 3, 3])
     assert not selector.state.out.any()
-    assert not selector.held_up()
+    assert not selector.is_held_up()
     assert selector.stop()
 
 
@@ -141,12 +141,12 @@ def test_it_goes_on_asking_where_more_than_what_is_out_keeps_it_from_stopping():
     selector = Certified(Problem(8, 3, 0.2, 0.1))
     selector.tell(np.arange(8), [4, 4, 3, 1, 0, 1, 1, 0], np.full(8, 4))
     selector.wait_for(np.ones(8, int))
-    assert not selector.held_up()
+    assert not selector.is_held_up()
     assert selector.ask(20, np.ones(8, int)).any()
 
 
 def test_intervals_hold_whatever_is_out():
-    """Each is about a worker's own row at all its prefixes at once."""
+    """An interval is about a worker's own row at all its prefixes at once."""
     selector = near_the_end()
     before = selector.standing()
     selector.wait_for(np.full(8, 2))

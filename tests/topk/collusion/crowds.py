@@ -1,10 +1,10 @@
-"""Crowds in which nobody shares anything: questions are hard or easy, wrong answers tempting."""
+"""Crowds without any sharing: questions are hard or easy, wrong answers tempting."""
 
 import numpy as np
 
 
 def answers(seed, workers=40, questions=60, each=40, choices=4):
-    """(workers, questions, what was answered, right), each (a,), in the order asked.
+    """Return (workers, questions, answers, right), each (a,), in the order asked.
 
     Wrong answers are numbered from 0, and some tempt more than others; right ones mean nothing.
     """
@@ -33,6 +33,8 @@ def some(seed, who):
 
 
 def most_alarms(crowds, rate):
-    """So many false alarms come in fewer than one study of 1,000 if the rate is as stated."""
+    """Return a number of false alarms that fewer than one study of 1,000 exceeds at the stated
+    rate.
+    """
     chances = np.random.default_rng(0).binomial(crowds, rate, 100_000)
     return int(np.quantile(chances, 0.999))

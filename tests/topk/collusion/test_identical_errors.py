@@ -1,4 +1,4 @@
-"""Pairs who are wrong in the same way: found where they copy, and hardly ever elsewhere."""
+"""Pairs that are wrong in the same way: reported if they copy, and hardly ever otherwise."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_false_alarms_are_no_more_than_stated(choices, sample):
 
 
 def copied(seed, share=1.0, **crowd):
-    """Worker 1 takes over what worker 0 answered."""
+    """Let worker 1 copy the answers of worker 0."""
     who, asked, said, right = answers(seed, **crowd)
     rng = np.random.default_rng([seed, 3])
     first = {asked[i]: i for i in np.flatnonzero(who == 0)}
@@ -65,7 +65,7 @@ def test_it_does_not_matter_how_workers_questions_and_answers_are_numbered_or_or
 
 
 def test_the_chance_is_the_exact_one():
-    """All six are wrong on four questions, and three pairs among them always alike."""
+    """Six workers are wrong on four questions, and three pairs among them are always alike."""
     questions, workers = np.repeat(np.arange(4), 6), np.tile(np.arange(6), 4)
     said = np.tile([0, 0, 1, 1, 2, 2], 4)
     found = identical_errors(workers, questions, said, 1.0)

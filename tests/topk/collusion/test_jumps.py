@@ -1,4 +1,4 @@
-"""A worker who is suddenly right: found, and hardly ever where nothing changed."""
+"""A worker that is suddenly right: reported, and hardly ever if nothing changed."""
 
 from itertools import combinations
 from math import comb

@@ -21,7 +21,9 @@ def stated(crowd, rate=RATE):
 
 
 def is_copier_found(crowd, rng):
-    """Let one worker send what another sent, and whether ``identical`` names the two."""
+    """Let one worker send the answers of another; return True if ``identical_errors`` reports the
+    two.
+    """
     who, asked, said, right = (column.copy() for column in crowd)
     source, copier = rng.choice(WORKERS, 2, replace=False)
     first = {asked[i]: i for i in np.flatnonzero(who == source)}
@@ -33,7 +35,7 @@ def is_copier_found(crowd, rng):
 
 
 def is_leak_found(crowd, rng):
-    """Let one worker be right from a random answer on, and whether ``jumps`` names them."""
+    """Let a worker be right from a random answer on; return True if ``find_jumps`` reports it."""
     who, _, _, right = crowd
     right, worker = right.astype(int), rng.integers(WORKERS)
     own = np.flatnonzero(who == worker)
@@ -43,7 +45,7 @@ def is_leak_found(crowd, rng):
 
 @pytest.mark.parametrize(("each", "choices"), [(12, 4), (40, 4), (60, 12), (60, 2)])
 def test_the_stated_power_is_that_of_planted_sharing(each, choices):
-    """Within four standard errors of both estimates, at most 0.21 apart."""
+    """The tolerance is four standard errors of both estimates, at most 0.21."""
     crowd = answers(3, each=each, choices=choices, questions=60)
     rng = np.random.default_rng(9)
     simulated = (

@@ -1,4 +1,4 @@
-"""Workers who are far too quick: found, and hardly ever where people only differ."""
+"""Workers that are far too quick: reported, and hardly ever if people only differ."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_several_do_not_hide_each_other():
 
 
 def test_it_is_the_time_for_the_same_questions_that_counts():
-    """Whoever got the short questions only is not quick."""
+    """A worker that got the short questions only is not quick."""
     who, asked, times = hurried()
     long = asked >= 30
     times = np.where(long, times * 40, times)

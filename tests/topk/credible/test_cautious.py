@@ -120,7 +120,7 @@ def ends():
 
 
 def test_it_warns_oftener_where_there_is_a_gap_than_of_bells_to_which_one_would_do_more(ends):
-    """By their risk alone as many bells would be warned of, or more."""
+    """By the risk alone there would be as many warnings for bells, or more."""
     feared = {
         kind: sum(end._posterior_risk().fearing_gaps().risk(0.05)[0] > MUCH * 0.05 for end, _ in of)
         for kind, of in ends.items()
@@ -132,7 +132,7 @@ def test_it_warns_oftener_where_there_is_a_gap_than_of_bells_to_which_one_would_
 
 
 def test_a_run_that_could_end_goes_on_where_it_looks_like_those_with_a_gap(ends):
-    """From the same answers on, of which the others would have ended with a promise."""
+    """Both start from the same answers, at which the others would have ended with a guarantee."""
     doubted = {
         kind: [again for end, _ in of if not (again := _rebuilt(end)).stop()]
         for kind, of in ends.items()
@@ -162,7 +162,7 @@ def _rebuilt(selector):
     ],
 )
 def test_a_run_is_long_by_what_runs_on_bells_take(asked, odds, n, k, epsilon, delta):
-    """Which is the less the larger epsilon, delta, n and k / n; a few odds count as answers."""
+    """The length is less the larger epsilon, delta, n and k / n; a few odds count as answers."""
     assert run_length(odds, asked, n, k, epsilon, delta) == pytest.approx(LONG, rel=0.02)
 
 
@@ -181,7 +181,7 @@ def test_where_only_two_groups_are_likely_smooth_populations_have_no_say():
 
 
 def test_what_it_says_of_the_price_is_about_what_caution_takes(usual):
-    """From the same answers on, over 16 pools: the sum of what is foretold and what is taken."""
+    """Compare the sums of forecast and actual answers over 16 pools, from the same answers on."""
     foretold = taken = 0
     for seed in range(16):
         rng, cautious = np.random.default_rng([seed, 3]), run(pool(seed), SMALL, seed)

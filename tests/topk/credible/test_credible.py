@@ -111,7 +111,7 @@ def test_it_asks_those_whose_side_is_in_doubt():
 
 
 def test_where_two_groups_are_likely_the_questions_spread_more_evenly(monkeypatch):
-    """One star among equals; on a bell nothing changes."""
+    """The pool has one star among equals; on a bell nothing changes."""
     star = told(np.r_[0.99, np.full(49, 0.7)], 20, Problem(50, 5, 0.05, 0.05))
     bell = told(pool(1, 50), 8, Problem(50, 5, 0.05, 0.05))
     even, usual = (one.ask(2000, rng=np.random.default_rng(0)) for one in (star, bell))

@@ -37,7 +37,7 @@ def test_the_risk_is_that_of_plain_draws(answers):
     up, down = np.maximum(theta - borders[:, None], 0), np.maximum(borders[:, None] - theta, 0)
     bound = np.where(judged.chosen, down, up).sum(1) / 12
     for epsilon in np.quantile(bound, [0.2, 0.5, 0.8, 0.95]):
-        found = judged.bound.weight @ judged.bound.each(epsilon)
+        found = judged.bound.weight @ judged.bound.tails(epsilon)
         assert found == pytest.approx((bound > epsilon).mean(), abs=0.03)
     average, group = judged.posterior.average, judged.posterior.group
     assert average.mean[group] == pytest.approx(theta.mean(0), abs=0.02)
@@ -119,10 +119,10 @@ def test_a_hidden_gap_is_never_ruled_out_by_few_answers():
 
 
 def test_a_gap_hidden_at_k_is_a_greater_risk_than_a_bell():
-    """What the known populations say of the risk, and what the smooth ones do."""
+    """Compare the risk under the enumerated populations with that under the smooth ones."""
     selector = told(np.r_[np.full(20, 0.9), np.full(80, 0.7)], 14, Problem(100, 20, 0.05, 0.05))
     bound = selector._posterior_risk().bound
-    each, known = bound.each(0.05), ~bound.random
+    each, known = bound.tails(0.05), ~bound.random
     risks = [np.average(each[rows], weights=bound.weight[rows]) for rows in (known, ~known)]
     assert risks[0] > risks[1]
 
@@ -135,7 +135,7 @@ def test_groups_that_are_hardly_apart_are_not_feared():
 
 
 def test_ties_at_the_border_cost_little():
-    """One star among equals, five wanted: which of the equals comes with it is no matter."""
+    """The pool has one star among equals, K is 5: the choice among the equals does not matter."""
     truth = np.r_[0.99, np.full(49, 0.7)]
     selector = run(truth, Problem(50, 5, 0.05, 0.05))
     assert selector.selection()[0] == 0
@@ -149,7 +149,7 @@ def test_ties_at_the_border_cost_little():
 @pytest.mark.parametrize("delta", [0.01, 0.05, 0.5])
 def test_the_epsilon_reached_is_that_of_plain_halvings(answers, delta):
     judged = told(pool(3, 40), answers, Problem(40, 8, 0.05, delta))._posterior_risk()
-    low, high = (0.00005, 0.05) if judged.holds else (0.05, 1.0)
+    low, high = (0.00005, 0.05) if judged.is_met else (0.05, 1.0)
     for _ in range(HALVINGS):
         middle = math.sqrt(low * high)
         within = sum(judged.risk(middle)) <= judged.delta

@@ -1,4 +1,4 @@
-"""`credible`: workers who give few answers, or none."""
+"""Credible with workers that give few answers, or none."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from topk.credible.selector import Credible
 
 
 def test_it_never_stops_before_half_the_workers_have_two_answers():
-    """Every answer is right, and epsilon is so wide that the model alone would stop at once."""
+    """All answers are right, and epsilon is so wide that the model alone would stop at once."""
     earlier = prior_from_tallies(np.full(500, 20.0), np.full(500, 20), worth=500)
     selector = Credible(Problem(6, 2, 0.5, 0.2), prior=earlier)
     for arm in [0, 1, 2, 3, 4, 5, 0, 1, 2]:
@@ -29,7 +29,7 @@ def test_it_never_stops_before_k_workers_have_two_answers():
 
 
 def play_with_few(truth, few, problem, seed=0):
-    """Where these workers have but one answer to give, or none."""
+    """Play a run in which these workers have one answer to give, or none."""
     selector, rng = Credible(problem), np.random.default_rng([seed, 4])
     most = np.full(truth.size, 10_000)
     most[few] = np.arange(few.size) % 2
@@ -50,7 +50,7 @@ def test_who_has_no_more_to_give_does_not_hold_the_run():
 
 
 def test_it_asks_nobody_any_more_when_only_those_who_were_not_met_stand_in_the_way():
-    """A third of the pool never comes: it may hold far better workers than those who did."""
+    """A third of the pool never comes: it may hold far better workers than the others."""
     truth = np.linspace(0, 1, 60)[np.random.default_rng(12).permutation(60)]
     selector, rng = Credible(Problem(60, 12, 0.05, 0.05)), np.random.default_rng(13)
     room = np.where(np.arange(60) < 20, 0, 10_000)
@@ -68,7 +68,7 @@ def test_it_asks_nobody_any_more_when_only_those_who_were_not_met_stand_in_the_w
 
 
 def test_who_gave_fewer_than_two_answers_is_not_chosen_while_others_were_met():
-    """All were wrong so far: who was never asked looks better than any of them."""
+    """All answers so far were wrong: a worker never asked looks better than any other."""
     selector = Credible(Problem(20, 5, 0.05, 0.1))
     selector.tell(np.arange(8), np.zeros(8), 6)
     assert selector.selection().max() < 8

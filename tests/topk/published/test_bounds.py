@@ -17,7 +17,7 @@ PULLS = np.array([100, 1000, 10000])
 
 
 def one_by_one(radius):
-    """LUCB-type radii, whose logarithm depends on T."""
+    """Return LUCB-type radii, whose logarithm depends on T."""
     return np.array([radius(np.array([t]), int(t))[0] for t in PULLS])
 
 
@@ -177,7 +177,7 @@ def test_a_confidence_sequence_breaks_no_more_often_than_it_may(name):
 
 
 def test_a_fixed_time_radius_used_at_all_times_breaks_too_often():
-    """The test above has power: this is what it would see."""
+    """The test above has power: a broken radius is noticed."""
     rng, broken = np.random.default_rng(5), 0
     for _ in range(RUNS):
         sums = np.cumsum(rng.random(LENGTH) < 0.5)

@@ -1,4 +1,4 @@
-"""What is compiled and kept on disk is never older than the files it was made from."""
+"""The compiled code on disk is never older than the files it was made from."""
 
 import os
 import shutil
@@ -10,30 +10,30 @@ import topk
 
 # ``count`` is in radii.py; the entropy it brings up to date is computed in divergence.py.
 SCRIPT = """
-from topk.published.kernels import DIVERGENCE, Strategy, board, count
+from topk.published.kernels import DIVERGENCE, Strategy, build_board, count
 from topk.published.kernels.layout import EXTRA
 import numpy as np
 
 strategy = Strategy(0, DIVERGENCE, 1, 1, 0.0, True, *[0.0] * 2, 1, *[0.0] * 2, 0, *[0.0] * 5)
-arms, memo = board(np.ones(2, np.int64), np.full(2, 0.5), np.full(2, 0.5), 1)
+arms, memo = build_board(np.ones(2, np.int64), np.full(2, 0.5), np.full(2, 0.5), 1)
 count(strategy, arms, memo, 0, 1)
 print(arms[EXTRA, 0], sum(count.stats.cache_hits.values()))
 """
 
 
 def run(folder):
-    keeps = os.environ | {"PYTHONPATH": str(folder)}
-    keeps.pop("NUMBA_CACHE_DIR", None)
-    told = subprocess.run(
-        [sys.executable, "-c", SCRIPT], cwd=folder, env=keeps, check=True, capture_output=True
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    finished = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=folder, env=environment, check=True, capture_output=True
     )
-    entropy, hits = told.stdout.split()
+    entropy, hits = finished.stdout.split()
     return float(entropy), int(hits)
 
 
 def test_a_change_in_one_file_compiles_the_functions_of_the_others_anew(tmp_path):
-    leave = shutil.ignore_patterns("__pycache__", "*.md")
-    shutil.copytree(Path(topk.__file__).parent, tmp_path / "topk", ignore=leave)
+    ignored = shutil.ignore_patterns("__pycache__", "*.md")
+    shutil.copytree(Path(topk.__file__).parent, tmp_path / "topk", ignore=ignored)
     kernels = tmp_path / "topk" / "published" / "kernels"
     first, hits = run(tmp_path)
     assert hits == 0

@@ -12,7 +12,7 @@ every = pytest.mark.parametrize("name", sorted(MULTI_SELECTORS))
 
 
 def build(name, budget=3000, state=None):
-    problem = MultiProblem.of(PARTS, [1, 2, 2], 0.05, 0.1, budget)
+    problem = MultiProblem.build(PARTS, [1, 2, 2], 0.05, 0.1, budget)
     return MULTI_SELECTORS[name](problem, state)
 
 
@@ -58,7 +58,7 @@ def test_it_stays_within_room(name):
 
 def test_hard_problems_get_more_answers():
     means = [0.9, 0.1, 0.1, 0.1, 0.55, 0.5, 0.45, 0.4]
-    problem = MultiProblem.of([0] * 4 + [1] * 4, [1, 1], 0.0, 0.1, 1500)
+    problem = MultiProblem.build([0] * 4 + [1] * 4, [1, 1], 0.0, 0.1, 1500)
     for name in MULTI_SELECTORS:
         selector = finish(MULTI_SELECTORS[name](problem), Table(means, np.random.default_rng(2)))
         assert selector.state.pulls[4:].sum() > selector.state.pulls[:4].sum()
@@ -81,6 +81,6 @@ def test_a_part_with_one_arm_left_uses_up_a_phase():
 
 def test_a_problem_that_cannot_be_is_refused():
     with pytest.raises(ProblemError, match="Problem 2"):
-        MultiProblem.of([0, 0, 1, 1], [1, 2])
+        MultiProblem.build([0, 0, 1, 1], [1, 2])
     with pytest.raises(ProblemError, match="belong"):
-        MultiProblem.of([0, 0, 1, 5], [1, 1])
+        MultiProblem.build([0, 0, 1, 5], [1, 1])

@@ -1,4 +1,4 @@
-"""Each test fails when a known trap is sprung, or a defect of public code comes back."""
+"""Known traps, and defects of public code: a test fails if one comes back."""
 
 import math
 

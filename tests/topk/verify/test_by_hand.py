@@ -22,7 +22,7 @@ GOOD = (0.95, 0.3, 0.35, 0.3)
 
 
 def played() -> dict[str, Any]:
-    """LUCB on four workers of whom the first is best, a step for every batch of twelve answers."""
+    """Play LUCB on four workers, the first being the best, with a step for every twelve answers."""
     arm_of = np.random.default_rng(SEED).permutation(WORKERS)
     selector = build_selector("lucb", Problem(WORKERS, 1, 0.3, 0.1))
     answers: list[list[list[Any]]] = [[] for _ in range(WORKERS)]
@@ -133,7 +133,7 @@ def test_what_leads_nowhere_is_refused_in_a_sentence(part, name, value, said):
 
 
 def test_an_unknown_version_is_refused():
-    """In a sentence that says which program would read it."""
+    """The message names the program that would read it."""
     said = f"by CrowdSelect 9.1 in version 2 of its format; CrowdSelect {topk.__version__}, which"
     with pytest.raises(DumpError, match=said):
         read_record(played() | {"version": 2, "software": "9.1"})

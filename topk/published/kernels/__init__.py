@@ -1,17 +1,17 @@
 """The inner loop of every algorithm that looks at each answer: one definition, compiled.
 
-``look`` names the arms an algorithm would pull and how far it is from stopping. The live selectors
-(``look_ahead``) and the simulator (``run``) call the same ``look``, so that what is simulated is
-what is run. Every pass over the arms is plain arithmetic without branches, which the compiler turns
-into vector instructions; sets such as "the K best means" are kept from call to call and mended
-where they no longer hold.
+``look`` returns the arms an algorithm would pull and how far it is from stopping. The live
+selectors (``look_ahead``) and the simulator (``run``) call the same ``look``, so simulated and live
+runs cannot differ. Every pass over the arms is plain arithmetic without branches, which the
+compiler turns into vector instructions; sets such as "the K best means" are kept from call to call
+and mended if they no longer hold.
 
-layout      the board, and one algorithm in numbers (Strategy)
+layout      the board, and the parameters of one algorithm (Strategy)
 compiled    how all this is compiled and kept on disk
 sets        the K arms of largest key
 divergence  bounds of Bernoulli rewards
 radii       all other bounds
-looks       the arms that hold an algorithm up, and by how much
+looks       the arms that keep an algorithm from stopping, and the gap
 loops       looking ahead for a crowd, and playing a whole run
 
 Comments name papers by their first author: Kalyanakrishnan 2012 (LUCB1), Gabillon 2012 (UGapE),

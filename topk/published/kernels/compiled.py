@@ -1,9 +1,9 @@
-"""How the kernels are compiled, and kept on disk until one of their files changes.
+"""Compilation of the kernels, cached on disk until one of their files changes.
 
-numba keeps what it compiled in a folder, and compiles anew when the function's own file changes;
-what the function calls, and has copied into itself, may be in other files. So the folder bears a
-hash of all files of this package, and a change in any of them begins a new folder. Versions of
-numba and of Python, and the processor, numba tells apart by itself.
+numba caches compiled code in a folder and recompiles if the function's own file changes; functions
+that it calls, and copies into it, may be in other files. So the folder name has a hash of all files
+of this package, and a change in any of them begins a new folder. numba itself distinguishes its own
+version, Python's, and the processor.
 """
 
 import hashlib
@@ -22,26 +22,26 @@ PREFIX = "kernels-"
 
 
 def _sources_hash() -> str:
-    """A hash of the names and contents of all files of this package."""
-    found = hashlib.sha256()
+    """Return a hash of the names and contents of all files of this package."""
+    digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         content = path.read_bytes()
-        found.update(f"{path.name} {len(content)} ".encode() + content)
-    return found.hexdigest()[:16]
+        digest.update(f"{path.name} {len(content)} ".encode() + content)
+    return digest.hexdigest()[:16]
 
 
 FOLDER = PREFIX + _sources_hash()
 
 
 def _cache_locator(locator: type[Any]) -> type[Any]:
-    """One of numba's places to keep a function, with our folder in it."""
+    """Return one of numba's cache locators, with our folder appended."""
 
     class Within(locator):  # type: ignore[misc]
         def get_cache_path(self) -> str:
             return os.path.join(super().get_cache_path(), FOLDER)
 
         def ensure_cache_path(self) -> None:
-            """Make the folder; what was compiled from other files is of no use any more."""
+            """Make the folder, and delete those of earlier versions of the files."""
             path = Path(self.get_cache_path())
             if not path.exists():
                 for old in path.parent.glob(f"{PREFIX}*"):
@@ -60,18 +60,20 @@ class _Cache(FunctionCache):
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile at the first call, for each set of types, or fetch what was compiled before.
+    """Compile at the first call, for each set of types, or load the cached code.
 
     Dividing by zero gives infinity, as in numpy: a check would keep loops from vectorising.
     """
     dispatcher: Any = njit(error_model="numpy")(function)
     cache: Any = _Cache
-    dispatcher._cache = cache(function)  # what cache=True does, with a cache of numba's own
+    dispatcher._cache = cache(function)  # as cache=True does, but with our folder
     return dispatcher
 
 
 def _extreme(operation: str) -> Any:
-    """The smaller (larger) of two numbers that are not nan, in a form the vectoriser knows."""
+    """Return the minimum (maximum) of two numbers that are not nan, in a form the vectoriser
+    recognises.
+    """
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         double = ir.DoubleType()

@@ -1,4 +1,4 @@
-"""Bounds by the divergence of Bernoulli rewards, and who of all arms has the farthest."""
+"""Bounds by the divergence of Bernoulli rewards, and the arm whose bound is farthest."""
 
 # mypy: disable-error-code="no-any-return"
 # (numba has no types: what a compiled function calls is Any.)
@@ -26,7 +26,7 @@ ALIKE = 1e-9  # bounds about so close are equal
 
 @compiled
 def negative_entropy(p: float) -> float:
-    """p ln p + (1-p) ln(1-p)."""
+    """Return p ln p + (1-p) ln(1-p)."""
     entropy = 0.0
     if p > 0:
         entropy += p * np.log(p)
@@ -37,9 +37,9 @@ def negative_entropy(p: float) -> float:
 
 @compiled
 def kl_upper(mean: float, level: float) -> float:
-    """Largest q with d(mean, q) <= level, by Newton's steps.
+    """Return the largest q with d(mean, q) <= level, by Newton's steps.
 
-    d is convex in q, so that the steps come down to the root from the right, to rounding.
+    d is convex in q, so the steps come down to the root from the right, to rounding.
     """
     if mean >= 1:
         return 1.0
@@ -62,13 +62,13 @@ def kl_upper(mean: float, level: float) -> float:
 
 @compiled
 def kl_bound(mean: float, level: float, side: int) -> float:
-    """The upper bound for side 1, the lower for side -1."""
+    """Return the upper bound for side 1, the lower for side -1."""
     return kl_upper(mean, level) if side > 0 else 1 - kl_upper(1 - mean, level)
 
 
 @compiled
 def kl_bounds(means: Floats, levels: Floats, side: int) -> Floats:
-    """``kl_bound`` of every arm; means and levels (n,)."""
+    """Return ``kl_bound`` of every arm; means and levels (n,)."""
     bounds = np.empty(means.size)
     for i in range(means.size):
         bounds[i] = kl_bound(means[i], levels[i], side)
@@ -77,10 +77,11 @@ def kl_bounds(means: Floats, levels: Floats, side: int) -> Floats:
 
 @compiled
 def kl_reaches(arms: Arms, level: float, point: float, side: int) -> float:
-    """key = how far beyond the point an arm's bound lies, about; -inf off the side; the greatest.
+    """Set key to how far beyond the point an arm's bound lies, about; -inf off the side. Return the
+    most.
 
-    Newton's step from the point: exact in its sign, as the bound lies beyond just when
-    T d(mean, point) < level. No logarithm per arm: the divergence is linear in what is kept of it.
+    Newton's step from the point: exact in its sign, because the bound lies beyond just when T
+    d(mean, point) < level. No logarithm per arm: the divergence is linear in the stored terms.
     """
     log_p, log_q = np.log(max(point, 1e-300)), np.log(max(1 - point, 1e-300))
     greatest = -np.inf
@@ -103,7 +104,8 @@ def kl_reaches(arms: Arms, level: float, point: float, side: int) -> float:
 
 @compiled
 def kl_farthest(arms: Arms, memo: Memo, level: float, side: int) -> tuple[int, float]:
-    """The open arm of greatest upper bound outside (side 1) or least lower bound inside (-1).
+    """Return the open arm of greatest upper bound outside (side 1) or least lower bound inside
+    (-1).
 
     Starts at the last answer and moves on while some arm's bound lies beyond; ties go by number.
     """
@@ -120,7 +122,7 @@ def kl_farthest(arms: Arms, memo: Memo, level: float, side: int) -> tuple[int, f
             break
         arm, point = other, farther
         reach = kl_reaches(arms, level, point, side)
-    # Bounds that end where the farthest does, to rounding: the first of them, whoever was found.
+    # Of all bounds that equal the farthest, to rounding, take the first arm.
     tied = first_above(arms[KEY], -ALIKE)
     arm = min(arm, tied) if arm >= 0 and tied >= 0 else max(arm, tied)
     memo[slot] = max(arm, 0)

@@ -1,4 +1,6 @@
-"""Looking: the arms that hold an algorithm up, and by how much; one function for each sampling."""
+"""Looks: the arms that keep an algorithm from stopping, and the gap; one function for each
+sampling.
+"""
 
 # mypy: disable-error-code="no-any-return"
 # (numba has no types: what a compiled function calls is Any.)
@@ -38,7 +40,9 @@ from .sets import MOST_SWAPS, first, first_above, mend, settle, sort_out
 
 @compiled
 def edges(arms: Arms, scale: float) -> tuple[float, float, float, float]:
-    """key = lower bound inside, upper outside; the least and greatest of it and of the means."""
+    """Set key to lower bounds inside and upper ones outside; return its ends and those of the
+    means.
+    """
     low, high, worst, best = np.inf, -np.inf, np.inf, -np.inf
     means, inner, outer, key = arms[MEAN], arms[INNER], arms[OUTER], arms[KEY]
     sides, shuts = arms[HIGH], arms[SHUT]
@@ -54,12 +58,13 @@ def edges(arms: Arms, scale: float) -> tuple[float, float, float, float]:
 
 @compiled
 def look_pair(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """h, the least lower bound of the K best means, and l, the greatest upper bound of the rest.
+    """Return h, the least lower bound of the K best means, and l, the greatest upper bound of the
+    rest.
 
     Kalyanakrishnan 2012, section 3; Jiang 2017, Algorithm 1. The gap is U_l - L_h.
     """
     scale, swaps = scale_of(strategy, arms, memo), 0
-    # One pass finds the bounds' ends and whether the set still holds; mostly it does, as a pull
+    # One pass finds the bounds' ends and checks the set; mostly it still holds, because a pull
     # moves one mean a little.
     low, high, worst, best = edges(arms, scale)
     while mend(arms[MEAN], arms[HIGH], worst, best):
@@ -74,7 +79,7 @@ def look_pair(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, flo
 
 @compiled
 def look_kl(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """As ``look_pair``, bounds of Kaufmann 2013: beta = z + ln z, z = ln(k1 n t^a / delta)."""
+    """Look as ``look_pair``, by Kaufmann 2013: beta = z + ln z, z = ln(k1 n t^a / delta)."""
     settle(arms[MEAN], arms[HIGH], strategy.k)
     z = log_term(strategy, arms, memo)
     level = z + np.log(z)
@@ -85,7 +90,9 @@ def look_kl(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float
 
 @compiled
 def spread_even(arms: Arms, scale: float, second: float) -> tuple[float, float]:
-    """lower, upper = mean -+ one radius for both sides; the ends of upper against ``OTHER``."""
+    """Set lower, upper = mean -+ one radius for both sides; return the ends of upper against
+    ``OTHER``.
+    """
     least, greatest = np.inf, -np.inf
     means, inner, extra, sides = arms[MEAN], arms[INNER], arms[EXTRA], arms[OTHER]
     lower, upper = arms[LOWER], arms[UPPER]
@@ -101,7 +108,9 @@ def spread_even(arms: Arms, scale: float, second: float) -> tuple[float, float]:
 
 @compiled
 def gap_edges(arms: Arms, step: float) -> tuple[float, float, float, float]:
-    """key = lower + step for arms in ``OTHER``; its ends and those of the bounds, by ``CHOSEN``."""
+    """Set key to lower + step for arms in ``OTHER``; return its ends, and the bounds' by
+    ``CHOSEN``.
+    """
     worst, best, low, high = np.inf, -np.inf, np.inf, -np.inf
     lowers, uppers, key = arms[LOWER], arms[UPPER], arms[KEY]
     among, sides, shuts = arms[OTHER], arms[CHOSEN], arms[SHUT]
@@ -118,15 +127,15 @@ def gap_edges(arms: Arms, step: float) -> tuple[float, float, float, float]:
 
 @compiled
 def look_gaps(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """The wider of u, the greatest upper bound outside J, and l, the least lower bound in it.
+    """Return the wider of u, the greatest upper bound outside J, and l, the least lower bound in
+    it.
 
     Gabillon 2012, section 3. B_k is the K-th largest upper bound among the *other* arms less L_k:
     the (K+1)-th of all for an arm among the K largest, the K-th for the rest. J, the K arms of
     least B, is ``CHOSEN``; key = (K-th of all) - B_k. The gap is B_J.
     """
     scale, swaps = scale_of(strategy, arms, memo), 0
-    # OTHER: the K largest upper bounds. One swap nearly always mends it;
-    # settle sees to the rest.
+    # OTHER: the K largest upper bounds. One swap nearly always mends it; settle does the rest.
     kth, next_one = spread_even(arms, scale, scale * scale if strategy.radius == BERNSTEIN else 0.0)
     if mend(arms[UPPER], arms[OTHER], kth, next_one):
         kth, next_one = settle(arms[UPPER], arms[OTHER], strategy.k)
@@ -138,7 +147,7 @@ def look_gaps(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, flo
         if swaps == MOST_SWAPS:
             sort_out(arms[KEY], arms[CHOSEN], strategy.k)
         worst, best, low, high = gap_edges(arms, kth - next_one)
-    # The paper gives ties to the larger radius; but bounds tie only where radii are the same.
+    # The paper gives ties to the larger radius; but bounds tie only if radii are the same.
     u = first_open(arms, UPPER, high, np.inf) if high > -np.inf else -1
     l = first_open(arms, LOWER, low, -np.inf) if low < np.inf else -1  # noqa: E741
     if u < 0 or (l >= 0 and arms[UPPER, l] - arms[LOWER, l] > arms[UPPER, u] - arms[LOWER, u]):
@@ -148,7 +157,9 @@ def look_gaps(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, flo
 
 @compiled
 def first_open(arms: Arms, row: int, value: float, side: float) -> int:
-    """The first arm that may be pulled with this value in this row, on this side of ``CHOSEN``."""
+    """Return the first arm that may be pulled with this value in this row, on this side of
+    ``CHOSEN``.
+    """
     found = first(arms[row], value, arms[CHOSEN], side)
     if found >= 0 and arms[SHUT, found] > 0:
         for i in range(found + 1, arms.shape[1]):
@@ -160,7 +171,8 @@ def first_open(arms: Arms, row: int, value: float, side: float) -> int:
 
 @compiled
 def look_sets(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """M, the K best means, against M~, the K best with M judged at its worst, the rest at best.
+    """Compare M, the K best means, with M~, the K best with M judged at its worst and the rest at
+    best.
 
     Chen 2014, Algorithm 1; Jiang 2017, Algorithm 2. The gap is w(M~) - w(M): values, not sets.
     """
@@ -171,7 +183,7 @@ def look_sets(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, flo
     settle(arms[KEY], arms[OTHER], strategy.k)
     gap, found = 0.0, -1
     for i in range(arms.shape[1]):
-        # Only arms in one set and not in the other: what both have falls out of w(M~) - w(M).
+        # Only arms in one set and not in the other: common arms cancel out of w(M~) - w(M).
         if arms[HIGH, i] != arms[OTHER, i]:
             gap += arms[KEY, i] if arms[OTHER, i] < 0 else -arms[KEY, i]
             if arms[SHUT, i] == 0 and (found < 0 or arms[INNER, i] > arms[INNER, found]):
@@ -181,7 +193,7 @@ def look_sets(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, flo
 
 @compiled
 def look_index(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """lil'UCB (Jamieson 2014): the greatest upper bound, until one arm outweighs all others.
+    """Return the greatest upper bound, until one arm outweighs all others: lil'UCB (Jamieson 2014).
 
     The gap is how much of T_i >= 1 + lambda (pulls of the others) is still lacking.
     """
@@ -197,7 +209,7 @@ def look_index(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, fl
 
 @compiled
 def look_gap_index(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """Gap-E for K arms: the greatest radius less empirical gap."""
+    """Return the arm of greatest radius less empirical gap: Gap-E for K arms."""
     scale = scale_of(strategy, arms, memo)
     kth, next_one = settle(arms[MEAN], arms[HIGH], strategy.k)
     high = -np.inf
@@ -211,7 +223,7 @@ def look_gap_index(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int
 
 @compiled
 def look(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """One or two arms that hold the algorithm up (-1: none), and its gap."""
+    """Return one or two arms that keep the algorithm from stopping (-1: none), and its gap."""
     if strategy.sampling == PAIR or strategy.sampling == COIN:
         return look_pair(strategy, arms, memo)
     if strategy.sampling == GAPS:

@@ -28,12 +28,12 @@ from .layout import (
 from .looks import look
 from .radii import count
 
-PORTIONS = 32  # many slots are spent in portions, about so many: one look for each, not one a pull
+PORTIONS = 32  # many slots are spent in about this many portions: a look for each, not for a pull
 
 
 @compiled
 def is_kept(strategy: Strategy, gap: float) -> bool:
-    """Whether this gap is small enough to stop."""
+    """Return True if this gap is small enough to stop."""
     return gap < strategy.slack if strategy.strict else gap <= strategy.slack
 
 
@@ -41,7 +41,7 @@ def is_kept(strategy: Strategy, gap: float) -> bool:
 def pick(
     strategy: Strategy, arms: Arms, one: int, two: int, rng: np.random.Generator
 ) -> tuple[int, int]:
-    """The arms to pull, in rising order; -1 comes last.
+    """Return the arms to pull, in rising order; -1 comes last.
 
     lil'RandLUCB pulls h with probability T_l / (T_h + T_l), else l (Jiang 2017).
     """
@@ -63,10 +63,10 @@ def look_ahead(
     room: Counts,
     rng: np.random.Generator,
 ) -> Counts:
-    """Spend ``slots`` pulls as if each had been made with the mean as it is; pulls for each arm.
+    """Spend ``slots`` pulls as if each had been made with the mean as it is; return pulls per arm.
 
-    A look gives an arm more than one pull when there are many slots, so that few looks spend
-    them; at most ``looks`` are made.
+    A look gives an arm more than one pull if there are many slots, so that few looks spend them; at
+    most ``looks`` are made.
     """
     given = np.zeros(room.size, np.int64)  # pulls handed out so far; room is what is left of it
     while slots > 0 and looks > 0:
@@ -90,7 +90,7 @@ def look_ahead(
 
 @compiled
 def remember(strategy: Strategy, arms: Arms, memo: Memo, gap: float) -> None:
-    """UGapEb names the J(t) of least bound seen, not the last one."""
+    """Store the J(t) of least bound seen, which UGapEb selects instead of the last one."""
     fixed_budget = strategy.radius == EXPLORATION or strategy.radius == ADAPTIVE
     if strategy.sampling == GAPS and fixed_budget and gap < memo[RECORD]:
         memo[RECORD] = gap
@@ -108,7 +108,7 @@ def pull(
     gaussian: bool,
     rng: np.random.Generator,
 ) -> None:
-    """One reward: 0 or 1, or Gaussian of variance 1/4."""
+    """Draw one reward: 0 or 1, or Gaussian of variance 1/4."""
     if gaussian:
         arms[REWARDS, i] += mean + 0.5 * rng.standard_normal()
     elif rng.random() < mean:
@@ -127,7 +127,7 @@ def warm_up(
     gaussian: bool,
     rng: np.random.Generator,
 ) -> None:
-    """Pull every arm ``warm`` times, in turn, as far as the budget goes."""
+    """Pull every arm ``warm`` times, in turn, as far as the budget allows."""
     for pulls in range(1, strategy.warm + 1):
         for i in range(truth.size):
             if arms[PULLS, i] < pulls and memo[TOTAL] < budget:
@@ -145,7 +145,9 @@ def run(
     gaussian: bool,
     rng: np.random.Generator,
 ) -> bool:
-    """Play on arms of these means until the promise, the budget or the cap; whether it was kept."""
+    """Play on arms of these means until the stopping rule, the budget or the cap; return True at
+    the rule.
+    """
     warm_up(strategy, arms, memo, truth, budget, gaussian, rng)
     while memo[TOTAL] >= strategy.warm * truth.size:
         one, two, gap = look(strategy, arms, memo)

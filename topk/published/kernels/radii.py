@@ -1,4 +1,4 @@
-"""How far the truth may be from the mean of each arm, brought up to date arm by arm."""
+"""Confidence radii: how far the truth may be from each arm's mean, updated arm by arm."""
 
 # mypy: disable-error-code="no-any-return"
 # (numba has no types: what a compiled function calls is Any.)
@@ -34,10 +34,10 @@ from .sets import settle
 
 @compiled
 def log_term(strategy: Strategy, arms: Arms, memo: Memo) -> float:
-    """log_constant + log_power ln t, t the clock, never less than the pulls of any arm.
+    """Return log_constant + log_power ln t, t the clock, never less than the pulls of any arm.
 
-    Under the paper's own sampling t is the paper's; under batches the second keeps u <= t, which
-    the union bounds need.
+    Under the paper's own sampling t is the paper's; under batches the second part keeps u <= t,
+    which the union bounds need.
     """
     # tick 1: every pull is a round. tick 2: after one pull of each arm, two pulls are a round.
     clock = memo[TOTAL]
@@ -48,14 +48,16 @@ def log_term(strategy: Strategy, arms: Arms, memo: Memo) -> float:
 
 @compiled
 def lil_part(strategy: Strategy, pulls: int, log_rate: float) -> float:
-    """U(T, w) of Jamieson 2014 with ln((1+e)T + 2), the form Jiang 2017 ran; log_rate = ln 1/w."""
+    """Return U(T, w) of Jamieson 2014 with ln((1+e)T + 2), the form Jiang 2017 ran; log_rate = ln
+    1/w.
+    """
     inner = np.log(np.log((1 + strategy.growth) * pulls + 2)) + log_rate
     return strategy.width * np.sqrt(inner / pulls)
 
 
 @compiled
 def refresh(strategy: Strategy, arms: Arms, i: int) -> None:
-    """Bring one arm's part of the radius up to date with its pulls and mean."""
+    """Update one arm's part of the radius to its pulls and mean."""
     pulls, mean = arms[PULLS, i], arms[MEAN, i]
     if pulls == 0:
         arms[INNER, i] = arms[OUTER, i] = UNPULLED
@@ -77,7 +79,7 @@ def refresh(strategy: Strategy, arms: Arms, i: int) -> None:
 
 @compiled
 def count(strategy: Strategy, arms: Arms, memo: Memo, i: int, pulls: int) -> None:
-    """Count pulls of one arm, whose mean is up to date, and bring its radius up to date."""
+    """Count pulls of one arm, whose mean is up to date, and update its radius."""
     arms[PULLS, i] += pulls
     memo[TOTAL] += pulls
     memo[MOST_PULLED] = max(memo[MOST_PULLED], arms[PULLS, i])
@@ -86,7 +88,7 @@ def count(strategy: Strategy, arms: Arms, memo: Memo, i: int, pulls: int) -> Non
 
 @compiled
 def refresh_all(strategy: Strategy, arms: Arms, memo: Memo) -> None:
-    """Bring the totals and every arm's part of the radius up to date with the counts."""
+    """Update the totals and every arm's part of the radius to the counts."""
     memo[TOTAL], memo[MOST_PULLED] = 0, 0
     for i in range(arms.shape[1]):
         memo[TOTAL] += arms[PULLS, i]
@@ -95,13 +97,13 @@ def refresh_all(strategy: Strategy, arms: Arms, memo: Memo) -> None:
 
 @compiled
 def hardness(strategy: Strategy, arms: Arms) -> float:
-    """H of UGapE from the gaps of the means plus 1/sqrt(2T): sum of max((gap+eps)/2, eps)^-2."""
+    """Return UGapE's H by the gaps of means plus 1/sqrt(2T): sum of max((gap+eps)/2, eps)^-2."""
     kth, next_one = settle(arms[MEAN], arms[HIGH], strategy.k)
     total = 0.0
     for i in range(arms.shape[1]):
         # An arm among the K best is compared with the next one, all others with the K-th.
         rival = next_one if arms[HIGH, i] < 0 else kth
-        # INNER is 1 / sqrt(T) here, as the only radii that need H are of that kind.
+        # INNER is 1 / sqrt(T) here, because the only radii that need H are of that kind.
         gap = abs(arms[MEAN, i] - rival) + arms[INNER, i] * np.sqrt(0.5)
         total += max((gap + strategy.accuracy) / 2, strategy.accuracy) ** -2
     return total
@@ -109,7 +111,7 @@ def hardness(strategy: Strategy, arms: Arms) -> float:
 
 @compiled
 def scale_of(strategy: Strategy, arms: Arms, memo: Memo) -> float:
-    """What every arm's part of the radius is multiplied by now."""
+    """Return the present factor of every arm's part of the radius."""
     if strategy.radius == CLOCK:
         return np.sqrt(log_term(strategy, arms, memo) / 2)
     if strategy.radius == BERNSTEIN:
@@ -125,7 +127,7 @@ def scale_of(strategy: Strategy, arms: Arms, memo: Memo) -> float:
 
 @compiled
 def spread(strategy: Strategy, arms: Arms, memo: Memo) -> None:
-    """lower, upper = mean -+ radius, an arm inside the set with its inner part."""
+    """Set lower, upper = mean -+ radius, with the inner part for an arm inside the set."""
     scale = scale_of(strategy, arms, memo)
     mean, lower, upper, extra = arms[MEAN], arms[LOWER], arms[UPPER], arms[EXTRA]
     inner, outer = arms[INNER], arms[OUTER]

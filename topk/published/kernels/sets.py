@@ -1,4 +1,4 @@
-"""The K arms of largest key, kept from call to call and mended where they no longer hold."""
+"""The K arms of largest key, kept from call to call and mended if they no longer hold."""
 
 # mypy: disable-error-code="no-any-return"
 # (numba has no types: what a compiled function calls is Any.)
@@ -8,12 +8,12 @@ import numpy as np
 from .compiled import compiled, larger, smaller
 from .layout import Floats, Sides
 
-MOST_SWAPS = 8  # so many repairs of a set cost about as much as sorting it anew
+MOST_SWAPS = 8  # repairs of a set that cost about as much as sorting it anew
 
 
 @compiled
 def ends(key: Floats, sides: Sides) -> tuple[float, float]:
-    """The least key inside and the greatest outside."""
+    """Return the least key inside and the greatest outside."""
     least, greatest = np.inf, -np.inf
     for i in range(key.size):
         # max(key, side) is the key inside and +inf outside; min(key, side) the other way round.
@@ -24,11 +24,14 @@ def ends(key: Floats, sides: Sides) -> tuple[float, float]:
 
 @compiled
 def first(key: Floats, value: float, sides: Sides, side: float) -> int:
-    """The first arm of this key on this side, or -1: the least number, all others made infinite."""
+    """Return the first arm of this key on this side, or -1.
+
+    It is the least number, with all other arms made infinite.
+    """
     towards, found = -1.0 if side > 0 else 1.0, np.inf
     for i in range(key.size):
-        # The arm's own number where the key is this one, and where it is not, far beyond any number
-        # of arms; the side then makes an arm of the other side infinite.
+        # The arm's own number if the key is this one, otherwise far beyond any number of arms; the
+        # side then makes an arm of the other side infinite.
         number = i + abs(key[i] - value) * 1e300
         found = smaller(found, larger(number, towards * sides[i]))
     return int(found) if found < key.size else -1
@@ -36,7 +39,7 @@ def first(key: Floats, value: float, sides: Sides, side: float) -> int:
 
 @compiled
 def last(key: Floats, value: float, sides: Sides, side: float) -> int:
-    """The last arm of this key on this side, or -1."""
+    """Return the last arm of this key on this side, or -1."""
     for i in range(key.size - 1, -1, -1):
         if key[i] == value and sides[i] == side:
             return i
@@ -45,7 +48,7 @@ def last(key: Floats, value: float, sides: Sides, side: float) -> int:
 
 @compiled
 def first_above(key: Floats, value: float) -> int:
-    """The first arm whose key is at least this, or -1."""
+    """Return the first arm whose key is at least this, or -1."""
     for i in range(key.size):
         if key[i] >= value:
             return i
@@ -67,7 +70,9 @@ def mend(key: Floats, sides: Sides, least: float, greatest: float) -> bool:
 
 @compiled
 def around(key: Floats, point: float) -> tuple[int, float, float]:
-    """How many keys are at least this, the least of them, and the greatest of the others."""
+    """Return the number of keys that are at least this, the least of them, and the greatest of the
+    rest.
+    """
     above, least, greatest = 0, np.inf, -np.inf
     for i in range(key.size):
         value = key[i]
@@ -79,9 +84,9 @@ def around(key: Floats, point: float) -> tuple[int, float, float]:
 
 @compiled
 def kth_largest(key: Floats, k: int) -> float:
-    """By bisection between keys: a few passes, where sorting would need many.
+    """Return the K-th largest key by bisection between keys: a few passes instead of a sort.
 
-    Both ends move to keys that are there, so that it ends on one, exactly.
+    Both ends move to existing keys, so it ends exactly on one.
     """
     # At least k keys lie at or above low, fewer at or above high; greatest is the last below high.
     _, low, _ = around(key, -np.inf)
@@ -115,7 +120,7 @@ def sort_out(key: Floats, sides: Sides, k: int) -> None:
 
 @compiled
 def settle(key: Floats, sides: Sides, k: int) -> tuple[float, float]:
-    """Make ``sides`` the K arms of largest key; the K-th and the next key."""
+    """Make ``sides`` the K arms of largest key; return the K-th and the next key."""
     swaps = 0
     least, greatest = ends(key, sides)
     while mend(key, sides, least, greatest):
