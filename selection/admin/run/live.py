@@ -65,7 +65,7 @@ def live_context(run: Run, asked: QueryDict) -> dict[str, Any]:
     lines, fit, signs = seen.lines, seen.fit, reports.find_signs(run)
     needs, promised = (
         reports.list_alerts(run, fit, signs),
-        reports.promise_status(run, seen.named, fit),
+        reports.promise_status(run, seen.selection, fit),
     )
     progress = reports.read_progress(run)
     return {
