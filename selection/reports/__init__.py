@@ -1,4 +1,4 @@
-"""Queries that compute more than one row's columns. Nothing here writes."""
+"""Read-only queries that combine several models. Nothing here writes."""
 
 from topk import DOUBT, PopulationSummary, rounded_up
 

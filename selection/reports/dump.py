@@ -88,11 +88,11 @@ def dump_frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
         "anonymous": anonymous,
         "run": _column_values(run, RUN) | _settings_data(run) | life,
         "kinds": [_skill_data(skill, anonymous, media) for skill in run.skills],
-        "workers": [_worker_data(one, anonymous) for one in workers.iterator(AT_ONCE)],
+        "workers": [_worker_data(worker, anonymous) for worker in workers.iterator(AT_ONCE)],
         "answer_columns": [name for name in ANSWER_COLUMNS if not anonymous or name != "response"],
         "candidates": [],
         "steps": [_column_values(step, STEP) for step in run.history.order_by("number")],
-        "events": [_event_data(one, anonymous) for one in run.events.order_by("id")],
+        "events": [_event_data(event, anonymous) for event in run.events.order_by("id")],
         "memory": pack_memory(expand_memory(run.memory)),
         "proof": run.proof,
         "result": _result_data(run),
@@ -149,14 +149,17 @@ def _skill_data(skill: Skill, anonymous: bool, media: bool) -> dict[str, Any]:
 def question_set_data(item: QuestionSet, media: bool) -> dict[str, Any]:
     """Return everything in the question set except its name, as in a dump that is not anonymous."""
     files = [
-        {"name": one.name, "type": one.type, "size": one.size}
-        | ({"data": b64encode(one.data).decode()} if media else {})
-        for one in (item.media.all() if media else item.media.defer("data"))
+        {"name": file.name, "type": file.type, "size": file.size}
+        | ({"data": b64encode(file.data).decode()} if media else {})
+        for file in (item.media.all() if media else item.media.defer("data"))
     ]
     return _column_values(item, QUESTION_SET) | {
-        "questions": [_column_values(one, QUESTION) for one in item.questions.order_by("number")],
+        "questions": [
+            _column_values(question, QUESTION) for question in item.questions.order_by("number")
+        ],
         "practice": [
-            _column_values(one, PRACTICE) for one in item.practice.order_by("number", "id")
+            _column_values(question, PRACTICE)
+            for question in item.practice.order_by("number", "id")
         ],
         "media": files,
     }
