@@ -208,6 +208,6 @@ def _forecast_payload(planning: Planning) -> dict[str, Any]:
         "error": planning.error,
         "created": planning.created,
         "believed": forecast_requests.stored_belief(planning).words,
-        "rows": [row.as_numbers() for row in forecast_requests.forecast_rows(planning)],
+        "rows": [row.serialize() for row in forecast_requests.forecast_rows(planning)],
         "curves": forecast_requests.forecast_curves(planning),
     }

@@ -1,4 +1,4 @@
-"""What can be taken away from a run, as files: for people, for programs, for platforms."""
+"""Exports of a run as files: for people, for programs, for platforms."""
 
 from .formats import FORMATS, File, Format, find_format, formats_by_audience, make_file
 from .report import content_policy, render_page
@@ -6,9 +6,9 @@ from .writing import ExportTable, csv_file, json_text
 
 __all__ = [
     "FORMATS",
+    "ExportTable",
     "File",
     "Format",
-    "ExportTable",
     "content_policy",
     "csv_file",
     "find_format",

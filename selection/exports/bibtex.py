@@ -1,4 +1,4 @@
-"""The papers of the algorithms as BibTeX, by authors and year, as the algorithms cite them."""
+"""BibTeX entries of the algorithms' papers, by authors and year, as the algorithms cite them."""
 
 _ENTRIES = """
 @inproceedings{bubeck2013multiple,
@@ -116,13 +116,13 @@ OURS = """@software{crowdselect,
 
 
 def citation_entry(citation: str) -> str:
-    """The entry of the paper that this citation names; empty for what is ours alone."""
-    for words, name in _CITED.items():
-        if words in citation:
+    """Return the BibTeX entry of this citation; empty for CrowdSelect's own algorithms."""
+    for authors, name in _CITED.items():
+        if authors in citation:
             return _BY_NAME[name]
     return ""
 
 
 def format_bibtex(citation: str) -> str:
-    """All that is to be cited for an algorithm of this citation."""
+    """Return all entries to cite for an algorithm of this citation."""
     return "\n".join(filter(None, (citation_entry(citation), OURS)))

@@ -1,4 +1,4 @@
-"""What is to be exported."""
+"""The run to export, and the results shared by its tables."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,8 +11,10 @@ from selection.reports import GuaranteeStatus, RunStandings, WorkerStanding
 
 @dataclass(frozen=True)
 class ExportContext:
-    """named  what the qualification or the skill is called on the platform; empty: as the run
-    pay    what a worker is paid for an answer; None: as workers were told, or the run's price
+    """A run to export.
+
+    named  name of the qualification or the skill on the platform; empty: the run's name
+    pay    pay for an answer; None: the pay that workers were told, or the run's price
     """
 
     run: Run
@@ -24,27 +26,27 @@ class ExportContext:
         return self.named or self.run.name
 
     @cached_property
-    def seen(self) -> RunStandings:
-        """Read once, however many tables are made of it."""
+    def standings(self) -> RunStandings:
+        """Standings of the run, read once for all tables."""
         return reports.run_standings(self.run)
 
     @cached_property
-    def promised(self) -> GuaranteeStatus:
-        return reports.promise_status(self.run, self.seen.named, self.seen.fit)
+    def guarantee(self) -> GuaranteeStatus:
+        return reports.promise_status(self.run, self.standings.selection, self.standings.fit)
 
     @cached_property
-    def people(self) -> dict[str, list[WorkerStanding]]:
-        """The lines of each worker: one for each kind of task."""
-        found: dict[str, list[WorkerStanding]] = {}
-        for line in self.seen.lines:
-            found.setdefault(line.worker, []).append(line)
-        return found
+    def lines_by_worker(self) -> dict[str, list[WorkerStanding]]:
+        """Lines of each worker: one for each kind of task."""
+        lines: dict[str, list[WorkerStanding]] = {}
+        for line in self.standings.lines:
+            lines.setdefault(line.worker, []).append(line)
+        return lines
 
     @property
-    def chosen(self) -> dict[str, list[WorkerStanding]]:
-        """Of those who are selected, for any kind of task, the lines of those they are for."""
+    def selected_lines(self) -> dict[str, list[WorkerStanding]]:
+        """Lines of the selected workers, for the kinds of task that they are selected for."""
         picked = {
             worker: [line for line in lines if line.selected]
-            for worker, lines in self.people.items()
+            for worker, lines in self.lines_by_worker.items()
         }
         return {worker: lines for worker, lines in picked.items() if lines}

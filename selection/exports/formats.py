@@ -1,4 +1,4 @@
-"""Every format there is, once: the run's page, the API and the command line read them from here."""
+"""Registry of the formats: the run's page, the API and the command line read them from here."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -26,14 +26,16 @@ MEDIA = {
 
 @dataclass(frozen=True)
 class Format:
-    """title    of what is in it
-    about    what it is for
-    group    whom it is for
-    ending   of the file's name; it tells the media type
-    write    makes it: what cannot be made is refused before the first piece
-    asks     permissions that whoever takes it must have, besides seeing the run
-    drafts   whether there is one before the run has begun
-    lacks    why the pay must be said for a run, in a sentence; empty if it need not
+    """A format that a run can be exported in.
+
+    title    of its content
+    about    its use
+    group    its audience
+    ending   of the file's name; it implies the media type
+    write    yields the file; refuses before the first piece if it cannot be made
+    asks     permissions required to download it, besides seeing the run
+    drafts   True if it exists before the run has begun
+    lacks    why the pay must be stated for a run, in a sentence; empty if it need not
     """
 
     name: str
@@ -61,16 +63,16 @@ class File:
 
 
 def make_file(run: Run, name: str, named: str = "", pay: Decimal | None = None) -> File:
-    """The run in this format. named, pay: see ``Wanted``.
+    """Return the run in this format. named, pay: see ``ExportContext``.
 
     Raises Refused for an unknown format, Conflict for a run that has not begun.
     """
-    found = find_format(name)
-    if run.status == Run.Status.DRAFT and not found.drafts:
+    chosen = find_format(name)
+    if run.status == Run.Status.DRAFT and not chosen.drafts:
         raise Conflict(f"There is nothing to download before the run “{run}” has started.")
-    pieces = found.write(ExportContext(run, named, pay))
-    file = f"{slugify(f'{run} {name}') or name}.{found.ending}"
-    return File(file, found.media, pieces)
+    pieces = chosen.write(ExportContext(run, named, pay))
+    file = f"{slugify(f'{run} {name}') or name}.{chosen.ending}"
+    return File(file, chosen.media, pieces)
 
 
 def find_format(name: str) -> Format:
@@ -80,51 +82,55 @@ def find_format(name: str) -> Format:
 
 
 def formats_by_audience(without: Collection[str] = ()) -> dict[str, list[Format]]:
-    """By whom they are for, in order."""
-    found: dict[str, list[Format]] = {}
-    for each in FORMATS.values():
-        if each.name not in without:
-            found.setdefault(each.group, []).append(each)
-    return found
+    """Return the formats by audience, in order, except those in ``without``."""
+    groups: dict[str, list[Format]] = {}
+    for candidate in FORMATS.values():
+        if candidate.name not in without:
+            groups.setdefault(candidate.group, []).append(candidate)
+    return groups
 
 
-# -- those for people and their programs
+# -- for people and their programs
 
 
-def _write_selected(wanted: ExportContext) -> Iterator[bytes]:
-    return writing.csv_file(tables.selected_table(wanted))
+def _write_selected(context: ExportContext) -> Iterator[bytes]:
+    return writing.csv_file(tables.selected_table(context))
 
 
-def _selected_json(wanted: ExportContext) -> Iterator[bytes]:
-    return iter([writing.json_text(reports.export_run(wanted.run)).encode()])
+def _selected_json(context: ExportContext) -> Iterator[bytes]:
+    return iter([writing.json_text(reports.export_run(context.run)).encode()])
 
 
-def _write_all_workers(wanted: ExportContext) -> Iterator[bytes]:
-    return writing.csv_file(tables.workers_table(wanted))
+def _write_all_workers(context: ExportContext) -> Iterator[bytes]:
+    return writing.csv_file(tables.workers_table(context))
 
 
-def _write_all_workers_json(wanted: ExportContext) -> Iterator[bytes]:
-    facts = reports.run_facts(wanted.run, wanted.seen)
-    return writing.json_file(facts, "workers", tables.workers_rows(wanted))
+def _write_all_workers_json(context: ExportContext) -> Iterator[bytes]:
+    facts = reports.run_facts(context.run, context.standings)
+    return writing.json_file(facts, "workers", tables.workers_rows(context))
 
 
-def _write_workbook(wanted: ExportContext) -> Iterator[bytes]:
+def _write_workbook(context: ExportContext) -> Iterator[bytes]:
     return writing.write_workbook(
-        [tables.selected_table(wanted), tables.workers_table(wanted), tables.settings_table(wanted)]
+        [
+            tables.selected_table(context),
+            tables.workers_table(context),
+            tables.settings_table(context),
+        ]
     )
 
 
-def _write_settings(wanted: ExportContext) -> Iterator[bytes]:
-    return writing.csv_file(tables.settings_table(wanted))
+def _write_settings(context: ExportContext) -> Iterator[bytes]:
+    return writing.csv_file(tables.settings_table(context))
 
 
-def _write_answers(wanted: ExportContext) -> Iterator[bytes]:
-    run = wanted.run
+def _write_answers(context: ExportContext) -> Iterator[bytes]:
+    run = context.run
     return writing.csv_file(ExportTable(reports.answer_columns(run), reports.answer_rows(run)))
 
 
-def _write_dump(wanted: ExportContext) -> Iterator[bytes]:
-    return map(str.encode, reports.dump_text(wanted.run, anonymous=True).pieces)
+def _write_dump(context: ExportContext) -> Iterator[bytes]:
+    return map(str.encode, reports.dump_text(context.run, anonymous=True).pieces)
 
 
 RESULTS, PAYING = "Results", "Paying"

@@ -1,4 +1,4 @@
-"""A paragraph for a paper: what was done, so that it can be judged and repeated."""
+"""A methods paragraph for a paper, detailed enough to judge and repeat the selection."""
 
 from statistics import median
 
@@ -11,19 +11,19 @@ from .bibtex import format_bibtex
 from .context import ExportContext
 
 
-def methods_paragraph(wanted: ExportContext) -> str:
-    """In the past tense; empty while the run goes on, since it is not known yet how it ends."""
-    run = wanted.run
+def methods_paragraph(context: ExportContext) -> str:
+    """Return the paragraph in the past tense; empty before the run's end."""
+    run = context.run
     if run.status != Run.Status.ENDED:
         return ""
     parts = [
-        _selection_sentence(wanted),
+        _selection_sentence(context),
         _asking_sentence(run),
-        _guarantee_sentence(wanted),
-        _cost_sentence(wanted),
-        wanted.promised.over,
+        _guarantee_sentence(context),
+        _cost_sentence(context),
+        context.guarantee.over,
     ]
-    by_hand = "" if wanted.promised.verdict == WEAKENED else wanted.promised.by_hand
+    by_hand = "" if context.guarantee.verdict == WEAKENED else context.guarantee.by_hand
     return " ".join(
         filter(None, [*parts, _corrections_sentence(run), by_hand, _repeat_sentence(run)])
     )
@@ -33,24 +33,25 @@ def list_references(run: Run) -> str:
     return format_bibtex(run.selector_class.promise.citation)
 
 
-def _selection_sentence(wanted: ExportContext) -> str:
-    run, kind = wanted.run, wanted.run.selector_class
+def _selection_sentence(context: ExportContext) -> str:
+    run, kind = context.run, context.run.selector_class
     source = kind.promise.citation.replace("Ours", "CrowdSelect's own", 1)
     sets = " and ".join(
         f"“{skill}” ({count_noun(skill.deck_size, 'question')}"
         + (f", {count_noun(skill.k, 'worker')} wanted)" if run.several else ")")
         for skill in run.skills
     )
-    each = ", each worker for at most one of them" if run.several and run.one_kind_each else ""
+    limit = ", each worker for at most one of them" if run.several and run.one_kind_each else ""
+    workers = count_noun(len(context.lines_by_worker), "worker")
     return (
-        f"We chose {run.total} of {count_noun(len(wanted.people), 'worker')} by gold questions, whose "
-        f"answers are known, of {sets}{each}, with the algorithm {kind.title} ({source}) as "
+        f"We chose {run.total} of {workers} by gold questions, whose "
+        f"answers are known, of {sets}{limit}, with the algorithm {kind.title} ({source}) as "
         "CrowdSelect implements it."
     )
 
 
 def _asking_sentence(run: Run) -> str:
-    """How, with the numbers that were set beforehand."""
+    """Return the procedure, with the numbers that were set beforehand."""
     needs = run.selector_class.needs
     numbers = [f"ε = {run.epsilon:g}"] if "epsilon" in needs else []
     numbers += [f"δ = {run.delta:g}"] if "delta" in needs else []
@@ -69,34 +70,35 @@ def _asking_sentence(run: Run) -> str:
     )
 
 
-def _guarantee_sentence(wanted: ExportContext) -> str:
-    run, promised = wanted.run, wanted.promised
+def _guarantee_sentence(context: ExportContext) -> str:
+    run, guarantee = context.run, context.guarantee
     ended = f"The run ended because {run.why_ended}."
-    if ended_early(run) and (early := _early_end_sentence(wanted)):
+    if ended_early(run) and (early := _early_end_sentence(context)):
         ended += f" What holds of an early end was proved by another means: {early}."
-    rests = promised.assumes.replace("Assumes", "This assumes", 1)
-    return f"{ended} {promised.sentence} {rests}"
+    rests = guarantee.assumes.replace("Assumes", "This assumes", 1)
+    return f"{ended} {guarantee.sentence} {rests}"
 
 
-def _early_end_sentence(wanted: ExportContext) -> str:
-    """Where the promise of an early end is proved, if not where the algorithm's own is."""
-    named = wanted.seen.named
-    if named is None or named.promise is None or named.rounded_epsilon is None:
+def _early_end_sentence(context: ExportContext) -> str:
+    """Return the citation for an early end's guarantee; empty if it is the algorithm's own."""
+    selection = context.standings.selection
+    if selection is None or selection.promise is None or selection.rounded_epsilon is None:
         return ""
-    said = named.promise.citation
-    return "" if said == wanted.run.selector_class.promise.citation else said
+    citation = selection.promise.citation
+    return "" if citation == context.run.selector_class.promise.citation else citation
 
 
-def _cost_sentence(wanted: ExportContext) -> str:
-    run = wanted.run
-    each = [sum(line.answers for line in lines) for lines in wanted.people.values()]
-    tested = [count for count in each if count]
+def _cost_sentence(context: ExportContext) -> str:
+    run = context.run
+    answers = [sum(line.answers for line in lines) for lines in context.lines_by_worker.values()]
+    tested = [count for count in answers if count]
     cost = money.format_cost(run, count_given(run))
     paid = f"; what was answered cost {cost}" if cost else ""
     if not tested:
         return "No answer was counted."
     return (
-        f"The run counted {count_noun(sum(each), 'answer')} of {count_noun(len(tested), 'worker')} "
+        f"The run counted {count_noun(sum(answers), 'answer')} of "
+        f"{count_noun(len(tested), 'worker')} "
         f"({min(tested)} to {max(tested)} each, median {median(tested):g}){paid}."
     )
 

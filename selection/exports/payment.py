@@ -1,4 +1,4 @@
-"""Who is to be paid for what: everybody who was tested, selected or not."""
+"""Payment lists of all tested workers, selected or not."""
 
 from collections.abc import Collection, Iterator
 from decimal import Decimal
@@ -42,9 +42,9 @@ GIVEN = is_given("answer__")
 LATE = Q(answer__expired=True)
 
 
-def write_payments(wanted: ExportContext) -> Iterator[bytes]:
-    """For people: what each was shown, answered and is due."""
-    pay, currency = _pay_per_answer(wanted), wanted.run.currency
+def write_payments(context: ExportContext) -> Iterator[bytes]:
+    """Yield the list for people: shown, answered and due amount of each worker."""
+    pay, currency = _pay_per_answer(context), context.run.currency
     rows = (
         [
             *person,
@@ -56,99 +56,100 @@ def write_payments(wanted: ExportContext) -> Iterator[bytes]:
             platform,
             task,
         ]
-        for *person, answered, late, platform, task in _tested_workers(wanted.run)
+        for *person, answered, late, platform, task in _tested_workers(context.run)
     )
     return csv_file(ExportTable(COLUMNS, rows))
 
 
-def prolific_bonus(wanted: ExportContext) -> Iterator[bytes]:
-    """``id,amount`` on each line, as Prolific pays bonuses in bulk: of all but those who came by
-    MTurk, for they would be paid twice.
+def prolific_bonus(context: ExportContext) -> Iterator[bytes]:
+    """Yield ``id,amount`` on each line, as Prolific pays bonuses in bulk: of all workers except
+    those that came by MTurk, because they would be paid twice.
 
-    Raises Refused where it is not known what an answer is paid, or the run's amounts are of a
-    currency that Prolific does not pay in.
+    Raises Refused if the pay for an answer is unknown, or if the run's amounts are in a currency
+    that Prolific does not pay in.
     """
-    if wanted.pay is None and (lack := lacks_pounds(wanted.run)):
+    if context.pay is None and (lack := lacks_pounds(context.run)):
         raise Refused(lack)
-    bonuses, mturk = _bonus_rows(wanted), Candidate.Platform.MTURK
+    bonuses, mturk = _bonus_rows(context), Candidate.Platform.MTURK
     return plain_lines([worker, due] for worker, due, platform, _ in bonuses if platform != mturk)
 
 
-def mturk_bonus(wanted: ExportContext) -> Iterator[bytes]:
-    """What MTurk's SendBonus is told of each worker who came by one of its tasks, in US dollars.
+def mturk_bonus(context: ExportContext) -> Iterator[bytes]:
+    """Yield the arguments of MTurk's SendBonus for each worker of one of its tasks, in US dollars.
 
-    Raises Refused as above, and where the run's amounts are of another currency.
+    Raises Refused as above, and if the run's amounts are in another currency.
     """
-    if wanted.pay is None and (lack := lacks_dollars(wanted.run)):
+    if context.pay is None and (lack := lacks_dollars(context.run)):
         raise Refused(lack)
-    reason = f"{wanted.run}"[:MOST_REASON]
+    reason = f"{context.run}"[:MOST_REASON]
     rows = (
         [worker, task, due, reason]
-        for worker, due, platform, task in _bonus_rows(wanted)
+        for worker, due, platform, task in _bonus_rows(context)
         if task and platform == Candidate.Platform.MTURK
     )
     return program_csv(ExportTable(["WorkerId", "AssignmentId", "BonusAmount", "Reason"], rows))
 
 
-def _bonus_rows(wanted: ExportContext) -> Iterator[tuple[str, Decimal, str, str]]:
-    """(worker, amount, platform, their task there) of whoever is due something: in dollars or
-    pounds, whatever the run's own amounts are in."""
-    pay = _pay_per_answer(wanted)
+def _bonus_rows(context: ExportContext) -> Iterator[tuple[str, Decimal, str, str]]:
+    """Yield (worker, amount, platform, task) of all due payments, in dollars or pounds."""
+    pay = _pay_per_answer(context)
     if pay is None:
         raise Refused(UNKNOWN)
     return (
         (worker, amount, platform, task)
-        for worker, _, _, answered, _, platform, task in _tested_workers(wanted.run)
+        for worker, _, _, answered, _, platform, task in _tested_workers(context.run)
         if (amount := amount_due(pay, answered, "USD"))
     )
 
 
 def lacks_pay(run: Run) -> str:
-    """Why bonuses cannot be told unless the pay is said, in a sentence; empty if they can."""
+    """Return a sentence if bonuses need a stated pay; else ""."""
     return UNKNOWN if _pay_per_answer(ExportContext(run)) is None else ""
 
 
 def lacks_dollars(run: Run) -> str:
-    """The same for MTurk, which pays the amount as US dollars whatever was meant by it.
+    """Return the same for MTurk, which pays any amount as US dollars.
 
-    Where a run names no currency its amounts are taken for the platform's.
+    If a run has no currency its amounts are taken for the platform's.
     """
     return _missing_pay(run, DOLLARS, "MTurk pays bonuses in US dollars", "US dollars")
 
 
 def lacks_pounds(run: Run) -> str:
-    """The same for Prolific, which takes it for the currency of the study."""
-    known = DOLLARS | POUNDS
+    """Return the same for Prolific, which pays any amount in the currency of the study."""
+    currencies = DOLLARS | POUNDS
     return _missing_pay(
-        run, known, "Prolific pays in pounds or US dollars", "your study’s currency"
+        run, currencies, "Prolific pays in pounds or US dollars", "your study’s currency"
     )
 
 
-def _missing_pay(run: Run, currencies: Collection[str], pays: str, there: str) -> str:
+def _missing_pay(run: Run, currencies: Collection[str], rule: str, currency: str) -> str:
     if (lack := lacks_pay(run)) or run.currency.strip(" .").casefold() in currencies:
         return lack
     return (
-        f"{pays}, and the amounts of this run are in {run.currency}: say the pay for an answer in "
-        f"{there} when exporting."
+        f"{rule}, and the amounts of this run are in {run.currency}: say the pay for an "
+        f"answer in {currency} when exporting."
     )
 
 
 def amount_due(pay: Decimal | None, answered: int, currency: str) -> Decimal | None:
-    """Answers of a retired question are work all the same."""
+    """Return the pay of these answers, retired questions included; None if unknown."""
     return None if pay is None else money.compute_cost(answered, pay, currency)
 
 
-def _pay_per_answer(wanted: ExportContext) -> Decimal | None:
-    """As said for this file; else what the workers were told, for that is what they expect; else
-    the price."""
-    told = PageFacts.of(wanted.run).pay
-    pay = next((one for one in (wanted.pay, told, wanted.run.price) if one is not None), None)
+def _pay_per_answer(context: ExportContext) -> Decimal | None:
+    """Return the pay stated for this file; else the pay that workers expect; else the price."""
+    page_pay = PageFacts.of(context.run).pay
+    pay = next(
+        (amount for amount in (context.pay, page_pay, context.run.price) if amount is not None),
+        None,
+    )
     return None if pay is None else pay.normalize() + 0
 
 
 def _tested_workers(run: Run) -> Iterator[tuple[Any, ...]]:
-    """(worker, name, shown, answered, too late, platform, task) of whoever was shown a question, or
-    answered one.
+    """Yield (worker, name, shown, answered, too late, platform, task) of the workers that were
+    shown a question, or answered one.
 
     Answers that came by file or API were shown elsewhere, and count as shown.
     """

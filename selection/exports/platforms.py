@@ -1,4 +1,4 @@
-"""Whom a run selected, in the forms that the platforms take."""
+"""The run's selection in the formats of the platforms."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -10,85 +10,85 @@ from .context import ExportContext
 from .writing import ExportTable, json_list, plain_lines, program_csv
 
 
-def write_mturk(wanted: ExportContext) -> Iterator[bytes]:
-    """MTurk's file of workers: whoever is selected gets the qualification, with a score."""
-    chosen = wanted.chosen
+def write_mturk(context: ExportContext) -> Iterator[bytes]:
+    """Yield MTurk's file of workers: the selected get the qualification, with a score."""
+    chosen = context.selected_lines
     rows = (
-        [worker, *_cells_by_kind(wanted.run, map(_mturk_scores, chosen[worker]))]
+        [worker, *_cells_by_kind(context.run, map(_mturk_scores, chosen[worker]))]
         for worker in chosen
     )
-    return program_csv(ExportTable(_qualification_headings(wanted), rows))
+    return program_csv(ExportTable(_qualification_headings(context), rows))
 
 
-def mturk_revoke(wanted: ExportContext) -> Iterator[bytes]:
-    """Whoever was tested and is not selected loses it."""
-    others = (
-        [worker, *_cells_by_kind(wanted.run, [(line.number, "Revoke") for line in left])]
-        for worker, lines in wanted.people.items()
-        if (left := [line for line in lines if line.judged and not line.selected])
+def mturk_revoke(context: ExportContext) -> Iterator[bytes]:
+    """Yield MTurk's file of tested workers that were not selected: they lose the qualification."""
+    rows = (
+        [worker, *_cells_by_kind(context.run, [(line.number, "Revoke") for line in rejected])]
+        for worker, lines in context.lines_by_worker.items()
+        if (rejected := [line for line in lines if line.judged and not line.selected])
     )
-    return program_csv(ExportTable(_qualification_headings(wanted), others))
+    return program_csv(ExportTable(_qualification_headings(context), rows))
 
 
-def _qualification_headings(wanted: ExportContext) -> list[str]:
-    """A qualification for each kind of task."""
-    names = [wanted.name]
-    if wanted.run.several:
-        names = [f"{wanted.name}: {skill}" for skill in wanted.run.skills]
+def _qualification_headings(context: ExportContext) -> list[str]:
+    """Return the headings: a qualification for each kind of task."""
+    names = [context.name]
+    if context.run.several:
+        names = [f"{context.name}: {skill}" for skill in context.run.skills]
     return ["Worker ID", *(f"UPDATE-{name}" for name in names)]
 
 
 def _mturk_scores(line: WorkerStanding) -> tuple[int, int]:
-    """MTurk's scores are whole, 0 to 100."""
+    """Return the kind of task and the score. MTurk's scores are whole, 0 to 100."""
     return line.number, round(percent_right(line))
 
 
 def _cells_by_kind(run: Run, values: Iterable[tuple[int, Any]]) -> list[Any]:
-    """Of these values by kind of task, a cell for each kind."""
-    known = dict(values)
-    return [known.get(number, "") for number in range(len(run.skills))]
+    """Return a cell for each kind of task, empty if it has no value."""
+    cells = dict(values)
+    return [cells.get(number, "") for number in range(len(run.skills))]
 
 
 def percent_right(line: WorkerStanding) -> float:
-    """The share of right answers, 0 to 100; 0 for whom there is none: chosen by hand alone."""
+    """Return the share of right answers, 0 to 100; 0 without any, as after a verdict by hand."""
     return round(100 * (line.mean or 0.0), 2)
 
 
-def prolific_allow(wanted: ExportContext) -> Iterator[bytes]:
-    return plain_lines([worker] for worker in wanted.chosen)
+def prolific_allow(context: ExportContext) -> Iterator[bytes]:
+    return plain_lines([worker] for worker in context.selected_lines)
 
 
-def prolific_block(wanted: ExportContext) -> Iterator[bytes]:
-    """Workers who were tested and not selected. One who never answered may still be good."""
-    chosen = wanted.chosen
+def prolific_block(context: ExportContext) -> Iterator[bytes]:
+    """Yield the tested workers that were not selected. A worker without answers may be good."""
+    chosen = context.selected_lines
     return plain_lines(
         [worker]
-        for worker, lines in wanted.people.items()
+        for worker, lines in context.lines_by_worker.items()
         if worker not in chosen and any(line.judged for line in lines)
     )
 
 
-def write_toloka(wanted: ExportContext) -> Iterator[bytes]:
-    """The body of Toloka's call that sets skills of many users."""
-    several = wanted.run.several
+def write_toloka(context: ExportContext) -> Iterator[bytes]:
+    """Yield the body of Toloka's call that sets skills of many users."""
+    several = context.run.several
     return json_list(
         {
-            "skill_id": f"{wanted.name}: {line.skill}" if several else wanted.name,
+            "skill_id": f"{context.name}: {line.skill}" if several else context.name,
             "user_id": worker,
             "value": percent_right(line),
-            "reason": f"Selected in {wanted.run}",
+            "reason": f"Selected in {context.run}",
         }
-        for worker, lines in wanted.chosen.items()
+        for worker, lines in context.selected_lines.items()
         for line in lines
     )
 
 
-def label_studio(wanted: ExportContext) -> Iterator[bytes]:
-    """Annotators as Label Studio lists them, by the number or address that ``completed_by`` has."""
-    several = wanted.run.several
+def label_studio(context: ExportContext) -> Iterator[bytes]:
+    """Yield annotators as Label Studio lists them, by the number or address in ``completed_by``."""
+    several = context.run.several
     return json_list(
         _annotator_payload(worker) | ({"skills": [line.skill for line in lines]} if several else {})
-        for worker, lines in wanted.chosen.items()
+        for worker, lines in context.selected_lines.items()
     )
 
 
@@ -101,30 +101,30 @@ def _annotator_payload(worker: str) -> dict[str, Any]:
 # -- crowd-kit
 
 
-def crowd_kit(wanted: ExportContext) -> Iterator[bytes]:
-    """Everybody who was tested: a Series ``skill`` by ``worker``, once it is read by pandas."""
-    several = wanted.run.several
-    lines = (line for line in wanted.seen.lines if line.mean is not None)
+def crowd_kit(context: ExportContext) -> Iterator[bytes]:
+    """Yield a row for each tested worker: in pandas, a Series ``skill`` by ``worker``."""
+    several = context.run.several
+    lines = (line for line in context.standings.lines if line.mean is not None)
     rows = ([line.worker, line.mean, *([line.skill] if several else [])] for line in lines)
     return program_csv(ExportTable(["worker", "skill", *(["kind"] if several else [])], rows))
 
 
-def crowd_kit_answers(wanted: ExportContext) -> Iterator[bytes]:
-    return program_csv(ExportTable(["worker", "task", "label"], _answer_triples(wanted.run)))
+def crowd_kit_answers(context: ExportContext) -> Iterator[bytes]:
+    return program_csv(ExportTable(["worker", "task", "label"], _answer_triples(context.run)))
 
 
 def _answer_triples(run: Run) -> Iterator[list[str]]:
-    """Every answer that was given, also to questions that were retired since.
+    """Yield every given answer, including those to questions that were retired since.
 
     With several kinds of task a task is named with its kind, because two sets may name one alike.
     """
     rows = run.answers.filter(expired=False).said().order_by("assignment")
     fields = ("worker__key", "skill")
     kinds = [f"{skill}: " if run.several else "" for skill in run.skills]
-    found = rows.values_list(
+    triples = rows.values_list(
         *(f"assignment__candidate__{name}" for name in fields),
         "assignment__question__key",
         "response",
     )
-    for worker, skill, question, response in found.iterator(5000):
+    for worker, skill, question, response in triples.iterator(5000):
         yield [worker, kinds[skill] + question, response]

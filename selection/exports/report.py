@@ -1,4 +1,4 @@
-"""A report of a run: one page to read, print and keep, with nothing outside it."""
+"""Report of a run: one self-contained page to read, print and keep."""
 
 import base64
 import hashlib
@@ -24,7 +24,7 @@ NEVER = "invited, and had not answered anything"
 
 @dataclass(frozen=True)
 class MissingWorkers:
-    """Workers who were not tested to the end, and why; names: of the first of them."""
+    """Workers who were not tested to the end, and the reason; names: of the first of them."""
 
     why: str
     count: int
@@ -37,7 +37,7 @@ class MissingWorkers:
 
 @dataclass(frozen=True)
 class ReportPart:
-    """One kind of task: who is selected for it, and how they stand. name: empty where it is all."""
+    """Selection and standings for one kind of task. name: empty if the run has one kind."""
 
     name: str
     k: int
@@ -45,12 +45,15 @@ class ReportPart:
     chart: svg_charts.StandingsChart | None
 
 
-def write_report(wanted: ExportContext) -> Iterator[bytes]:
-    return iter([render_page(wanted.run).encode()])
+def write_report(context: ExportContext) -> Iterator[bytes]:
+    return iter([render_page(context.run).encode()])
 
 
 def render_page(run: Run, back: str = "") -> str:
-    """back  the address of the run's page, for whoever reads it on the server"""
+    """Return the page.
+
+    back  address of the run's page, for readers on the server
+    """
     return render_to_string(
         "selection/report.html", report_facts(ExportContext(run)) | {"back": back}
     )
@@ -58,13 +61,13 @@ def render_page(run: Run, back: str = "") -> str:
 
 @cache
 def report_style() -> SafeString:
-    """It stands in the page itself, so that a copy of the page looks like it."""
-    own = render_to_string("selection/report.css")
-    return mark_safe(own)  # noqa: S308  # nosec B308 B703: a file of ours
+    """Return the style. It is part of the page, so that a copy of the page looks the same."""
+    style = render_to_string("selection/report.css")
+    return mark_safe(style)  # noqa: S308  # nosec B308 B703: a file of ours
 
 
 def content_policy() -> str:
-    """The page may show this style and nothing else: no script, no picture, no form."""
+    """Return a policy that allows this style and nothing more: no script, no picture, no form."""
     digest = base64.b64encode(hashlib.sha256(report_style().encode()).digest()).decode()
     return (
         f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'none'; "
@@ -72,13 +75,13 @@ def content_policy() -> str:
     )
 
 
-def report_facts(wanted: ExportContext) -> dict[str, Any]:
-    run = wanted.run
+def report_facts(context: ExportContext) -> dict[str, Any]:
+    run = context.run
     return {
         "run": run,
         "style": report_style(),
         "made": timezone.now(),
-        "workers": len(wanted.people) or run.pool.workers.count(),
+        "workers": len(context.lines_by_worker) or run.pool.workers.count(),
         "needs": run.selector_class.needs,  # a template would call the class
         "title": run.selector_class.title,
         "citation": run.selector_class.promise.citation,
@@ -88,63 +91,65 @@ def report_facts(wanted: ExportContext) -> dict[str, Any]:
         "once_in": 1 / run.delta,
         "price": money.format_price(run),
         "budget_cost": money.format_cost(run, run.budget) if run.budget else "",
-        "promised": wanted.promised,
+        "promised": context.guarantee,
         "early": reports.ended_early(run),
         "interval": reports.interval_meaning(run),
         "references": methods_paragraph.list_references(run),
-        **(_started_facts(wanted) if run.status != Run.Status.DRAFT else {}),
+        **(_started_facts(context) if run.status != Run.Status.DRAFT else {}),
     }
 
 
-def _started_facts(wanted: ExportContext) -> dict[str, Any]:
-    run, progress, given = (
-        wanted.run,
-        reports.read_progress(wanted.run),
-        reports.count_given(wanted.run),
+def _started_facts(context: ExportContext) -> dict[str, Any]:
+    run, progress, answers = (
+        context.run,
+        reports.read_progress(context.run),
+        reports.count_given(context.run),
     )
     events = run.events.order_by("at", "id")
-    tested = sum(any(line.answers for line in lines) for lines in wanted.people.values())
+    tested = sum(any(line.answers for line in lines) for lines in context.lines_by_worker.values())
     end = run.ended or timezone.now()
     return {
         "progress": progress,
-        "given": given,
-        "cost": money.format_cost(run, given),
+        "given": answers,
+        "cost": money.format_cost(run, answers),
         "tested": tested,
-        "lapsed": sum(line.lapsed for line in wanted.seen.lines),
+        "lapsed": sum(line.lapsed for line in context.standings.lines),
         "lasted": reports.format_duration(end - run.started) if run.started else "",
-        "parts": _report_parts(wanted),
-        "warnings": wanted.seen.fit.warnings,
-        "missing": _missing_workers(wanted),
+        "parts": _report_parts(context),
+        "warnings": context.standings.fit.warnings,
+        "missing": _missing_workers(context),
         "corrections": events.filter(kind="regrade"),
         "events": events.exclude(kind="regrade")[:MOST_EVENTS],
         "reopened": events.filter(kind="reopen").last(),
         "course": svg_charts.draw_course(run),
-        "by_hand": [line for line in wanted.seen.lines if line.by_hand],
-        "methods": methods_paragraph.methods_paragraph(wanted),
+        "by_hand": [line for line in context.standings.lines if line.by_hand],
+        "methods": methods_paragraph.methods_paragraph(context),
         "box": {"width": svg_charts.WIDTH, "height": svg_charts.HEIGHT},
     }
 
 
-def _report_parts(wanted: ExportContext) -> list[ReportPart]:
-    found = []
-    for skill in wanted.run.skills:
-        lines = [line for line in wanted.seen.lines if line.number == skill.number]
+def _report_parts(context: ExportContext) -> list[ReportPart]:
+    parts = []
+    for skill in context.run.skills:
+        lines = [line for line in context.standings.lines if line.number == skill.number]
         chosen = [line for line in lines if line.selected]
-        name = str(skill) if wanted.run.several else ""
-        found.append(ReportPart(name, skill.k, chosen, svg_charts.draw_standings(lines)))
-    return found
+        name = str(skill) if context.run.several else ""
+        parts.append(ReportPart(name, skill.k, chosen, svg_charts.draw_standings(lines)))
+    return parts
 
 
-def _missing_workers(wanted: ExportContext) -> list[MissingWorkers]:
-    """By why: those who are gone, then those of whom nothing came. A worker is there once."""
-    found: dict[str, list[str]] = {str(words): [] for _, words in Candidate.Gone.choices}
-    found[NEVER] = []
-    for worker, lines in wanted.people.items():
+def _missing_workers(context: ExportContext) -> list[MissingWorkers]:
+    """Return each missing worker once, by reason: first those gone, then those without answers."""
+    workers: dict[str, list[str]] = {str(label): [] for _, label in Candidate.Gone.choices}
+    workers[NEVER] = []
+    for worker, lines in context.lines_by_worker.items():
         presence = lines[0].presence
-        if presence in found:
-            found[presence].append(worker)
+        if presence in workers:
+            workers[presence].append(worker)
         elif not any(line.answers for line in lines):
-            found[NEVER].append(worker)
+            workers[NEVER].append(worker)
     return [
-        MissingWorkers(why, len(all_), all_[:MOST_NAMED]) for why, all_ in found.items() if all_
+        MissingWorkers(reason, len(keys), keys[:MOST_NAMED])
+        for reason, keys in workers.items()
+        if keys
     ]

@@ -1,4 +1,4 @@
-"""The answers as a survey has them: a line for each worker, a column for each question."""
+"""Answers in the layout of a survey: a line for each worker, a column for each question."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -12,9 +12,9 @@ from .writing import ExportTable, csv_file
 CHUNK = 5000
 
 
-def write_wide_answers(wanted: ExportContext) -> Iterator[bytes]:
-    """Of everybody who answered, what they answered; empty where they were not asked."""
-    run = wanted.run
+def write_wide_answers(context: ExportContext) -> Iterator[bytes]:
+    """Yield the answers of every worker with any; cells are empty for questions not handed out."""
+    run = context.run
     columns = _question_columns(run)
     return csv_file(ExportTable(["worker", *columns.values()], _wide_rows(run, list(columns))))
 
@@ -23,25 +23,25 @@ Asked = tuple[int, int]
 
 
 def _question_columns(run: Run) -> dict[Asked, str]:
-    """By kind of task and question what its column is called: the questions that were answered.
+    """Return column names by kind of task and question, of the questions that were answered.
 
     With several kinds of task a question is named with its kind, because two sets may name one
     alike.
     """
     kinds = [f"{skill}: " if run.several else "" for skill in run.skills]
-    given = run.answers.filter(expired=False).said()
+    answers = run.answers.filter(expired=False).said()
     skill, question = "assignment__candidate__skill", "assignment__question"
-    asked = given.order_by(skill, f"{question}__number").distinct()
-    rows = asked.values_list(skill, f"{question}_id", f"{question}__key", f"{question}__number")
+    questions = answers.order_by(skill, f"{question}__number").distinct()
+    rows = questions.values_list(skill, f"{question}_id", f"{question}__key", f"{question}__number")
     return {(kind, pk): kinds[kind] + key for kind, pk, key, _ in rows}
 
 
 def _wide_rows(run: Run, columns: list[Asked]) -> Iterator[list[str]]:
-    given = run.answers.filter(expired=False).said()
+    counted = run.answers.filter(expired=False).said()
     candidate = "assignment__candidate"
-    rows = given.order_by(f"{candidate}__worker_id").values_list(
+    rows = counted.order_by(f"{candidate}__worker_id").values_list(
         f"{candidate}__worker__key", f"{candidate}__skill", "assignment__question_id", "response"
     )
     for worker, answers in groupby(rows.iterator(CHUNK), itemgetter(0)):
-        said = {(skill, question): response for _, skill, question, response in answers}
-        yield [worker, *(said.get(one, "") for one in columns)]
+        responses = {(skill, question): response for _, skill, question, response in answers}
+        yield [worker, *(responses.get(column, "") for column in columns)]

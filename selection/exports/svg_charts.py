@@ -1,4 +1,4 @@
-"""Charts of a report as shapes for inline SVG: no script, no style of their own, no library."""
+"""Charts of a report as shapes for inline SVG: without a script, a style or a library."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from selection.reports import WorkerStanding
 
 WIDTH, HEIGHT = 640, 180
 MOST_POINTS = 300
-# Of the standings: so many of the selected, and so many of the best of the others.
+# Bars of the standings: the first selected, and the best of the others.
 MOST_SELECTED, MOST_OTHERS = 30, 15
 ROW, LEFT, RIGHT = 18, 190, 560
 
@@ -43,13 +43,13 @@ class Bar:
 
     @property
     def base(self) -> int:
-        """Of the text."""
+        """Baseline of the text."""
         return self.y + 13
 
 
 @dataclass(frozen=True)
 class StandingsChart:
-    """left_out  how many more workers there are"""
+    """Bars of the standings. left_out: number of workers without a bar"""
 
     bars: list[Bar]
     height: int
@@ -57,32 +57,32 @@ class StandingsChart:
 
 
 def draw_course(run: Run) -> CourseChart | None:
-    """None with too few steps to see anything."""
+    """Return the chart; None with too few steps for a line."""
     steps = list(run.history.order_by("number").values_list("at", "applied"))
     counted = list(accumulate(applied for _, applied in steps))
     if len(steps) < 2 or not counted[-1]:
         return None
     times = [at.timestamp() for at, _ in steps]
     span = (times[-1] - times[0]) or 1.0
-    every = -(-len(steps) // MOST_POINTS)
-    kept = [*range(0, len(steps) - 1, every), len(steps) - 1]
+    stride = -(-len(steps) // MOST_POINTS)
+    indexes = [*range(0, len(steps) - 1, stride), len(steps) - 1]
     points = (
         f"{WIDTH * (times[i] - times[0]) / span:.1f},{HEIGHT * (1 - counted[i] / counted[-1]):.1f}"
-        for i in kept
+        for i in indexes
     )
     return CourseChart(" ".join(points), counted[-1], steps[0][0], steps[-1][0])
 
 
 def draw_standings(lines: Sequence[WorkerStanding]) -> StandingsChart | None:
-    """Of one kind of task. None before anybody answered."""
+    """Return the chart of one kind of task; None before any answer."""
     tested = [line for line in lines if line.answers]
     if not tested:
         return None
     chosen = [line for line in tested if line.selected]
     others = [line for line in tested if not line.selected]
-    shown = chosen[:MOST_SELECTED] + others[:MOST_OTHERS]
-    bars = [_draw_bar(line, ROW * place) for place, line in enumerate(shown)]
-    return StandingsChart(bars, ROW * len(bars), len(lines) - len(shown))
+    drawn = chosen[:MOST_SELECTED] + others[:MOST_OTHERS]
+    bars = [_draw_bar(line, ROW * place) for place, line in enumerate(drawn)]
+    return StandingsChart(bars, ROW * len(bars), len(lines) - len(drawn))
 
 
 def _draw_bar(line: WorkerStanding, y: int) -> Bar:

@@ -23,36 +23,36 @@ SEEN, ATTRIBUTE = "last_seen", "attribute:"
 Known = dict[int, tuple[datetime | None, dict[str, Any]]]
 
 
-def selected_table(wanted: ExportContext) -> ExportTable:
-    """The workers selected; what is true of the run as a whole is in ``settings``."""
-    columns = reports.export_columns(wanted.run)
-    rows = reports.selected_rows(wanted.run, wanted.seen)
+def selected_table(context: ExportContext) -> ExportTable:
+    """Return the selected workers; ``settings_table`` has the facts of the run as a whole."""
+    columns = reports.export_columns(context.run)
+    rows = reports.selected_rows(context.run, context.standings)
     return ExportTable(columns, [[row[name] for name in columns] for row in rows], "Selected")
 
 
-def workers_table(wanted: ExportContext) -> ExportTable:
-    """Every worker of the run, with all that is known of each; a line for each kind of task."""
-    own, attributes = _column_names(wanted.run), _attribute_names(wanted.run)
-    columns = [*own, SEEN, *(ATTRIBUTE + name for name in attributes)]
+def workers_table(context: ExportContext) -> ExportTable:
+    """Return every worker of the run, with all their statistics; a line for each kind of task."""
+    names, attributes = _column_names(context.run), _attribute_names(context.run)
+    columns = [*names, SEEN, *(ATTRIBUTE + name for name in attributes)]
     rows = (
-        [*(_cell_word(_cell_value(line, name)) for name in own), _format_moment(seen)]
-        + [_cell_text(known.get(name, "")) for name in attributes]
-        for line, seen, known in _lines_with_details(wanted.run, wanted.seen.lines)
+        [*(_cell_word(_cell_value(line, name)) for name in names), _format_moment(last_seen)]
+        + [_cell_text(values.get(name, "")) for name in attributes]
+        for line, last_seen, values in _lines_with_details(context.run, context.standings.lines)
     )
     return ExportTable(columns, rows, "All workers")
 
 
-def workers_rows(wanted: ExportContext) -> Iterator[dict[str, Any]]:
-    """The same for programs: attributes are an object of their own."""
-    own = _column_names(wanted.run)
-    for line, seen, known in _lines_with_details(wanted.run, wanted.seen.lines):
-        row = {name: _cell_value(line, name) for name in own}
-        yield row | {SEEN: _format_moment(seen) or None, "attributes": known}
+def workers_rows(context: ExportContext) -> Iterator[dict[str, Any]]:
+    """Yield the same for programs: attributes are an object of their own."""
+    names = _column_names(context.run)
+    for line, last_seen, attributes in _lines_with_details(context.run, context.standings.lines):
+        row = {name: _cell_value(line, name) for name in names}
+        yield row | {SEEN: _format_moment(last_seen) or None, "attributes": attributes}
 
 
-def settings_table(wanted: ExportContext) -> ExportTable:
-    """What is true of the run as a whole, a line for each thing."""
-    facts = reports.run_facts(wanted.run, wanted.seen)
+def settings_table(context: ExportContext) -> ExportTable:
+    """Return the facts of the run as a whole, a line for each."""
+    facts = reports.run_facts(context.run, context.standings)
     return ExportTable(["what", "value"], list(_flatten_facts(facts)), "Run")
 
 
@@ -60,7 +60,7 @@ def settings_table(wanted: ExportContext) -> ExportTable:
 
 
 def _column_names(run: Run) -> list[str]:
-    """The further ones are those that the table of the selected has."""
+    """Return the columns of all workers, with the optional ones of the table of the selected."""
     further = [
         name for name in reports.export_columns(run) if name in ("group", "skill", "expected")
     ]
@@ -88,38 +88,38 @@ def _format_moment(at: datetime | None) -> str:
 
 
 def _attribute_names(run: Run) -> list[str]:
-    """The names that any worker of the run has, in order of their first appearance."""
+    """Return the names of all attributes in the run, in order of their first appearance."""
     rows = run.candidates.filter(skill=0).order_by("worker_id")
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for attributes in rows.values_list("worker__attributes", flat=True).iterator(CHUNK):
-        found |= dict.fromkeys(attributes)
-    return list(found)
+        names |= dict.fromkeys(attributes)
+    return list(names)
 
 
 def _lines_with_details(
     run: Run, lines: Sequence[WorkerStanding]
 ) -> Iterator[tuple[WorkerStanding, datetime | None, dict[str, Any]]]:
-    """Each line with when its worker was last seen and their attributes, read piece by piece."""
+    """Yield each line with its worker's last visit and attributes, read piece by piece."""
     for start in range(0, len(lines), CHUNK):
         chunk = lines[start : start + CHUNK]
         rows = run.candidates.filter(pk__in=[line.candidate for line in chunk])
-        known: Known = {
-            pk: (seen, attributes)
-            for pk, seen, attributes in rows.values_list("pk", "seen", "worker__attributes")
+        details: Known = {
+            pk: (last_seen, attributes)
+            for pk, last_seen, attributes in rows.values_list("pk", "seen", "worker__attributes")
         }
         for line in chunk:
-            yield (line, *known.get(line.candidate, (None, {})))
+            yield (line, *details.get(line.candidate, (None, {})))
 
 
 # -- the run
 
 
-def _flatten_facts(facts: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten_facts(facts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in facts.items():
         if isinstance(value, dict):
-            yield from _flatten_facts(value, f"{before}{name}.")
+            yield from _flatten_facts(value, f"{prefix}{name}.")
         elif isinstance(value, list):
-            plain = all(isinstance(one, str) for one in value)
-            yield before + name, " ".join(value) if plain else json_text(value, None)
+            plain = all(isinstance(item, str) for item in value)
+            yield prefix + name, " ".join(value) if plain else json_text(value, None)
         else:
-            yield before + name, "" if value is None else _cell_word(value)
+            yield prefix + name, "" if value is None else _cell_word(value)

@@ -1,7 +1,7 @@
 """Tables as bytes, piece by piece: CSV, plain lines, JSON and workbooks.
 
-No cell of text is a formula in any of them (``files.defused``), and what ``intake`` reads of them
-is as it was.
+No cell of text is a formula in any of them (``row_parsers.defuse_formula``), and ``imports`` reads
+the original values.
 """
 
 import csv
@@ -23,17 +23,19 @@ from selection.imports import row_parsers
 # of the first column's name.
 MARK = "\ufeff"
 ROWS, BYTES = 500, 65_536
-# What a cell of a workbook can hold, and the whole numbers that it holds exactly.
+# Longest text of a workbook's cell, and the largest whole number that it holds exactly.
 LONGEST, LARGEST = 32_767, 2**53
 NARROWEST, WIDEST = 11, 60
-# What XML has no way to say.
+# Characters that XML cannot represent.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
 @dataclass(frozen=True)
 class ExportTable:
-    """rows   of cells, as many as there are columns; they may be made as they are read, once
+    """A table to export.
+
+    rows   of cells, as many as there are columns; may be an iterator, which is read once
     title  of its sheet in a workbook
     """
 
@@ -43,7 +45,7 @@ class ExportTable:
 
 
 def defuse_for_program(cell: Any) -> Any:
-    """A cell of a file that a program reads: a number written as text is none of a formula."""
+    """Return a cell of a file that a program reads: a number written as text is not a formula."""
     return (
         cell
         if isinstance(cell, str) and _NUMBER.fullmatch(cell)
@@ -54,17 +56,17 @@ def defuse_for_program(cell: Any) -> Any:
 def csv_file(
     table: ExportTable, safe: Callable[[Any], Any] = row_parsers.defuse_formula, mark: str = MARK
 ) -> Iterator[bytes]:
-    """With its header."""
+    """Yield the table with its header."""
     return _csv_lines(chain([table.columns], table.rows), safe, mark)
 
 
 def program_csv(table: ExportTable) -> Iterator[bytes]:
-    """For a program or a platform: no mark before its first column."""
+    """Yield the table for a program or a platform, without a mark before its first column."""
     return csv_file(table, defuse_for_program, "")
 
 
 def plain_lines(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
-    """Without any header, as lists of ids are taken."""
+    """Yield the rows without a header, as platforms take lists of ids."""
     return _csv_lines(rows, defuse_for_program, "")
 
 
@@ -82,11 +84,11 @@ def _csv_lines(
 
 
 def _take_written(text: io.StringIO) -> bytes:
-    """What was written since the last time."""
-    found = text.getvalue().encode()
+    """Return and clear the text written so far."""
+    written = text.getvalue().encode()
     text.seek(0)
     text.truncate()
-    return found
+    return written
 
 
 # -- JSON
@@ -97,12 +99,12 @@ def json_text(document: Any, indent: int | None = 2) -> str:
 
 
 def json_list(rows: Iterable[Any]) -> Iterator[bytes]:
-    """A list, an object to a line."""
+    """Yield a JSON list, an object to a line."""
     return _join_rows("[\n  ", rows, "\n]\n", ",\n  ")
 
 
 def json_file(facts: dict[str, Any], name: str, rows: Iterable[Any]) -> Iterator[bytes]:
-    """The facts as an object whose last entry, of this name, is the list of the rows."""
+    """Yield the facts as an object whose last entry, of this name, is the list of the rows."""
     head = json_text(facts).removesuffix("\n}")
     return _join_rows(f'{head},\n  "{name}": [\n    ', rows, "\n  ]\n}\n", ",\n    ")
 
@@ -118,7 +120,7 @@ def _join_rows(head: str, rows: Iterable[Any], foot: str, between: str) -> Itera
 
 
 def write_workbook(tables: Iterable[ExportTable]) -> Iterator[bytes]:
-    """A sheet for each; rows wait on the disk until all are written, never in memory."""
+    """Yield a workbook with a sheet for each table; rows wait on the disk, not in memory."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  (closed when all of it is read)
     with Workbook(file, {"constant_memory": True}) as book:
         bold = book.add_format({"bold": True})
@@ -142,9 +144,9 @@ def _write_sheet(sheet: Any, table: ExportTable, bold: Any) -> None:
 
 
 def cell_of(value: Any) -> Any:
-    """As a workbook can hold it: no formula, no control character, no number that it would round.
+    """Return a value that a workbook can hold: no formula, control character or rounded number.
 
-    Text is cut where a cell ends.
+    Text is cut at the longest that a cell can hold.
     """
     if isinstance(value, str):
         text = _CONTROL.sub("\ufffd", row_parsers.defuse_formula(value))

@@ -1,6 +1,6 @@
-"""What a run will cost and whether it can end, before it is paid for.
+"""Forecasts: the cost of a run, and if it can end, before it is paid for.
 
-Only ``orders`` and ``outlooks`` write, and only what a forecast itself has.
+Only ``forecast_requests`` and ``running_forecast`` write, and only rows of forecasts.
 """
 
 from . import draft_forecast, forecast_requests, running_forecast
@@ -21,19 +21,19 @@ from .spending import ReachableEpsilon, search_reachable
 __all__ = [
     "GOALS",
     "Belief",
+    "DefaultBelief",
     "Forecast",
     "PastBelief",
     "Plan",
     "RangeBelief",
     "ReachableEpsilon",
-    "DefaultBelief",
-    "draft_forecast",
-    "forecast_requests",
-    "refine_forecasts",
     "belief_from_named_run",
     "belief_from_run",
-    "share_of_runs",
+    "draft_forecast",
+    "forecast_requests",
     "past_belief",
-    "search_reachable",
+    "refine_forecasts",
     "running_forecast",
+    "search_reachable",
+    "share_of_runs",
 ]

@@ -1,4 +1,4 @@
-"""The band that holds four of five outcomes, made of as many simulated ones as there are."""
+"""A prediction band that holds four of five outcomes, from the simulated outcomes so far."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -10,23 +10,23 @@ from scipy.special import ndtri, stdtrit
 from selection.models import running_forecasts
 
 HELD = 0.8
-MANY = running_forecasts.MANY  # outcomes speak for themselves
-WORTH, SPREAD = 4, 0.35  # until then: as if of 4 more that spread by a third
-UNTHOUGHT = 0.2  # standard deviation of the log of a price, for kinds of crowd no belief thinks of
+MANY = running_forecasts.MANY  # outcomes: enough to use their own ranks
+WORTH, SPREAD = 4, 0.35  # until then: a prior worth 4 outcomes that spread by a third
+UNTHOUGHT = 0.2  # standard deviation of a log price, for kinds of crowd outside every belief
 
 
 def prediction_band(
     outcomes: Sequence[int], most: int, unthought: float = UNTHOUGHT
 ) -> tuple[int, int, int]:
-    """(low, median, high) of what the next one may be, at most ``most``.
+    """Return (low, median, high) of the next outcome, at most ``most``.
 
-    A prediction interval: of the outcomes' own ranks where they are many, else of a log-normal
-    whose spread is only partly theirs. One outcome does not make a certainty. Recorded crowds cost
-    more and less than any drawn from a belief, so it is made wider by ``unthought``: 0 where the
-    crowd itself has been met.
+    A prediction interval: from the ranks of the outcomes if there are many, else from a log-normal
+    whose spread is only partly theirs. A single outcome is not a certainty. Recorded crowds cost
+    more and less than any drawn from a belief, so the band is widened by ``unthought``: 0 if the
+    crowd itself has answered.
     """
     values = np.asarray(outcomes, float)
-    if values.min() == most:  # the most there can be, whoever is tested
+    if values.min() == most:  # every outcome is at the upper bound
         return most, most, most
     tails = np.quantile(values, [(1 - HELD) / 2, 0.5, (1 + HELD) / 2], method="weibull")
     logs = (
@@ -38,12 +38,13 @@ def prediction_band(
     logs = logs[1] + np.array([-1, 0, 1]) * np.hypot(logs - logs[1], beyond)
     low, median, high = np.exp(logs)
     bounds = np.clip(np.rint([low, median, high]), 1, most)
-    bounds[tails < 0.5] = 0  # no answer is needed: a run can end before it asks anybody
+    bounds[tails < 0.5] = 0  # a run can end without asking any worker
     low, median, high = bounds.astype(int).tolist()
     return low, median, high
 
 
 def _band_of_few(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithms of low, median and high."""
     free = WORTH + logs.size - 1
     variance = (WORTH * SPREAD**2 + ((logs - logs.mean()) ** 2).sum()) / free
     reach = stdtrit(free, (1 + HELD) / 2) * sqrt(variance * (1 + 1 / logs.size))

@@ -1,7 +1,7 @@
-"""What is believed of a crowd before it is tested, as pools that can be drawn from it.
+"""Beliefs about a crowd before it is tested, as pools that can be drawn from it.
 
 A belief is never one population: it is an uncertain one, drawn anew for every pool. So the band of
-a forecast is as wide as what is not known, and not only as wide as luck.
+a forecast is as wide as the uncertainty about the crowd, and not only as wide as luck.
 """
 
 from collections.abc import Iterable
@@ -21,26 +21,28 @@ from selection.runs import priors
 
 Floats = NDArray[np.float64]
 
-MOST = 0.8  # of the workers are meant by "most"
-MEAN_SD, WIDTH_SD = 0.2, 0.35  # how far a guessed range may be off: logit of mean, log of a + b
-TWO_KINDS = 0.25  # of crowds are not one bell but good workers and poor ones
+MOST = 0.8  # share of the workers that "most" means
+MEAN_SD, WIDTH_SD = 0.2, 0.35  # error of a guessed range: logit of mean, log of a + b
+TWO_KINDS = 0.25  # share of crowds that consist of good workers and poor ones
 KIND_WIDTH = 0.03  # standard deviation within a kind
-USUAL_MEAN, USUAL_MEAN_SD = logit(0.72), 0.5  # 0.58 to 0.83 in four crowds of five
+USUAL_MEAN, USUAL_MEAN_SD = logit(0.72), 0.5  # 0.58 to 0.83 in four of five crowds
 USUAL_SIZE, USUAL_SIZE_SD = np.log(8.0), 0.6  # a + b of the Beta: 3.7 to 17
 
 
 class Belief(Protocol):
+    """An uncertain population of workers."""
+
     @property
     def words(self) -> str:
-        """What is believed, as a sentence."""
+        """The belief as a sentence."""
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n,) the accuracies of a pool of a crowd that is believed possible, in no order."""
+        """Return (n,) accuracies, in no order, of a pool that is possible under the belief."""
 
 
 @dataclass(frozen=True)
 class RangeBelief:
-    """Most workers, four of five, between these accuracies. Raises Refused for no such range."""
+    """Belief that four of five workers are in this range. Raises Refused for an invalid range."""
 
     low: float
     high: float
@@ -54,12 +56,12 @@ class RangeBelief:
 
     @classmethod
     def read(cls, text: str) -> "RangeBelief":
-        """From "0.6-0.9" or "60-90 %"."""
+        """Parse "0.6-0.9" or "60-90 %"."""
         low, _, high = text.replace("–", "-").replace("%", "").partition("-")
         try:
             numbers = np.array([float(low), float(high)])
         except ValueError:
-            numbers = np.array([1.0, 0.0])  # no range: refused below
+            numbers = np.array([1.0, 0.0])  # an invalid range: refused below
         if numbers.max() > 1 and numbers.min() >= 1:
             numbers = numbers / 100
         return cls(*numbers.tolist())
@@ -92,7 +94,7 @@ class RangeBelief:
 
 @dataclass(frozen=True)
 class DefaultBelief:
-    """Nothing is known: a mixture of crowds as they usually are."""
+    """Belief without any information: a mixture of crowds as they usually are."""
 
     @property
     def words(self) -> str:
@@ -115,7 +117,7 @@ def _draw_beta(n: int, mean: float, size: float, rng: np.random.Generator) -> Fl
 
 
 def _draw_two_groups(n: int, low: float, high: float, rng: np.random.Generator) -> Floats:
-    """Poor workers about ``low`` and good ones about ``high``, in unknown shares."""
+    """Return poor workers about ``low`` and good ones about ``high``, in unknown shares."""
     good = rng.random(n) < rng.uniform(0.1, 0.9)
     drawn = np.where(good, high, low) + KIND_WIDTH * rng.standard_normal(n)
     return np.clip(drawn, 0.01, 0.99)
@@ -123,7 +125,7 @@ def _draw_two_groups(n: int, low: float, high: float, rng: np.random.Generator) 
 
 @dataclass(frozen=True)
 class PastBelief:
-    """Workers like these: right[i] of answers[i] answers were right; two workers at least."""
+    """Belief in workers like these: right[i] of answers[i] answers were right. At least two."""
 
     source: str
     right: tuple[float, ...]
@@ -142,7 +144,7 @@ class PastBelief:
 
     @cached_property
     def _shrunk_betas(self) -> tuple[Floats, Floats]:
-        """(m,) a and b of what is known of each, drawn towards all by the moments' Beta."""
+        """(m,) a and b of each worker's Beta, shrunk towards the moments' Beta of all."""
         right, answers = np.array(self.right, float), np.array(self.answers, float)
         mean = np.clip(right.sum() / answers.sum(), 0.02, 0.98)
         luck = mean * (1 - mean) * np.mean(1 / answers)
@@ -151,20 +153,23 @@ class PastBelief:
         return right + mean * size, answers - right + (1 - mean) * size
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
-        """Each is one of the past's; what share of the crowd a past worker stands for is drawn."""
+        """Return accuracies of workers each like one of the past's; the share of the crowd that
+        each past worker stands for is drawn."""
         a, b = self._shrunk_betas
-        like = rng.choice(a.size, n, p=rng.dirichlet(np.ones(a.size)))
-        return rng.beta(a[like], b[like])
+        past = rng.choice(a.size, n, p=rng.dirichlet(np.ones(a.size)))
+        return rng.beta(a[past], b[past])
 
 
 def past_belief(source: str, rights: Iterable[tuple[float, int]]) -> PastBelief:
-    """From (right answers, answers) of each worker; those without any say nothing."""
-    seen = [(float(right), int(answers)) for right, answers in rights if answers > 0]
-    return PastBelief(source, tuple(right for right, _ in seen), tuple(all_ for _, all_ in seen))
+    """Return a belief from (right, all) answers of each worker; workers without any are ignored."""
+    tallies = [(float(right), int(answers)) for right, answers in rights if answers > 0]
+    return PastBelief(
+        source, tuple(right for right, _ in tallies), tuple(count for _, count in tallies)
+    )
 
 
 def belief_from_named_run(name: str, among: QuerySet[Run]) -> PastBelief:
-    """From the one of these runs of this name or number. Raises Refused if none is of use."""
+    """Return a belief from the run of this name or number. Raises Refused if none is of use."""
     runs = among.filter(name=name) or among.filter(pk=int(name) if _is_number(name) else 0)
     run = runs.order_by("-pk").first()
     if run is None:
@@ -173,11 +178,13 @@ def belief_from_named_run(name: str, among: QuerySet[Run]) -> PastBelief:
 
 
 def belief_from_run(run: Run) -> PastBelief:
-    """From this run. Raises Refused if it is of no use."""
+    """Return a belief from this run. Raises Refused if it is of no use."""
     if run.several:
         raise Refused(f"The run “{run.name}” is of several skills; learn from a run of one.")
     tallies = priors.copy_prior(run.pk)["tallies"]
-    rights = [(right, all_) for right, all_, many in tallies for _ in range(round(many))]
+    rights = [
+        (right, answers) for right, answers, workers in tallies for _ in range(round(workers))
+    ]
     return past_belief(f"the run “{run.name}”", rights)
 
 

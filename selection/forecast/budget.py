@@ -1,4 +1,4 @@
-"""Which ε a sum of money reaches, by a few simulated runs: where a forecast of it may begin."""
+"""The ε that a sum of money reaches, by a few simulated runs: a start for its forecast."""
 
 from dataclasses import replace
 from time import monotonic
@@ -14,29 +14,34 @@ SECONDS = 0.5
 
 
 def first_epsilon(plan: Plan, belief: Belief) -> float:
-    """The least of EPSILONS that one run of the likeliest algorithm reaches within the budget.
+    """Return the least of EPSILONS that one run of the likeliest algorithm can afford.
 
-    By halving, one run each, for about half a second: what is known by then. A large pool is
-    played on a small one that has the same share of everything. ``reaches`` says it firmly, and in
-    more time. Raises Refused if no algorithm can be run on this plan.
+    By bisection, one run each, for about half a second. A large pool is replaced by a small one
+    that has the same share of everything. ``search_reachable`` answers reliably, and in more time.
+    Raises Refused if no algorithm can be run on this plan.
     """
     plan, until = _small(plan), monotonic() + SECONDS
     low, high = 0, len(EPSILONS)  # all below ``low`` are reached
     while low < high and monotonic() < until:
         middle = (low + high) // 2
-        able = [one for one in suitable_contenders(plan.at(EPSILONS[middle])) if one.fits]
-        one = (able or suitable_contenders(plan.at(EPSILONS[middle])))[0]
-        if _reaches(one, belief, until):
+        fitting = [
+            contender
+            for contender in suitable_contenders(plan.replace_epsilon(EPSILONS[middle]))
+            if contender.fits
+        ]
+        contender = (fitting or suitable_contenders(plan.replace_epsilon(EPSILONS[middle])))[0]
+        if _reaches(contender, belief, until):
             low = middle + 1
         else:
             high = middle
     return EPSILONS[max(low - 1, 0)]
 
 
-def _reaches(one: Contender, belief: Belief, until: float) -> bool:
+def _reaches(contender: Contender, belief: Belief, until: float) -> bool:
     try:
         return (
-            simulate_run(one, draw_pool(one, belief, 0), 0, until).ending is SimulatedEnding.PROMISE
+            simulate_run(contender, draw_pool(contender, belief, 0), 0, until).ending
+            is SimulatedEnding.PROMISE
         )
     except TooLong:
         return False
@@ -53,6 +58,6 @@ def _small(plan: Plan) -> Plan:
 
 
 def _share_of(plan: Plan, share: float) -> dict[str, Any]:
-    """Return the plan's limits on answers, where it has them, as this share of them."""
+    """Return the plan's limits on answers, if it has any, multiplied by this share."""
     limits = {"budget": plan.budget, "left": plan.left}
     return {name: max(1, int(most * share)) for name, most in limits.items() if most is not None}

@@ -1,4 +1,4 @@
-"""The algorithms that a plan could take: for one skill, and able to run on it."""
+"""Algorithms that can run on a plan for one skill."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +13,7 @@ from .plan import GOALS, Plan
 
 @dataclass(frozen=True)
 class Contender:
-    """options  of the algorithm, where they are not its defaults"""
+    """An algorithm on a plan. options: of the algorithm, if they differ from its defaults"""
 
     name: str
     plan: Plan
@@ -24,8 +24,8 @@ class Contender:
 
     @property
     def title(self) -> str:
-        title, said = SELECTORS[self.name].title, describe_variant(self.options)
-        return f"{title}, {said}" if said else title
+        title, variant = SELECTORS[self.name].title, describe_variant(self.options)
+        return f"{title}, {variant}" if variant else title
 
     @cached_property
     def promise(self) -> Promise:
@@ -37,63 +37,70 @@ class Contender:
 
     @property
     def spends_budget(self) -> bool:
-        """The same, also where it cannot be built on this plan."""
+        """The same as ``fixed_budget``, for an algorithm that may not fit this plan."""
         return SELECTORS[self.name].promise.fixed == "budget"
 
     @property
     def fits(self) -> bool:
-        """Whether it promises what matters."""
+        """True if it guarantees the plan's goal."""
         return not self.fixed_budget and self.promise.goal in GOALS[self.plan.goal]
 
 
 def suitable_contenders(plan: Plan) -> list[Contender]:
-    """Those that can be run on this plan and promise something, and with a budget also those that
-    spend it; what is most likely to be taken comes first. Raises Refused if there is none."""
-    found = _drop_equivalent([one for one in _list_contenders(plan) if _can_run(one)])
-    if not found:
+    """Return the algorithms that can be run on this plan and guarantee something, and with a budget
+    also those that spend it; the most likely choice comes first. Raises Refused if there is none.
+    """
+    contenders = _drop_equivalent(
+        [contender for contender in _list_contenders(plan) if _can_run(contender)]
+    )
+    if not contenders:
         raise Refused("No algorithm can be run like this: choose an epsilon above 0.")
-    return sorted(found, key=_order_key)
+    return sorted(contenders, key=_order_key)
 
 
-def unsuitable(plan: Plan) -> list[tuple[Contender, str]]:
-    """Return those that cannot be built on this plan, as they are by default, each with the reason
-    in one sentence. What is of several skills is no answer to the question, and has no row."""
+def unsuitable_contenders(plan: Plan) -> list[tuple[Contender, str]]:
+    """Return the algorithms that cannot be built on this plan with their defaults, each with the
+    reason in one sentence. Algorithms for several skills are not meant, and have no row."""
     failed = []
-    for one in _list_contenders(plan):
-        if not one.options and not SELECTORS[one.name].several_skills:
+    for contender in _list_contenders(plan):
+        if not contender.options and not SELECTORS[contender.name].several_skills:
             try:
-                one.selector()
+                contender.selector()
             except ProblemError as error:
-                failed.append((one, str(error).splitlines()[0]))
+                failed.append((contender, str(error).splitlines()[0]))
     return failed
 
 
-def _drop_equivalent(found: list[Contender]) -> list[Contender]:
-    """Without those whose options change nothing here: large pools are judged cautiously anyway."""
-    plain = {one.name: one.promise for one in found if not one.options}
-    return [one for one in found if not one.options or one.promise != plain.get(one.name)]
+def _drop_equivalent(contenders: list[Contender]) -> list[Contender]:
+    """Return the contenders whose options matter: large pools are judged cautiously anyway."""
+    plain = {contender.name: contender.promise for contender in contenders if not contender.options}
+    return [
+        contender
+        for contender in contenders
+        if not contender.options or contender.promise != plain.get(contender.name)
+    ]
 
 
-def _order_key(one: Contender) -> tuple[bool, bool]:
-    return not one.promise.average or bool(one.options), one.name != "certified"
+def _order_key(contender: Contender) -> tuple[bool, bool]:
+    return not contender.promise.average or bool(contender.options), contender.name != "certified"
 
 
 def _list_contenders(plan: Plan) -> list[Contender]:
-    made = []
+    contenders = []
     for name, kind in SELECTORS.items():
         if kind.promise.fixed == "confidence" or plan.budget is not None:
-            made.append(Contender(name, plan))
+            contenders.append(Contender(name, plan))
         whole = plan.left is None and not plan.met  # a part of the set is not the set
         if kind.says_accuracy and whole:
             this_set = {"accuracy": THIS_SET, "questions": plan.questions}
-            made.append(Contender(name, plan, this_set))
+            contenders.append(Contender(name, plan, this_set))
         if any(option.name == "cautious" for option in kind.known_options):
-            made.append(Contender(name, plan, {"cautious": True}))
-    return made
+            contenders.append(Contender(name, plan, {"cautious": True}))
+    return contenders
 
 
-def _can_run(one: Contender) -> bool:
+def _can_run(contender: Contender) -> bool:
     try:
-        return one.fixed_budget or one.promise.goal is not Goal.NONE
+        return contender.fixed_budget or contender.promise.goal is not Goal.NONE
     except ProblemError:
         return False

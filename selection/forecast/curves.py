@@ -1,4 +1,4 @@
-"""What is to be paid for other ε and other K: a few points of each, for a few algorithms."""
+"""Costs for other ε and other K: a few points of each, for a few algorithms."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,30 +11,32 @@ from .plan import Plan
 from .rows import Forecast, SimulationLedger, cost_in_money, summary
 
 EPSILONS = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)
-SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # of the workers: what else K may be
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # of the workers: other values of K
 SHOWN = 3  # algorithms
 
 
 def points_to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, float, Contender]]:
-    """(what is varied, its value, what is to be simulated); the plan's own point is a row."""
-    plans = [("epsilon", at, plan.at(at)) for at in _epsilon_values(plan)]
+    """Return (curve, value, contender) of each point; the plan's own point is a row."""
+    plans = [("epsilon", at, plan.replace_epsilon(at)) for at in _epsilon_values(plan)]
     plans += [("k", k, replace(plan, k=k)) for k in _k_values(plan)]
     return [
-        (curve, at, replace(one, plan=varied))
-        for one in contenders_in_chart(plan, rows)
+        (curve, at, replace(contender, plan=varied))
+        for contender in contenders_in_chart(plan, rows)
         for curve, at, varied in plans
     ]
 
 
 def contenders_in_chart(plan: Plan, rows: Sequence[Forecast]) -> list[Contender]:
-    """The first that promise what matters and know an ε, as the table has them.
+    """Return the first that guarantee the goal and take an ε, in the order of the table.
 
-    The cautious would run beside their own, and take another's place.
+    Cautious variants would run beside their own, and take another's place.
     """
-    able = {(one.name, one.title): one for one in suitable_contenders(plan)}
+    contenders = {
+        (contender.name, contender.title): contender for contender in suitable_contenders(plan)
+    }
     rows = [row for row in rows if row.keeps and not row.options.get("cautious")]
-    found = [able[row.algorithm, row.title] for row in rows]
-    return [one for one in found if "epsilon" in one.selector().needs][:SHOWN]
+    charted = [contenders[row.algorithm, row.title] for row in rows]
+    return [contender for contender in charted if "epsilon" in contender.selector().needs][:SHOWN]
 
 
 def _epsilon_values(plan: Plan) -> list[float]:
@@ -47,18 +49,20 @@ def _k_values(plan: Plan) -> list[int]:
 
 
 def curve_points(
-    plan: Plan, made: Sequence[tuple[PlanningPart, SimulationLedger]]
+    plan: Plan, simulated: Sequence[tuple[PlanningPart, SimulationLedger]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """As ``orders.curves`` says: those simulated, and the plan's own of the same algorithms."""
-    drawn = {_varied_part(part) for part, _ in made if part.curve}
-    found: dict[str, list[dict[str, Any]]] = {"epsilon": [], "k": []}
-    for part, ledger in made:
+    """Return the points for ``forecast_curves``: simulated ones, and the plan's own."""
+    drawn = {_varied_part(part) for part, _ in simulated if part.curve}
+    curves: dict[str, list[dict[str, Any]]] = {"epsilon": [], "k": []}
+    for part, ledger in simulated:
         if part.curve:
-            found[part.curve].append(_point_values(part.at, ledger))
+            curves[part.curve].append(_point_values(part.at, ledger))
         elif _varied_part(part) in drawn:
-            found["epsilon"].append(_point_values(plan.epsilon, ledger))
-            found["k"].append(_point_values(plan.k, ledger))
-    return {curve: sorted(all_, key=lambda one: one["at"]) for curve, all_ in found.items()}
+            curves["epsilon"].append(_point_values(plan.epsilon, ledger))
+            curves["k"].append(_point_values(plan.k, ledger))
+    return {
+        curve: sorted(points, key=lambda point: point["at"]) for curve, points in curves.items()
+    }
 
 
 def _varied_part(part: PlanningPart) -> tuple[str, str]:
@@ -66,7 +70,7 @@ def _varied_part(part: PlanningPart) -> tuple[str, str]:
 
 
 def _point_values(at: float, ledger: SimulationLedger) -> dict[str, Any]:
-    one, plan = ledger.contender, ledger.contender.plan
+    contender, plan = ledger.contender, ledger.contender.plan
     answers, median = summary(plan, ledger.plays)
     return {
         "at": at,
@@ -75,6 +79,6 @@ def _point_values(at: float, ledger: SimulationLedger) -> dict[str, Any]:
         "runs": len(ledger.plays),
         "cost": cost_in_money(plan, answers),
         "feasible": ledger.feasible,
-        "algorithm": one.name,
-        "title": one.title,
+        "algorithm": contender.name,
+        "title": contender.title,
     }

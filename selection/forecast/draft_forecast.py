@@ -1,4 +1,4 @@
-"""What a run that has not begun is expected to cost: the row of its own algorithm in a forecast."""
+"""Expected cost of a draft: the row of its own algorithm in a forecast."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,11 +24,13 @@ KEPT_SECONDS = 3600
 
 @dataclass(frozen=True)
 class DraftForecast:
-    """own      of the run's algorithm; None if that is none that can be simulated
-    best     what is recommended for the same; the same row where it is the run's own; None until
-             there are numbers
-    this_set  of the same algorithm, where that promises about this question set alone
-    rough    what was not simulated as it is set, in words; empty if nothing
+    """Forecast of a draft.
+
+    own      of the run's algorithm; None if that cannot be simulated
+    best     the recommended row for the same goal, possibly the run's own; None until there are
+             numbers
+    this_set  of the same algorithm with a guarantee for this question set alone
+    rough    settings left out of the simulation, in words; empty if none
     """
 
     planning: Planning
@@ -40,7 +42,7 @@ class DraftForecast:
 
 
 def plan_of_draft(run: Run) -> Plan:
-    """Without its price, so that a change of price needs no new forecast. Raises Refused."""
+    """Return the plan without a price: a new price needs no new forecast. Raises Refused."""
     if run.several or run.selector_class.several_skills:
         raise Refused("What runs of several skills cost is not forecast.")
     workers = validation.expected_workers(run, eligibility.count_eligible(run))
@@ -58,45 +60,53 @@ def plan_of_draft(run: Run) -> Plan:
 
 
 def belief_of_draft(run: Run) -> Belief:
-    """What was believed when it was made; else the run that it learns from, else nothing."""
+    """Return the belief stored with the draft; else that of its earlier run, else the default."""
     if run.belief:
         return inputs.belief_from_numbers(run.belief)
     prior = run.options.get("prior")
     if not prior:
         return DefaultBelief()
-    tallies = [(right, all_) for right, all_, many in prior["tallies"] for _ in range(round(many))]
-    seen = [(float(right), int(all_)) for right, all_ in tallies if all_ > 0]
+    tallies = [
+        (right, answers)
+        for right, answers, workers in prior["tallies"]
+        for _ in range(round(workers))
+    ]
+    counts = [(float(right), int(answers)) for right, answers in tallies if answers > 0]
     name = prior.get("source", {}).get("run", "")
     source = f"the run “{name}”" if name else "an earlier run"
-    return PastBelief(source, tuple(right for right, _ in seen), tuple(all_ for _, all_ in seen))
+    return PastBelief(
+        source, tuple(right for right, _ in counts), tuple(answers for _, answers in counts)
+    )
 
 
 def request_draft_forecast(run: Run, by: str = "") -> Planning:
-    """Raises Refused where nothing can be forecast."""
+    """Return the requested forecast. Raises Refused if the run cannot be forecast."""
     return forecast_requests.request_forecast(
         plan_of_draft(run), belief_of_draft(run), by, team=run.team_id
     )
 
 
 def draft_forecast(run: Run) -> DraftForecast | None:
-    """None until it has been ordered, and where nothing can be forecast."""
+    """Return None until it has been requested, and if the run cannot be forecast."""
     try:
-        asked = plan_of_draft(run)
-        key = inputs.forecast_key(asked, belief_of_draft(run), run.pool.team_id)
+        plan = plan_of_draft(run)
+        key = inputs.forecast_key(plan, belief_of_draft(run), run.pool.team_id)
         planning = Planning.objects.filter(key=key).first()
     except Refused:
         return None
     if planning is None:
         return None
     rows = forecast_requests.forecast_rows(planning)
-    own = [row for row in rows if row.algorithm == run.algorithm]
-    meant = run.options.get("accuracy", "")
-    here = [row for row in own if describe_variant(row.options) == describe_variant(run.options)]
-    this_set = [row for row in own if row.options.get("accuracy") and not meant]
+    own_rows = [row for row in rows if row.algorithm == run.algorithm]
+    accuracy = run.options.get("accuracy", "")
+    same_variant = [
+        row for row in own_rows if describe_variant(row.options) == describe_variant(run.options)
+    ]
+    this_set = [row for row in own_rows if row.options.get("accuracy") and not accuracy]
     return DraftForecast(
         planning=planning,
-        plan=asked,
-        own=here[0] if here else None,
+        plan=plan,
+        own=same_variant[0] if same_variant else None,
         best=rows[0] if rows else None,
         this_set=this_set[0] if this_set else None,
         rough=_rough_key(run),
@@ -104,26 +114,26 @@ def draft_forecast(run: Run) -> DraftForecast | None:
 
 
 def quick_forecast(run: Run) -> list[Forecast]:
-    """The table for a run that is not stored, as firm as it is by now or as half a second makes it;
-    empty where that is not enough for any number (``Plan.is_quick``).
+    """Return the table for a run that is not stored: the stored one, or one made in half a second;
+    empty if that is not enough for any number (``Plan.is_quick``).
 
-    Nothing is ordered: a form asks this for every number that is tried. Raises Refused.
+    Nothing is requested: a form calls this for every number that is tried. Raises Refused.
     """
-    asked, believed = plan_of_draft(run), belief_of_draft(run)
-    key = inputs.forecast_key(asked, believed, run.pool.team_id)
+    plan, belief = plan_of_draft(run), belief_of_draft(run)
+    key = inputs.forecast_key(plan, belief, run.pool.team_id)
     planning = Planning.objects.filter(key=key).first()
     if planning is not None:
         return forecast_requests.forecast_rows(planning)
-    if not asked.is_quick:
+    if not plan.is_quick:
         return []
-    name, found = f"forecast-{key}", list[Forecast]()
-    with suppress(Exception):  # a cache that is away costs time, and nothing else
-        found = cache.get(name) or []
-    if not found:
-        found = next(refine_forecasts(asked, believed, forecast_requests.FIRST))
+    name, rows = f"forecast-{key}", list[Forecast]()
+    with suppress(Exception):  # an unreachable cache costs time only
+        rows = cache.get(name) or []
+    if not rows:
+        rows = next(refine_forecasts(plan, belief, forecast_requests.FIRST))
         with suppress(Exception):
-            cache.set(name, found, KEPT_SECONDS)
-    return found
+            cache.set(name, rows, KEPT_SECONDS)
+    return rows
 
 
 def _rough_key(run: Run) -> str:

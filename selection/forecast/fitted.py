@@ -1,4 +1,4 @@
-"""The workers of a run as its answers show them: accuracies that they may have."""
+"""Accuracies that the workers of a run may have, given its answers."""
 
 from dataclasses import dataclass
 
@@ -11,23 +11,22 @@ from topk.credible.posterior import Posterior
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-DRAWS = 400  # populations that may be this one
+DRAWS = 400  # draws from the posterior of the population
 
 
 @dataclass(frozen=True)
 class FittedBelief:
-    """A belief made of a run's own answers: the population is fitted as ``credible`` does it, and
-    drawn anew for every pool; a worker's accuracy is drawn given that and the worker's answers.
-    """
+    """A belief made of a run's own answers: the population is fitted like that of ``credible``, and
+    drawn anew for every pool; a worker's accuracy is drawn given that and the worker's answers."""
 
     posteriors: tuple[Posterior, ...]
     places: tuple[Counts, ...]
 
     @classmethod
-    def of(
+    def fit(
         cls, pulls: Counts, rewards: Floats, skill: Counts, ks: dict[int, int]
     ) -> "FittedBelief":
-        """Arrays are (n,); ``ks`` has the K of each skill, which are fitted apart."""
+        """Return the belief. Arrays are (n,); ``ks`` has the K of each skill, fitted separately."""
         places = tuple(np.flatnonzero(skill == number) for number in ks)
         posteriors = tuple(
             Posterior(np.rint(rewards[at]), pulls[at], Prior(), k, DRAWS)
@@ -36,7 +35,7 @@ class FittedBelief:
         return cls(posteriors, places)
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """(n,) accuracies that these workers may have."""
+        """Return (n,) accuracies that these workers may have."""
         truth = np.empty(sum(at.size for at in self.places))
         for posterior, at in zip(self.posteriors, self.places, strict=True):
             truth[at] = _draw_from_posterior(posterior, rng)

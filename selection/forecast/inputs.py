@@ -1,4 +1,4 @@
-"""What a forecast is made from, as numbers that can be stored, and the key of all of it."""
+"""Inputs of a forecast as numbers that can be stored, and a key of all of them."""
 
 import json
 from dataclasses import asdict
@@ -20,29 +20,29 @@ KINDS: dict[str, type[RangeBelief] | type[DefaultBelief] | type[PastBelief]] = {
 
 
 def belief_to_numbers(belief: Belief) -> dict[str, Any]:
-    """The belief as numbers: its kind, and what it is made of."""
-    kind = next(name for name, made in KINDS.items() if type(belief) is made)
+    """Return the belief as numbers: its kind and its fields."""
+    kind = next(name for name, belief_type in KINDS.items() if type(belief) is belief_type)
     return {"kind": kind, **asdict(belief)}  # type: ignore[call-overload]
 
 
 def belief_from_numbers(numbers: dict[str, Any]) -> Belief:
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in numbers.items()
         if name != "kind"
     }
-    return KINDS[numbers["kind"]](**given)
+    return KINDS[numbers["kind"]](**fields)
 
 
 def forecast_key(plan: Plan, belief: Belief, team: int | None) -> str:
-    """The same for the same plan, belief and algorithms, in the same team."""
-    made = [asdict(plan), belief_to_numbers(belief), code_digest(), team]
-    return sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()
+    """Return a key that is the same for the same plan, belief and algorithms, in the same team."""
+    inputs = [asdict(plan), belief_to_numbers(belief), code_digest(), team]
+    return sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
 @cache
 def code_digest() -> str:
-    """Of the programs that the numbers come from: changed ones make others."""
+    """Return a digest of the code behind the numbers: changed code makes other numbers."""
     read = sha256()
     for folder in (Path(topk.__file__).parent, Path(__file__).parent):
         for file in sorted(folder.rglob("*.py")):

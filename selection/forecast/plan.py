@@ -1,4 +1,4 @@
-"""What a requester wants and has, before there is a run."""
+"""A requester's goal and means, before there is a run."""
 
 import math
 from dataclasses import dataclass, replace
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from selection.errors import Refused
 from topk import Goal, Problem, ProblemError
 
-# What matters to her, and the promises that give it. Exactly the best are good either way; of the
-# other two neither implies the other at the same epsilon.
+# The requester's goal, and the guarantees that imply it. Exactly the best satisfies every goal; of
+# the other two neither implies the other at the same epsilon.
 GOALS = {
     "group": (Goal.AGGREGATE, Goal.EXACT),
     "every": (Goal.EXPLORE_K, Goal.EXACT),
@@ -22,17 +22,18 @@ MOST_AT_ONCE = 3_000.0  # work that a request may wait for: 300 workers with 1,0
 
 @dataclass(frozen=True)
 class Plan:
-    """Choose the best ``k`` of so many workers.
+    """Settings for choosing the best ``k`` of the workers.
 
-    questions  gold questions there are: the most answers that one worker can give
-    price      of an answer, in any currency; None: not known
+    questions  gold questions: the most answers that one worker can give
+    price      of an answer, in any currency; None: unknown
     budget     most answers to pay for; None: no limit
-    goal       what matters, a key of GOALS
-    left       most answers that the questions are for, where each is for so many workers only
-    met        (questions, workers): so many workers are not asked so many of them, because they met
-               them before
+    goal       a key of GOALS
+    left       most answers to the questions in all, if each is limited to some number of workers;
+               else None
+    met        (questions, workers): this number of workers is not asked this number of questions,
+               because they met them before
 
-    Raises Refused for what cannot be.
+    Raises Refused for invalid values.
     """
 
     workers: int
@@ -47,7 +48,7 @@ class Plan:
     met: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
-        # As it comes from JSON, lists are tuples.
+        # JSON has lists instead of tuples.
         object.__setattr__(self, "met", tuple((int(q), int(many)) for q, many in self.met))
         try:
             self.problem()
@@ -69,16 +70,16 @@ class Plan:
 
     @property
     def met_by(self) -> int:
-        """How many workers are not asked all questions."""
+        """Number of workers that are not asked all questions."""
         return sum(many for _, many in self.met)
 
     @property
     def fewest(self) -> int:
-        """How many questions are left for the worker who met most of them."""
-        return max(0, self.questions - max((each for each, _ in self.met), default=0))
+        """Number of questions left for the worker with the fewest."""
+        return max(0, self.questions - max((questions for questions, _ in self.met), default=0))
 
     def room(self) -> NDArray[np.int64]:
-        """(n,) how many questions each worker can be asked; workers are in no order."""
+        """Return (n,) the number of questions each worker can be asked; workers are in no order."""
         room = np.full(self.workers, self.questions, np.int64)
         met = np.repeat(*np.array(self.met, np.int64).reshape(-1, 2).T)
         room[: met.size] -= np.minimum(met, self.questions)
@@ -86,28 +87,28 @@ class Plan:
 
     @property
     def most_answers(self) -> int:
-        """All there can be: every question answered by everybody, or the budget spent."""
+        """Upper bound of the answers: every question answered by everybody, or the budget spent."""
         limits = (int(self.room().sum()), self.budget, self.left)
         return min(limit for limit in limits if limit is not None)
 
     @property
     def work(self) -> float:
-        """An estimate of what a simulated run costs: each batch of answers looks at every worker,
-        and batches grow with what was asked, so there are about log2(questions) sizes of them."""
+        """Estimated cost of a simulated run: each batch of answers looks at every worker, and
+        batches grow with the answers so far, so there are about log2(questions) sizes of them."""
         return self.workers * math.log2(1 + self.questions)
 
     @property
     def is_quick(self) -> bool:
-        """Whether its first numbers take a web thread about half a second at most."""
+        """True if its first numbers take a web thread about half a second at most."""
         return self.work <= MOST_AT_ONCE
 
     def problem(self) -> Problem:
         return Problem(self.workers, self.k, self.epsilon, self.delta, self.budget)
 
-    def at(self, epsilon: float) -> "Plan":
+    def replace_epsilon(self, epsilon: float) -> "Plan":
         return replace(self, epsilon=epsilon)
 
 
-def _check_range(what: str, value: int, most: int) -> None:
+def _check_range(noun: str, value: int, most: int) -> None:
     if not 1 <= value <= most:
-        raise Refused(f"The number of {what} must be 1 to {most:,}, but it is {value:,}.")
+        raise Refused(f"The number of {noun} must be 1 to {most:,}, but it is {value:,}.")

@@ -1,7 +1,7 @@
-"""Forecasts that get better while she looks: a table at once, and again as more runs are in.
+"""Forecasts that improve in the background: a table at once, and again with more simulated runs.
 
-Run ``number`` of an algorithm depends on plan, belief and number alone, so that they may be played
-anywhere and in any order, and a forecast that was interrupted loses nothing but time.
+Run ``number`` of an algorithm depends on plan, belief and number alone, so that runs may be played
+anywhere and in any order, and an interrupted forecast loses nothing but time.
 """
 
 import logging
@@ -21,9 +21,9 @@ from .simulations import SimulatedEnding, TooLong, draw_pool, simulate_need, sim
 logger = logging.getLogger(__name__)
 
 SECONDS, RUNS = 10.0, 200
-LONGER = 3  # times the seconds, where what is recommended has too few runs for a band by then
-FIRST = 2.0  # seconds after which there is a table, of those that were played by then
-ALIKE = MANY  # runs that all end for want of questions or money: more would say the same
+LONGER = 3  # times the seconds, if the recommended algorithm then has too few runs for a band
+FIRST = 2.0  # seconds to the first table
+ALIKE = MANY  # runs are enough if all end for want of questions or money
 
 __all__ = ["RUNS", "SECONDS", "Forecast", "refine_forecasts"]
 
@@ -31,54 +31,58 @@ __all__ = ["RUNS", "SECONDS", "Forecast", "refine_forecasts"]
 def refine_forecasts(
     plan: Plan, belief: Belief, seconds: float = SECONDS, runs: int = RUNS
 ) -> Iterator[list[Forecast]]:
-    """Tables, each made of more simulated runs than the one before; at least one.
+    """Yield tables, each made of more simulated runs than the one before; at least one.
 
-    The first may lack algorithms whose turn has not come.
+    The first may lack algorithms that had no turn yet.
 
     seconds  of processor time to take, about
     runs     of each algorithm at most
 
-    Where the recommended algorithm has too few runs for a band by then, it takes up to LONGER times
-    the seconds to reach them.
+    If the recommended algorithm then has too few runs for a band, it takes up to LONGER times the
+    seconds to reach them.
 
     Raises Refused, at the first table, if no algorithm can be run on this plan.
     """
-    ledgers = [SimulationLedger(one) for one in suitable_contenders(plan)]
+    ledgers = [SimulationLedger(contender) for contender in suitable_contenders(plan)]
     began = thread_time()
     first_round(ledgers, belief, monotonic() + min(seconds, FIRST))
     yield forecast_table(plan, ledgers)
-    told = max(thread_time() - began, 1.0)
+    last_table = max(thread_time() - began, 1.0)
     while (spent := thread_time() - began) < seconds:
-        if spent > 2 * told:
-            told = spent
+        if spent > 2 * last_table:
+            last_table = spent
             yield forecast_table(plan, ledgers)
         unfinished = [ledger for ledger in ledgers if not has_enough_runs(ledger, runs)]
         if not unfinished:
             break
         simulate_one_more(min(unfinished, key=_turn_key), belief)
     while (spent := thread_time() - began) < LONGER * seconds and (
-        first := _too_few(plan, ledgers, runs)
+        first := _recommended_with_few_runs(plan, ledgers, runs)
     ):
         simulate_one_more(first, belief)
     yield forecast_table(plan, ledgers)
 
 
-def _too_few(plan: Plan, ledgers: Sequence[SimulationLedger], runs: int) -> SimulationLedger | None:
-    """Return what is recommended by now, if it has too few runs for a band."""
+def _recommended_with_few_runs(
+    plan: Plan, ledgers: Sequence[SimulationLedger], runs: int
+) -> SimulationLedger | None:
+    """Return the recommended algorithm's ledger if it has too few runs for a band, else None."""
     best = forecast_table(plan, ledgers)[0]
-    wanted = [
-        one
-        for one in ledgers
-        if (one.contender.name, one.contender.options) == (best.algorithm, best.options)
+    matches = [
+        ledger
+        for ledger in ledgers
+        if (ledger.contender.name, ledger.contender.options) == (best.algorithm, best.options)
     ]
-    return next((one for one in wanted if not has_enough_runs(one, min(runs, MANY))), None)
+    return next(
+        (ledger for ledger in matches if not has_enough_runs(ledger, min(runs, MANY))), None
+    )
 
 
 def first_round(ledgers: Sequence[SimulationLedger], belief: Belief, until: float) -> None:
-    """One run of each, so far as time allows; the first of them has its run in any case.
+    """Simulate one run of each, as far as time allows; the first of them has its run in any case.
 
-    until  on the clock ``monotonic``: a run that is not over by then is dropped, and so is one that
-           would leave little time for the others
+    until  by the clock ``monotonic``: a run that is not finished by then is dropped, and so is one
+           that would leave little time for the others
     """
     for ledger in ledgers:
         now = monotonic()
@@ -91,7 +95,7 @@ def first_round(ledgers: Sequence[SimulationLedger], belief: Belief, until: floa
 
 
 def _turn_key(ledger: SimulationLedger) -> tuple[bool, float]:
-    """Whose turn it is: those that may be taken first, and among them who took least time."""
+    """Return a sort key: algorithms that may be recommended first, among them the least time."""
     return len(ledger.plays) > 2 and not ledger.feasible, ledger.seconds
 
 
@@ -107,10 +111,10 @@ def has_enough_runs(ledger: SimulationLedger, runs: int) -> bool:
 def simulate_one_more(
     ledger: SimulationLedger, belief: Belief, until: float = inf, look_farther: bool = True
 ) -> None:
-    """Add its next run, or the reason why it cannot be simulated: the others go on without it.
-    Raises TooLong, and changes nothing, if the run is not over by then.
+    """Add the ledger's next run, or the reason why it cannot be simulated: the others go on without
+    it. Raises TooLong, and changes nothing, if the run is not finished by ``until``.
 
-    look_farther  also see, once, how many questions would be needed where they run out
+    look_farther  also simulate, once, how many questions it would need if they run out
     """
     began = thread_time()
     try:
@@ -127,9 +131,9 @@ def simulate_one_more(
 
 
 def _add_run(ledger: SimulationLedger, belief: Belief, until: float, look_farther: bool) -> None:
-    one, number = ledger.contender, len(ledger.plays)
-    truth = draw_pool(one, belief, number)
-    ledger.plays.append(simulate_run(one, truth, number, until))
-    short = ledger.plays[-1].ending is SimulatedEnding.QUESTIONS and not one.fixed_budget
-    if look_farther and short and ledger.need is None and number and not one.options:
-        ledger.need = simulate_need(one, truth)
+    contender, number = ledger.contender, len(ledger.plays)
+    truth = draw_pool(contender, belief, number)
+    ledger.plays.append(simulate_run(contender, truth, number, until))
+    short = ledger.plays[-1].ending is SimulatedEnding.QUESTIONS and not contender.fixed_budget
+    if look_farther and short and ledger.need is None and number and not contender.options:
+        ledger.need = simulate_need(contender, truth)

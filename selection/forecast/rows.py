@@ -1,4 +1,4 @@
-"""The table of a forecast: of simulated runs, what each algorithm costs and whether it ends."""
+"""Table of a forecast, from simulated runs: the cost of each algorithm, and if it ends."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -9,18 +9,18 @@ import numpy as np
 from topk import rounded_up
 
 from .bands import MANY, prediction_band
-from .candidates import Contender, unsuitable
+from .candidates import Contender, unsuitable_contenders
 from .plan import Plan
 from .simulations import AnswerNeed, SimulatedEnding, SimulatedRun
 
-ENDS = 0.9  # of the simulated runs must keep the promise for a plan to be called feasible
+ENDS = 0.9  # share of the simulated runs that must keep the guarantee of a feasible plan
 
 
 @dataclass
 class SimulationLedger:
-    """What was simulated of one algorithm.
+    """Simulated runs of one algorithm.
 
-    seconds  of processor time it took
+    seconds  of processor time they took
     cannot   why it cannot be simulated; empty if it can
     """
 
@@ -35,41 +35,41 @@ class SimulationLedger:
 
     @property
     def finished(self) -> int:
-        """How many runs come to the end that the algorithm is meant to have."""
-        wanted = SimulatedEnding.BUDGET if self.contender.fixed_budget else SimulatedEnding.PROMISE
-        return sum(play.ending is wanted for play in self.plays)
+        """Number of runs that come to the end the algorithm is meant to have."""
+        ending = SimulatedEnding.BUDGET if self.contender.fixed_budget else SimulatedEnding.PROMISE
+        return sum(play.ending is ending for play in self.plays)
 
     @property
     def feasible(self) -> bool:
-        """Whether it comes to the end it is meant to have."""
+        """True if enough runs come to the end the algorithm is meant to have."""
         return self.finished / len(self.plays) >= ENDS
 
     @property
     def epsilon(self) -> float | None:
-        """What is promised in the end, in the middle of the runs that were cut short."""
+        """Median of the ε guaranteed at the end of the runs that were cut short."""
         cut = [play.epsilon for play in self.plays if play.ending is not SimulatedEnding.PROMISE]
         return None if self.contender.fixed_budget or not cut else float(np.median(cut))
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What to expect of one algorithm. Shares are of simulated runs. Without any run (``cannot``)
-    there are no numbers.
+    """Forecast of one algorithm. Shares are of simulated runs. No numbers without a run
+    (``cannot``).
 
-    options             where they are not the algorithm's defaults
+    options             that differ from the algorithm's defaults
     promise             in words, as it is if the run comes to its end
-    keeps               what matters to the requester is what is promised
+    keeps               True if it guarantees the requester's goal
     fixed_budget        it spends the budget whatever it finds
-    answers             low, median, high: four runs of five lie between low and high; None as long
-                        as there are fewer than 20 simulated runs
-    median              of the answers, by as many runs as there are
-    cost                as ``answers``, in money; None without a price
-    answers_per_worker  mean; of the worker asked most: in the middle of the runs, and at most
+    answers             low, median, high: four runs of five are between low and high; None with
+                        fewer than 20 simulated runs
+    median              of the answers, of any number of runs
+    cost                ``answers`` in money; None without a price
+    answers_per_worker  mean; of the worker asked most: the median of the runs, and the maximum
     feasible            questions and budget last to the end in nine runs of ten
     out_of_questions    share of runs that end for want of questions
     out_of_budget       share of runs that end for want of money
-    epsilon_at_end      what holds in the middle of the runs that were cut short; None if none was
-    loss                what the selection really loses, in the middle of the runs
+    epsilon_at_end      median ε of the runs that were cut short; None if none was
+    loss                median of the true loss of the selection
     why                 one sentence
     runs                simulated; ``finished`` of them come to the end
     cannot              why it cannot be simulated; empty if it can
@@ -98,15 +98,15 @@ class Forecast:
 
     @property
     def few(self) -> bool:
-        """Whether there are too few simulated runs to speak of more than their median."""
+        """True if there are too few simulated runs for more than their median."""
         return self.runs < MANY
 
     @property
     def ends(self) -> str:
-        """How many simulated runs finish. Counted: a share of few would sound surer than it is."""
+        """Number of simulated runs that finish. A share of few would sound surer than it is."""
         return f"finished in {share_of_runs(self.finished, self.runs)}"
 
-    def as_numbers(self) -> dict[str, Any]:
+    def serialize(self) -> dict[str, Any]:
         return asdict(self)
 
 
@@ -114,47 +114,49 @@ def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Fore
     """Return one row for each algorithm that was simulated, the recommended one first, then by
     price; last are those that cannot be simulated on this plan, with the reason."""
     played = [ledger for ledger in ledgers if ledger.plays and not ledger.cannot]
-    failed = [_without(ledger.contender, ledger.cannot) for ledger in ledgers if ledger.cannot]
-    failed += [_without(one, reason) for one, reason in unsuitable(plan)]
+    failed = [_failed_row(ledger.contender, ledger.cannot) for ledger in ledgers if ledger.cannot]
+    failed += [_failed_row(contender, reason) for contender, reason in unsuitable_contenders(plan)]
     if not played:  # nothing to show while something is still to be simulated
         return failed if all(ledger.cannot for ledger in ledgers) else []
     rows = [_forecast_row(plan, ledger) for ledger in played]
     best = min(rows, key=_merit_key)
-    told = [
+    explained = [
         replace(row, recommended=row is best, why=_explain_row(plan, ledger, row, best))
         for row, ledger in zip(rows, played, strict=True)
     ]
-    return [*sorted(told, key=lambda row: (not row.recommended, _merit_key(row))), *failed]
+    return [*sorted(explained, key=lambda row: (not row.recommended, _merit_key(row))), *failed]
 
 
 def _merit_key(row: Forecast) -> tuple[bool, bool, float, int]:
-    """The least is recommended: the cheapest that keeps what matters; if none ends, the closest."""
+    """Return a sort key: the cheapest that guarantees the goal; if none ends, the closest."""
     reached = (row.epsilon_at_end or 0.0) if not row.feasible else 0.0
     return not row.keeps, not row.feasible, reached, row.median or 0
 
 
 def _forecast_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
-    one, plays = ledger.contender, ledger.plays
+    contender, plays = ledger.contender, ledger.plays
     answers, median = summary(plan, plays)
-    asked = [play.most for play in plays]
+    most_per_run = [play.most for play in plays]
     return Forecast(
-        algorithm=one.name,
-        title=one.title,
-        options=one.options,
-        promise=one.promise.sentence(plan.problem()),
-        keeps=one.fits,
-        fixed_budget=one.fixed_budget,
+        algorithm=contender.name,
+        title=contender.title,
+        options=contender.options,
+        promise=contender.promise.sentence(plan.problem()),
+        keeps=contender.fits,
+        fixed_budget=contender.fixed_budget,
         answers=answers,
         median=median,
         cost=cost_in_money(plan, answers),
         answers_per_worker={
             "mean": round(median / plan.workers, 1),
-            "most": int(np.median(asked)),
-            "at_most": max(asked),
+            "most": int(np.median(most_per_run)),
+            "at_most": max(most_per_run),
         },
         feasible=ledger.feasible,
         out_of_questions=round(ledger.share(SimulatedEnding.QUESTIONS), 3),
-        out_of_budget=0.0 if one.fixed_budget else round(ledger.share(SimulatedEnding.BUDGET), 3),
+        out_of_budget=0.0
+        if contender.fixed_budget
+        else round(ledger.share(SimulatedEnding.BUDGET), 3),
         epsilon_at_end=None if ledger.epsilon is None else rounded_up(ledger.epsilon),
         loss=round(float(np.median([play.loss for play in plays])), 4),
         why="",
@@ -164,15 +166,15 @@ def _forecast_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
     )
 
 
-def _without(one: Contender, reason: str) -> Forecast:
+def _failed_row(contender: Contender, reason: str) -> Forecast:
     """Return the row of an algorithm that cannot be simulated."""
     return Forecast(
-        algorithm=one.name,
-        title=one.title,
-        options=one.options,
+        algorithm=contender.name,
+        title=contender.title,
+        options=contender.options,
         promise="",
         keeps=False,
-        fixed_budget=one.spends_budget,
+        fixed_budget=contender.spends_budget,
         answers=None,
         median=None,
         cost=None,
@@ -190,13 +192,12 @@ def _without(one: Contender, reason: str) -> Forecast:
 
 
 def summary(plan: Plan, plays: Sequence[SimulatedRun]) -> tuple[tuple[int, int, int] | None, int]:
-    """Return (low, median, high) of the answers, None where the runs are too few for a band, and
-    the median in any case."""
+    """Return (low, median, high) of the answers, or None with too few runs, and the median."""
     answers = [play.answers for play in plays]
     if len(answers) < MANY:
         return None, round(float(np.median(answers)))
-    found = prediction_band(answers, plan.most_answers)
-    return found, found[1]
+    band = prediction_band(answers, plan.most_answers)
+    return band, band[1]
 
 
 def cost_in_money(
@@ -213,7 +214,7 @@ def cost_in_money(
 
 def _explain_row(plan: Plan, ledger: SimulationLedger, row: Forecast, best: Forecast) -> str:
     if ledger.contender.fixed_budget:
-        return _spends(plan, row)
+        return _spending_sentence(plan, row)
     if not row.feasible:
         return _describe_cut(plan, ledger, row, best)
     if row is best:
@@ -236,8 +237,8 @@ def share_of_runs(many: int, runs: int) -> str:
     return f"{many:,} of {runs:,} simulation{'' if runs == 1 else 's'}"
 
 
-def _spends(plan: Plan, row: Forecast) -> str:
-    """Of one that spends its budget: whether it can, and what it selects."""
+def _spending_sentence(plan: Plan, row: Forecast) -> str:
+    """Return the sentence of an algorithm that spends its budget: if it can, and the loss."""
     loss = f"what it selects is mostly about {row.loss:.2f} below the best"
     if row.feasible:
         return f"Spends the budget whatever it finds, and guarantees nothing; {loss}."
@@ -255,16 +256,16 @@ def _describe_end(plan: Plan, row: Forecast) -> str:
 
 
 def _describe_cut(plan: Plan, ledger: SimulationLedger, row: Forecast, best: Forecast) -> str:
-    """Why it does not end, what holds by then, and the ways out."""
+    """Return why it does not end, the ε guaranteed then, and the ways out."""
     short = row.out_of_questions >= row.out_of_budget
-    share, what = max((row.out_of_questions, "questions"), (row.out_of_budget, "money"))
-    held = row.epsilon_at_end or 1.0
-    guaranteed = f"ε = {held:g}" if held < 1 else "nothing"
+    share, resource = max((row.out_of_questions, "questions"), (row.out_of_budget, "money"))
+    reached = row.epsilon_at_end or 1.0
+    guaranteed = f"ε = {reached:g}" if reached < 1 else "nothing"
     ways = [f"take {best.title}"] if best.feasible and best is not row else []
-    ways += [f"allow an ε of {held:g} or more"] if plan.epsilon < held < 1 else []
-    ways += ["have more questions" if what == "questions" else "pay for more answers"]
+    ways += [f"allow an ε of {reached:g} or more"] if plan.epsilon < reached < 1 else []
+    ways += ["have more questions" if resource == "questions" else "pay for more answers"]
     return (
-        f"In {share_of_runs(round(share * row.runs), row.runs)} the {what} would run out"
+        f"In {share_of_runs(round(share * row.runs), row.runs)} the {resource} would run out"
         f"{_describe_need(plan, ledger) if short else ''}, and {guaranteed} is guaranteed by then; "
         f"ways out: {', or '.join(ways)}."
     )

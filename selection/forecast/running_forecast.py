@@ -1,6 +1,6 @@
-"""What a run that is going on will still take: simulated on from its own state, now and then.
+"""Forecasts of running runs ("outlooks"), simulated from their own state at intervals.
 
-Made by Celery and stored, never in a request: pages, lists and the API read what is stored.
+Made by Celery and stored, never in a request: pages, lists and the API read the stored rows.
 """
 
 import copy
@@ -25,14 +25,14 @@ from .simulations import SimulatedEnding, play_to_end
 
 TASK = "selection.tasks.outlook"
 SECONDS, RUNS = 2.0, 40  # of processor time for one outlook, about, and runs at most
-MOST_SECONDS = 20.0  # of processor time, where a band has too few runs after SECONDS
-TESTED = 0.5  # of the workers have answered before a run is played on
-EVERY = timedelta(seconds=60)  # at least between two of one run,
-SHARE = 0.05  # of the time, at most, goes into those of one run
-AT_ONCE = 4  # handed out by one sweep: those that are oldest
-EXPIRES = 180  # seconds after which a message that nobody took says nothing any more
+MOST_SECONDS = 20.0  # of processor time, if there are too few runs for a band after SECONDS
+TESTED = 0.5  # share of the workers that must have answered before a run is simulated
+EVERY = timedelta(seconds=60)  # least time between two outlooks of a run
+SHARE = 0.05  # largest share of the time to spend on the outlooks of one run
+AT_ONCE = 4  # handed out by one sweep, the oldest first
+EXPIRES = 180  # seconds after which a waiting message is obsolete
 SEED = 21
-UNIFORM_POOLS = 200  # on which a test of everybody is tried
+UNIFORM_POOLS = 200  # simulated for a test of everybody
 
 EARLY = "Too early to say: fewer than half of the workers have answered."
 FEW = "Nothing to forecast: there are no more workers left than are to be selected."
@@ -41,12 +41,12 @@ OPEN = "Too early to say: the roster is open, and workers may still join."
 
 @dataclass(frozen=True)
 class LiveRun:
-    """A run as it stands, to be played on any number of times. Arrays are by the roster's arms.
+    """A run as it stands, to be simulated any number of times. Arrays are by the roster's arms.
 
-    questions  (r,) answers that each arm can have given in the end at most
-    elsewhere  answers that are paid and count for nobody here: of workers who are gone, and of
+    questions  (r,) most answers that each arm can have at the end
+    elsewhere  answers that are paid and do not count here: of workers who are gone, and of
                questions that were retired
-    left       answers that all can still give together, where the questions limit that
+    left       answers that all arms together can still give, if the questions limit that
     """
 
     run: Run
@@ -58,7 +58,7 @@ class LiveRun:
     left: int | None = None
 
     def selector(self) -> Selector:
-        """As it stands, a new one each time."""
+        """Return a new selector in the run's present state."""
         state = self.roster.state(*self.columns, copy.deepcopy(self.run.memory))
         return self.roster.selector(self.run, state)
 
@@ -68,7 +68,7 @@ class LiveRun:
 
     @property
     def most(self) -> int:
-        """Answers there can be in all."""
+        """Upper bound of the answers in all."""
         everything = int(self.questions.sum()) + self.elsewhere
         if self.left is not None:
             everything = min(everything, int(self.pulls.sum()) + self.left + self.elsewhere)
@@ -76,13 +76,13 @@ class LiveRun:
 
 
 def load_live_run(run: Run) -> LiveRun | None:
-    """None while there are too few workers to choose from, or none."""
+    """Return None if there are too few workers to choose from."""
     columns = ("pulls", "rewards", "verdict", "skill", "void", "asked", "skipped", "gone")
     rows = list(run.candidates.order_by("arm").values_list(*columns))
     if not rows:
         return None
     pulls, rewards, verdict, skill, void, asked, skipped, gone_ = zip(*rows, strict=True)
-    gone = np.array([bool(why) for why in gone_])
+    gone = np.array([bool(reason) for reason in gone_])
     counts = np.array(pulls, np.int64)
     roster = Roster.of(run, np.array(skill, np.int64), gone, counts)
     if not roster.ready(run):
@@ -98,111 +98,114 @@ def load_live_run(run: Run) -> LiveRun | None:
         np.maximum(questions, counts)[roster.arms],
         np.array(skill, np.int64)[roster.arms],
         int(counts[gone].sum()) + run.count_wasted(),
-        _budget_left(run, int((np.array(asked, np.int64) - void - counts)[~gone].sum())),
+        _answers_left(run, int((np.array(asked, np.int64) - void - counts)[~gone].sum())),
     )
 
 
-def _budget_left(run: Run, out: int) -> int | None:
-    """Those that are out are theirs already. Of several sets each has to do with some only."""
+def _answers_left(run: Run, open_assignments: int) -> int | None:
+    """Return the answers that the question set still allows, including open assignments; None for
+    several sets, because each limits some skills only."""
     if run.several or run.recorded_only:
         return None
-    found = exposure.answers_left(run.question_set, run.candidates.count())
-    return None if found is None else found + out
+    remaining = exposure.answers_left(run.question_set, run.candidates.count())
+    return None if remaining is None else remaining + open_assignments
 
 
 def _deck_sizes(run: Run, skill: Iterable[int]) -> Counts:
-    sizes = [one.deck_size for one in run.skills]
+    sizes = [kind.deck_size for kind in run.skills]
     return np.array([sizes[number] for number in skill], np.int64)
 
 
 def _recorded_left(run: Run, size: int) -> Counts:
-    """(n,) recorded answers of each that are not used yet."""
-    found = np.zeros(size, np.int64)
+    """Return (n,) recorded answers of each arm that are not used yet."""
+    counts = np.zeros(size, np.int64)
     rows = RecordedAnswer.objects.wanted().filter(candidate__run=run).order_by()
     for arm, many in rows.values_list("candidate__arm").annotate(many=Count("id")):
-        found[arm] = many
-    return found
+        counts[arm] = many
+    return counts
 
 
-# -- making one
+# -- making outlooks
 
 
 def make_outlook(run: Run, seconds: float = SECONDS) -> Outlook:
-    """The run's outlook by now, not stored."""
+    """Return the run's present outlook, not stored."""
     began = thread_time()
-    made = Outlook(run=run, at=timezone.now(), step=run.steps)
-    now = None if run.enrolling else load_live_run(run)
-    if now is None:
-        made.why = OPEN if run.enrolling else FEW
-        return made
-    made.counted = int(now.pulls.sum()) + now.elsewhere
+    outlook = Outlook(run=run, at=timezone.now(), step=run.steps)
+    live = None if run.enrolling else load_live_run(run)
+    if live is None:
+        outlook.why = OPEN if run.enrolling else FEW
+        return outlook
+    outlook.counted = int(live.pulls.sum()) + live.elsewhere
     if run.fixed_budget:
-        made.low = made.median = made.high = now.most
-        made.kept = float(now.most == run.budget)
-    elif _is_early(now.pulls):
-        made.why = EARLY
+        outlook.low = outlook.median = outlook.high = live.most
+        outlook.kept = float(live.most == run.budget)
+    elif _is_early(live.pulls):
+        outlook.why = EARLY
     else:
-        _simulate_runs(made, now, seconds)
-    made.seconds = thread_time() - began
-    return made
+        _simulate_runs(outlook, live, seconds)
+    outlook.seconds = thread_time() - began
+    return outlook
 
 
 def _is_early(pulls: Counts) -> bool:
-    """Return whether the answers (r,) say too little of the crowd. Workers who never answer hold
-    up an algorithm that works in rounds; they do not hold up its forecast."""
+    """Return True if the answers (r,) are too few for a forecast. Workers who never answer hold up
+    an algorithm that works in rounds; they do not hold up its forecast."""
     return bool(pulls.sum() < pulls.size and (pulls > 0).mean() < TESTED)
 
 
-def _simulate_runs(made: Outlook, now: LiveRun, seconds: float) -> None:
-    began, fitted = thread_time(), _fit_population(now)
+def _simulate_runs(outlook: Outlook, live: LiveRun, seconds: float) -> None:
+    began, fitted = thread_time(), _fit_population(live)
     totals: list[int] = []
-    asked: list[int] = []
+    most_per_run: list[int] = []
     cut: list[float] = []
-    while _goes_on(len(totals), thread_time() - began, seconds):
-        rng = np.random.default_rng([SEED, now.run.seed, now.run.steps, len(totals)])
-        selector, truth = now.selector(), fitted.draw(rng)
-        ending = play_to_end(selector, truth, now.questions, rng, left=now.left)
-        totals.append(int(selector.state.pulls.sum()) + now.elsewhere)
-        asked.append(int(selector.state.pulls.max()))
+    while _needs_another_run(len(totals), thread_time() - began, seconds):
+        rng = np.random.default_rng([SEED, live.run.seed, live.run.steps, len(totals)])
+        selector, truth = live.selector(), fitted.draw(rng)
+        ending = play_to_end(selector, truth, live.questions, rng, left=live.left)
+        totals.append(int(selector.state.pulls.sum()) + live.elsewhere)
+        most_per_run.append(int(selector.state.pulls.max()))
         if ending is not SimulatedEnding.PROMISE:
             cut.append(selector.standing().gap)
-    made.runs, made.kept = len(totals), 1 - len(cut) / len(totals)
-    made.low, made.median, made.high = _final_band(totals, made.counted, now.most)
-    made.epsilon = min(1.0, float(np.median(cut))) if cut else None
-    made.most = int(np.median(asked))
-    if not now.run.several:
-        made.uniform = _uniform_shortfall(now.run, fitted, made.most)
+    outlook.runs, outlook.kept = len(totals), 1 - len(cut) / len(totals)
+    outlook.low, outlook.median, outlook.high = _final_band(totals, outlook.counted, live.most)
+    outlook.epsilon = min(1.0, float(np.median(cut))) if cut else None
+    outlook.most = int(np.median(most_per_run))
+    if not live.run.several:
+        outlook.uniform = _uniform_shortfall(live.run, fitted, outlook.most)
 
 
-def _goes_on(runs: int, took: float, seconds: float) -> bool:
-    """Return whether to simulate one more run: until there are enough for a band, if that does not
+def _needs_another_run(runs: int, took: float, seconds: float) -> bool:
+    """Return True to simulate one more run: until there are enough for a band, if that does not
     take too long, and more of them while there is time."""
     return runs < RUNS and (not runs or took < (seconds if runs >= MANY else MOST_SECONDS))
 
 
 def _final_band(totals: list[int], counted: int, most: int) -> tuple[int, int, int]:
-    """Of the answers at the end: of what is still to come, added to what is there. Too few runs
-    make no band: the median stands in all three places."""
+    """Return the band of the answers at the end: that of the answers still to come, plus
+    ``counted``. With too few runs for a band the median stands in all three places."""
     if len(totals) < MANY:
         median = round(float(np.median(totals)))
         return median, median, median
-    left = [max(1, total - counted) for total in totals]
-    low, median, high = prediction_band(left, max(1, most - counted), unthought=0.0)
+    remaining = [max(1, total - counted) for total in totals]
+    low, median, high = prediction_band(remaining, max(1, most - counted), unthought=0.0)
     return counted + low, counted + median, counted + high
 
 
-def _fit_population(now: LiveRun) -> FittedBelief:
-    pulls, rewards = now.pulls, now.columns[1][now.roster.arms]
-    return FittedBelief.of(pulls, rewards, now.skill, {one.number: one.k for one in now.run.skills})
+def _fit_population(live: LiveRun) -> FittedBelief:
+    pulls, rewards = live.pulls, live.columns[1][live.roster.arms]
+    return FittedBelief.fit(
+        pulls, rewards, live.skill, {kind.number: kind.k for kind in live.run.skills}
+    )
 
 
 def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
-    """What the best K by share of right answers are short of the best with probability 1 - δ, if
-    everybody answers so many questions."""
+    """Return the loss of the best K by share of right answers, not exceeded with probability 1 - δ,
+    if everybody answers this number of questions."""
     rng, short = np.random.default_rng([SEED, run.seed, run.steps]), []
     for _ in range(UNIFORM_POOLS):
         truth = fitted.draw(rng)
-        right = rng.binomial(questions, truth) + rng.random(truth.size) / 2  # ties by lot
+        right = rng.binomial(questions, truth) + rng.random(truth.size) / 2  # random order of ties
         chosen = np.argsort(right)[-run.k :]
         short.append(np.sort(truth)[-run.k :].mean() - truth[chosen].mean())
     return float(np.quantile(short, 1 - run.delta))
@@ -212,28 +215,28 @@ def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
 
 
 def refresh_outlook(run_id: int) -> None:
-    """Make and store this run's outlook, if it goes on and moved since the last one, which must
-    not be new either: messages that waited for long come several at a time."""
+    """Make and store this run's outlook, if it goes on and moved since the last one, which must not
+    be new either: messages that waited for long come several at a time."""
     run = Run.objects.running().filter(pk=run_id).first()
     new = Q(at__gt=timezone.now() - EVERY, why="")
     if run is None or Outlook.objects.filter(Q(step=run.steps) | new, run=run).exists():
         return
-    made = make_outlook(run)
+    outlook = make_outlook(run)
     fields = [field.attname for field in Outlook._meta.concrete_fields if not field.primary_key]
-    values = {name: getattr(made, name) for name in fields}
+    values = {name: getattr(outlook, name) for name in fields}
     Outlook.objects.update_or_create(run_id=run_id, defaults=values)
 
 
 def due_outlooks() -> list[int]:
-    """The runs whose outlook is oldest, of those that moved since; never more than a few."""
+    """Return the runs with the oldest outlooks, of those that moved since; at most AT_ONCE."""
     now = timezone.now()
     runs = Run.objects.running().filter(steps__gt=0)
     stale = runs.filter(Q(outlook=None) | ~Q(outlook__step=F("steps")))
     oldest = stale.order_by(F("outlook__at").asc(nulls_first=True), "pk")
     columns = ("pk", "outlook__at", "outlook__seconds", "outlook__why")
     rows = oldest.values_list(*columns)
-    # One that says nothing yet cost nothing: it is made again as soon as the run moved.
-    wait = [(pk, at and not why and at + _pause(took)) for pk, at, took, why in rows]
+    # An outlook without a forecast cost nothing: it is made again as soon as the run moves.
+    wait = [(pk, at and not reason and at + _pause(took)) for pk, at, took, reason in rows]
     return [pk for pk, until in wait if not until or until < now][:AT_ONCE]
 
 
@@ -243,6 +246,6 @@ def _pause(took: float) -> timedelta:
 
 
 def sweep_outlooks() -> None:
-    """Have those made that are due; where Redis is away, another time."""
+    """Request the outlooks that are due; if Redis is unreachable, the next sweep tries again."""
     for run_id in due_outlooks():
         current_app.send_task(TASK, [run_id], retry=False, ignore_result=True, expires=EXPIRES)

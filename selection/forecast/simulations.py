@@ -1,4 +1,4 @@
-"""One simulated run, as the app would make it: nobody answers a question twice."""
+"""Simulation of a run under the rules of the app: no worker answers a question twice."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -16,13 +16,13 @@ from .beliefs import Belief
 from .candidates import Contender
 
 SEED = 20
-BATCH, BATCH_OF_POOL = 0.05, 0.1  # out at once where an algorithm would ask for one or two
-MOST_NEEDED = 20  # times all questions: farther nobody looks how many would be needed
-ALL_PULLS = 1e8  # answers x workers: what looking may take, about a second
+BATCH, BATCH_OF_POOL = 0.05, 0.1  # slots of algorithms that would ask for one or two answers
+MOST_NEEDED = 20  # times all questions: limit of the search for the questions needed
+ALL_PULLS = 1e8  # answers x workers: limit of that search, about a second
 
 
 class TooLong(Exception):
-    """A simulated run took longer than it may."""
+    """A simulated run exceeded its time."""
 
 
 class SimulatedEnding(StrEnum):
@@ -33,10 +33,12 @@ class SimulatedEnding(StrEnum):
 
 @dataclass(frozen=True)
 class SimulatedRun:
-    """answers  how many were paid
+    """Result of a simulated run.
+
+    answers  paid in all
     most     of one worker
-    epsilon  that the promise holds for at the end; 1: nothing is promised
-    loss     what the selection really loses: mean of the best K less mean of the selected
+    epsilon  of the guarantee at the end; 1: nothing is guaranteed
+    loss     true loss of the selection: mean of the best K less mean of the selected
     """
 
     answers: int
@@ -47,16 +49,16 @@ class SimulatedRun:
 
 
 def draw_pool(contender: Contender, belief: Belief, number: int) -> NDArray[np.float64]:
-    """(n,) the accuracies of the pool of this number: the same for every algorithm."""
+    """Return (n,) accuracies of the pool of this number: the same for every algorithm."""
     return belief.draw(contender.plan.workers, np.random.default_rng([SEED, number]))
 
 
 def simulate_run(
     contender: Contender, truth: NDArray[np.float64], number: int, until: float = inf
 ) -> SimulatedRun:
-    """The algorithm to its end on workers of these accuracies, in no order; the number is a seed.
+    """Simulate the algorithm on workers of these accuracies, in no order; the number is a seed.
 
-    Raises TooLong if it is not at its end ``until`` then, by the clock ``monotonic``.
+    Raises TooLong if it is not finished at ``until``, by the clock ``monotonic``.
 
     Answers out of a finite set without replacement are, for a worker whose set was drawn, as
     independent as any: one simulation serves both meanings of accuracy.
@@ -65,14 +67,14 @@ def simulate_run(
     selector = contender.selector()
     plan = contender.plan
     ending = play_to_end(selector, truth, plan.room(), rng, until, plan.left)
-    named = selector.selection()
+    selected = selector.selection()
     best = np.sort(truth)[-plan.k :]
     return SimulatedRun(
         answers=int(selector.state.pulls.sum()),
         most=int(selector.state.pulls.max()),
         ending=ending,
         epsilon=_epsilon_reached(contender, selector, ending),
-        loss=float(best.mean() - truth[named].mean()),
+        loss=float(best.mean() - truth[selected].mean()),
     )
 
 
@@ -84,12 +86,12 @@ def play_to_end(
     until: float = inf,
     left: int | None = None,
 ) -> SimulatedEnding:
-    """Play on from where it stands, on workers of these accuracies (n,).
+    """Simulate on from the selector's state, on workers of these accuracies (n,).
 
-    questions  how many answers a worker can have given in the end, or (n,) of them
-    left       how many answers more all can give together, where the questions limit that
+    questions  most answers that a worker can have at the end, or (n,) of them
+    left       answers that all together can still give, if the questions limit that
 
-    Raises TooLong if it is not at its end ``until`` then.
+    Raises TooLong if it is not finished at ``until``.
     """
     most = inf if left is None else int(selector.state.pulls.sum()) + left
     while not (reasons := selector.stop()):
@@ -106,15 +108,15 @@ def play_to_end(
 
 
 def _limit_total(counts: NDArray[np.int64], most: float) -> NDArray[np.int64]:
-    """As many of these as there may be in all, the first ones first."""
+    """Return the counts, reduced to ``most`` in all, the first ones first."""
     if counts.sum() <= most:
         return counts
-    kept: NDArray[np.int64] = np.diff(np.minimum(counts.cumsum(), int(most)), prepend=0)
-    return kept
+    limited: NDArray[np.int64] = np.diff(np.minimum(counts.cumsum(), int(most)), prepend=0)
+    return limited
 
 
 def _slots_of(selector: Selector) -> int | None:
-    """Those that ask for one or two answers get as many out at once as a crowd would have."""
+    """Return as many slots as a crowd has if the algorithm would ask for one or two, else None."""
     if not isinstance(selector, SequentialSelector):
         return None
     batch = int(BATCH * selector.state.pulls.sum())
@@ -138,7 +140,7 @@ class AnswerNeed:
 
 
 def simulate_need(contender: Contender, truth: NDArray[np.float64]) -> AnswerNeed:
-    """How often one worker would be asked if there were questions and money without end."""
+    """Return the number of answers of one worker if questions and money were unlimited."""
     plan, rng = contender.plan, np.random.default_rng([SEED, 0, 1])
     selector = contender.selector(replace(plan.problem(), budget=None))
     cap = int(min(MOST_NEEDED * plan.workers * plan.questions, ALL_PULLS / plan.workers))

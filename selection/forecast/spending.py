@@ -1,4 +1,4 @@
-"""The other way round: which epsilon a sum of money reaches."""
+"""The reverse question: the epsilon that a sum of money reaches."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -17,8 +17,11 @@ RUNS, KEPT = MANY, 0.8
 
 @dataclass(frozen=True)
 class ReachableEpsilon:
-    """epsilon  the least of EPSILONS that questions and budget reach in four runs of five; None:
-    not even the first"""
+    """Result for one algorithm.
+
+    epsilon  the least of EPSILONS that questions and budget reach in four runs of five; None: not
+             even the first
+    """
 
     algorithm: str
     title: str
@@ -28,56 +31,61 @@ class ReachableEpsilon:
     epsilon: float | None
     recommended: bool = False
 
-    def as_numbers(self) -> dict[str, Any]:
+    def serialize(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def search_reachable(
     plan: Plan, belief: Belief, seconds: float
 ) -> Iterator[list[ReachableEpsilon]]:
-    """Tables of ever more algorithms, those of ``suitable``; each has its row once it is searched.
+    """Yield growing tables, with a row for each of ``suitable_contenders`` that was searched.
 
     plan     with a budget; its epsilon does not matter
-    seconds  of processor time, about: what is not searched by then has no row; one is at least
+    seconds  of processor time, about: algorithms that are not searched by then have no row; one is
+             at least
 
-    Algorithms that know no epsilon, or spend a budget for no promise, have no row.
+    Algorithms that take no epsilon, or spend a budget without a guarantee, have no row.
     """
-    began, found = thread_time(), list[ReachableEpsilon]()
-    for one in suitable_contenders(plan.at(EPSILONS[0])):
-        if "epsilon" not in one.selector().needs or one.fixed_budget:
+    began, rows = thread_time(), list[ReachableEpsilon]()
+    for contender in suitable_contenders(plan.replace_epsilon(EPSILONS[0])):
+        if "epsilon" not in contender.selector().needs or contender.fixed_budget:
             continue
-        if found and thread_time() - began > seconds:
+        if rows and thread_time() - began > seconds:
             break
-        found.append(_search_epsilon(one, belief))
-        yield _mark_recommended(found)
+        rows.append(_search_epsilon(contender, belief))
+        yield _mark_recommended(rows)
 
 
-def _mark_recommended(found: list[ReachableEpsilon]) -> list[ReachableEpsilon]:
-    order = sorted(found, key=lambda row: (not row.keeps, row.epsilon or 1.0))
+def _mark_recommended(rows: list[ReachableEpsilon]) -> list[ReachableEpsilon]:
+    order = sorted(rows, key=lambda row: (not row.keeps, row.epsilon or 1.0))
     return [replace(row, recommended=row is order[0]) for row in order]
 
 
-def _search_epsilon(one: Contender, belief: Belief) -> ReachableEpsilon:
-    """By halving: a smaller epsilon never costs less, apart from luck."""
+def _search_epsilon(contender: Contender, belief: Belief) -> ReachableEpsilon:
+    """Search by bisection: a smaller epsilon never costs less, apart from luck."""
     low, high = 0, len(EPSILONS)  # the first ``low`` are reached, all from ``high`` on are not
     while low < high:
         middle = (low + high) // 2
-        if _keeps_guarantee(replace(one, plan=one.plan.at(EPSILONS[middle])), belief):
+        if _keeps_guarantee(
+            replace(contender, plan=contender.plan.replace_epsilon(EPSILONS[middle])), belief
+        ):
             low = middle + 1
         else:
             high = middle
     epsilon = EPSILONS[low - 1] if low else None
-    promised = one.plan.at(epsilon or EPSILONS[0]).problem()
-    sentence = one.promise.sentence(promised) if low else "Nothing."
-    return ReachableEpsilon(one.name, one.title, one.options, sentence, one.fits, epsilon)
+    promised = contender.plan.replace_epsilon(epsilon or EPSILONS[0]).problem()
+    sentence = contender.promise.sentence(promised) if low else "Nothing."
+    return ReachableEpsilon(
+        contender.name, contender.title, contender.options, sentence, contender.fits, epsilon
+    )
 
 
-def _keeps_guarantee(one: Contender, belief: Belief) -> bool:
-    """Whether enough of the runs keep the promise; as soon as they cannot, no more is played."""
+def _keeps_guarantee(contender: Contender, belief: Belief) -> bool:
+    """Return True if enough of the runs keep the guarantee; stop early once they cannot."""
     broken = 0
     for number in range(RUNS):
         broken += (
-            simulate_run(one, draw_pool(one, belief, number), number).ending
+            simulate_run(contender, draw_pool(contender, belief, number), number).ending
             is not SimulatedEnding.PROMISE
         )
         if broken > (1 - KEPT) * RUNS:

@@ -1,4 +1,4 @@
-"""The answers of a run, and the questions that wait for one, to be answered elsewhere."""
+"""Answers of a run, and open questions for use elsewhere."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,8 +11,7 @@ from selection.models import Answer, Assignment, Candidate, Run, stored_spelling
 
 ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
 
-
-# By whether it lapsed and whether it was right.
+# By (expired, right).
 OUTCOMES = {
     (False, True): "right",
     (False, False): "not right",
@@ -26,7 +25,7 @@ def answer_columns(run: Run) -> list[str]:
 
 
 def answer_rows(run: Run) -> Iterator[list[Any]]:
-    """Every answer of the run as a row, read piece by piece: there may be a million."""
+    """Return every answer of the run as a row, read piece by piece: there may be a million."""
     rows = run.answers.order_by("assignment").values_list(
         "assignment__candidate__worker__key",
         "assignment__question__key",
@@ -42,27 +41,27 @@ def answer_rows(run: Run) -> Iterator[list[Any]]:
     names = [[str(skill)] if run.several else [] for skill in run.skills]
     for row in rows.iterator(5000):
         worker, question, position, response, right, expired, at, step, skill, void = row
-        words = describe_outcome({"expired": expired, "right": right, "void": void})
+        outcome = describe_outcome({"expired": expired, "right": right, "void": void})
         when = at.isoformat(" ", "seconds")
-        yield [worker, question, position, response, words, when, step, *names[skill]]
+        yield [worker, question, position, response, outcome, when, step, *names[skill]]
 
 
 def answers_of(
     run: Run, worker: str = "", question: str = "", kind: str | None = None
 ) -> QuerySet[Answer, Any]:
-    """The run's answers as dictionaries, for programs; ``outcome`` says the rest of each.
+    """Return the run's answers as dictionaries; ``describe_outcome`` adds the outcome of each.
 
-    worker, question, kind  only this worker's, to this question, of this outcome
+    worker, question, kind  only this worker's, to this question, with this outcome
     """
-    wanted: dict[str, Any] = {"void": kind == RETIRED} if kind else {}
+    filters: dict[str, Any] = {"void": kind == RETIRED} if kind else {}
     if kind and kind != RETIRED:
-        expired, right = next(key for key, words in OUTCOMES.items() if words == kind)
-        wanted |= {"expired": expired} | ({} if expired else {"right": right})
+        expired, right = next(key for key, outcome in OUTCOMES.items() if outcome == kind)
+        filters |= {"expired": expired} | ({} if expired else {"right": right})
     if worker:
-        wanted["assignment__candidate__worker__key__in"] = stored_spellings([worker])
+        filters["assignment__candidate__worker__key__in"] = stored_spellings([worker])
     if question:
-        wanted["assignment__question__key__in"] = stored_spellings([question])
-    return Answer.objects.filter(run=run, **wanted).values(
+        filters["assignment__question__key__in"] = stored_spellings([question])
+    return Answer.objects.filter(run=run, **filters).values(
         "assignment_id",
         "response",
         "right",
@@ -78,11 +77,11 @@ def answers_of(
 
 
 def describe_outcome(row: Mapping[str, Any]) -> str:
-    """What came of an answer, in words."""
+    """Return the outcome of an answer, in words."""
     return RETIRED if row["void"] else OUTCOMES[row["expired"], row["right"]]
 
 
-# -- waiting for an answer
+# -- open questions
 
 OPEN_COLUMNS = ["worker", "question", "prompt", "choices", "assignment", "due", "kind"]
 
@@ -92,7 +91,7 @@ def open_columns(run: Run) -> list[str]:
 
 
 def open_table(run: Run) -> list[dict[str, Any]]:
-    """The questions that wait for an answer, by worker, to be answered elsewhere.
+    """Return the open questions by worker, to be answered elsewhere.
 
     With a column ``response`` added, the file can be imported into the run.
     """
@@ -128,7 +127,7 @@ def open_table(run: Run) -> list[dict[str, Any]]:
 
 
 def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> list[dict[str, Any]]:
-    """Open assignments, oldest first: those with an id above ``after``, at most ``limit``.
+    """Return open assignments, oldest first: those with an id above ``after``, at most ``limit``.
 
     Raises NotFound for a worker who is not in the run.
     """
@@ -163,8 +162,8 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
 
 
 def _candidates_of(run: Run, worker: str) -> list[Candidate]:
-    """The candidate of this worker key in each skill. Raises NotFound."""
-    found = list(run.candidates.filter(worker__key__in=stored_spellings([worker])))
-    if not found:
+    """Return the candidate of this worker key in each skill. Raises NotFound."""
+    candidates = list(run.candidates.filter(worker__key__in=stored_spellings([worker])))
+    if not candidates:
         raise NotFound(f"There is no worker “{worker}” in this run.")
-    return found
+    return candidates

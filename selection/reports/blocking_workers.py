@@ -1,4 +1,4 @@
-"""Whom a run waits for that has nothing else to do, and until when."""
+"""Workers that block a run which has nothing else to do, and the end of their time."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,17 +12,18 @@ from selection.models import Assignment, Run
 
 from .durations import count_noun, format_duration
 
-# Shorter is not worth a word, nor is what is not yet half as long as the others wait in all.
+# Shorter waits are not reported, nor is the first half of the grace period.
 LEAST = timedelta(seconds=20)
 MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
 class BlockingWorkers:
-    """Those who hold all that is out.
+    """The workers that hold all open assignments.
 
-    names  of some of them, and how many they are
-    due    when the first of their questions is closed; None where none was looked at
+    names  of the first of them
+    size   their number
+    due    when the first of their questions is closed; None if none was shown
     """
 
     names: list[str]
@@ -30,7 +31,7 @@ class BlockingWorkers:
     due: datetime | None
 
     @property
-    def who(self) -> str:
+    def label(self) -> str:
         if self.size > MOST_NAMED:
             return (
                 f"{', '.join(self.names)} and {count_noun(self.size - MOST_NAMED, 'other worker')}"
@@ -39,47 +40,54 @@ class BlockingWorkers:
 
 
 def describe_waiting(run: Run, moved: timedelta, now: datetime) -> str:
-    """In words, whom it waits for, where more could be out and nobody gets it; else nothing.
+    """Return a sentence on the workers a run waits for, if more could be handed out; else "".
 
-    moved  how long ago the last step was
+    moved  time since the last step
     """
     if moved < LEAST:
         return ""
-    out = Assignment.objects.open().filter(candidate__run=run).order_by()
-    if not 0 < out.count() < run.slots:
+    open_assignments = Assignment.objects.open().filter(candidate__run=run).order_by()
+    if not 0 < open_assignments.count() < run.slots:
         return ""
     wait = grace_period.current_wait(run, now)
     if wait.lasted < max(LEAST, wait.most / 2):
         return ""
-    # By then the next sweep, at the latest, has asked whom there is to ask and to pay.
+    # The next sweep at the latest has dealt to every worker that the budget allows.
     over = wait.lasted > wait.most + timedelta(seconds=settings.SWEEP_SECONDS)
-    nobody = over or not run.affords_more
-    held = _blocking_workers(out)  # by now they may have answered
-    return _waiting_sentence(held, wait, now, nobody) if held.names else ""
+    nobody_else = over or not run.affords_more
+    blocking = _blocking_workers(open_assignments)  # may be empty: answers came in the meantime
+    return _waiting_sentence(blocking, wait, now, nobody_else) if blocking.names else ""
 
 
-def _blocking_workers(out: QuerySet[Assignment]) -> BlockingWorkers:
-    keys = out.order_by("candidate__worker__key").values_list("candidate__worker__key", flat=True)
+def _blocking_workers(open_assignments: QuerySet[Assignment]) -> BlockingWorkers:
+    keys = open_assignments.order_by("candidate__worker__key").values_list(
+        "candidate__worker__key", flat=True
+    )
     keys = keys.distinct()
     return BlockingWorkers(
-        list(keys[:MOST_NAMED]), keys.count(), out.aggregate(first=Min("due"))["first"]
+        list(keys[:MOST_NAMED]), keys.count(), open_assignments.aggregate(first=Min("due"))["first"]
     )
 
 
-def _waiting_sentence(held: BlockingWorkers, wait: GracePeriod, now: datetime, nobody: bool) -> str:
-    asked = "asked" if held.size == 1 else "the last of whom was asked"
-    words = f"It waits for {held.who}, {asked} {_round_to_tens(wait.lasted)} ago"
-    if not nobody:
+def _waiting_sentence(
+    blocking: BlockingWorkers, wait: GracePeriod, now: datetime, nobody_else: bool
+) -> str:
+    asked = "asked" if blocking.size == 1 else "the last of whom was asked"
+    sentence = f"It waits for {blocking.label}, {asked} {_round_to_tens(wait.lasted)} ago"
+    if not nobody_else:
         then = f"in {_round_to_tens(wait.left)}" if wait.left else "in a moment"
-        return f"{words}: others are asked {then}, if answers of theirs are of use."
-    words += ", and there is nobody else to ask."
-    if held.due is None:
-        return f"{words} None of them has looked at it: withdraw whoever will not come."
-    left = max(held.due - now, timedelta())
-    return f"{words} What is not answered in time counts as not right, the first in {_round_to_tens(left)}."
+        return f"{sentence}: others are asked {then}, if answers of theirs are of use."
+    sentence += ", and there is nobody else to ask."
+    if blocking.due is None:
+        return f"{sentence} None of them has looked at it: withdraw whoever will not come."
+    left = max(blocking.due - now, timedelta())
+    return (
+        f"{sentence} What is not answered in time counts as not right, the first in "
+        f"{_round_to_tens(left)}."
+    )
 
 
 def _round_to_tens(span: timedelta) -> str:
-    """In tens of seconds where it is short: a page is not to change at every look."""
+    """Return a short span in tens of seconds, so that a page does not change at every look."""
     short = span < timedelta(minutes=2)
     return format_duration(timedelta(seconds=max(10, span.seconds // 10 * 10)) if short else span)

@@ -1,7 +1,7 @@
-"""Signs that workers share answers: told to the requester with their false-alarm rate, not judged.
+"""Signs that workers share answers, reported with their false-alarm rate and without a judgement.
 
-What each sign is, and why it is no more often wrong than stated, is in ``topk.collusion``. Nothing of
-this goes into a verdict.
+``topk.collusion`` defines each sign and shows that it is wrong no more often than stated. Verdicts
+do not depend on them.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from topk.collusion import (
 from .durations import count_noun
 from .model_fit import GROWN, KEPT
 
-FALSE_ALARMS = 0.01  # of one look at one run, all kinds together
+FALSE_ALARMS = 0.01  # per look at one run, all kinds together
 KINDS = ("identical", "jump", "speed")
 TELLING_POWER = 0.8  # below it, finding nothing is no evidence
 MOST = 100_000  # answers: read within a second
@@ -39,11 +39,13 @@ COLUMNS = ("candidate", "candidate__worker", "candidate__worker__key", "question
 
 @dataclass(frozen=True)
 class CollusionSign:
-    """kind    identical, jump or speed
-    workers  whom it is about: one, or two
-    candidates  the same, as rows of the run
-    words   what was found, for people
-    chance  of finding any such sign in the run, if nobody shares
+    """A sign that workers share answers.
+
+    kind    identical, jump or speed
+    workers  ids of the one or two workers
+    candidates  the same workers as rows of the run
+    words   the finding, for people
+    chance  probability of any such sign in the run if workers do not share
     """
 
     kind: str
@@ -57,8 +59,8 @@ class CollusionSign:
         return list(zip(self.workers, self.candidates, strict=True))
 
     @property
-    def once_in(self) -> int:
-        """It comes by chance at most once in so many runs."""
+    def runs_per_false_alarm(self) -> int:
+        """The sign comes by chance at most once in this many runs."""
         return max(1, int(min(1e9, 1 / max(self.chance, 1e-12))))
 
 
@@ -79,8 +81,8 @@ class Power:
     def words(self) -> str:
         """Return the sentences for people, with what a low power means."""
         return (
-            f"With {count_noun(round(self.answers), 'answer')} per worker (median), a worker who copies "
-            "all answers of another would be noticed in "
+            f"With {count_noun(round(self.answers), 'answer')} per worker (median), a worker who "
+            "copies all answers of another would be noticed in "
             f"{_percent(self.copying)} of cases, and a worker who gets the correct answers on the "
             f"way in {_percent(self.leaked)}. Workers who have them from the start leave no sign "
             f"in their answers, however many they are.{self._caveat}"
@@ -94,10 +96,12 @@ class Power:
 
 @dataclass(frozen=True)
 class CollusionSigns:
-    """found    the most striking first
-    answers  how many were looked at; more at most than were counted
-    rate     probability at most that anything is found where nobody shares, in one look
-    power    how often sharing would be found; None before any answer
+    """The signs found in one run.
+
+    found    the most striking first
+    answers  number of answers examined; at most MOST
+    rate     upper bound of the probability that one look at an honest run finds any sign
+    power    probability of finding workers that share; None before any answer
     """
 
     found: tuple[CollusionSign, ...] = ()
@@ -111,19 +115,23 @@ class CollusionSigns:
 
 
 def find_signs(run: Run) -> CollusionSigns:
-    """Looked at anew when there are a tenth more answers, and at the end: it reads them all."""
+    """Return the signs, recomputed only after a tenth more answers and at the end."""
     sums = run.candidates.order_by().aggregate(answers=Sum("pulls"), right=Sum("rewards"))
     answers = sums["answers"] or 0
     if not answers:
         return CollusionSigns()
-    going = run.status in {Run.Status.RUNNING, Run.Status.PAUSED}
+    active = run.status in {Run.Status.RUNNING, Run.Status.PAUSED}
     exactly = (answers, sums["right"], run.ended)
-    return _compute_signs(run.pk, run.created, int(log(answers, GROWN)) if going else exactly)
+    return _compute_signs(run.pk, run.created, int(log(answers, GROWN)) if active else exactly)
 
 
 @lru_cache(KEPT)
-def _compute_signs(run_id: int, created: datetime, far: Hashable) -> CollusionSigns:
-    """created, far  which run of this id, and how far it is: they tell what is kept from another"""
+def _compute_signs(run_id: int, created: datetime, progress: Hashable) -> CollusionSigns:
+    """Return the signs of this run, cached.
+
+    created, progress  identify the run behind this id, and its state: they are part of the cache
+                       key
+    """
     run = Run.objects.get(pk=run_id)
     rows = list(
         _list_counted_answers(run).values_list(
@@ -134,9 +142,9 @@ def _compute_signs(run_id: int, created: datetime, far: Hashable) -> CollusionSi
     table = _AnswerTable(rows)
     pairs, copying = table.pairs(_wrong_answers(run), rate)
     jumped, leaked = table.jumps(run, rate)
-    found = sorted([*pairs, *jumped, *table.quick(rate)], key=lambda sign: sign.chance)
+    signs = sorted([*pairs, *jumped, *table.quick(rate)], key=lambda sign: sign.chance)
     power = Power(table.answers_per_worker, copying, leaked) if rows else None
-    return CollusionSigns(tuple(found), len(rows), power=power)
+    return CollusionSigns(tuple(signs), len(rows), power=power)
 
 
 def _prefixed_columns(columns: Iterable[str]) -> list[str]:
@@ -144,20 +152,20 @@ def _prefixed_columns(columns: Iterable[str]) -> list[str]:
 
 
 def _list_counted_answers(run: Run) -> QuerySet[Answer]:
-    """Those that were given and counted, in the order handed out."""
-    own = Answer.objects.filter(assignment__candidate__run=run, applied_in__isnull=False)
-    return own.filter(void=False, expired=False).order_by("pk")
+    """Return the answers that were given and counted, in the order of their assignments."""
+    answers = Answer.objects.filter(assignment__candidate__run=run, applied_in__isnull=False)
+    return answers.filter(void=False, expired=False).order_by("pk")
 
 
 def _wrong_answers(run: Run) -> list[tuple[int, int, str]]:
-    """(worker, question, response)"""
+    """Return (worker, question, response) of the wrong answers."""
     columns = (*_prefixed_columns(("candidate__worker", "question")), "response")
-    said = _list_counted_answers(run).filter(right=False).exclude(response=DELETED)
-    return list(said.values_list(*columns)[:MOST])
+    wrong = _list_counted_answers(run).filter(right=False).exclude(response=DELETED)
+    return list(wrong.values_list(*columns)[:MOST])
 
 
 class _AnswerTable:
-    """The counted answers of a run as arrays (a,), and who is behind their numbers."""
+    """The counted answers of a run as arrays (a,), and the candidates behind their numbers."""
 
     def __init__(self, rows: list[Any]) -> None:
         self.rows = rows
@@ -188,20 +196,20 @@ class _AnswerTable:
             response: number for number, response in enumerate(map(normalise_text, responses))
         }
         answers = [number_of[normalise_text(response)] for response in responses]
-        known, numbers = np.unique(workers, return_inverse=True)
-        found, able = compare(numbers, questions, answers, rate)
+        ids, numbers = np.unique(workers, return_inverse=True)
+        pairs, comparable = compare(numbers, questions, answers, rate)
         signs = [
             self._build_sign(
-                "identical", [self.candidate_of[int(known[i])] for i in who], words, chance
+                "identical", [self.candidate_of[int(ids[i])] for i in members], sentence, chance
             )
-            for who, words, chance in map(_describe_pair, found)
+            for members, sentence, chance in map(_describe_pair, pairs)
         ]
         right = [row for row in self.rows if row.right]
         power = copying_power(
             [*workers, *(row.assignment__candidate__worker for row in right)],
             [*questions, *(row.assignment__question for row in right)],
             [*answers, *(-1 for _ in right)],
-            able,
+            comparable,
             rate,
         )
         return signs, power
@@ -209,34 +217,37 @@ class _AnswerTable:
     def jumps(self, run: Run, rate: float) -> tuple[list[CollusionSign], float]:
         """Return signs of a worker in a skill, and the power to find them."""
         ids = np.array([row.assignment__candidate for row in self.rows], np.int64)
-        known, numbers = np.unique(ids, return_inverse=True)
+        unique_ids, numbers = np.unique(ids, return_inverse=True)
         right = np.array([row.right for row in self.rows], np.int64)
         longest = max(skill.deck_size for skill in run.skills)
         counted = (numbers, right, run.candidates.count(), longest, rate)
         signs = [
             self._build_sign(
-                "jump", [self.row_of[int(known[jump.worker])]], _describe_jump(jump), jump.chance
+                "jump",
+                [self.row_of[int(unique_ids[jump.worker])]],
+                _describe_jump(jump),
+                jump.chance,
             )
             for jump in find_jumps(*counted)
         ]
         return signs, leaked_power(*counted)
 
     def quick(self, rate: float) -> list[CollusionSign]:
-        """Only of answers that were shown here: others have no time."""
+        """Return signs of speed. Only answers that were shown here have a time."""
         timed = [row for row in self.rows if row.assignment__shown]
         workers = np.array([row.assignment__candidate__worker for row in timed], np.int64)
-        known, numbers = np.unique(workers, return_inverse=True)
-        asked = np.array([row.assignment__question for row in timed], np.int64)
+        ids, numbers = np.unique(workers, return_inverse=True)
+        questions = np.array([row.assignment__question for row in timed], np.int64)
         took = [(row.at - row.assignment__shown).total_seconds() for row in timed]
-        found = too_quick(numbers, np.unique(asked, return_inverse=True)[1], took, rate)
+        quick_workers = too_quick(numbers, np.unique(questions, return_inverse=True)[1], took, rate)
         return [
             self._build_sign(
                 "speed",
-                [self.candidate_of[int(known[one.worker])]],
-                _describe_quick(one),
-                one.chance,
+                [self.candidate_of[int(ids[quick.worker])]],
+                _describe_quick(quick),
+                quick.chance,
             )
-            for one in found
+            for quick in quick_workers
         ]
 
 
@@ -247,18 +258,18 @@ def _percent(share: float) -> str:
 
 
 def _describe_pair(pair: Pair) -> tuple[tuple[int, int], str, float]:
-    words = (
-        f"Wrong in the same way on {pair.same} of {count_noun(pair.both, 'question')} that both got "
-        f"wrong; about {pair.expected:.1f} are to be expected."
+    sentence = (
+        f"Wrong in the same way on {pair.same} of {count_noun(pair.both, 'question')} that both "
+        f"got wrong; about {pair.expected:.1f} are to be expected."
     )
-    return (pair.one, pair.other), words, pair.chance
+    return (pair.one, pair.other), sentence, pair.chance
 
 
 def _describe_jump(jump: Jump) -> str:
     rest = jump.answers - jump.split
     return (
-        f"Right in {jump.before} of the first {count_noun(jump.split, 'answer')}, then in {jump.after} "
-        f"of the next {rest}."
+        f"Right in {jump.before} of the first {count_noun(jump.split, 'answer')}, then in "
+        f"{jump.after} of the next {rest}."
     )
 
 

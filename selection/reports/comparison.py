@@ -1,4 +1,4 @@
-"""Two runs side by side: where they differ, and whom both select."""
+"""Comparison of two runs: their differences, and the workers that both select."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ COMPARED = (*SETTINGS, "seed")
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """What one thing is in each of the two; both as words."""
+    """The value of one thing in each of the two runs, as words."""
 
     what: str
     one: str
@@ -26,11 +26,13 @@ class ComparedPair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """settings    those in which they differ
-    figures     what each has cost, and reached
-    both        workers whom both select; and those whom only one does
-    verdicts    workers of both whose verdicts differ
-    shared      workers who are in both
+    """Differences between two runs.
+
+    settings    those that differ
+    figures     costs and results of each
+    both        workers that both select; only_one and only_other: those that one selects
+    verdicts    workers of both with different verdicts
+    shared      number of workers in both
     """
 
     settings: list[ComparedPair]
@@ -42,13 +44,13 @@ class Comparison:
     shared: int
 
 
-def compare_runs(one: Run, other: Run) -> Comparison:
-    lines = _lines_by_worker(one), _lines_by_worker(other)
-    chosen = [{key for key, line in each.items() if line.selected} for each in lines]
+def compare_runs(first: Run, second: Run) -> Comparison:
+    lines = _lines_by_worker(first), _lines_by_worker(second)
+    chosen = [{key for key, line in by_worker.items() if line.selected} for by_worker in lines]
     shared = [key for key in lines[0] if key in lines[1]]
     return Comparison(
-        settings=[pair for pair in _setting_pairs(one, other) if pair.one != pair.other],
-        figures=_figure_pairs(one, other),
+        settings=[pair for pair in _setting_pairs(first, second) if pair.one != pair.other],
+        figures=_figure_pairs(first, second),
         both=sorted(chosen[0] & chosen[1]),
         only_one=sorted(chosen[0] - chosen[1]),
         only_other=sorted(chosen[1] - chosen[0]),
@@ -62,31 +64,35 @@ def compare_runs(one: Run, other: Run) -> Comparison:
 
 
 def _lines_by_worker(run: Run) -> dict[str, WorkerStanding]:
-    """By worker, and where a run has several skills, by worker and skill."""
+    """Map each worker, or worker and skill in a run of several, to their line."""
     return {
         f"{line.worker} ({line.skill})" if line.skill else line.worker: line
         for line in worker_standings(run)
     }
 
 
-def _setting_pairs(one: Run, other: Run) -> list[ComparedPair]:
+def _setting_pairs(first: Run, second: Run) -> list[ComparedPair]:
     names = [
-        (_setting_label(name), _value_text(getattr(one, name)), _value_text(getattr(other, name)))
+        (
+            _setting_label(name),
+            _value_text(getattr(first, name)),
+            _value_text(getattr(second, name)),
+        )
         for name in COMPARED
     ]
-    pairs = [ComparedPair(*each) for each in names]
+    pairs = [ComparedPair(*texts) for texts in names]
     extras = (
-        dict(algorithm_choices.describe_options(one)),
-        dict(algorithm_choices.describe_options(other)),
+        dict(algorithm_choices.describe_options(first)),
+        dict(algorithm_choices.describe_options(second)),
     )
     labels = [*extras[0], *(label for label in extras[1] if label not in extras[0])]
-    pairs += [ComparedPair(label, *(each.get(label, "–") for each in extras)) for label in labels]
+    pairs += [ComparedPair(label, *(texts.get(label, "–") for texts in extras)) for label in labels]
     return pairs
 
 
 def _setting_label(name: str) -> str:
-    words = str(getattr(Run._meta.get_field(name), "verbose_name", name))
-    return words[:1].upper() + words[1:] if words.isascii() else words
+    label = str(getattr(Run._meta.get_field(name), "verbose_name", name))
+    return label[:1].upper() + label[1:] if label.isascii() else label
 
 
 def _value_text(value: Any) -> str:
@@ -99,10 +105,10 @@ def _value_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _figure_pairs(one: Run, other: Run) -> list[ComparedPair]:
+def _figure_pairs(first: Run, second: Run) -> list[ComparedPair]:
     return [
-        ComparedPair(*each)
-        for each in zip(
+        ComparedPair(*figures)
+        for figures in zip(
             (
                 "State",
                 "Ended because",
@@ -112,14 +118,20 @@ def _figure_pairs(one: Run, other: Run) -> list[ComparedPair]:
                 "Rejected",
                 "Not tested",
             ),
-            _figures_of(one),
-            _figures_of(other),
+            _figures_of(first),
+            _figures_of(second),
             strict=True,
         )
     ]
 
 
 def _figures_of(run: Run) -> list[str]:
-    far, epsilon = read_progress(run), promise_status(run).epsilon
-    workers = (str(count) for count in (far.accepted, far.rejected, far.not_tested))
-    return [run.state, run.why_ended or "–", f"{far.counted:,}", _value_text(epsilon), *workers]
+    progress, epsilon = read_progress(run), promise_status(run).epsilon
+    workers = (str(count) for count in (progress.accepted, progress.rejected, progress.not_tested))
+    return [
+        run.state,
+        run.why_ended or "–",
+        f"{progress.counted:,}",
+        _value_text(epsilon),
+        *workers,
+    ]

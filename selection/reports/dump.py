@@ -1,4 +1,4 @@
-"""A run as a document from which anybody can recompute its end: docs/dumps.md, topk.verify."""
+"""Dump of a run, from which anybody can recompute its end: docs/dumps.md, topk.verify."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
@@ -21,14 +21,13 @@ from selection.models import (
     Worker,
 )
 from selection.runs import algorithm_choices
-from topk import __version__, expand_memory, pack_memory
+from topk import __version__, expand_memory, pack_memory, verify
 from topk.verify import FORMAT, VERSION, DumpError, Verification, describe_verification, digest_of
-from topk.verify import verify_dump as recompute
 
 from .guarantee_status import promise_status
 from .selection import selection_of_run
 
-# Nothing here tells what somebody is, or was asked and said.
+# An anonymous dump has these columns only: nothing about people, questions or responses.
 RUN = (
     *("name", "status", "ending", "algorithm", "epsilon", "delta", "budget", "price", "currency"),
     *("slots", "slots_per_worker", "minutes", "hours_to_come", "enrolling", "enrol_until"),
@@ -39,7 +38,7 @@ CANDIDATE = (
     *("arm", "asked", "pulls", "void", "rewards", "seen", "gone", "gone_at", "by_hand"),
     *("verdict", "decided_in", "decided_why", "met", "skipped"),
 )
-# Of no matter to what was proved: settings of the run, and workers by their ids.
+# Settings that no guarantee depends on, some with the ids of workers.
 LIFE = ("page", "met", "only", "left_out", "rationed", "has_recorded")
 STEP = ("number", "at", "applied", "dealt", "accepted", "rejected", "gap", "wanted", "closed")
 QUESTION_SET = ("instructions", "markdown", "tries", "most_workers")
@@ -65,9 +64,9 @@ AT_ONCE = 1000  # candidates
 
 
 def dump_run(run: Run, anonymous: bool = False, media: bool = False) -> dict[str, Any]:
-    """The document, ready for JSON. Raises Refused for a draft: there is nothing in it yet.
+    """Return the document, ready for JSON. Raises Refused for a draft, which has nothing to dump.
 
-    anonymous  leave out who the workers are, what they wrote, and the words of the questions
+    anonymous  leave out the workers' names, their responses, and the texts of the questions
     media      with the bytes of the files that questions show, not their names alone
     """
     document = dump_frame(run, anonymous, media) | {
@@ -77,7 +76,7 @@ def dump_run(run: Run, anonymous: bool = False, media: bool = False) -> dict[str
 
 
 def dump_frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
-    """The document without its candidates and its digest: not much, however many answer."""
+    """Return the document without its candidates and its digest. It is always small."""
     if run.status == Run.Status.DRAFT:
         raise Refused(f"The run “{run}” has not begun; there is nothing to dump yet.")
     workers = Worker.with_erased.filter(pk__in=run.candidates.values("worker")).order_by("pk")
@@ -89,11 +88,11 @@ def dump_frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
         "anonymous": anonymous,
         "run": _column_values(run, RUN) | _settings_data(run) | life,
         "kinds": [_skill_data(skill, anonymous, media) for skill in run.skills],
-        "workers": [_worker_data(one, anonymous) for one in workers.iterator(AT_ONCE)],
+        "workers": [_worker_data(worker, anonymous) for worker in workers.iterator(AT_ONCE)],
         "answer_columns": [name for name in ANSWER_COLUMNS if not anonymous or name != "response"],
         "candidates": [],
         "steps": [_column_values(step, STEP) for step in run.history.order_by("number")],
-        "events": [_event_data(one, anonymous) for one in run.events.order_by("id")],
+        "events": [_event_data(event, anonymous) for event in run.events.order_by("id")],
         "memory": pack_memory(expand_memory(run.memory)),
         "proof": run.proof,
         "result": _result_data(run),
@@ -102,7 +101,7 @@ def dump_frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
 
 
 def dump_candidates(run: Run, anonymous: bool) -> Iterator[dict[str, Any]]:
-    """With their answers, so many at a time: a large run's do not fit into memory together."""
+    """Yield the candidates with their answers, AT_ONCE at a time, because of memory."""
     rows = run.candidates.order_by("worker_id", "skill")
     ids = list(rows.values_list("pk", "worker_id"))
     numbers = {worker: number for number, worker in enumerate(dict.fromkeys(w for _, w in ids))}
@@ -111,14 +110,14 @@ def dump_candidates(run: Run, anonymous: bool) -> Iterator[dict[str, Any]]:
         part = [pk for pk, _ in ids[start : start + AT_ONCE]]
         answers = _answers_data(part, anonymous)
         for row in people.filter(pk__in=part):
-            own = answers.get(row.pk, [])
-            yield _candidate_data(row, numbers[row.worker_id], own, anonymous)
+            row_answers = answers.get(row.pk, [])
+            yield _candidate_data(row, numbers[row.worker_id], row_answers, anonymous)
 
 
 def verify_dump(document: Any) -> Verification:
-    """Every claim of such a document, made again. Raises Refused for what is none."""
+    """Recompute every claim of a dump. Raises Refused if the document is not a dump."""
     try:
-        return recompute(document)
+        return verify.verify_dump(document)
     except DumpError as error:
         raise Refused(str(error)) from error
 
@@ -128,36 +127,39 @@ def _column_values(item: Model, names: Iterable[str]) -> dict[str, Any]:
 
 
 def _json_ready(value: Any) -> Any:
-    """For JSON; an amount as text, because it is exact."""
+    """Return the value for JSON; an amount of money as text, because it is exact."""
     if hasattr(value, "isoformat"):
         return value.isoformat()
     return str(value) if isinstance(value, Decimal) else value
 
 
 def _settings_data(run: Run) -> dict[str, Any]:
-    """The options as the algorithm gets them, and whether the order of questions is not the seed's
-    alone: where answers were made elsewhere, or the question set limits how many meet a question.
-    """
+    """Return the options as the algorithm gets them, and True for ``recorded`` if the order of
+    questions does not follow from the seed alone: with answers made elsewhere, or with an exposure
+    limit."""
     recorded = run.has_recorded or run.recorded_only or run.rationed
     return {"options": run.all_options(), "recorded": recorded, "pool": run.pool.name}
 
 
 def _skill_data(skill: Skill, anonymous: bool, media: bool) -> dict[str, Any]:
-    made = {"question_set": str(skill.question_set), "k": skill.k, "deck": skill.deck_size}
-    return made if anonymous else made | question_set(skill.question_set, media)
+    data = {"question_set": str(skill.question_set), "k": skill.k, "deck": skill.deck_size}
+    return data if anonymous else data | question_set_data(skill.question_set, media)
 
 
-def question_set(item: QuestionSet, media: bool) -> dict[str, Any]:
-    """All that it is made of but its name, as in a dump that is not anonymous."""
+def question_set_data(item: QuestionSet, media: bool) -> dict[str, Any]:
+    """Return everything in the question set except its name, as in a dump that is not anonymous."""
     files = [
-        {"name": one.name, "type": one.type, "size": one.size}
-        | ({"data": b64encode(one.data).decode()} if media else {})
-        for one in (item.media.all() if media else item.media.defer("data"))
+        {"name": file.name, "type": file.type, "size": file.size}
+        | ({"data": b64encode(file.data).decode()} if media else {})
+        for file in (item.media.all() if media else item.media.defer("data"))
     ]
     return _column_values(item, QUESTION_SET) | {
-        "questions": [_column_values(one, QUESTION) for one in item.questions.order_by("number")],
+        "questions": [
+            _column_values(question, QUESTION) for question in item.questions.order_by("number")
+        ],
         "practice": [
-            _column_values(one, PRACTICE) for one in item.practice.order_by("number", "id")
+            _column_values(question, PRACTICE)
+            for question in item.practice.order_by("number", "id")
         ],
         "media": files,
     }
@@ -166,29 +168,32 @@ def question_set(item: QuestionSet, media: bool) -> dict[str, Any]:
 def _worker_data(worker: Any, anonymous: bool) -> dict[str, Any]:
     if anonymous:
         return {}
-    known = {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
-    return known | {"erased": _json_ready(worker.erased)}
+    data = {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
+    return data | {"erased": _json_ready(worker.erased)}
 
 
 def _candidate_data(
     row: Candidate, worker: int, answers: list[list[Any]], anonymous: bool
 ) -> dict[str, Any]:
-    made = _column_values(row, CANDIDATE) | {
+    data = _column_values(row, CANDIDATE) | {
         "worker": worker,
         "kind": row.skill,
         "answers": answers,
     }
     if anonymous:
-        return made
-    waiting = [[one.question.number, one.response] for one in row.recorded.all()]
-    came = _column_values(row, ("platform", "task"))
-    return made | came | {"by_hand_why": row.by_hand_why, "waiting": waiting}
+        return data
+    waiting = [[recorded.question.number, recorded.response] for recorded in row.recorded.all()]
+    origin = _column_values(row, ("platform", "task"))
+    return data | origin | {"by_hand_why": row.by_hand_why, "waiting": waiting}
 
 
 def _activity_besides_gold(run: Run) -> dict[str, list[list[Any]]]:
-    """What workers did besides answering gold, by arm: none of it counts."""
+    """Return practice answers and problem reports, by arm: none of them counts."""
     of_sets = [skill.question_set.practice.order_by("number", "id") for skill in run.skills]
-    places = {one.pk: place for place, one in enumerate(chain.from_iterable(of_sets))}
+    places = {
+        practice_question.pk: place
+        for place, practice_question in enumerate(chain.from_iterable(of_sets))
+    }
     practised = PracticeAnswer.objects.filter(candidate__run=run, practice__in=places)
     complaints = Complaint.objects.filter(assignment__candidate__run=run)
     at = ("assignment__candidate__arm", "assignment__position")
@@ -207,15 +212,17 @@ def _activity_besides_gold(run: Run) -> dict[str, list[list[Any]]]:
 
 
 def _answers_data(candidates: list[int], anonymous: bool) -> dict[int, list[list[Any]]]:
-    """By candidate, all that was handed out, in order; what has no answer yet has None."""
+    """Map each candidate to all of its assignments, in order; values are None without an answer."""
     names = [ANSWERS[name] for name in ANSWER_COLUMNS if not anonymous or name != "response"]
     rows = (
         Assignment.objects.filter(candidate__in=candidates)
         .order_by("candidate_id", "position")
         .values_list("candidate_id", *names)
     )
-    found = groupby(rows, key=lambda row: row[0])
-    return {pk: [[_json_ready(value) for value in row[1:]] for row in own] for pk, own in found}
+    groups = groupby(rows, key=lambda row: row[0])
+    return {
+        pk: [[_json_ready(value) for value in row[1:]] for row in group] for pk, group in groups
+    }
 
 
 def _event_data(event: Event, anonymous: bool) -> dict[str, Any]:
@@ -224,16 +231,16 @@ def _event_data(event: Event, anonymous: bool) -> dict[str, Any]:
 
 
 def _result_data(run: Run) -> dict[str, Any]:
-    """What the run's page says."""
-    who = selection_of_run(run)
-    said = promise_status(run, who)
+    """Return the selection and the guarantee as the run's page shows them."""
+    selection = selection_of_run(run)
+    guarantee = promise_status(run, selection)
     return {
-        "selection": sorted(who.arms.tolist()),
-        "by": who.by,
-        "epsilon": said.epsilon,
-        "promise": said.sentence,
+        "selection": sorted(selection.arms.tolist()),
+        "by": selection.by,
+        "epsilon": guarantee.epsilon,
+        "promise": guarantee.sentence,
         "among": algorithm_choices.describe_allowed_selections(run) if run.several else "",
     }
 
 
-__all__ = ["Verification", "dump_run", "describe_verification", "verify_dump"]
+__all__ = ["Verification", "describe_verification", "dump_run", "verify_dump"]

@@ -1,4 +1,4 @@
-"""A run's dump as text, of which little is held at once: the answers wait on the disk."""
+"""A run's dump as text. The answers wait on the disk, so that little is held in memory."""
 
 import json
 import tempfile
@@ -19,7 +19,7 @@ CHARACTERS = 65_536
 
 @dataclass(frozen=True)
 class DumpText:
-    """pieces: of the document, to be read once."""
+    """A dump as text. pieces: of the document, to be read once."""
 
     name: str
     digest: str
@@ -27,39 +27,39 @@ class DumpText:
 
 
 def dump_text(run: Run, anonymous: bool = False, media: bool = False) -> DumpText:
-    """What ``json.dumps`` makes of ``dump``, which see."""
+    """Return the text that ``json.dumps`` would make of ``dump_run``, with the same arguments."""
     file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed when it is read)
     with transaction.atomic():
-        held = Run.objects.locked(run.pk) or run  # of one moment: steps wait, answers do not
-        document = dump_frame(held, anonymous, media)
-        digest = _write_digest(document, dump_candidates(held, anonymous), file)
+        locked = Run.objects.locked(run.pk) or run  # one snapshot: steps wait, answers do not
+        document = dump_frame(locked, anonymous, media)
+        digest = _write_digest(document, dump_candidates(locked, anonymous), file)
     file.seek(0)
     return DumpText(run.name, digest, _json_pieces(document | {"digest": digest}, file))
 
 
 def _write_digest(document: dict[str, Any], people: Iterator[Any], file: IO[str]) -> str:
-    """As ``topk.verify.digest_of`` makes it, names in order. Candidates go to the file besides."""
-    seen = sha256()
+    """Return the digest as ``topk.verify.digest_of`` does, and write the candidates to the file."""
+    digest = sha256()
     for number, name in enumerate(sorted(document)):
-        seen.update(f"{',' if number else '{'}{canonical_json(name)}:".encode())
+        digest.update(f"{',' if number else '{'}{canonical_json(name)}:".encode())
         if name != "candidates":
-            seen.update(canonical_json(document[name]).encode())
+            digest.update(canonical_json(document[name]).encode())
             continue
-        seen.update(b"[")
-        for place, each in enumerate(people):
-            seen.update(f"{',' if place else ''}{canonical_json(each)}".encode())
-            file.write(f"{', ' if place else ''}{_to_json(each)}")
-        seen.update(b"]")
-    seen.update(b"}")
-    return seen.hexdigest()
+        digest.update(b"[")
+        for place, candidate in enumerate(people):
+            digest.update(f"{',' if place else ''}{canonical_json(candidate)}".encode())
+            file.write(f"{', ' if place else ''}{_encode_json(candidate)}")
+        digest.update(b"]")
+    digest.update(b"}")
+    return digest.hexdigest()
 
 
 def _json_pieces(document: dict[str, Any], file: IO[str]) -> Iterator[str]:
     with file:
         for number, (name, value) in enumerate(document.items()):
-            yield f"{', ' if number else '{'}{_to_json(name)}: "
+            yield f"{', ' if number else '{'}{_encode_json(name)}: "
             if name != "candidates":
-                yield _to_json(value)
+                yield _encode_json(value)
                 continue
             yield "["
             while piece := file.read(CHARACTERS):
@@ -68,5 +68,5 @@ def _json_pieces(document: dict[str, Any], file: IO[str]) -> Iterator[str]:
     yield "}"
 
 
-def _to_json(value: Any) -> str:
+def _encode_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Why a worker stands where they stand in a run, in words and with the algorithm's own numbers."""
+"""Explanation of a worker's verdict, in words and with the algorithm's own numbers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,18 +14,18 @@ from topk.verify.what_if import flips_needed, selected_numbers
 
 from .dump import dump_run
 
-# The algorithm is played again some ten times to see what would have changed it.
+# Limit of answers, because the counterfactuals replay the algorithm some ten times.
 MOST_ANSWERS = 200_000
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Sentences for a person, under what they are about.
+    """Sentences for a person, grouped by subject.
 
-    answers    what the worker gave, and when
-    how        how and when this algorithm decides at all
-    settled    what settled the verdict, or why there is none yet
-    otherwise  what would have changed it
+    answers    the worker's answers and their times
+    how        how and when this algorithm decides
+    settled    the reason for the verdict, or for its absence
+    otherwise  changes of the answers that would have changed it
     """
 
     worker: str
@@ -44,16 +44,16 @@ class Explanation:
 
 
 def explain_candidate(candidate: Candidate) -> Explanation:
-    """The candidate's run has begun: a draft has none."""
+    """Return the explanation. The run must have begun: a draft has nothing to explain."""
     run = candidate.run
     record = read_record(dump_run(run, anonymous=True))
     upto = candidate.decided_in
-    found = replay_run(record, upto)
+    replayed = replay_run(record, upto)
     return Explanation(
         worker=str(candidate.worker),
         answers=_answer_sentences(candidate),
         how=[_describe_asking(run)],
-        settled=_settled_sentences(candidate, record, found),
+        settled=_settled_sentences(candidate, record, replayed),
         otherwise=_counterfactuals(candidate, record, upto),
     )
 
@@ -73,7 +73,7 @@ def _answer_sentences(candidate: Candidate) -> list[str]:
     )
     pulls, asked = candidate.pulls, candidate.asked
     if not pulls:
-        said = [
+        sentences = [
             f"No answer of this worker counts yet; {_count_noun(asked, 'question')} handed out."
         ]
     else:
@@ -81,20 +81,20 @@ def _answer_sentences(candidate: Candidate) -> list[str]:
         late = (
             f", {sums['late']} not given in time, which counts as not right" if sums["late"] else ""
         )
-        said = [
+        sentences = [
             f"{_count_noun(pulls, 'answer')} of this worker count{'s' if pulls == 1 else ''}, "
             f"{_date_range(sums['first'], sums['last'])}: {sums['won']} right, "
             f"{wrong} wrong{late}. That is a share of {sums['won'] / pulls:.3f}."
         ]
     if sums["waiting"]:
-        said.append(
+        sentences.append(
             f"{_count_noun(sums['waiting'], 'answer')} more came in and wait to be counted."
         )
     if sums["retired"]:
-        said.append(
+        sentences.append(
             f"{_count_noun(sums['retired'], 'answer')} to retired questions count for nothing."
         )
-    return said
+    return sentences
 
 
 def _count_noun(count: int, noun: str) -> str:
@@ -102,15 +102,15 @@ def _count_noun(count: int, noun: str) -> str:
 
 
 def _date_range(first: datetime, last: datetime) -> str:
-    one, other = _format_date(first), _format_date(last)
-    return f"all of {one}" if one == other else f"from {one} to {other}"
+    start, end = _format_date(first), _format_date(last)
+    return f"all of {start}" if start == end else f"from {start} to {end}"
 
 
 def _format_date(at: datetime | None) -> str:
     return timezone.localtime(at).strftime("%Y-%m-%d %H:%M %Z") if at else "–"
 
 
-# -- how it is decided
+# -- rule of decision
 
 
 def _describe_asking(run: Run) -> str:
@@ -143,66 +143,71 @@ def _describe_asking(run: Run) -> str:
     )
 
 
-# -- what settled it
+# -- reasons of the verdict
 
 
-def _settled_sentences(candidate: Candidate, record: DumpRecord, found: ReplayedRun) -> list[str]:
-    verdict, said = Candidate.Verdicts(candidate.verdict), []
+def _settled_sentences(
+    candidate: Candidate, record: DumpRecord, replayed: ReplayedRun
+) -> list[str]:
+    verdict, sentences = Candidate.Verdicts(candidate.verdict), []
     if candidate.by_hand is not None:
         word = candidate.get_by_hand_display()
-        said.append(
+        sentences.append(
             f"By hand: {word}, because: {candidate.by_hand_why} The rest is the algorithm's."
         )
     if candidate.gone:
-        said.append(f"The worker is out of the run: {candidate.get_gone_display()}.")
+        sentences.append(f"The worker is out of the run: {candidate.get_gone_display()}.")
     if not candidate.pulls:
-        return [*said, "Not tested: no answer was counted, so neither accepted nor rejected."]
+        return [*sentences, "Not tested: no answer was counted, so neither accepted nor rejected."]
     if verdict != Candidate.Verdicts.UNDECIDED:
-        why = candidate.decided_why.rstrip(".")
+        reason = candidate.decided_why.rstrip(".")
         at = candidate.run.history.filter(number=candidate.decided_in or 0).first()
         when = f" in step {at.number}, {_format_date(at.at)}" if at else ""
-        said.append(f"{verdict.label.capitalize()}{when}{': ' if why else ''}{why}.")
+        sentences.append(f"{verdict.label.capitalize()}{when}{': ' if reason else ''}{reason}.")
     elif candidate.gone:
-        return [*said, "So nothing was decided: neither accepted nor rejected."]
-    return said + _number_sentences(candidate, record, found)
+        return [*sentences, "So nothing was decided: neither accepted nor rejected."]
+    return sentences + _number_sentences(candidate, record, replayed)
 
 
-def _number_sentences(candidate: Candidate, record: DumpRecord, found: ReplayedRun) -> list[str]:
-    """How the worker stood, by the algorithm, when that was decided; or stands now."""
-    places = np.flatnonzero(found.arms == candidate.arm)
-    if found.selector is None or not places.size:
+def _number_sentences(candidate: Candidate, record: DumpRecord, replayed: ReplayedRun) -> list[str]:
+    """Return the worker's standing by the algorithm at the time of the verdict; or now."""
+    places = np.flatnonzero(replayed.arms == candidate.arm)
+    if replayed.selector is None or not places.size:
         return ["There was nothing to choose: no more were left than are wanted."]
-    place, standing = int(places[0]), found.selector.standing()
-    chosen = np.isin(found.arms, list(selected_numbers(record, found)))
-    past = candidate.decided_in is not None
-    said = [
-        f"{'At that step' if past else 'Now'} {_describe_standing(standing, place, candidate.run)}"
+    place, standing = int(places[0]), replayed.selector.standing()
+    chosen = np.isin(replayed.arms, list(selected_numbers(record, replayed)))
+    decided = candidate.decided_in is not None
+    sentences = [
+        f"{'At that step' if decided else 'Now'} "
+        f"{_describe_standing(standing, place, candidate.run)}"
     ]
-    said += _nearest_rivals(standing, chosen, place)
+    sentences += _nearest_rivals(standing, chosen, place)
     wanted = standing.wanted
-    if found.selector.promise.fixed == "confidence":
-        gap = f"{'was' if past else 'is'} {rounded_up(standing.gap):.3f}"
-        said.append(f"The gap {gap}, and {wanted:g} is wanted.")
-    if not past:
-        said.append(_explain_open(candidate.run, bool(chosen[place]), int(standing.settled[place])))
-    return said
+    if replayed.selector.promise.fixed == "confidence":
+        gap = f"{'was' if decided else 'is'} {rounded_up(standing.gap):.3f}"
+        sentences.append(f"The gap {gap}, and {wanted:g} is wanted.")
+    if not decided:
+        sentences.append(
+            _explain_open(candidate.run, bool(chosen[place]), int(standing.settled[place]))
+        )
+    return sentences
 
 
 def _describe_standing(standing: Standing, place: int, run: Run) -> str:
     mean, lower, upper = (
         float(numbers[place]) for numbers in (standing.mean, standing.lower, standing.upper)
     )
-    known = f"the algorithm put the worker at {mean:.3f}"
+    estimate = f"the algorithm put the worker at {mean:.3f}"
     if np.isnan(mean):
-        known = "nothing was known of the worker"
+        estimate = "nothing was known of the worker"
     if lower <= 0 and upper >= 1:
-        return f"{known}, with no bounds."
+        return f"{estimate}, with no bounds."
     kind = run.selector_class.interval.split(":")[0]
-    return f"{known}, between {lower:.3f} and {upper:.3f} ({kind})."
+    return f"{estimate}, between {lower:.3f} and {upper:.3f} ({kind})."
 
 
 def _nearest_rivals(standing: Standing, chosen: np.ndarray, place: int) -> list[str]:
-    """The nearest on the other side, by their means."""
+    """Return the mean of the nearest worker on the other side."""
     means = np.nan_to_num(standing.mean, nan=0.5)
     others = means[~chosen] if chosen[place] else means[chosen]
     if not others.size:
@@ -222,7 +227,7 @@ def _explain_open(run: Run, inside: bool, settled: int) -> str:
     return f"The answers so far do not tell. By now the worker is {side}."
 
 
-# -- what would have changed it
+# -- counterfactuals
 
 
 def _counterfactuals(candidate: Candidate, record: DumpRecord, upto: int | None) -> list[str]:

@@ -1,6 +1,6 @@
-"""The selection as a document and as a table, with all that is needed to repeat the run.
+"""A run's selection as a document and as a table, with everything needed to repeat the run.
 
-What is made of it for files, and for platforms, is in the room ``exports``.
+The room ``exports`` turns both into files and into the formats of the platforms.
 """
 
 from collections import Counter
@@ -29,25 +29,29 @@ COLUMNS = [
     "lower",
     "upper",
 ]
-# What happened to each besides: answers not given in time, whether they came, her own verdict
-# with its reason, and whether the algorithm selects them or she does.
+# Further columns of a worker: answers not given in time, presence, the requester's verdict with its
+# reason, and whether the algorithm or the requester selects them.
 LIFE = ["lapsed", "presence", "by_hand", "by_hand_why", "selected_by"]
 
 
 def export_run(run: Run) -> dict[str, Any]:
-    """The selection, with all that is needed to understand and repeat it."""
-    seen = run_standings(run)
-    return run_facts(run, seen) | {
-        "workers": selected_rows(run, seen),
+    """Return the selection, with everything needed to understand and repeat it."""
+    standings = run_standings(run)
+    return run_facts(run, standings) | {
+        "workers": selected_rows(run, standings),
         "taken_out_by_hand": [
-            _selected_row(run, None, line) for line in seen.lines if _is_overruled(line)
+            _selected_row(run, None, line) for line in standings.lines if _is_overruled(line)
         ],
     }
 
 
-def run_facts(run: Run, seen: RunStandings) -> dict[str, Any]:
-    """What is true of the run as a whole: its settings, what it promises, what it took."""
-    lines, fit, promised = seen.lines, seen.fit, promise_status(run, seen.named, seen.fit)
+def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
+    """Return the facts of the run as a whole: its settings, its guarantee and its costs."""
+    lines, fit, guarantee = (
+        standings.lines,
+        standings.fit,
+        promise_status(run, standings.selection, standings.fit),
+    )
     return {
         "run": run.name,
         "pool": run.pool.name,
@@ -55,17 +59,17 @@ def run_facts(run: Run, seen: RunStandings) -> dict[str, Any]:
         "status": run.status,
         "ending": run.why_ended,
         "regraded": _format_moment(run.regraded),
-        "certified": run.certified and promised.verdict == KEPT,
-        "verdict": promised.verdict,
-        "promise": promised.sentence,
-        "named_by": seen.named.by if seen.named else "",
-        "epsilon_reached": promised.epsilon,
-        "holds": promised.holds,
-        "over": promised.over,
-        "by_hand": promised.by_hand,
+        "certified": run.certified and guarantee.verdict == KEPT,
+        "verdict": guarantee.verdict,
+        "promise": guarantee.sentence,
+        "named_by": standings.selection.by if standings.selection else "",
+        "epsilon_reached": guarantee.epsilon,
+        "holds": guarantee.holds,
+        "over": guarantee.over,
+        "by_hand": guarantee.by_hand,
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
-        "assumptions": promised.assumes,
+        "assumptions": guarantee.assumes,
         "algorithm": run.algorithm,
         "options": run.hand_set | _prior_of(run),
         "learned_from": priors.prior_numbers(run),
@@ -87,9 +91,9 @@ def run_facts(run: Run, seen: RunStandings) -> dict[str, Any]:
     }
 
 
-def selected_rows(run: Run, seen: RunStandings) -> list[dict[str, Any]]:
-    """A row for each worker selected, of ``columns``: by skill, the best first."""
-    chosen = [line for line in seen.lines if line.selected]
+def selected_rows(run: Run, standings: RunStandings) -> list[dict[str, Any]]:
+    """Return a row for each selected worker, with ``export_columns``: by skill, the best first."""
+    chosen = [line for line in standings.lines if line.selected]
     return [_selected_row(run, rank, line) for rank, line in _ranked_lines(chosen)]
 
 
@@ -98,12 +102,12 @@ def _format_moment(at: datetime | None) -> str | None:
 
 
 def _is_overruled(line: WorkerStanding) -> bool:
-    """Selected by the algorithm, and rejected by the requester."""
+    """Return True if the algorithm selects the worker and the requester rejects them."""
     return line.by_algorithm and not line.selected
 
 
 def _certified_word(document: dict[str, Any]) -> str:
-    """An average over pools is not to be taken for a promise about this one."""
+    """Return the word for the table. An average over pools is not a guarantee about this one."""
     if document["verdict"] == WEAKENED:
         return WEAKENED
     if not document["certified"]:
@@ -112,12 +116,12 @@ def _certified_word(document: dict[str, Any]) -> str:
 
 
 def _prior_of(run: Run) -> dict[str, Any]:
-    """It is needed to repeat the run."""
+    """Return the prior, which is needed to repeat the run."""
     return {"prior": run.options["prior"]} if "prior" in run.options else {}
 
 
 def _ranked_lines(chosen: list[WorkerStanding]) -> Iterator[tuple[int, WorkerStanding]]:
-    """Each line with its place in its own skill."""
+    """Return each line with its rank within its own skill."""
     places: Counter[int] = Counter()
     for line in chosen:
         places[line.number] += 1
@@ -141,7 +145,7 @@ def _quotas_of(run: Run, lines: list[WorkerStanding]) -> dict[str, Any] | None:
 
 
 def export_columns(run: Run) -> list[str]:
-    """What there is to say of each worker of this run."""
+    """Return the columns of a worker's row in this run."""
     skill, group = (["skill"] if run.several else []), (["group"] if run.quotas else [])
     expected = ["expected"] if ended_early(run) else []
     return [*COLUMNS, *group, *skill, *LIFE, *expected]
@@ -156,9 +160,9 @@ def _selected_row(run: Run, rank: int | None, line: WorkerStanding) -> dict[str,
 
 
 def export_table(run: Run) -> list[dict[str, Any]]:
-    """The same as flat rows for a spreadsheet: each worker's line ends with the run's own facts."""
+    """Return ``export_run`` as rows for a spreadsheet; each ends with the facts of the run."""
     document = export_run(run)
-    said = (
+    facts = (
         {
             "certified": _certified_word(document),
             "promise": document["promise"],
@@ -172,4 +176,4 @@ def export_table(run: Run) -> list[dict[str, Any]]:
         | {name: document[name] for name in ("run", "algorithm", "k", "epsilon", "delta", "budget")}
         | {name: document[name] for name in ("price", "currency", "seed", "answers_used")}
     )
-    return [row | said for row in document["workers"]]
+    return [row | facts for row in document["workers"]]

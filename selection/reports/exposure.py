@@ -1,15 +1,15 @@
-"""How often the gold was met: which questions are used up, and which nearly."""
+"""Exposure of the gold: questions that are used up, and those that nearly are."""
 
 from dataclasses import dataclass
 
 from selection.models import Question, QuestionSet, exposure
 
-NEAR = 0.9  # of its limit
+NEAR = 0.9  # share of its limit
 
 
 @dataclass(frozen=True)
 class QuestionExposure:
-    """workers  to how many it was given; most: to how many it may be, None: to any number"""
+    """Exposure of one question. workers: that got it; most: its limit, None for no limit"""
 
     question: Question
     workers: int
@@ -26,7 +26,7 @@ class QuestionExposure:
 
 @dataclass(frozen=True)
 class Exposure:
-    """lines  of all questions that are not retired, those met most first"""
+    """Exposure of a question set. lines: of all questions in use, the most exposed first"""
 
     most: int | None
     lines: list[QuestionExposure]
@@ -41,7 +41,7 @@ class Exposure:
 
     @property
     def met(self) -> int:
-        """Questions that anybody met."""
+        """Questions that at least one worker met."""
         return sum(line.workers > 0 for line in self.lines)
 
 

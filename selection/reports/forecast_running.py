@@ -1,4 +1,4 @@
-"""What a run that is going on will still take, in answers, money and time."""
+"""Remaining answers, money and time of a running run."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,8 +12,8 @@ from selection.runs import money
 from .durations import count_noun
 from .progress import Progress, count_given, read_progress
 
-ENOUGH = 20  # answers, to speak of a speed
-SHORTLY, LATELY = timedelta(hours=1), timedelta(days=1)  # the speed is that of the last hour or day
+ENOUGH = 20  # answers that a speed rests on at least
+SHORTLY, LATELY = timedelta(hours=1), timedelta(days=1)  # windows of the speed
 UNSEEN = "Too early to say: it is simulated within a minute or two, where a Celery worker is up."
 SPANS = [
     (timedelta(minutes=10), "ten minutes"),
@@ -31,10 +31,10 @@ SPANS = [
 
 @dataclass(frozen=True)
 class FullTestForecast:
-    """A test of everybody with as many questions as the worker asked most will have had.
+    """A test of everybody, with as many questions as the most-asked worker will have had.
 
     answers  it costs
-    epsilon  how far off the best K may then be, with the run's probability; no one promises it
+    epsilon  loss of the best K that it may have, at the run's δ; not a guarantee
     """
 
     questions: int
@@ -45,22 +45,22 @@ class FullTestForecast:
 
 @dataclass(frozen=True)
 class RunningForecast:
-    """What is still to come. Answers and money are (low, median, high): in four cases of five it
-    is between low and high. They are None where too few runs were simulated for that.
+    """The remaining cost. Answers and money are (low, median, high): four outcomes of five are
+    between low and high. They are None if too few runs were simulated for that.
 
-    why        why nothing can be said yet; empty if something can
-    answers    still to be paid, of those that are out and those that are not handed out yet
-    median     the middle one of these numbers of answers, which few runs give as well
-    cost       the same as ``answers`` in money; None where no price is known
+    why        reason for having no forecast yet; empty if there is one
+    answers    still to be paid: open assignments and those that are not handed out yet
+    median     the middle one of these numbers of answers, which a few runs are enough for
+    cost       ``answers`` in money; None without a price
     total      answers at the end, in all
-    paid, committed   answers: given so far, as in the payment list; out with the crowd
+    paid, committed   answers: given so far, as in the payment list; open assignments
     paid_cost, committed_cost   the same in money
     kept       share of the simulated runs that finish; ``finished`` of ``runs`` do
-    epsilon    what holds in the middle of those that are cut short; None if none was
-    time       how long it takes at the present speed, in words
-    hours      the same in hours, at most; None where nothing can be said
-    everybody  what testing everybody alike would cost and give; None where it is not comparable
-    at         when it was simulated; None if it was not yet
+    epsilon    median ε reached by those that are cut short; None if none was
+    time       duration at the present speed, in words
+    hours      the same in hours, at most; None if unknown
+    everybody  cost and result of testing everybody alike; None if not comparable
+    at         time of the simulation; None if there was none yet
     """
 
     why: str
@@ -83,51 +83,52 @@ class RunningForecast:
 
 
 def forecast_remaining(
-    run: Run, now: Progress | None = None, at: datetime | None = None
+    run: Run, progress: Progress | None = None, at: datetime | None = None
 ) -> RunningForecast | None:
-    """None for a run that has not begun, or has ended."""
+    """Return None for a run that has not begun, or has ended."""
     if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
         return None
-    now = now or read_progress(run)
+    progress = progress or read_progress(run)
     paid = count_given(run)
     spent = {
         "paid": paid,
-        "committed": now.out,
+        "committed": progress.out,
         "paid_cost": _cost_of(run, paid),
-        "committed_cost": _cost_of(run, now.out),
+        "committed_cost": _cost_of(run, progress.out),
     }
-    made = Outlook.objects.filter(run=run).first()
-    if made is None or made.why:
-        current = made is not None and made.step == run.steps
-        return RunningForecast(why=made.why if made and current else UNSEEN, **spent)  # type: ignore[arg-type]
-    left = remaining_band(made, now.spent - now.out)
-    low, median, high = left
-    banded = made.has_band
+    outlook = Outlook.objects.filter(run=run).first()
+    if outlook is None or outlook.why:
+        current = outlook is not None and outlook.step == run.steps
+        return RunningForecast(why=outlook.why if outlook and current else UNSEEN, **spent)  # type: ignore[arg-type]
+    band = remaining_band(outlook, progress.spent - progress.out)
+    low, median, high = band
+    banded = outlook.has_band
     hours, time = _remaining_time(run, high if banded else None, at or timezone.now())
     return RunningForecast(
         why="",
         **spent,  # type: ignore[arg-type]
-        answers=left if banded else None,
+        answers=band if banded else None,
         median=median,
-        cost=tuple(_cost_of(run, one) for one in left)
+        cost=tuple(_cost_of(run, answers) for answers in band)
         if banded and run.price is not None
         else None,  # type: ignore[arg-type]
         total=(low + paid, median + paid, high + paid) if banded else None,
-        kept=made.kept,
-        finished=round(made.kept * made.runs),
-        runs=made.runs,
-        epsilon=made.epsilon,
+        kept=outlook.kept,
+        finished=round(outlook.kept * outlook.runs),
+        runs=outlook.runs,
+        epsilon=outlook.epsilon,
         time=time,
         hours=hours,
-        everybody=_full_test_forecast(run, made),
-        at=made.at,
+        everybody=_full_test_forecast(run, outlook),
+        at=outlook.at,
     )
 
 
-def remaining_band(made: Outlook, closed: int) -> tuple[int, int, int]:
-    """Answers still to come when so many of those asked for came or lapsed: what was forecast, less
-    these."""
-    low, median, high = (max(0, total - closed) for total in (made.low, made.median, made.high))
+def remaining_band(outlook: Outlook, closed: int) -> tuple[int, int, int]:
+    """Return the answers still to come: the forecast, less the ``closed`` assignments."""
+    low, median, high = (
+        max(0, total - closed) for total in (outlook.low, outlook.median, outlook.high)
+    )
     return low, median, high
 
 
@@ -137,39 +138,41 @@ def _cost_of(run: Run, answers: int) -> float | None:
     )
 
 
-def _full_test_forecast(run: Run, made: Outlook) -> FullTestForecast | None:
-    if made.uniform is None:
+def _full_test_forecast(run: Run, outlook: Outlook) -> FullTestForecast | None:
+    if outlook.uniform is None:
         return None
-    answers = made.most * run.candidates.filter(gone="").count()
-    return FullTestForecast(made.most, answers, _cost_of(run, answers), round(made.uniform, 4))
+    answers = outlook.most * run.candidates.filter(gone="").count()
+    return FullTestForecast(
+        outlook.most, answers, _cost_of(run, answers), round(outlook.uniform, 4)
+    )
 
 
 # -- time
 
 
-def _remaining_time(run: Run, left: int | None, now: datetime) -> tuple[float | None, str]:
-    """Hours that so many answers take at most, and that in words; None: it is not known."""
+def _remaining_time(run: Run, answers: int | None, now: datetime) -> tuple[float | None, str]:
+    """Return an upper bound of the hours for so many answers, None if unknown, and a sentence."""
     if run.status == Run.Status.PAUSED:
         return None, "It is paused: nothing moves until it goes on."
     if run.recorded_only:
         return None, ""
     speed = _an_hour(run, now)
-    if speed is None or left is None:
+    if speed is None or answers is None:
         return None, "How long it takes is too early to say."
-    hours = left / speed
+    hours = answers / speed
     return round(hours, 2), describe_bound(timedelta(hours=min(hours, 10_000)))
 
 
 def describe_bound(span: timedelta) -> str:
-    """An honest bound: never less than it takes if the crowd goes on as it does."""
-    for most, words in SPANS:
+    """Return an upper bound in words: enough if the crowd keeps its speed."""
+    for most, unit in SPANS:
         if span <= most:
-            return f"Less than {words} left at the present speed."
+            return f"Less than {unit} left at the present speed."
     return "More than five weeks left at the present speed."
 
 
 def _an_hour(run: Run, now: datetime) -> float | None:
-    """Answers counted an hour, of late; None where they are too few to speak of a speed."""
+    """Return the recent number of answers counted per hour; None if too few for a speed."""
     began = max(filter(None, (run.started, run.called)))
     for window in (SHORTLY, LATELY):
         since = max(began, now - window)
@@ -184,13 +187,13 @@ def _an_hour(run: Run, now: datetime) -> float | None:
 # -- in words
 
 
-def summarise_forecast(run: Run, made: Outlook | None, closed: int) -> str:
-    """For a line of a list: "80 – 190 answers, 4.00 – 9.50 € (40 simulations)"."""
-    if made is None or made.why:
+def summarise_forecast(run: Run, outlook: Outlook | None, closed: int) -> str:
+    """Return the text for a list: "80 – 190 answers, 4.00 – 9.50 € (40 simulations)"."""
+    if outlook is None or outlook.why:
         return "too early to say"
-    low, _, high = remaining_band(made, closed)
+    low, _, high = remaining_band(outlook, closed)
     answers = count_noun(high, "answer") if low == high else f"{low:,} – {high:,} answers"
     cost = "" if run.price is None else f", {money.format_cost_range(run, low, high)}"
-    about = "" if made.has_band else "about "
-    basis = f" ({count_noun(made.runs, 'simulation')})" if made.runs else ""
+    about = "" if outlook.has_band else "about "
+    basis = f" ({count_noun(outlook.runs, 'simulation')})" if outlook.runs else ""
     return f"{about}{answers}{cost}{basis}"

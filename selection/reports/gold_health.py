@@ -1,6 +1,6 @@
-"""How the gold itself does: which questions the good workers disagree with, or all get right.
+"""Quality of the gold: questions that good workers get wrong, and questions without a wrong answer.
 
-It rests on all answers that were given, also those that wait to be counted or to be asked for.
+It rests on all given answers, including those that wait to be counted or to be asked for.
 """
 
 import math
@@ -27,17 +27,17 @@ from selection.models import (
 from .model_fit import restore_selector
 from .selection import name_tested
 
-Z = 1.959964  # of the normal law, for 95 %
-ENOUGH = 20  # answers before "nobody is ever wrong" says anything
-FEW = 3  # of the likely best, before their disagreement says anything
+Z = 1.959964  # quantile of the normal distribution, for 95 %
+ENOUGH = 20  # answers that NEVER_WRONG needs at least
+FEW = 3  # answers of the likely best that DISAGREE needs at least
 CHUNK = 500
-UNLIKELY = 0.05  # a probability below which a share right is no chance find
+UNLIKELY = 0.05  # a share of right answers less probable than this is reported
 
 SELDOM = "right less often than the other questions"
 DISAGREE = "most of the likely best answer otherwise"
 BACKWARDS = "the likely best are right less often than the rest"
 NEVER_WRONG = "nobody is ever wrong"
-COLUMNS = [
+GOLD_COLUMNS = [
     "question",
     "accepted",
     "asked",
@@ -63,7 +63,7 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class RightShare:
-    """So many right of so many answers."""
+    """A number of right answers, of a number of answers."""
 
     right: int
     answers: int
@@ -80,15 +80,15 @@ class RightShare:
         return lower, upper
 
     @property
-    def in_words(self) -> str:
-        """As "0 of 3 right; 95 % interval 0–71 %"."""
+    def label(self) -> str:
+        """The share in words: "0 of 3 right; 95 % interval 0–71 %"."""
         if not self.answers:
             return "no answers"
         low, high = (round(100 * bound) for bound in self.exact())
         return f"{self.right} of {self.answers} right; 95 % interval {low}–{high} %"
 
     def wilson(self) -> tuple[float, float]:
-        """Wilson's interval of 95 % for the probability behind it. J. Am. Stat. Assoc. 22 (1927)"""
+        """Return Wilson's interval of 95 % for its probability. J. Am. Stat. Assoc. 22 (1927)"""
         n, p = self.answers, self.right / self.answers
         middle = p + Z * Z / (2 * n)
         half = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
@@ -107,30 +107,30 @@ class ShareDifference:
     upper: float
 
     @classmethod
-    def of(cls, best: RightShare, rest: RightShare) -> "ShareDifference | None":
+    def compare(cls, best: RightShare, rest: RightShare) -> "ShareDifference | None":
         if not best.answers or not rest.answers:
             return None
-        one, other = best.right / best.answers, rest.right / rest.answers
+        best_share, rest_share = best.right / best.answers, rest.right / rest.answers
         (low, high), (other_low, other_high) = best.wilson(), rest.wilson()
-        value = one - other
+        value = best_share - rest_share
         return cls(
             value,
-            value - math.hypot(one - low, other_high - other),
-            value + math.hypot(high - one, other - other_low),
+            value - math.hypot(best_share - low, other_high - rest_share),
+            value + math.hypot(high - best_share, rest_share - other_low),
         )
 
 
 @dataclass(frozen=True)
 class GoldLine:
-    """How one question does. Answers that came too late are not among those counted.
+    """Statistics of one question. Answers that came too late are not counted.
 
     asked       times it was handed out; answers made elsewhere may be more
-    every       of all who answered; best: of those who are selected by now; rest: of the others
-    difference  how much oftener the best are right; None while one group has not answered
-    flags       what is suspicious about it, in words
+    every       share right of all; best: of the currently selected workers; rest: of the others
+    difference  of best less rest; None if one group has not answered
+    flags       suspicions, in words
     other       the commonest answer that is not accepted; given: how many of the best give it,
                 given_by_all: how many in all
-    chance      the probability of so few right answers if the question were as the others
+    chance      the probability of so few right answers if the question were like the others
     """
 
     question: Question
@@ -147,30 +147,32 @@ class GoldLine:
 
     @property
     def suggested(self) -> bool:
-        """Whether the other answer is so common that accepting it is suggested: among all who gave
-        it or an accepted one, or among the likely best of these."""
+        """True if the other answer is common enough to suggest accepting it: among all that gave it
+        or an accepted one, or among the likely best of these."""
         return _outnumbers(self.given_by_all, self.every.right) or _outnumbers(
             self.given, self.best.right
         )
 
     @property
     def possible(self) -> bool:
-        """Whether the other answer could be right: with choices, whether it is one of them."""
+        """True if the other answer could be right: with choices, if it is one of them."""
         return bool(self.other) and self.question.allows(self.other)
 
     @property
     def acceptable(self) -> bool:
-        """Whether it could be accepted too, so that somebody could still be wrong."""
+        """True if it could be accepted as well and a wrong answer would still be possible."""
         question = self.question
         if question.kind in {"multiple", "order"}:
-            return False  # what is accepted there is one answer
+            return False  # accepted has the parts of a single answer there
         wider = [*question.accepted, self.other]
-        rest = [one for one in question.choices if not is_match(wider, one, question.grading)]
+        rest = [
+            choice for choice in question.choices if not is_match(wider, choice, question.grading)
+        ]
         return self.possible and (not question.choices or bool(rest))
 
     @property
     def matters(self) -> tuple[bool, bool, float, int, int]:
-        """To sort by: what is suspicious first, and among these what chance explains least."""
+        """Sort key: suspicious questions first, and among these the least likely by chance."""
         quiet = not set(self.flags) - {NEVER_WRONG}
         wrong = self.best.answers - self.best.right
         number = self.question.number
@@ -178,41 +180,41 @@ class GoldLine:
 
 
 def gold_health(question_set: QuestionSet, run: Run | None = None) -> list[GoldLine]:
-    """A line for each question that was asked, what matters most first.
+    """Return a line for each question that was asked, the most suspicious first.
 
-    run  only what was asked in this one
+    run  only the assignments of this run
     """
     begun = Run.objects.exclude(status=Run.Status.DRAFT)
-    own = Q(question_set=question_set) | Q(further__question_set=question_set)
-    runs = [run] if run else list(begun.filter(own).distinct())
-    best = [pk for one in runs for pk in _likely_best(one)]
+    of_set = Q(question_set=question_set) | Q(further__question_set=question_set)
+    runs = [run] if run else list(begun.filter(of_set).distinct())
+    best = [pk for begun_run in runs for pk in _likely_best(begun_run)]
     questions = {question.pk: question for question in question_set.questions.all()}
     dealt = Assignment.objects.filter(candidate__run__in=runs).order_by()
     asked = dict(dealt.values_list("question").annotate(count=Count("pk")))
-    # Without a response are those that lapsed and those of questions that were retired.
-    given = Answer.objects.filter(assignment__candidate__run__in=runs).exclude(response="")
+    # Lapsed answers, and those of questions retired while open, have no response.
+    answers = Answer.objects.filter(assignment__candidate__run__in=runs).exclude(response="")
     waiting = RecordedAnswer.objects.filter(candidate__run__in=runs)
-    every = _tally(questions, [given], [waiting])
+    all_tallies = _tally(questions, [answers], [waiting])
     parts = [best[start : start + CHUNK] for start in range(0, len(best), CHUNK)]
     of_best = _tally(
         questions,
-        [given.filter(assignment__candidate__in=part) for part in parts],
+        [answers.filter(assignment__candidate__in=part) for part in parts],
         [waiting.filter(candidate__in=part) for part in parts],
     )
     total = RightShare(
-        sum(tally.share.right for tally in every.values()),
-        sum(tally.share.answers for tally in every.values()),
+        sum(tally.share.right for tally in all_tallies.values()),
+        sum(tally.share.answers for tally in all_tallies.values()),
     )
     lines = [
-        _question_line(question, asked.get(pk, 0), every[pk], of_best[pk], total)
+        _question_line(question, asked.get(pk, 0), all_tallies[pk], of_best[pk], total)
         for pk, question in questions.items()
-        if pk in asked or every[pk].share.answers
+        if pk in asked or all_tallies[pk].share.answers
     ]
     return sorted(lines, key=lambda line: line.matters)
 
 
 def _likely_best(run: Run) -> list[int]:
-    """The candidates who are selected by now."""
+    """Return the candidates that are currently selected."""
     rows = list(run.candidates.order_by("arm"))
     if not rows:
         return []
@@ -223,7 +225,7 @@ def _likely_best(run: Run) -> list[int]:
 
 @dataclass
 class _Tally:
-    """The answers to one question: how many are right, and how often each other one was given."""
+    """The answers to one question: the share right, and the count of each wrong one."""
 
     share: RightShare
     wrong: dict[str, int]
@@ -239,18 +241,18 @@ class _Tally:
 
 def _tally(
     questions: dict[int, Question],
-    given: Iterable[QuerySet[Answer]],
-    waiting: Iterable[QuerySet[RecordedAnswer]],
+    answer_parts: Iterable[QuerySet[Answer]],
+    recorded_parts: Iterable[QuerySet[RecordedAnswer]],
 ) -> dict[int, _Tally]:
     """Return a tally of each question, by its id, of all the parts together."""
     tallies = {pk: _Tally(RightShare(0, 0), defaultdict(int), {}) for pk in questions}
-    for part in given:
+    for part in answer_parts:
         rows = part.order_by().values_list("assignment__question", "response")
         counts = rows.annotate(won=Count("pk", filter=Q(right=True)), n=Count("pk"))
         for pk, response, won, n in counts:
             if pk in tallies:
                 tallies[pk].add(response, won, n)
-    for recorded in waiting:
+    for recorded in recorded_parts:
         pairs = recorded.order_by().values_list("question", "response").annotate(n=Count("pk"))
         for pk, response, n in pairs:
             if pk in tallies:
@@ -259,55 +261,59 @@ def _tally(
 
 
 def _question_line(
-    question: Question, asked: int, every: _Tally, best: _Tally, total: RightShare
+    question: Question, asked: int, overall: _Tally, best: _Tally, total: RightShare
 ) -> GoldLine:
-    right, n = every.share.right, every.share.answers
+    right, n = overall.share.right, overall.share.answers
     rest = RightShare(right - best.share.right, n - best.share.answers)
-    # With one right and one wrong answer more, so that it is never 0 or 1.
+    # One right and one wrong answer are added, so that it is never 0 or 1.
     elsewhere = (total.right - right + 1) / (total.answers - n + 2)
     chance = float(bdtr(right, n, elsewhere)) if n else 1.0
-    difference = ShareDifference.of(best.share, rest)
-    commonest = max(every.wrong, key=lambda key: (every.wrong[key], key), default="")
+    difference = ShareDifference.compare(best.share, rest)
+    commonest = max(overall.wrong, key=lambda key: (overall.wrong[key], key), default="")
     return GoldLine(
         question,
         asked,
-        every.share,
+        overall.share,
         best.share,
         rest,
         difference,
-        _suspicions(every.share, best.share, difference, chance),
-        every.written.get(commonest, ""),
+        _suspicions(overall.share, best.share, difference, chance),
+        overall.written.get(commonest, ""),
         best.wrong.get(commonest, 0),
-        every.wrong.get(commonest, 0),
+        overall.wrong.get(commonest, 0),
         chance,
     )
 
 
 def _outnumbers(other: int, accepted: int) -> bool:
-    """Return whether the share of the other answer is above one half, with its whole interval."""
+    """Return True if the share of the other answer is above one half, with its whole interval."""
     return other > 0 and RightShare(other, other + accepted).exact()[0] > 0.5
 
 
 def _suspicions(
-    every: RightShare, best: RightShare, difference: ShareDifference | None, chance: float = 1.0
+    overall: RightShare, best: RightShare, difference: ShareDifference | None, chance: float = 1.0
 ) -> tuple[str, ...]:
     flags = []
-    if chance < UNLIKELY and 2 * every.right < every.answers:
+    if chance < UNLIKELY and 2 * overall.right < overall.answers:
         flags.append(SELDOM)
     if best.answers >= FEW and 2 * best.right < best.answers:
         flags.append(DISAGREE)
     if difference is not None and difference.upper < 0:
         flags.append(BACKWARDS)
-    if every.answers >= ENOUGH and every.right == every.answers:
+    if overall.answers >= ENOUGH and overall.right == overall.answers:
         flags.append(NEVER_WRONG)
     return tuple(flags)
 
 
 def gold_rows(lines: Sequence[GoldLine]) -> Iterable[list[Any]]:
-    """For a file, in the order of COLUMNS."""
+    """Return the lines for a file, in the order of GOLD_COLUMNS."""
     for line in lines:
-        question, apart = line.question, line.difference
-        bounds = (apart.value, apart.lower, apart.upper) if apart else (None, None, None)
+        question, difference = line.question, line.difference
+        bounds = (
+            (difference.value, difference.lower, difference.upper)
+            if difference
+            else (None, None, None)
+        )
         yield [
             question.key,
             " | ".join(question.accepted),

@@ -1,4 +1,4 @@
-"""What a run promises, and what holds by now, in words and as a number."""
+"""A run's guarantee and its present state, in words and as a number."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,8 +7,14 @@ from dataclasses import dataclass, replace
 from django.utils import timezone
 
 from selection.models import Run
-from selection.runs import algorithm_choices, eligibility, priors, roster_opening, validation
-from selection.runs import manual_verdicts as by_hand
+from selection.runs import (
+    algorithm_choices,
+    eligibility,
+    manual_verdicts,
+    priors,
+    roster_opening,
+    validation,
+)
 from topk import ASSUMPTIONS, Goal, Promise, build_selector, rounded_up
 from topk.promise import GUARANTEE_LOST
 from topk.roster import restrict_quotas
@@ -33,18 +39,20 @@ EVERY_POOL, ON_AVERAGE = "for every pool", "on average over pools like this one"
 
 @dataclass(frozen=True)
 class GuaranteeStatus:
-    """What a run promises, and how that stands.
+    """A run's guarantee and its present state.
 
-    sentence  in full while it may still be kept and where it was, else what can be said instead
-    so_far    while the run goes on: which ε it would promise if it ended now; empty if none ever
-    meaning   the sentence for that ε; empty where there is none yet
-    epsilon   of the promise that holds by now, or held at the end; None where there is none
-    holds     where that is: for every pool, or on average over pools
-    assumes   what all of it rests on
-    over      whom it is about, where that is not the whole pool; empty otherwise
-    by_hand   what verdicts by hand do to it; empty without any
-    verdict   at the end: kept, weakened (the sentence says by what), early (it holds for another ε
-              than was wanted) or none; empty while the run goes on
+    sentence  in full while it may still be kept and if it was kept, else the sentence that replaces
+              it
+    so_far    while the run goes on: the ε it would guarantee if it ended now; empty if it has no
+              such bound
+    meaning   the sentence for that ε; empty if there is none yet
+    epsilon   of the guarantee that holds now, or held at the end; None if there is none
+    holds     for every pool, or on average over pools
+    assumes   the assumptions of all this
+    over      the workers it is about, if they are not the whole pool; else empty
+    by_hand   the effect of verdicts by hand on it; empty without any
+    verdict   at the end: kept, weakened (the sentence gives the reasons), early (it holds for
+              another ε than the run was started with) or none; empty while the run goes on
     """
 
     sentence: str
@@ -59,14 +67,14 @@ class GuaranteeStatus:
 
 
 def promise_status(
-    run: Run, who: SelectedArms | None = None, doubts: ModelFit | None = None
+    run: Run, selected: SelectedArms | None = None, doubts: ModelFit | None = None
 ) -> GuaranteeStatus:
     """Return the one verdict on a run's guarantee, which every surface shows.
 
-    who     whom the run names, and
-    doubts  what its algorithm doubts, where these are known already: they are worked out else
+    selected  the selected arms, and
+    doubts    the model fit, if already computed
     """
-    status = _status(run, who)
+    status = _compute_status(run, selected)
     if run.status != Run.Status.ENDED:
         return status
     if status.epsilon is None:
@@ -78,7 +86,7 @@ def promise_status(
     return replace(status, sentence=sentence, verdict=WEAKENED)
 
 
-def _status(run: Run, who: SelectedArms | None) -> GuaranteeStatus:
+def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
     draft = run.status == Run.Status.DRAFT
     counts = Counter(run.candidates.filter(skill=0).values_list("gone", flat=True))
     n = validation.expected_workers(run, eligibility.count_eligible(run)) if draft else counts[""]
@@ -88,9 +96,9 @@ def _status(run: Run, who: SelectedArms | None) -> GuaranteeStatus:
     if run.status == Run.Status.ENDED and not run.candidates.filter(pulls__gt=0).exists():
         return GuaranteeStatus(NOBODY_TESTED, over=over)
     if n <= max(skill.k for skill in run.skills) or n < _places_needed(run):
-        return GuaranteeStatus(_too_few(run, n), over=over)
-    if run.enrolling and not draft and (why := roster_opening.too_few(run)):
-        return GuaranteeStatus(why, over=over)
+        return GuaranteeStatus(_too_few_sentence(run, n), over=over)
+    if run.enrolling and not draft and (reason := roster_opening.too_few(run)):
+        return GuaranteeStatus(reason, over=over)
     promise = _run_guarantee(run, n)
     assumes = promise.assumes + priors.prior_assumption(run)
     if draft:
@@ -99,24 +107,26 @@ def _status(run: Run, who: SelectedArms | None) -> GuaranteeStatus:
         )
     if run.guarantee_lost:
         return GuaranteeStatus(
-            _lost(run, who), assumes=assumes, over=over, by_hand=_manual_clause(run)
+            _explain_lost(run, selected), assumes=assumes, over=over, by_hand=_manual_clause(run)
         )
     if ended_early(run):
-        who = who or selection_of_run(run)
-        promise = who.promise or promise
-        epsilon, sentence = who.rounded_epsilon, _early_sentence(run, promise, n, who)
+        selected = selected or selection_of_run(run)
+        promise = selected.promise or promise
+        epsilon, sentence = selected.rounded_epsilon, _early_sentence(run, promise, n, selected)
     else:
         epsilon, sentence = (
             _stated_epsilon(run, promise),
             algorithm_choices.guarantee_sentence(run, promise, n),
         )
     ended = run.status == Run.Status.ENDED
-    known = epsilon is not None and not ended
+    provisional = epsilon is not None and not ended
     return GuaranteeStatus(
         by_hand=_manual_clause(run),
-        sentence=sentence + _empty_places(run, who) + _regraded_clause(run),
+        sentence=sentence + _empty_places(run, selected) + _regraded_clause(run),
         so_far="" if ended else _sentence_with_epsilon(promise, epsilon),
-        meaning=algorithm_choices.guarantee_sentence(run, promise, n, epsilon) if known else "",
+        meaning=algorithm_choices.guarantee_sentence(run, promise, n, epsilon)
+        if provisional
+        else "",
         epsilon=epsilon,
         holds="" if epsilon is None else ON_AVERAGE if promise.average else EVERY_POOL,
         assumes=assumes + (STAYING if counts.total() > n else ""),
@@ -125,28 +135,28 @@ def _status(run: Run, who: SelectedArms | None) -> GuaranteeStatus:
 
 
 def _run_guarantee(run: Run, n: int) -> Promise:
-    """What the algorithm promises over so many workers: those who are left, once it has begun."""
+    """Return the algorithm's guarantee over ``n`` workers, the remaining ones in a begun run."""
     options = run.all_options()
     if "quotas" in options and n != len(options["quotas"]["groups"]):
-        here = run.candidates.filter(gone="", skill=0).order_by("arm")
-        arms = list(here.values_list("arm", flat=True))
+        candidates = run.candidates.filter(gone="", skill=0).order_by("arm")
+        arms = list(candidates.values_list("arm", flat=True))
         options["quotas"] = restrict_quotas(options["quotas"], arms, run.k)
     return build_selector(run.algorithm, run.problem(n), **options).promise
 
 
 def _roster_clause(run: Run, counts: Counter[str]) -> str:
-    """Whom the promise is about, where some are gone or may still come."""
-    said = [
-        f"{counts[why]} {words if counts[why] > 1 else words.replace('were', 'was')}"
-        for why, words in GONE.items()
-        if counts[why]
+    """Return the sentences that limit the guarantee to the workers on the roster."""
+    losses = [
+        f"{counts[reason]} {verb if counts[reason] > 1 else verb.replace('were', 'was')}"
+        for reason, verb in GONE.items()
+        if counts[reason]
     ]
     parts = []
-    if said:
+    if losses:
         total = counts.total()
         parts.append(
-            f"Of the {total} workers {' and '.join(said)}: not tested to the end, they are neither "
-            f"accepted nor rejected. All that is said here is about the other {counts['']}."
+            f"Of the {total} workers {' and '.join(losses)}: not tested to the end, they are "
+            f"neither accepted nor rejected. All that is said here is about the other {counts['']}."
         )
     if run.enrolling:
         parts.append(
@@ -157,22 +167,24 @@ def _roster_clause(run: Run, counts: Counter[str]) -> str:
 
 
 def _manual_clause(run: Run) -> str:
-    """That the promise is not about what the requester put in or took out herself."""
-    given = Counter(run.candidates.exclude(by_hand=None).values_list("by_hand", flat=True))
-    words = [f"{given[v]} {word} by hand" for v, word in by_hand.WORDS.items() if given[v]]
-    if not words:
+    """Return the sentence that excludes verdicts by hand from the guarantee; empty without any."""
+    counts = Counter(run.candidates.exclude(by_hand=None).values_list("by_hand", flat=True))
+    clauses = [
+        f"{counts[v]} {word} by hand" for v, word in manual_verdicts.WORDS.items() if counts[v]
+    ]
+    if not clauses:
         return ""
     return (
-        f"{' and '.join(words).capitalize()}. The promise is about the {run.total} that the "
+        f"{' and '.join(clauses).capitalize()}. The promise is about the {run.total} that the "
         "algorithm selects itself, and says nothing of whom a verdict by hand puts in or takes out."
     )
 
 
-def _empty_places(run: Run, who: SelectedArms | None) -> str:
-    """Say at a run's end that some of those whom its algorithm names are not tested."""
+def _empty_places(run: Run, selected: SelectedArms | None) -> str:
+    """Return a sentence on untested workers in the selection at the run's end; else ""."""
     if run.status != Run.Status.ENDED:
         return ""
-    empty = (who or selection_of_run(run)).untested
+    empty = (selected or selection_of_run(run)).untested
     if not empty:
         return ""
     return (
@@ -182,11 +194,11 @@ def _empty_places(run: Run, who: SelectedArms | None) -> str:
 
 
 def _places_needed(run: Run) -> int:
-    """How many workers a selection needs at least, whoever they are."""
+    """Return the least number of workers that fill a selection."""
     return run.total if run.several and run.one_kind_each else 1
 
 
-def _too_few(run: Run, n: int) -> str:
+def _too_few_sentence(run: Run, n: int) -> str:
     if run.enrolling:
         more = max(_places_needed(run) - 1, *(skill.k for skill in run.skills))
         return f"More than {more} workers must join before there is anything to choose."
@@ -205,64 +217,64 @@ def _too_few(run: Run, n: int) -> str:
     return f"Only {n} workers are left; more than {run.k} are needed for a promise."
 
 
-def _lost(run: Run, who: SelectedArms | None) -> str:
+def _explain_lost(run: Run, selected: SelectedArms | None) -> str:
     if run.status != Run.Status.ENDED:
         return GUARANTEE_LOST
     if ended_early(run):
-        return f"{GUARANTEE_LOST} {_naming_clause(run, who or selection_of_run(run))}"
+        return f"{GUARANTEE_LOST} {_naming_clause(run, selected or selection_of_run(run))}"
     return f"{GUARANTEE_LOST} Selected are those whom its rule names."
 
 
-def _early_sentence(run: Run, promise: Promise, n: int, who: SelectedArms) -> str:
-    """What a run that ended before its time can say for itself, and whom it names by what."""
+def _early_sentence(run: Run, promise: Promise, n: int, selected: SelectedArms) -> str:
+    """Return the sentences of a run that ended early: its guarantee and its selection rule."""
     if run.fixed_budget:
-        if who.rounded_epsilon is None:
-            words = "whom all answers favour, as it ended before its plan was carried out"
-            return f"The {run.total} workers {words}; no promise."
+        if selected.rounded_epsilon is None:
+            clause = "whom all answers favour, as it ended before its plan was carried out"
+            return f"The {run.total} workers {clause}; no promise."
         short = "It ended before its plan was carried out"
     else:
-        short = _shortfall_sentence(run, promise, who)
+        short = _shortfall_sentence(run, promise, selected)
     holds = (
         ""
-        if who.rounded_epsilon is None
-        else f" {algorithm_choices.guarantee_sentence(run, promise, n, who.rounded_epsilon)}"
+        if selected.rounded_epsilon is None
+        else f" {algorithm_choices.guarantee_sentence(run, promise, n, selected.rounded_epsilon)}"
     )
-    return f"{short}.{holds} {_naming_clause(run, who)}"
+    return f"{short}.{holds} {_naming_clause(run, selected)}"
 
 
-def _shortfall_sentence(run: Run, promise: Promise, who: SelectedArms) -> str:
-    """What was not reached; and where nothing was, why."""
+def _shortfall_sentence(run: Run, promise: Promise, selected: SelectedArms) -> str:
+    """Return the guarantee that was not reached; the reason, if nothing was."""
     exact = run.selector_class.promise.goal is Goal.EXACT
     short = f"ε = {run.epsilon:g} was not reached" if promise.average else "Not certified"
-    if who.rounded_epsilon is None:
+    if selected.rounded_epsilon is None:
         return f"{short}: there were too few answers to promise anything about these workers"
     if promise.average:
         return short
     return f"{short} as the best {run.total}" if exact else f"{short} for ε = {run.epsilon:g}"
 
 
-def _naming_clause(run: Run, who: SelectedArms) -> str:
-    if who.by != BY_PROOF:
+def _naming_clause(run: Run, selected: SelectedArms) -> str:
+    if selected.by != BY_PROOF:
         return "Selected are those whom all answers favour."
     step = run.proof["step"]
     return (
         f"Selected are those for whom this was proved, in step {step}. All answers, with those "
-        f"since then, favour {_favoured_clause(run, who)}; what is proved of these is weaker."
+        f"since then, favour {_favoured_clause(run, selected)}; what is proved of these is weaker."
     )
 
 
-def _favoured_clause(run: Run, who: SelectedArms) -> str:
-    """Whom all answers favour, and instead of whom, by the workers' ids."""
-    kept, favoured = (
-        set(who.arms.tolist()),
-        set((who.favoured if who.favoured is not None else who.arms).tolist()),
+def _favoured_clause(run: Run, selected: SelectedArms) -> str:
+    """Return the ids of the workers that all answers favour, and of those they would replace."""
+    proved, favoured = (
+        set(selected.arms.tolist()),
+        set((selected.favoured if selected.favoured is not None else selected.arms).tolist()),
     )
-    come, go = sorted(favoured - kept), sorted(kept - favoured)
-    if len(come) > MOST_NAMED:
-        return f"{len(come)} others"
-    keys = dict(run.candidates.filter(arm__in=[*come, *go]).values_list("arm", "worker__key"))
-    words = [", ".join(f"“{keys[arm]}”" for arm in arms) for arms in (come, go)]
-    return " instead of ".join(words)
+    added, dropped = sorted(favoured - proved), sorted(proved - favoured)
+    if len(added) > MOST_NAMED:
+        return f"{len(added)} others"
+    keys = dict(run.candidates.filter(arm__in=[*added, *dropped]).values_list("arm", "worker__key"))
+    lists = [", ".join(f"“{keys[arm]}”" for arm in arms) for arms in (added, dropped)]
+    return " instead of ".join(lists)
 
 
 def _regraded_clause(run: Run) -> str:
@@ -275,26 +287,26 @@ def _regraded_clause(run: Run) -> str:
 def _sentence_with_epsilon(promise: Promise, epsilon: float | None) -> str:
     if not _has_running_bound(promise):
         return ""
-    words = "Reached so far, on average" if promise.average else "Certified so far"
+    label = "Reached so far, on average" if promise.average else "Certified so far"
     reached = "nothing yet, there are too few answers" if epsilon is None else f"ε = {epsilon:g}"
-    return f"{words}: {reached}."
+    return f"{label}: {reached}."
 
 
 def _stated_epsilon(run: Run, promise: Promise) -> float | None:
-    """While it goes on, and where it went to its end."""
+    """Return the ε to state while the run goes on, and for a run that reached its own end."""
     if run.certified:
         return 0.0 if promise.goal is Goal.EXACT else run.epsilon
     return _gap_to_show(run) if _has_running_bound(promise) else None
 
 
 def _has_running_bound(promise: Promise) -> bool:
-    """Whether its gap bounds anything before it has stopped by itself."""
+    """Return True if the gap bounds a loss before the algorithm has stopped by itself."""
     goal = promise.early if promise.goal is Goal.EXACT else promise.goal
     return promise.fixed == "confidence" and goal is not Goal.NONE
 
 
 def _gap_to_show(run: Run) -> float | None:
-    """The gap as it is shown, the least that was ever proved; None while it says nothing."""
+    """Return the least ε proved so far, rounded up for display; None while it is 1."""
     if run.proof:
         return rounded_up(run.proof["epsilon"])
     last = run.history.order_by("-number").first()
@@ -303,7 +315,7 @@ def _gap_to_show(run: Run) -> float | None:
 
 @dataclass(frozen=True)
 class CurrentGuarantee:
-    """The least ε that was proved so far, when, and for how many who are not selected by now."""
+    """The least ε proved so far, its step, and how many of its workers are now unselected."""
 
     epsilon: float
     step: int
@@ -311,9 +323,9 @@ class CurrentGuarantee:
 
 
 def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> CurrentGuarantee | None:
-    """None before anything is proved, and once the run has ended: then its promise says it all.
+    """Return None before anything is proved, and after the end, which has its own sentence.
 
-    lines  of all workers, with whom it would select by now
+    lines  of all workers, with the present selection
     """
     if not run.proof or run.status == Run.Status.ENDED or run.guarantee_lost:
         return None
@@ -323,7 +335,7 @@ def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> CurrentGuara
 
 
 def interval_meaning(run: Run) -> str:
-    """What a worker's lower and upper are, in words."""
+    """Return the meaning of a worker's lower and upper bound, in words."""
     if run.fixed_budget:
         return "bounds that the algorithm works with, if it has any: nothing is promised of them"
     return run.selector_class.interval

@@ -1,4 +1,4 @@
-"""What the algorithm itself makes of its answers: doubts, and the population it fitted."""
+"""The algorithm's view of its own answers: doubts, and the population it fitted."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from topk.dependence import same_questions
 
 TALLIES = ("asked", "pulls", "void", "skill", "gone", "rewards", "verdict")
 AT_ONCE = 5000  # rows
-GROWN, KEPT = 1.1, 256  # by so much more answers it is looked at again; for so many runs kept
+GROWN, KEPT = 1.1, 256  # growth of the answers before a new test; runs whose result is cached
 
 SAME_QUESTIONS = (
     "Workers are right and wrong on the same questions, more than chance has it (one look says so "
@@ -29,45 +29,48 @@ SAME_QUESTIONS = (
 
 @dataclass(frozen=True)
 class ModelFit:
-    """warnings    sentences on what makes the promise doubtful for this pool; mostly none
-    population  as it was fitted; None for algorithms that fit none, and before any answer
+    """Fit of the algorithm's model to the answers.
+
+    warnings    sentences on doubts about the guarantee for this pool; mostly none
+    population  as fitted; None for algorithms that fit none, and before any answer
     """
 
     warnings: tuple[str, ...] = ()
     population: PopulationSummary | None = None
 
     @classmethod
-    def of(cls, run: Run, selector: Selector) -> "ModelFit":
+    def assess(cls, run: Run, selector: Selector) -> "ModelFit":
         doubts = (SAME_QUESTIONS,) if is_dependent(run, selector) else ()
         return cls((*selector.warnings(), *_order_warnings(run), *doubts), selector.fitted())
 
     def numbers(self) -> dict[str, Any] | None:
-        """The population for a file."""
-        found = self.population
-        if found is None:
+        """Return the population for a file."""
+        fitted = self.population
+        if fitted is None:
             return None
         names = ("mean", "spread", "border", "p_value")
-        return {name: round(getattr(found, name), 4) for name in names}
+        return {name: round(getattr(fitted, name), 4) for name in names}
 
 
 def model_fit(run: Run) -> ModelFit:
-    """Without the bounds of each worker, which may take longer than all the rest."""
+    """Return the fit without the bounds of each worker, which may take longer than all the rest."""
     rows = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
     _, selector = restore_selector(run, rows)
-    return ModelFit.of(run, selector) if selector else ModelFit()
+    return ModelFit.assess(run, selector) if selector else ModelFit()
 
 
 def _order_warnings(run: Run) -> tuple[str, ...]:
-    """Accuracy on this question set rests on random order, which recorded answers may not have.
+    """Return a warning if recorded answers may not be in random order.
 
-    Where everybody answered everything there is nothing to choose.
+    The accuracy on this question set assumes random order. If everybody answered everything there
+    is nothing to choose.
     """
     if not run.has_recorded or run.options.get("accuracy") != THIS_SET:
         return ()
     waiting = RecordedAnswer.objects.filter(candidate__run=run).order_by()
-    left = dict(waiting.values_list("candidate").annotate(count=Count("pk")))
+    unused = dict(waiting.values_list("candidate").annotate(count=Count("pk")))
     asked = run.candidates.filter(gone="").order_by().values_list("pk", "asked")
-    if all(count + left.get(key, 0) >= run.deck_size for key, count in asked):
+    if all(count + unused.get(key, 0) >= run.deck_size for key, count in asked):
         return ()
     return (order_doubt(run.deck_size),)
 
@@ -81,25 +84,31 @@ def order_doubt(questions: int) -> str:
 
 
 def is_dependent(run: Run, selector: Selector) -> bool:
-    """Whether the answers counted show workers to be so, where the promise rests on that.
+    """Return True if workers' answers depend on each other and the guarantee excludes it.
 
-    Looked at anew when there are a tenth more of them, and at the end: it reads them all.
+    Recomputed after a tenth more answers, and at the end: it reads all answers.
     """
     answers = int(selector.state.pulls.sum())
     if not answers or selector.options.get("accuracy") == THIS_SET:
         return False
-    going = run.status == Run.Status.RUNNING
-    exactly = (answers, float(selector.state.rewards.sum()), run.ended)
-    return _is_dependent_cached(run.pk, run.created, int(log(answers, GROWN)) if going else exactly)
+    running = run.status == Run.Status.RUNNING
+    final_key = (answers, float(selector.state.rewards.sum()), run.ended)
+    return _is_dependent_cached(
+        run.pk, run.created, int(log(answers, GROWN)) if running else final_key
+    )
 
 
 @lru_cache(KEPT)
-def _is_dependent_cached(run_id: int, created: datetime, far: Hashable) -> bool:
-    """created, far  which run of this id, and how far it is: they tell what is kept from another"""
+def _is_dependent_cached(run_id: int, created: datetime, progress: Hashable) -> bool:
+    """Return the result of the test, cached.
+
+    created, progress  identify the run behind this id, and its state: they are part of the cache
+                       key
+    """
     counted = Answer.objects.filter(run=run_id, applied_in__isnull=False, void=False)
     columns = ("assignment__candidate__arm", "assignment__question", "right")
-    # An answer that never came says nothing about its question. No object is kept of any: there
-    # may be a million.
+    # An answer that never came says nothing about its question. Rows are streamed: there may be a
+    # million.
     rows = counted.filter(expired=False).values_list(*columns).iterator(AT_ONCE)
     table = np.fromiter(rows, np.dtype((np.int64, 3)))
     if not table.size:
@@ -109,7 +118,7 @@ def _is_dependent_cached(run_id: int, created: datetime, far: Hashable) -> bool:
 
 
 def restore_selector(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None]:
-    """Who is chosen from, and the algorithm as it stands; none with too few to choose from.
+    """Return the roster and the algorithm as it stands, None with too few workers to choose from.
 
     rows  the candidates in order of their arms, with their TALLIES
     """

@@ -1,4 +1,4 @@
-"""How far runs have come: their progress, their history, counts for a list of them."""
+"""Progress of runs: counts, history, and annotations for a list of runs."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,15 +13,15 @@ from topk import rounded_up
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands as a whole.
+    """Progress of a run as a whole.
 
     accepted, rejected, undecided, not_tested  workers of each status, in each skill (status_of)
     gap, wanted  the run stops when gap falls to wanted; both are differences of accuracy
-    closed       how much of the way to the stop is behind, 0 to 1
-    spent, left  assignments handed out, those of questions that were retired since included, and
-                 what the budget still allows (None: no limit)
+    closed       share of the way to the stop, 0 to 1
+    spent, left  assignments handed out, including those of questions retired since, and the rest of
+                 the budget (None: no limit)
     counted      answers that count in the statistics
-    out          assignments with the crowd
+    out          open assignments
     rate         answers counted per minute over the last minutes
     """
 
@@ -40,7 +40,7 @@ class Progress:
 
     @property
     def gap_shown(self) -> str:
-        """Rounded upwards: the gap is also what is promised by now."""
+        """The gap rounded upwards, because it is also the ε guaranteed so far."""
         return f"{rounded_up(self.gap):.3f}"
 
 
@@ -48,12 +48,12 @@ def read_progress(run: Run) -> Progress:
     last = run.history.order_by("-number").first()
     tally = run.tally()
     spent = tally["spent"]
-    known = {name: tally[name] for name in ("accepted", "rejected", "not_tested")}
+    decided = {name: tally[name] for name in ("accepted", "rejected", "not_tested")}
     gap, wanted = (last.gap, last.wanted) if last else (1.0, _target_gap(run))
     unanswered = Assignment.objects.filter(candidate__run=run).open().count()
     return Progress(
-        **known,
-        undecided=tally["arms"] - sum(known.values()),
+        **decided,
+        undecided=tally["arms"] - sum(decided.values()),
         gap=gap,
         wanted=wanted,
         closed=_share_closed(run, last),
@@ -66,7 +66,7 @@ def read_progress(run: Run) -> Progress:
 
 
 def count_given(run: Run) -> int:
-    """Answers that are to be paid: wrong ones, too, and those of questions retired since."""
+    """Return the number of answers to pay, including wrong ones and those of retired questions."""
     return run.answers.filter(is_given()).count()
 
 
@@ -75,7 +75,7 @@ def _target_gap(run: Run) -> float:
 
 
 def _share_closed(run: Run, last: Step | None) -> float:
-    """With a fixed budget the gap is the share of it that is left."""
+    """Return the share of the way to the stop. With a fixed budget the gap is the unspent share."""
     if run.finished:
         return 1.0
     if last is None:
@@ -91,15 +91,15 @@ def _answers_per_hour(run: Run, minutes: float = 2) -> float:
 
 
 def read_history(run: Run, most: int = 200) -> list[Step]:
-    """The run's steps, thinned evenly to at most ``most``, the last one included."""
-    every = max(1, -(-run.steps // most))
-    thinned = run.history.alias(phase=(F("number") - run.steps) % every).filter(phase=0)
+    """Return the run's steps, thinned evenly to at most ``most``, the last one included."""
+    stride = max(1, -(-run.steps // most))
+    thinned = run.history.alias(phase=(F("number") - run.steps) % stride).filter(phase=0)
     return list(thinned.order_by("number"))
 
 
-def with_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Annotate runs with how many workers are ``accepted``, ``rejected`` and ``not_tested``, with
-    ``workers`` and ``counted`` answers."""
+def annotate_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """Annotate runs with the numbers of ``accepted``, ``rejected`` and ``not_tested`` workers, and
+    of all ``workers`` and ``counted`` answers."""
     return runs.annotate(
         **status_counts("candidates__"),
         workers=Count("candidates"),

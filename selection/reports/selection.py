@@ -1,4 +1,4 @@
-"""Whom a run selects, read from its stored answers."""
+"""A run's selection, read from its stored answers."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def ended_early(run: Run) -> bool:
 
 
 def selection_of_run(run: Run) -> SelectedArms:
-    """Return whom the run names, without workers who are not tested."""
+    """Return the run's selection without workers who are not tested."""
     rows: list[Any] = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
     return name_tested(run, rows, *restore_selector(run, rows))
 
@@ -27,13 +27,19 @@ def selection_of_run(run: Run) -> SelectedArms:
 def name_tested(
     run: Run, rows: list[Any], roster: Roster, selector: Selector | None
 ) -> SelectedArms:
-    """Return the same of these rows of all candidates, in order of their arms."""
+    """Return the tested part of the selection.
+
+    rows  of all candidates, in order of their arms
+    """
     pulls = np.array([row.pulls for row in rows], np.int64)
     return selected_arms.only_tested(selected_by(run, roster, selector), pulls)
 
 
 def selected_by(run: Run, roster: Roster, selector: Selector | None) -> SelectedArms:
-    """selector  the algorithm as it stands; None with too few to choose from"""
+    """Return the selection of the algorithm as it stands.
+
+    selector  None with too few workers to choose from
+    """
     if selector is None:
         return _remaining_arms(run, roster)
     early = ended_early(run)

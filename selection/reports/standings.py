@@ -1,4 +1,4 @@
-"""How each worker stands in a run, and how groups and skills stand with them."""
+"""Standings of the workers in a run, and of its groups and skills."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -28,20 +28,22 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class WorkerStanding:
-    """One worker in a run. Means and bounds are in [0, 1]; mean is None without an answer.
+    """Standing of one worker in a run. Means and bounds are in [0, 1].
 
+    mean     share of right answers; None without an answer
     verdict  accepted, rejected, undecided, not tested, or settled in / settled out by the present
-             bounds: what ``status_of`` decides. Nobody who is not tested is selected by the
-             algorithm, has a reason for a verdict, or bounds other than 0 and 1
-    presence invited (nothing was seen of them yet), active, or why they are gone
-    lapsed   answers, of those counted, that were shown and not given in time
-    selected by the algorithm, but where the requester's own verdict says otherwise
-    by_hand  that verdict, if she gave one
-    by_algorithm  whether the algorithm itself selects them: the promise is about these
+             bounds, as ``status_of`` decides. A worker who is not tested is never selected by the
+             algorithm, has no reason for a verdict, and has the bounds 0 and 1
+    presence invited (no sign of them yet), active, or the reason why they are gone
+    lapsed   counted answers whose question was shown and not answered in time
+    selected by the algorithm, unless the requester's own verdict says otherwise
+    by_hand  the requester's verdict, if there is one
+    by_algorithm  True if the algorithm itself selects them: the guarantee is about these
     group    the value of the attribute that quotas are about
-    skill    in a run of several: its name; its number is 0 in others
-    expected  where a run ended early: the accuracy that all answers make likely
-    elsewhere  the kind of task that the worker is selected for instead, who is for one at most
+    skill    its name in a run of several skills; its number is 0 in other runs
+    expected  in a run that ended early: the accuracy that all answers make likely
+    elsewhere  in a run with at most one kind of task per worker: the kind they are selected for
+               instead
     """
 
     candidate: int
@@ -75,22 +77,21 @@ class WorkerStanding:
 
     @property
     def judged(self) -> bool:
-        """Whether an answer was counted or the requester gave a verdict: platforms hear of no
-        others."""
+        """True if an answer counted or the requester gave a verdict. Platforms get only these."""
         return bool(self.answers or self.by_hand)
 
 
 @dataclass(frozen=True)
 class RunStandings:
-    """A run as its algorithm sees it: every worker's line, how well it fits, and whom it names."""
+    """A run as its algorithm sees it: every worker's line, the model fit, and the selected arms."""
 
     lines: list[WorkerStanding]
     fit: ModelFit
-    named: SelectedArms | None = None
+    selection: SelectedArms | None = None
 
 
 def run_standings(run: Run) -> RunStandings:
-    """Lines come skill by skill: the selected, the others, the not tested; best mean first.
+    """Return the lines skill by skill: the selected, the others, the not tested; best mean first.
 
     A draft has none.
     """
@@ -99,24 +100,24 @@ def run_standings(run: Run) -> RunStandings:
     if not rows:
         return RunStandings([], ModelFit())
     roster, selector = restore_selector(run, rows)
-    who = name_tested(run, rows, roster, selector)
-    lines = _build_lines(run, rows, roster, selector, who)
-    return RunStandings(lines, ModelFit.of(run, selector) if selector else ModelFit(), who)
+    selected = name_tested(run, rows, roster, selector)
+    lines = _build_lines(run, rows, roster, selector, selected)
+    return RunStandings(lines, ModelFit.assess(run, selector) if selector else ModelFit(), selected)
 
 
 def worker_standings(run: Run) -> list[WorkerStanding]:
-    """Every worker's line alone."""
+    """Return only the lines of the workers."""
     return run_standings(run).lines
 
 
 def _build_lines(
-    run: Run, rows: list[Any], roster: Roster, selector: Selector | None, who: SelectedArms
+    run: Run, rows: list[Any], roster: Roster, selector: Selector | None, selected: SelectedArms
 ) -> list[WorkerStanding]:
     standing = selector.standing() if selector else _nothing_known(roster)
     lower = roster.spread(standing.lower, 0.0).tolist()
     upper = roster.spread(standing.upper, 1.0).tolist()
     settled = roster.spread(standing.settled, 0).tolist()
-    chosen, expected = set(who.arms.tolist()), who.expected or {}
+    chosen, expected = set(selected.arms.tolist()), selected.expected or {}
     group, lapsed = _group_names(run), _count_lapsed(run)
     waiting = set(run.candidates.filter(has_waiting_answers(run)).values_list("id", flat=True))
     names = [str(skill) for skill in run.skills] if run.several else [""]
@@ -151,7 +152,7 @@ def _build_lines(
 
 
 def _add_places(run: Run, lines: list[WorkerStanding]) -> list[WorkerStanding]:
-    """Where each worker is selected for one kind of task: for which, on their other lines."""
+    """Return the lines with the kind of task that each worker is selected for instead."""
     if not (run.several and run.one_kind_each):
         return lines
     place = {line.worker: line.skill for line in lines if line.selected}
@@ -163,29 +164,29 @@ def _add_places(run: Run, lines: list[WorkerStanding]) -> list[WorkerStanding]:
 
 def _nothing_known(roster: Roster) -> Standing:
     size = roster.arms.size
-    nobody = np.zeros(size, np.int8)
+    undecided = np.zeros(size, np.int8)
     return Standing(
         mean=np.full(size, np.nan),
         lower=np.zeros(size),
         upper=np.ones(size),
-        verdict=nobody,
-        settled=nobody,
+        verdict=undecided,
+        settled=undecided,
         gap=1.0,
         wanted=0.0,
     )
 
 
 def _count_lapsed(run: Run) -> dict[int, int]:
-    """By candidate, the answers that were not given in time."""
+    """Return the number of answers that were not given in time, by candidate."""
     rows = run.answers.filter(expired=True, void=False).order_by()
-    found = rows.values_list("assignment__candidate").annotate(count=Count("pk"))
-    return dict(found)
+    counts = rows.values_list("assignment__candidate").annotate(count=Count("pk"))
+    return dict(counts)
 
 
 def presence_of(row: Any, waiting: bool = False) -> str:
     """Return the presence of a candidate, or of a row of COLUMNS.
 
-    waiting  whether an answer of the worker waits: it was given, so the worker is active
+    waiting  True if an answer of the worker waits to be counted: then the worker is active
     """
     if row.gone:
         return GONE[row.gone]
@@ -204,7 +205,7 @@ def _merit_key(line: WorkerStanding) -> tuple[int, bool, bool, bool, float, int]
 
 
 def _group_names(run: Run) -> Callable[[int], str]:
-    """The name of an arm's group; empty without quotas."""
+    """Return a function from an arm to the name of its group; empty without quotas."""
     option = run.options.get("quotas")
     if not option:
         return lambda arm: ""
@@ -216,7 +217,7 @@ def _group_names(run: Run) -> Callable[[int], str]:
 
 @dataclass(frozen=True)
 class QuotaStanding:
-    """How one group stands: workers selected of those wanted, and how many there are."""
+    """Standing of one group: workers selected of those required, and the size of the group."""
 
     group: str
     selected: int
@@ -225,7 +226,7 @@ class QuotaStanding:
 
 
 def quota_lines(run: Run, lines: list[WorkerStanding]) -> list[QuotaStanding]:
-    """A line for each group of a run with quotas, those with limits first."""
+    """Return a line for each group of a run with quotas, those with limits first."""
     if not run.quotas:
         return []
     sizes = Counter(line.group for line in lines)
@@ -244,7 +245,7 @@ def _limit_text(limit: list[int | None] | None) -> str:
 
 @dataclass(frozen=True)
 class SkillStanding:
-    """How one skill of several stands."""
+    """Standing of one skill in a run of several."""
 
     name: str
     number: int
@@ -257,13 +258,13 @@ class SkillStanding:
 
 
 def skill_lines(run: Run, lines: list[WorkerStanding]) -> list[SkillStanding]:
-    """A line for each skill of a run of several."""
+    """Return a line for each skill of a run of several."""
     return [_skill_line(run, skill, lines) for skill in run.skills] if run.several else []
 
 
 def _skill_line(run: Run, skill: Skill, lines: list[WorkerStanding]) -> SkillStanding:
-    own = [line for line in lines if line.number == skill.number]
-    verdicts = Counter(line.verdict for line in own)
+    skill_lines = [line for line in lines if line.number == skill.number]
+    verdicts = Counter(line.verdict for line in skill_lines)
     accepted, rejected = verdicts["accepted"], verdicts["rejected"]
     not_tested = verdicts[NOT_TESTED]
     return SkillStanding(
@@ -272,7 +273,7 @@ def _skill_line(run: Run, skill: Skill, lines: list[WorkerStanding]) -> SkillSta
         k=skill.k,
         accepted=accepted,
         rejected=rejected,
-        undecided=len(own) - accepted - rejected - not_tested,
+        undecided=len(skill_lines) - accepted - rejected - not_tested,
         not_tested=not_tested,
-        answers=sum(line.answers for line in own),
+        answers=sum(line.answers for line in skill_lines),
     )

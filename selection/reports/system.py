@@ -1,4 +1,4 @@
-"""How the system is: which parts are at work, and what waits for them."""
+"""State of the system: the parts that work, and the work that waits for them."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,19 +16,22 @@ from selection.models import Answer, Pulse, Run
 
 from .durations import format_duration
 
-# No sweep for so long, or three times as long as there should be one.
+# Longest time without a sweep, unless three intervals of the sweep are longer.
 UNSWEPT = timedelta(minutes=2)
-# An answer that waits for an earlier one of its worker waits longer, at most its time to answer.
+# Age of a stuck answer: longer than an answer waits for an earlier one of the same worker, which
+# takes at most the time to answer.
 STUCK = timedelta(hours=1)
-# The web says every five seconds that it is there.
+# Longest gap between heartbeats of the web, which come every five seconds.
 SILENT = timedelta(seconds=30)
 READ_ONLY = "It answers, but takes no changes: nothing that is sent can be kept."
 
 
 @dataclass(frozen=True)
 class SystemPart:
-    """well  whether it is at work
-    words  how it is, and what to do where it is not
+    """A part of the system.
+
+    well   True if it works
+    words  its state, and how to repair it if it does not work
     """
 
     name: str
@@ -38,13 +41,15 @@ class SystemPart:
 
 @dataclass(frozen=True)
 class SystemLoad:
-    """running  runs that go on
-    stuck    those of them in which an answer has waited for an hour
+    """Work done and waiting.
+
+    running  runs that go on
+    stuck    those in which an answer has waited for an hour
     answers  taken in all
     steps    taken in all
-    waiting  answers that no step has taken yet, of runs that go on
+    waiting  answers that no step has counted yet, of runs that go on
     lag      seconds that the oldest of them has waited
-    queued   messages that no Celery worker has taken, by queue; empty where Redis is away
+    queued   messages that no Celery worker has taken, by queue; empty if Redis is unreachable
     """
 
     running: int
@@ -57,7 +62,7 @@ class SystemLoad:
 
 
 def system_parts(now: datetime | None = None) -> list[SystemPart]:
-    """The database first: without it nothing else is known."""
+    """Return the parts, the database first: without it the others are unknown."""
     try:
         now = now or db_clock.database_now()
         beats = dict(Pulse.objects.values_list("name", "at"))
@@ -73,7 +78,7 @@ def system_parts(now: datetime | None = None) -> list[SystemPart]:
 
 
 def _is_writable() -> bool:
-    """False for a PostgreSQL that takes no writes: a standby, or a primary during a failover."""
+    """Return False for a read-only PostgreSQL: a standby, or a primary during a failover."""
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
@@ -83,23 +88,23 @@ def _is_writable() -> bool:
 
 def system_load(now: datetime | None = None) -> SystemLoad:
     now = now or db_clock.database_now()
-    going = Run.objects.running()
-    waiting = Answer.objects.filter(applied_in=None, run__in=going)
-    seen = waiting.aggregate(count=Count("pk"), first=Min("at"))
-    lag = (now - seen["first"]).total_seconds() if seen["first"] else 0.0
+    running = Run.objects.running()
+    waiting = Answer.objects.filter(applied_in=None, run__in=running)
+    backlog = waiting.aggregate(count=Count("pk"), first=Min("at"))
+    lag = (now - backlog["first"]).total_seconds() if backlog["first"] else 0.0
     return SystemLoad(
-        running=going.count(),
+        running=running.count(),
         stuck=waiting.filter(at__lt=now - STUCK).values("run").distinct().count(),
         answers=Answer.objects.count(),
         steps=Run.objects.aggregate(steps=Sum("steps"))["steps"] or 0,
-        waiting=seen["count"],
+        waiting=backlog["count"],
         lag=max(0.0, lag),
         queued=_queue_lengths(),
     )
 
 
 def background_delay(last: datetime | None, now: datetime) -> timedelta | None:
-    """For how long nothing has worked in the background, where that is too long."""
+    """Return the time since the last background work if it is too long, else None."""
     most = max(UNSWEPT, 3 * timedelta(seconds=settings.SWEEP_SECONDS))
     return None if last is not None and now - last < most else now - (last or now)
 
@@ -107,7 +112,7 @@ def background_delay(last: datetime | None, now: datetime) -> timedelta | None:
 def redis_answers() -> bool:
     try:
         cache.get("anything")
-    except Exception:  # whichever way it fails
+    except Exception:  # any failure counts
         return False
     return True
 
@@ -118,10 +123,10 @@ def _web_part(last: datetime | None, now: datetime) -> SystemPart:
             "Web", True, "It has not said anything yet; this page shows that it is there."
         )
     if now - last > SILENT:
-        words = (
+        message = (
             f"It last took answers {format_duration(now - last)} ago; that time will be given back."
         )
-        return SystemPart("Web", False, words)
+        return SystemPart("Web", False, message)
     return SystemPart("Web", True, "It takes answers.")
 
 
@@ -135,8 +140,8 @@ def _background_part(last: datetime | None, now: datetime) -> SystemPart:
     name = "Background"
     span = background_delay(last, now)
     if span is None:
-        words = f"It last swept {format_duration(now - last)} ago." if last else ""
-        return SystemPart(name, True, words)
+        message = f"It last swept {format_duration(now - last)} ago." if last else ""
+        return SystemPart(name, True, message)
     ago = f"Nothing has worked for {format_duration(span)}" if last else "Nothing has worked yet"
     return SystemPart(
         name, False, f"{ago}: see whether a Celery worker and Celery's beat are running."
@@ -144,7 +149,7 @@ def _background_part(last: datetime | None, now: datetime) -> SystemPart:
 
 
 def celery_workers() -> list[str]:
-    """The names of those that answer within a second; none where Redis is away."""
+    """Return the names of the workers that reply within a second; none if Redis is unreachable."""
     if not redis_answers():
         return []
     try:
@@ -154,7 +159,7 @@ def celery_workers() -> list[str]:
 
 
 def _queue_lengths() -> dict[str, int]:
-    """Celery keeps a list in Redis for each queue."""
+    """Return the length of each queue, which Celery keeps as a list in Redis."""
     if not redis_answers():
         return {}
     seconds = settings.REDIS_SECONDS

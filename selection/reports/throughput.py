@@ -1,4 +1,4 @@
-"""How fast a pool's own workers answered before, to say how long a run will take."""
+"""Answers per hour of a pool's workers in earlier runs, to estimate the duration of the next."""
 
 from dataclasses import dataclass
 
@@ -6,38 +6,38 @@ from django.db.models import Count, Max, Min
 
 from selection.models import SAMPLE_RUN, Pool, Run
 
-ENOUGH = 20  # answers, to speak of a pace
-RECENT = 5  # runs that are looked at
+ENOUGH = 20  # answers that a pace rests on at least
+RECENT = 5  # runs that are considered
 FASTEST = 1800  # answers an hour of one worker: more come from a simulated crowd or a file
 
 
 @dataclass(frozen=True)
 class Throughput:
-    """Answers an hour, from the first answer of this run to the last."""
+    """Answers per hour, from the first answer of this run to the last."""
 
     run: Run
     an_hour: float
 
 
 def pool_throughput(pool: Pool) -> Throughput | None:
-    """That of the latest run of this pool in which enough was answered; None if there is none.
+    """Return that of the pool's latest run with enough answers; None if there is none.
 
-    The sample run, and answers that came faster than people give them, say nothing of people.
+    The sample run, and answers that came faster than people can give them, are ignored.
     """
     real = pool.runs.filter(recorded_only=False).exclude(name=SAMPLE_RUN)
     begun = real.exclude(started=None).order_by("-pk")
     for run in begun[:RECENT]:
-        given = run.answers.filter(expired=False)
-        seen = given.aggregate(
+        answers = run.answers.filter(expired=False)
+        totals = answers.aggregate(
             first=Min("at"),
             last=Max("at"),
             count=Count("pk"),
             workers=Count("assignment__candidate__worker", distinct=True),
         )
-        if seen["count"] < ENOUGH or seen["last"] == seen["first"]:
+        if totals["count"] < ENOUGH or totals["last"] == totals["first"]:
             continue
-        hours = (seen["last"] - seen["first"]).total_seconds() / 3600
-        an_hour = (seen["count"] - 1) / hours
-        if an_hour <= FASTEST * seen["workers"]:
+        hours = (totals["last"] - totals["first"]).total_seconds() / 3600
+        an_hour = (totals["count"] - 1) / hours
+        if an_hour <= FASTEST * totals["workers"]:
             return Throughput(run, an_hour)
     return None

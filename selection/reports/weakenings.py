@@ -1,4 +1,4 @@
-"""What weakens the guarantee of a run that has ended: one list, which every surface reads."""
+"""Reasons that weaken the guarantee of a run that has ended: one list, read by every surface."""
 
 from django.db.models import Q
 
@@ -17,13 +17,19 @@ def list_weakenings(
 
     fit      doubts of the algorithm and of the tests of its assumptions
     signs    signs that workers share answers
-    by_hand  what verdicts by hand do to the guarantee; empty without any
+    by_hand  the effect of verdicts by hand on the guarantee; empty without any
     """
-    reasons = (*fit.warnings, _leavers(run), _sharing(signs), priors.prior_doubt(run), by_hand)
+    reasons = (
+        *fit.warnings,
+        _leavers_sentence(run),
+        _sharing_sentence(signs),
+        priors.prior_doubt(run),
+        by_hand,
+    )
     return tuple(reason for reason in reasons if reason)
 
 
-def _leavers(run: Run) -> str:
+def _leavers_sentence(run: Run) -> str:
     if run.selector_class.covers_leavers:
         return ""
     count = run.candidates.filter(~Q(gone=""), pulls__gt=0).values("worker").distinct().count()
@@ -36,11 +42,11 @@ def _leavers(run: Run) -> str:
     )
 
 
-def _sharing(signs: CollusionSigns) -> str:
+def _sharing_sentence(signs: CollusionSigns) -> str:
     count = len(signs.found)
     if not count:
         return ""
     return (
-        f"There {'is' if count == 1 else 'are'} {count_noun(count, 'sign')} that workers share answers, "
-        "and the guarantee assumes that they do not."
+        f"There {'is' if count == 1 else 'are'} {count_noun(count, 'sign')} that workers share "
+        "answers, and the guarantee assumes that they do not."
     )

@@ -1,4 +1,4 @@
-"""One worker in one run: every answer with its times, how sure it makes, what settled it."""
+"""Card of a worker in one run: every answer with its times and interval, and the verdict."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,17 +8,17 @@ from selection.models import Answer, Assignment, Candidate, Run, Step
 
 from .standings import WorkerStanding, run_standings
 
-Z = 1.96  # a normal distribution's, for 95 %
+Z = 1.96  # quantile of the normal distribution, for 95 %
 
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """One question to the worker, and what came back. Times are None for what did not happen.
+    """A question to the worker, and its answer. Times are None for events that did not happen.
 
     asked    when it was handed out, in which step
-    took     from being shown to the answer; None for answers imported
-    outcome  right, wrong, not in time, question retired, waiting (for the step that counts it), or
-             out; shown
+    took     from being shown to the answer; None for imported answers
+    outcome  right, wrong, not in time, question retired; without an answer shown, or out (not shown
+             yet)
     counted  number of the step that counted it
     """
 
@@ -38,7 +38,7 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class Point:
-    """After so many answers: the share right, and Wilson's 95 % interval of it; all in [0, 1]."""
+    """The share right after some number of answers, and its 95 % Wilson interval; all in [0, 1]."""
 
     answers: int
     mean: float
@@ -69,13 +69,13 @@ class WorkerCard:
 def worker_card(candidate: Candidate) -> WorkerCard:
     run = candidate.run
     line = next(line for line in run_standings(run).lines if line.candidate == candidate.pk)
-    given = _list_given_answers(candidate)
+    answers = _list_given_answers(candidate)
     decided = run.history.filter(number=candidate.decided_in or 0).first()
-    return WorkerCard(line, given, _accuracy_points(given), decided, _earlier_runs(candidate))
+    return WorkerCard(line, answers, _accuracy_points(answers), decided, _earlier_runs(candidate))
 
 
 def _list_given_answers(candidate: Candidate) -> list[GivenAnswer]:
-    """In the order asked."""
+    """Return the answers in the order asked."""
     rows = list(candidate.assignments.select_related("question", "answer").order_by("position"))
     steps = candidate.run.history.filter(number__in={row.step for row in rows})
     times = dict(steps.values_list("number", "at"))
@@ -112,18 +112,18 @@ def _describe_outcome(row: Assignment, answer: Answer | None) -> str:
     return "right" if answer.right else "wrong"
 
 
-def _accuracy_points(given: list[GivenAnswer]) -> list[Point]:
-    """After each answer that was counted, in the order asked."""
+def _accuracy_points(cards: list[GivenAnswer]) -> list[Point]:
+    """Return a point after each counted answer, in the order asked."""
     right, points = 0, []
-    counted = [one for one in given if one.counted and one.outcome != "question retired"]
-    for answers, one in enumerate(counted, 1):
-        right += one.outcome == "right"
+    counted = [card for card in cards if card.counted and card.outcome != "question retired"]
+    for answers, card in enumerate(counted, 1):
+        right += card.outcome == "right"
         points.append(wilson_interval(right, answers))
     return points
 
 
 def wilson_interval(right: int, answers: int) -> Point:
-    """Wilson's interval for a share (1927): it stays within [0, 1], also after one answer."""
+    """Return Wilson's interval for a share (1927). It stays within [0, 1] even after one answer."""
     share, z2 = right / answers, Z * Z / answers
     middle = (share + z2 / 2) / (1 + z2)
     half = Z * sqrt(share * (1 - share) / answers + z2 / (4 * answers)) / (1 + z2)
@@ -131,9 +131,9 @@ def wilson_interval(right: int, answers: int) -> Point:
 
 
 def _earlier_runs(candidate: Candidate) -> list[EarlierRun]:
-    """The newest run first; in a run of several skills, one of each."""
-    own = Candidate.objects.filter(worker=candidate.worker_id).exclude(pk=candidate.pk)
-    rows = own.select_related("run", "run__question_set").order_by("-run_id", "skill")[:50]
+    """Return the newest run first; a run of several skills appears once per skill."""
+    same_worker = Candidate.objects.filter(worker=candidate.worker_id).exclude(pk=candidate.pk)
+    rows = same_worker.select_related("run", "run__question_set").order_by("-run_id", "skill")[:50]
     return [
         EarlierRun(
             run=row.run,

@@ -1,1 +1,1 @@
-"""Crowds that are not there: simulated ones, recorded ones played again, and the demo."""
+"""Simulated crowds: synthetic ones, replayed recorded ones, and the demo."""

@@ -1,7 +1,7 @@
-"""A recorded crowd played in arrays, without a database: as the engine plays it, and much faster.
+"""Fast replay of a recorded crowd in arrays, without a database, with the engine's results.
 
-Whom the engine would ask, which recorded answer it would get, and what it would say at the end:
-all is the same for the same seed, so a replay of that seed shows how any of these plays came about.
+For the same seed all is the same: the workers that the engine would ask, the recorded answers it
+would get, and its result. A replay of that seed therefore shows how any of these plays came about.
 """
 
 from dataclasses import dataclass
@@ -28,12 +28,14 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class PlayedRun:
-    """answers  counted in all
-    ending   promise, budget or questions; empty where it waits for what never comes
-    epsilon  that its promise holds for at the end; None: it promises nothing
-    regrets  what the selection really loses, by the recorded accuracies
-    true     whether the promise for this epsilon is true by them; None without a promise
-    doubts   what makes the promise doubtful, in sentences
+    """Result of one play.
+
+    answers  counted in all
+    ending   promise, budget or questions; empty if it waits for answers that never come
+    epsilon  of its guarantee at the end; None: it guarantees nothing
+    regrets  true loss of the selection, by the recorded accuracies
+    true     True if the guarantee for this epsilon holds by them; None without a guarantee
+    doubts   sentences on doubts about the guarantee
     """
 
     seed: int
@@ -47,7 +49,7 @@ class PlayedRun:
 
 @dataclass(frozen=True)
 class RecordedAnswers:
-    """A crowd's answers as arrays: (a,) worker, question and whether it was right, in file order.
+    """A crowd's answers as arrays: (a,) worker, question and correctness, in file order.
 
     Workers are numbered as the file names them, questions as the gold file does.
     """
@@ -58,12 +60,12 @@ class RecordedAnswers:
     def _arm_rows(self) -> tuple[Counts, Counts, NDArray[np.bool_]]:
         worker = {key: i for i, key in enumerate(self.crowd.workers)}
         number = {key: i for i, key in enumerate(self.crowd.gold)}
-        known = {key: normalise_text(label) for key, label in self.crowd.gold.items()}
+        labels = {key: normalise_text(label) for key, label in self.crowd.gold.items()}
         rows = [
             (
                 worker[row.worker],
                 number[row.question],
-                normalise_text(row.response) == known[row.question],
+                normalise_text(row.response) == labels[row.question],
             )
             for row in self.crowd.answers
         ]
@@ -75,8 +77,8 @@ class RecordedAnswers:
         """(n,) the number that each worker's draws depend on."""
         return np.array([number_of(key) for key in self.crowd.workers], np.uint64)
 
-    def once(self, seed: int, place: Counts) -> "DrawnAnswers":
-        """Each recorded answer once, in the order in which a run of this seed asks for it.
+    def draw_without_replacement(self, seed: int, place: Counts) -> "DrawnAnswers":
+        """Return each recorded answer once, in the order in which a run of this seed asks for it.
 
         place  (n,) the arm of each worker
         """
@@ -86,7 +88,7 @@ class RecordedAnswers:
         return DrawnAnswers(right[order], np.bincount(arms, minlength=place.size))
 
     def draw_with_replacement(self, seed: int, place: Counts, most: int) -> "DrawnAnswers":
-        """Draws from each worker's recorded answers, at most so many, as ``replay`` draws them."""
+        """Return ``most`` draws from each worker's recorded answers, equal to ``replay``'s."""
         workers, _, right = self._arm_rows
         arms = place[workers]
         order = np.argsort(arms, kind="stable")
@@ -97,7 +99,7 @@ class RecordedAnswers:
 
 @dataclass
 class DrawnAnswers:
-    """What the arms answer: ``right`` is (a,), arm by arm; ``sizes`` (n,) how many are an arm's."""
+    """Answers of the arms: ``right`` is (a,), arm by arm; ``sizes`` (n,) counts them per arm."""
 
     right: NDArray[np.bool_]
     sizes: Counts
@@ -110,9 +112,9 @@ class DrawnAnswers:
         return self.sizes
 
     def grade(self, arms: Counts, positions: Counts) -> NDArray[np.bool_]:
-        """(m,) whether the answers of these arms at these positions are right."""
-        found: NDArray[np.bool_] = self.right[self.first[arms] + positions]
-        return found
+        """Return (m,) True for each right answer of these arms at these positions."""
+        graded: NDArray[np.bool_] = self.right[self.first[arms] + positions]
+        return graded
 
 
 @dataclass
@@ -131,36 +133,38 @@ class RedrawnAnswers(DrawnAnswers):
         return super().grade(arms, drawn)
 
 
-def play_record(record: RecordedAnswers, wanted: ReplaySettings) -> PlayedRun:
-    """These settings on this crowd to the end; ``replay.check`` says whether they can be."""
+def play_record(record: RecordedAnswers, settings: ReplaySettings) -> PlayedRun:
+    """Play these settings on this crowd to the end; ``check_replay`` validates them."""
     crowd, n = record.crowd, len(record.crowd.workers)
-    run = Run(**run_settings(wanted), deck_size=len(crowd.gold), slots=slots_of(crowd, wanted))
-    place = np.random.default_rng(wanted.seed).permutation(n)
-    hand = (
-        record.draw_with_replacement(wanted.seed, place, most_draws(wanted, n))
-        if wanted.redraw
-        else record.once(wanted.seed, place)
+    run = Run(**run_settings(settings), deck_size=len(crowd.gold), slots=slots_of(crowd, settings))
+    place = np.random.default_rng(settings.seed).permutation(n)
+    answers = (
+        record.draw_with_replacement(settings.seed, place, most_draws(settings, n))
+        if settings.redraw
+        else record.draw_without_replacement(settings.seed, place)
     )
-    playing = SimulatedRun(run, run.selector(n), hand)
-    playing.to_the_end()
-    who = selected_by(run, playing.roster, playing.selector)
-    chosen = [crowd.workers[i] for i in np.argsort(place)[who.arms].tolist()]
-    lost, (epsilon, goal) = (
+    playing = SimulatedRun(run, run.selector(n), answers)
+    playing.play()
+    selected = selected_by(run, playing.roster, playing.selector)
+    chosen = [crowd.workers[i] for i in np.argsort(place)[selected.arms].tolist()]
+    regrets, (epsilon, goal) = (
         compute_regrets(crowd.accuracy, chosen),
-        _final_guarantee(run, playing.selector, who),
+        _final_guarantee(run, playing.selector, selected),
     )
-    off = lost.explore_k if goal is Goal.EXPLORE_K else lost.aggregate
-    true = None if epsilon is None else off <= epsilon + ROUNDING
+    loss = regrets.explore_k if goal is Goal.EXPLORE_K else regrets.aggregate
+    true = None if epsilon is None else loss <= epsilon + ROUNDING
     doubts = playing.selector.warnings()
-    if run.options.get("accuracy") == THIS_SET and (hand.sizes < len(crowd.gold)).any():
+    if run.options.get("accuracy") == THIS_SET and (answers.sizes < len(crowd.gold)).any():
         doubts = (*doubts, order_doubt(len(crowd.gold)))
-    return PlayedRun(run.seed, int(playing.told.sum()), run.ending, epsilon, lost, true, doubts)
+    return PlayedRun(run.seed, int(playing.told.sum()), run.ending, epsilon, regrets, true, doubts)
 
 
-def _final_guarantee(run: Run, selector: Selector, who: SelectedArms) -> tuple[float | None, Goal]:
-    """The epsilon that its promise holds for at the end, as a run states it, and which regret."""
+def _final_guarantee(
+    run: Run, selector: Selector, selected: SelectedArms
+) -> tuple[float | None, Goal]:
+    """Return the epsilon guaranteed at the end, as a run states it, and the regret it bounds."""
     if run.status == Run.Status.ENDED and not run.finished:
-        return who.rounded_epsilon, (who.promise or selector.promise).goal
+        return selected.rounded_epsilon, (selected.promise or selector.promise).goal
     goal = selector.promise.goal
     if not run.certified:
         return None, goal
@@ -169,7 +173,7 @@ def _final_guarantee(run: Run, selector: Selector, who: SelectedArms) -> tuple[f
 
 @dataclass
 class SimulatedRun:
-    """A run that is not stored: its columns are set as the engine sets them.
+    """A run that is not stored, with its columns set as the engine would set them.
 
     asked, told  (n,) by arm, answers asked for and counted
     """
@@ -183,8 +187,8 @@ class SimulatedRun:
         self.asked, self.told = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self.roster = Roster.of(self.run, self.asked, np.zeros(n, bool), self.told)
 
-    def to_the_end(self) -> None:
-        """Each turn is a step of the engine, which counts before it asks."""
+    def play(self) -> None:
+        """Play until the run ends. A turn is a step of the engine, which counts before it asks."""
         run = self.run
         while run.status != Run.Status.ENDED:
             counted = self._tell_ready()
@@ -192,7 +196,7 @@ class SimulatedRun:
             counts = np.zeros_like(self.asked) if reasons else self._ask()
             ending = "".join(reasons[-1:]) if reasons or counts.any() else self._reason_stuck()
             if not (counted or counts.any() or ending):
-                return  # it waits for what never comes
+                return  # it waits for answers that never come
             run.steps += 1
             remember_guarantee(run, self.selector, self.selector.standing(), self.roster)
             self.asked = self.asked + counts
@@ -200,13 +204,13 @@ class SimulatedRun:
                 run.ending, run.status = ending, Run.Status.ENDED
 
     def _tell_ready(self) -> bool:
-        """Count what is in, as far as the algorithm takes it; whether that was anything."""
+        """Count the answers that the algorithm takes now. Return True if there were any."""
         counted = False
-        while (given := np.minimum(self.asked - self.told, self.selector.takes())).any():
-            arms = np.repeat(np.arange(given.size), given)
-            turn = np.arange(arms.size) - np.repeat(np.cumsum(given) - given, given)
+        while (ready := np.minimum(self.asked - self.told, self.selector.takes())).any():
+            arms = np.repeat(np.arange(ready.size), ready)
+            turn = np.arange(arms.size) - np.repeat(np.cumsum(ready) - ready, ready)
             self.selector.tell(arms, self.hand.grade(arms, self.told[arms] + turn))
-            self.told = self.told + given
+            self.told = self.told + ready
             counted = True
         return counted
 
@@ -225,8 +229,8 @@ class SimulatedRun:
         if self._budget_left() <= 0:
             return BUDGET_SPENT
         room = self.hand.room - self.asked
-        more = self.selector.ask(room=room, rng=self.run.step_rng()).any()
-        return "" if more else Run.Ending.QUESTIONS.value
+        askable = self.selector.ask(room=room, rng=self.run.step_rng()).any()
+        return "" if askable else Run.Ending.QUESTIONS.value
 
     def _budget_left(self) -> int:
         if self.run.budget is None:

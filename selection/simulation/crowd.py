@@ -1,4 +1,4 @@
-"""Crowds that answer by themselves: past answers of real workers, and workers made up by a seed."""
+"""Simulated crowds: recorded answers of real workers, and synthetic workers made by a seed."""
 
 import hashlib
 from collections import Counter
@@ -15,19 +15,21 @@ from selection.models import normalise_text
 
 
 class Crowd(Protocol):
+    """A crowd that answers questions."""
+
     def respond(self, worker: str, question: str, choices: Sequence[str]) -> str | None:
-        """What this worker answers to this question, always the same; None: nothing, ever."""
+        """Return this worker's answer to this question, always the same; None: never an answer."""
 
 
-# -- past answers
+# -- recorded answers
 
 
 class RecordedCrowd(past_answers.GradedAnswers):
-    """Answers that a crowd once gave to tasks whose known answers we have."""
+    """Recorded answers of a crowd to tasks with known answers."""
 
     @cached_property
     def workers(self) -> list[str]:
-        """In the order of the file."""
+        """Workers in the order of the file."""
         return list(dict.fromkeys(row.worker for row in self.answers))
 
     @cached_property
@@ -36,7 +38,7 @@ class RecordedCrowd(past_answers.GradedAnswers):
 
     @cached_property
     def kinds(self) -> list["RecordedCrowd"]:
-        """By kind of task, what was answered to tasks of that kind."""
+        """The answers of each kind of task."""
         if len(self.golds) == 1:
             return [self]
         return [
@@ -58,16 +60,16 @@ class RecordedCrowd(past_answers.GradedAnswers):
 
 
 def read_crowd(answers: Path, *golds: Path) -> RecordedCrowd:
-    """The crowd that these files tell of, with a gold file for each kind of task.
+    """Return the crowd of these files, with a gold file for each kind of task.
 
     Raises Refused, with file and line.
     """
     names = [str(path) for path in (answers, *golds)]
-    text, *known = map(row_parsers.read_path, (answers, *golds))
-    return RecordedCrowd(**vars(past_answers.read_kinds(text, known, names)))
+    text, *gold_texts = map(row_parsers.read_path, (answers, *golds))
+    return RecordedCrowd(**vars(past_answers.read_kinds(text, gold_texts, names)))
 
 
-# -- workers made up
+# -- synthetic workers
 
 GOOD = (0.92, 0.97)
 FAIR = (0.47, 0.53)
@@ -76,7 +78,7 @@ POOR = (0.22, 0.28)
 
 @dataclass(frozen=True)
 class SyntheticCrowd:
-    """Workers w1, w2, ... who know this gold with an accuracy of their own.
+    """Workers w1, w2, ... that know this gold with an accuracy of their own.
 
     accuracy  by worker
     gold      by question
@@ -88,26 +90,26 @@ class SyntheticCrowd:
 
     @cached_property
     def _answer_labels(self) -> list[str]:
-        """What to say to a question without choices when the right answer is not known."""
+        """Wrong answers to choose from for a question without choices."""
         return [label for label, _ in Counter(self.gold.values()).most_common(1000)]
 
     def respond(self, worker: str, question: str, choices: Sequence[str]) -> str | None:
         if worker not in self.accuracy or question not in self.gold:
             return None
         rng = _seeded_rng(self.seed, worker, question)
-        known = self.gold[question]
+        label = self.gold[question]
         if rng.random() < self.accuracy[worker]:
-            return known
+            return label
         wrong = [
             other
             for other in choices or self._answer_labels
-            if normalise_text(other) != normalise_text(known)
+            if normalise_text(other) != normalise_text(label)
         ]
         return wrong[rng.integers(len(wrong))] if wrong else "no idea"
 
 
 def draw_accuracies(count: int, seed: int) -> dict[str, float]:
-    """A quarter of the workers good, some two fifths like a coin, the others worse than that."""
+    """Return accuracies: a quarter good, two fifths about like a coin, the others worse."""
     rng = np.random.default_rng([seed, count])
     good, fair = count // 4, round(count * 5 / 12)
     bands = [GOOD] * good + [FAIR] * fair + [POOR] * (count - good - fair)
@@ -120,5 +122,5 @@ def _seeded_rng(seed: int, worker: str, question: str) -> np.random.Generator:
 
 
 def number_of(text: str) -> int:
-    """A number below 2^64 that is this text's own."""
+    """Return a number below 2^64 that identifies this text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

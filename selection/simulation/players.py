@@ -20,9 +20,11 @@ CATCH_UP_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class CrowdPace:
-    """rate     answers a second of the whole crowd; 0 for as many as will go
-    think    seconds that a worker thinks about a question, in the mean
-    clients  how many answer at once
+    """Speed of a crowd.
+
+    rate     answers a second of the whole crowd; 0 for as many as possible
+    think    mean seconds that a worker thinks about a question
+    clients  that answer at once
     """
 
     rate: float
@@ -35,12 +37,13 @@ def play_crowd(
     crowd: Crowd,
     pace: CrowdPace,
     seed: int,
-    told: Callable[[dict[str, Any], int], object],
+    on_progress: Callable[[dict[str, Any], int], object],
 ) -> int:
-    """Answer until the run has ended; returns how many answers were taken.
+    """Answer until the run has ended. Return the number of accepted answers.
 
-    connect  gives a client of its own to every thread
-    told     hears about once a second how the run stands and how many answers were taken
+    connect      returns a new client for every thread
+    on_progress  called about once a second with the state of the run and the number of accepted
+                 answers
 
     Raises Refused when a client is refused.
     """
@@ -52,7 +55,7 @@ def play_crowd(
     try:
         for player in players:
             player.start()
-        _deal_until_end(connect(stop), crowd, players, told, stop)
+        _deal_until_end(connect(stop), crowd, players, on_progress, stop)
     finally:
         stop.set()
         for player in players:
@@ -67,14 +70,14 @@ def _deal_until_end(
     server: ServerConnection,
     crowd: Crowd,
     players: list["Player"],
-    told: Callable[[dict[str, Any], int], object],
+    on_progress: Callable[[dict[str, Any], int], object],
     stop: Event,
 ) -> None:
     newest, look = 0, 0.0
     while not stop.wait(POLL_SECONDS):
         if time.monotonic() >= look:
             run = server.run()
-            told(run, sum(player.taken for player in players))
+            on_progress(run, sum(player.taken for player in players))
             if run["status"] == "ended":
                 return
             look = time.monotonic() + LOOK_SECONDS
@@ -132,7 +135,7 @@ class Player(Thread):
 
 
 class Pacer:
-    """Lets through so many a second: evenly, but after an idle moment it catches up."""
+    """Rate limiter: evenly spaced, but after an idle moment it catches up."""
 
     def __init__(self, rate: float) -> None:
         self.gap = 1 / rate if rate else 0.0

@@ -1,4 +1,4 @@
-"""A picture of what would have come of it: every replay a dot."""
+"""Plot of a comparison: every replay a dot."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,14 +17,14 @@ DOTS, HEIGHT, SPREAD = 120, 0.55, 0.32
 
 
 def save_plot(rows: Sequence[WhatIfRow], epsilon: float, path: Path) -> None:
-    """SVG or PNG by the ending of its name; the same file for the same rows."""
+    """Write SVG or PNG by the ending of the name; the same file for the same rows."""
     dated = {"Date": None} if path.suffix.lower() == ".svg" else {}
     with mpl.rc_context({"svg.hashsalt": "what-if", "svg.fonttype": "none"}):
         draw_plot(rows, epsilon).savefig(path, dpi=DOTS, bbox_inches="tight", metadata=dated)
 
 
 def draw_plot(rows: Sequence[WhatIfRow], epsilon: float) -> Figure:
-    """Answers at the left, true losses at the right, an algorithm a line."""
+    """Return a figure with answers at the left, true losses at the right, an algorithm a line."""
     figure = Figure(figsize=(9.5, 1.8 + HEIGHT * len(rows)), layout="constrained")
     answers, losses = figure.subplots(1, 2, sharey=True)
     for place, row in enumerate(rows):
@@ -37,8 +37,8 @@ def draw_plot(rows: Sequence[WhatIfRow], epsilon: float) -> Figure:
             solid_capstyle="butt",
         )
         answers.plot([row.answers] * 2, [place - 0.3, place + 0.3], color="black", lw=1, zorder=3)
-        _draw_dots(answers, place, row, [one.answers for one in row.plays])
-        _draw_dots(losses, place, row, [one.regrets.aggregate for one in row.plays])
+        _draw_dots(answers, place, row, [play.answers for play in row.plays])
+        _draw_dots(losses, place, row, [play.regrets.aggregate for play in row.plays])
     losses.axvline(epsilon, color="black", ls=":", lw=1)
     losses.text(epsilon, -0.62, f" ε = {epsilon:g}", va="bottom", fontsize=8)
     answers.set_yticks(range(len(rows)), [f"{row.algorithm}\n{row.promises}" for row in rows])
@@ -56,10 +56,10 @@ def draw_plot(rows: Sequence[WhatIfRow], epsilon: float) -> Figure:
 
 
 def _draw_dots(axes: Axes, place: int, row: WhatIfRow, values: Sequence[float]) -> None:
-    """Spread within the line, so that equal ones are seen apart."""
-    beside = place + SPREAD * (np.arange(len(values)) / max(1, len(values) - 1) - 0.5)
+    """Draw the values, spread within the line so that equal ones are visible."""
+    heights = place + SPREAD * (np.arange(len(values)) / max(1, len(values) - 1) - 0.5)
     axes.scatter(
-        values, beside, s=12, c=[_ending_colour(one.ending, one.true) for one in row.plays]
+        values, heights, s=12, c=[_ending_colour(play.ending, play.true) for play in row.plays]
     )
     axes.grid(axis="x", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
@@ -78,6 +78,6 @@ def _draw_legend(figure: Figure, axes: Axes) -> None:
         UNTRUE: "what it promised at its end is not true",
     }
     handles = [
-        axes.scatter([], [], s=16, c=colour, label=said) for colour, said in meanings.items()
+        axes.scatter([], [], s=16, c=colour, label=label) for colour, label in meanings.items()
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False, fontsize=8)

@@ -1,4 +1,4 @@
-"""Replay a recorded crowd: the whole way from a pool to the selection, on answers of the past."""
+"""Replay of a recorded crowd: the whole way from a pool to the selection, on recorded answers."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,14 +27,16 @@ RIGHT, WRONG = "right", "wrong"
 
 @dataclass(frozen=True)
 class ReplaySettings:
-    """name     of the pool, the run, and the question set where there is one kind of task
+    """Settings of a replay.
+
+    name     of the pool, the run, and the question set if there is one kind of task
     k        of the first kind of task
-    slots    answers asked for at once; None: so few that little is asked in vain
+    slots    answers asked for at once; None: few enough that little is asked in vain
     redraw   draw each worker's recorded answers with replacement instead of using each once
     options  of the algorithm, as people write them
-    kinds    what each kind of task is called; empty where there is one
+    kinds    names of the kinds of task; empty if there is one
     further  K of each further kind
-    one_kind_each  nobody is selected for two kinds
+    one_kind_each  no worker is selected for two kinds
     """
 
     name: str
@@ -54,7 +56,7 @@ class ReplaySettings:
 
 @dataclass(frozen=True)
 class Regrets:
-    """How far the selection is from the best one, by the recorded accuracies.
+    """Loss of the selection compared with the best one, by the recorded accuracies.
 
     aggregate  mean accuracy of the best k, less that of the chosen k
     explore_k  accuracy of the k-th best, less that of the worst chosen; at least 0
@@ -64,28 +66,28 @@ class Regrets:
     explore_k: float
 
 
-def check_replay(crowd: RecordedCrowd, wanted: ReplaySettings) -> None:
+def check_replay(crowd: RecordedCrowd, settings: ReplaySettings) -> None:
     """Raise Refused for settings that cannot be run on this crowd."""
-    run = Run(**run_settings(wanted), deck_size=0 if wanted.redraw else len(crowd.golds[0]))
-    unsaved = [QuestionSet(name=name, team_id=None) for name in wanted.kinds[1:]]
-    further = _further_skills(wanted, unsaved)
+    run = Run(**run_settings(settings), deck_size=0 if settings.redraw else len(crowd.golds[0]))
+    unsaved = [QuestionSet(name=name, team_id=None) for name in settings.kinds[1:]]
+    further = _further_skills(settings, unsaved)
     run.skills = [*run.skills, *further]
-    if wanted.redraw and run.options.get("accuracy") == THIS_SET:
+    if settings.redraw and run.options.get("accuracy") == THIS_SET:
         raise Refused(
             f"Accuracy {THIS_SET} is about answering each question once: leave out the "
             f"replacement, or choose accuracy {LIKE_THESE}."
         )
-    if wanted.redraw:
-        _refuse_nothing_to_draw(crowd, wanted)
-    for why in (
+    if settings.redraw:
+        _refuse_nothing_to_draw(crowd, settings)
+    for reason in (
         validation.validate_skills(run, len(further))
         | validation.validate_run(run, len(crowd.workers))
     ).values():
-        raise Refused(why)
+        raise Refused(reason)
 
 
-def _refuse_nothing_to_draw(crowd: RecordedCrowd, wanted: ReplaySettings) -> None:
-    for name, kind in zip(wanted.kinds, crowd.kinds, strict=False):
+def _refuse_nothing_to_draw(crowd: RecordedCrowd, settings: ReplaySettings) -> None:
+    for name, kind in zip(settings.kinds, crowd.kinds, strict=False):
         if idle := [worker for worker in crowd.workers if worker not in kind.right]:
             raise Refused(
                 f"“{idle[0]}” has no recorded answer to a task of “{name}” that could be drawn "
@@ -94,13 +96,18 @@ def _refuse_nothing_to_draw(crowd: RecordedCrowd, wanted: ReplaySettings) -> Non
 
 
 @wakeups.silenced()
-def play_replay(crowd: RecordedCrowd, wanted: ReplaySettings, told: Callable[[int], object]) -> Run:
-    """Run these settings on this crowd to its end; ``told`` hears how many more answers count."""
-    run = _start_run(crowd, wanted)
-    answer = _AnswerRedraw(crowd, run) if wanted.redraw else _nothing_more
+def play_replay(
+    crowd: RecordedCrowd, settings: ReplaySettings, on_step: Callable[[int], object]
+) -> Run:
+    """Run these settings on this crowd to its end.
+
+    on_step  called with the number of newly counted answers
+    """
+    run = _start_run(crowd, settings)
+    answer = _AnswerRedraw(crowd, run) if settings.redraw else _nothing_more
     while (step := engine.advance(run.pk)) or answer():
         if step:
-            told(step.applied)
+            on_step(step.applied)
             answer()
     run.refresh_from_db()
     return run
@@ -108,59 +115,59 @@ def play_replay(crowd: RecordedCrowd, wanted: ReplaySettings, told: Callable[[in
 
 def compute_regrets(accuracy: dict[str, float], chosen: list[str]) -> Regrets:
     best = sorted(accuracy.values(), reverse=True)[: len(chosen)]
-    taken = [accuracy[worker] for worker in chosen]
-    aggregate = (sum(best) - sum(taken)) / len(chosen)
-    return Regrets(max(0.0, aggregate), max(0.0, best[-1] - min(taken)))
+    selected = [accuracy[worker] for worker in chosen]
+    aggregate = (sum(best) - sum(selected)) / len(chosen)
+    return Regrets(max(0.0, aggregate), max(0.0, best[-1] - min(selected)))
 
 
-# -- what the run is made of
+# -- parts of the run
 
 
 @transaction.atomic
-def _start_run(crowd: RecordedCrowd, wanted: ReplaySettings) -> Run:
-    slots = slots_of(crowd, wanted)
-    pool = Pool.objects.create(name=wanted.name)
+def _start_run(crowd: RecordedCrowd, settings: ReplaySettings) -> Run:
+    slots = slots_of(crowd, settings)
+    pool = Pool.objects.create(name=settings.name)
     catalog.take_workers(pool, [WorkerRow(0, worker, "", {}) for worker in crowd.workers])
-    sets = [QuestionSet.objects.create(name=name) for name in wanted.kinds or [wanted.name]]
+    sets = [QuestionSet.objects.create(name=name) for name in settings.kinds or [settings.name]]
     draft = Run(
-        name=wanted.name,
+        name=settings.name,
         pool=pool,
         question_set=sets[0],
-        **run_settings(wanted),
+        **run_settings(settings),
         slots=slots,
         slots_per_worker=slots,
-        recorded_only=not wanted.redraw,
+        recorded_only=not settings.redraw,
     )
-    run = lifecycle.create_run(draft, _further_skills(wanted, sets[1:]))
+    run = lifecycle.create_run(draft, _further_skills(settings, sets[1:]))
     for question_set, kind in zip(sets, crowd.kinds, strict=True):
-        if wanted.redraw:
-            _make_draws(question_set, most_draws(wanted, len(crowd.workers) * len(sets)))
+        if settings.redraw:
+            _make_draws(question_set, most_draws(settings, len(crowd.workers) * len(sets)))
         else:
             catalog.take_questions(question_set, _question_rows(kind))
     lifecycle.start_run(run)
     run.refresh_from_db()
-    if not wanted.redraw:
-        # Its gold file says which kind a task is of, whatever a column “skill” may say.
+    if not settings.redraw:
+        # The gold file decides the kind of a task, regardless of a column “skill”.
         rows = [replace(row, skill="") for row in crowd.answers]
         validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, rows))
     return run
 
 
-def _further_skills(wanted: ReplaySettings, sets: Sequence[QuestionSet]) -> list[Skill]:
-    return [Skill(question_set=s, k=k) for s, k in zip(sets, wanted.further, strict=True)]
+def _further_skills(settings: ReplaySettings, sets: Sequence[QuestionSet]) -> list[Skill]:
+    return [Skill(question_set=s, k=k) for s, k in zip(sets, settings.further, strict=True)]
 
 
-def run_settings(wanted: ReplaySettings) -> dict[str, Any]:
-    """The fields of the run that were wanted."""
+def run_settings(settings: ReplaySettings) -> dict[str, Any]:
+    """Return the fields of the run for these settings."""
     fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed", "one_kind_each")
-    options = algorithm_choices.read_options(wanted.algorithm, wanted.options)
-    return {field: getattr(wanted, field) for field in fields} | {"options": options}
+    options = algorithm_choices.read_options(settings.algorithm, settings.options)
+    return {field: getattr(settings, field) for field in fields} | {"options": options}
 
 
-def slots_of(crowd: RecordedCrowd, wanted: ReplaySettings) -> int:
-    """Few enough that little is asked in vain before the end is seen, many enough to be quick."""
-    usual = SLOTS if wanted.redraw else max(20, min(SLOTS, len(crowd.answers) // 50))
-    return wanted.slots or usual
+def slots_of(crowd: RecordedCrowd, settings: ReplaySettings) -> int:
+    """Return few enough slots to ask little in vain before the end, and enough to be quick."""
+    usual = SLOTS if settings.redraw else max(20, min(SLOTS, len(crowd.answers) // 50))
+    return settings.slots or usual
 
 
 def _question_rows(crowd: RecordedCrowd) -> list[QuestionRow]:
@@ -168,7 +175,7 @@ def _question_rows(crowd: RecordedCrowd) -> list[QuestionRow]:
 
 
 def _make_draws(question_set: QuestionSet, size: int) -> None:
-    """Questions that are answered right or wrong by drawing from a worker's recorded answers."""
+    """Create questions to answer by drawing from a worker's recorded answers, right or wrong."""
     numbers = range(1, size + 1)
     bulk.insert_rows(
         Question,
@@ -188,27 +195,29 @@ def _make_draws(question_set: QuestionSet, size: int) -> None:
     )
 
 
-def most_draws(wanted: ReplaySettings, workers: int) -> int:
-    """As many as any of the algorithms asks one worker for.
+def most_draws(settings: ReplaySettings, workers: int) -> int:
+    """Return the most answers that any of the algorithms asks one worker for.
 
     The hungriest is AdaptiveTopK with 4/3 (4/epsilon)^2 ln(2 n r^2 / delta) over its rounds r.
     """
-    most = wanted.budget or MOST_DRAWS
-    if wanted.epsilon:
-        most = min(most, math.ceil(22 * math.log(100 * workers / wanted.delta) / wanted.epsilon**2))
+    most = settings.budget or MOST_DRAWS
+    if settings.epsilon:
+        most = min(
+            most, math.ceil(22 * math.log(100 * workers / settings.delta) / settings.epsilon**2)
+        )
     return min(most, MOST_DRAWS)
 
 
-# -- who answers
+# -- answering
 
 
 def _nothing_more() -> int:
-    """Recorded answers that are used once are given by the engine as it asks for them."""
+    """Return 0: the engine itself uses recorded answers as it asks for them."""
     return 0
 
 
 class _AnswerRedraw:
-    """Answers what is open by draws that depend on seed, worker and position alone."""
+    """Answer open assignments by draws that depend on seed, worker and position alone."""
 
     needed = ("candidate_id", "position", "question__accepted")
 
@@ -221,17 +230,19 @@ class _AnswerRedraw:
             self.number[candidate] = number_of(f"{key}\0{kind}" if kind else key)
 
     def __call__(self) -> int:
-        asked = Assignment.objects.filter(candidate__run=self.run).open()
-        assignments = list(asked.select_related("question").only(*self.needed))
-        given = list(zip(assignments, self._draw_responses(assignments), strict=True))
-        return recording.record_many(self.run, given)
+        open_assignments = Assignment.objects.filter(candidate__run=self.run).open()
+        assignments = list(open_assignments.select_related("question").only(*self.needed))
+        answers = list(zip(assignments, self._draw_responses(assignments), strict=True))
+        return recording.record_many(self.run, answers)
 
     def _draw_responses(self, assignments: list[Assignment]) -> list[str]:
-        workers = np.array([self.number[asked.candidate_id] for asked in assignments], np.uint64)
-        keys = question_order.shuffle_ranks(
-            self.run.seed, workers, [asked.position for asked in assignments]
+        workers = np.array(
+            [self.number[assignment.candidate_id] for assignment in assignments], np.uint64
         )
-        recorded = [self.right[asked.candidate_id] for asked in assignments]
+        keys = question_order.shuffle_ranks(
+            self.run.seed, workers, [assignment.position for assignment in assignments]
+        )
+        recorded = [self.right[assignment.candidate_id] for assignment in assignments]
         return [
             RIGHT if right[key % len(right)] else WRONG
             for right, key in zip(recorded, keys.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""A sample pool, question sets and run, the same for everybody; and a file of answers to import."""
+"""The sample pool, question sets and run, always the same; and a file of answers to import."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from .crowd import SyntheticCrowd, draw_accuracies
 
 SEED = 2024
 QUESTIONS = 3000
-SHORT, SHORT_NAME = 40, "Sample sums: 40"  # as much gold as people have
+SHORT, SHORT_NAME = 40, "Sample sums: 40"  # a usual amount of gold
 NEAR = (-10, -2, -1, 1, 2, 10)
 PEOPLE = [
     "Ada Okafor",
@@ -51,10 +51,10 @@ LANGUAGES = ("English", "Spanish", "Hindi", "French", "Arabic")
 
 @transaction.atomic
 def prepare_sample_run(gold: Path | None = None) -> Run:
-    """The sample run, started; it and all it needs is made if it is not there yet.
+    """Return the started sample run; create it and its parts if needed.
 
-    gold  where to write the known answers, for a crowd that plays the workers; beside it goes what
-          that crowd answers to the short question set
+    gold  path for the known answers, for a crowd that plays the workers; beside it goes a file with
+          that crowd's answers to the short question set
     """
     if gold is not None:
         write_gold(gold)
@@ -72,9 +72,9 @@ def write_gold(path: Path) -> None:
 
 
 def write_answers(path: Path) -> None:
-    """What every worker of the sample crowd answers to the short question set."""
-    asked = sample_questions()[:SHORT]
-    gold = {row.question: row.accepted[0] for row in asked}
+    """Write the answers of every worker of the sample crowd to the short question set."""
+    questions = sample_questions()[:SHORT]
+    gold = {row.question: row.accepted[0] for row in questions}
     played = SyntheticCrowd(draw_accuracies(len(PEOPLE), 0), gold)
     _write_csv(
         path,
@@ -82,7 +82,7 @@ def write_answers(path: Path) -> None:
         (
             [worker, row.question, played.respond(worker, row.question, row.choices) or ""]
             for worker in played.accuracy
-            for row in asked
+            for row in questions
         ),
     )
 
@@ -121,16 +121,16 @@ def _create_sample_run() -> Run:
 
 
 def _create_question_set(name: str, rows: list[QuestionRow]) -> QuestionSet:
-    made, new = QuestionSet.objects.get_or_create(
+    question_set, new = QuestionSet.objects.get_or_create(
         name=name, defaults={"instructions": "Choose the right result."}
     )
     if new:
-        catalog.take_questions(made, rows)
-    return made
+        catalog.take_questions(question_set, rows)
+    return question_set
 
 
 def sample_workers() -> list[WorkerRow]:
-    """The people, w1 to w24."""
+    """Return the workers, w1 to w24."""
     rng = random.Random(SEED)
     return [
         WorkerRow(0, f"w{i}", name, {"language": rng.choice(LANGUAGES)})
@@ -139,7 +139,7 @@ def sample_workers() -> list[WorkerRow]:
 
 
 def sample_questions() -> list[QuestionRow]:
-    """Sums of two numbers, no two of them the same, each with four results to choose from."""
+    """Return distinct sums of two numbers, each with four results to choose from."""
     rng = random.Random(SEED)
     sums = rng.sample(list(itertools.combinations_with_replacement(range(11, 100), 2)), QUESTIONS)
     return [_sample_question(i, rng.sample(terms, 2), rng) for i, terms in enumerate(sums, 1)]

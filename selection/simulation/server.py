@@ -1,4 +1,4 @@
-"""One run of a CrowdSelect server, as a client sees it through the HTTP API."""
+"""HTTP client of one run on a CrowdSelect server."""
 
 import time
 from threading import Event
@@ -14,11 +14,11 @@ PAGE = 1000
 
 
 class ServerConnection:
-    """Retries while the server is away or ill. For one thread: its connection is kept alive.
+    """Client with retries, for one thread: its connection is kept alive.
 
     stop  set from outside, ends all waiting
 
-    Each method raises Refused when it makes no sense to go on.
+    Each method raises Refused if retrying is pointless.
     """
 
     def __init__(self, url: str, token: str, run: int, stop: Event) -> None:
@@ -26,20 +26,20 @@ class ServerConnection:
         self.client = httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=30)
 
     def run(self) -> dict[str, Any]:
-        """How the run stands."""
-        found: dict[str, Any] = self._request_json("GET", f"runs/{self.number}").json()
-        return found
+        """Return the state of the run."""
+        document: dict[str, Any] = self._request_json("GET", f"runs/{self.number}").json()
+        return document
 
     def open_assignments(self, after: int) -> list[dict[str, Any]]:
-        """Open assignments with an id above ``after``, oldest first."""
+        """Return open assignments with an id above ``after``, oldest first."""
         query = {"after": after, "limit": PAGE}
-        found: list[dict[str, Any]] = self._request_json(
+        documents: list[dict[str, Any]] = self._request_json(
             "GET", f"runs/{self.number}/assignments", params=query
         ).json()
-        return found
+        return documents
 
     def answer(self, assignment: int, response: str) -> bool:
-        """Whether the answer was taken; if not, it came too late."""
+        """Return True if the answer was accepted; False if it came too late."""
         path = f"assignments/{assignment}/answer"
         return self._request_json("POST", path, json={"response": response}).status_code != 409
 
@@ -53,7 +53,7 @@ class ServerConnection:
         raise Refused(f"There is no CrowdSelect API at {self.url}.")
 
     def _request_with_retries(self, method: str, url: str, **content: Any) -> httpx.Response:
-        """The first answer that is not the server's own failure, within PATIENCE_SECONDS."""
+        """Return the first response that is not a server error, within PATIENCE_SECONDS."""
         given_up, pause = time.monotonic() + PATIENCE_SECONDS, FIRST_PAUSE
         while True:
             try:

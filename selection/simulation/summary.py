@@ -1,4 +1,4 @@
-"""What is said of a replay at its end."""
+"""Summary of a replay, in lines for people."""
 
 from typing import Any
 
@@ -9,20 +9,22 @@ from . import question_kinds, replay
 from .crowd import RecordedCrowd
 
 
-def summarise_run(run: Run, past: RecordedCrowd) -> list[str]:
+def summarise_run(run: Run, crowd: RecordedCrowd) -> list[str]:
     export = reports.export_run(run)
     return [
-        f"Answers used   {export['answers_used']:,} {_recorded_clause(run, past)}",
+        f"Answers used   {export['answers_used']:,} {_recorded_clause(run, crowd)}",
         f"Ended          {export['ending'] or export['status']}",
         f"Promise        {export['promise']}",
         *(f"Mind           {warning}" for warning in export["warnings"]),
-        *(_summarise_skills if run.several else _summarise_one_skill)(run, past, export["workers"]),
+        *(_summarise_skills if run.several else _summarise_one_skill)(
+            run, crowd, export["workers"]
+        ),
     ]
 
 
-def _summarise_one_skill(run: Run, past: RecordedCrowd, rows: list[dict[str, Any]]) -> list[str]:
+def _summarise_one_skill(run: Run, crowd: RecordedCrowd, rows: list[dict[str, Any]]) -> list[str]:
     chosen = [row["worker"] for row in rows]
-    regrets = replay.compute_regrets(past.accuracy, chosen)
+    regrets = replay.compute_regrets(crowd.accuracy, chosen)
     return [
         f"Regret         {regrets.aggregate:.4f} aggregate (mean of the best {run.k} less mean of "
         "the selected, by recorded accuracy)",
@@ -31,38 +33,38 @@ def _summarise_one_skill(run: Run, past: RecordedCrowd, rows: list[dict[str, Any
     ]
 
 
-def _summarise_skills(run: Run, past: RecordedCrowd, rows: list[dict[str, Any]]) -> list[str]:
+def _summarise_skills(run: Run, crowd: RecordedCrowd, rows: list[dict[str, Any]]) -> list[str]:
     names = [str(skill) for skill in run.skills]
     chosen = [[row["worker"] for row in rows if row["skill"] == name] for name in names]
-    lost = question_kinds.compute_losses(run, past, chosen)
+    losses = question_kinds.compute_losses(run, crowd, chosen)
     allowed = ", nobody for two kinds" if run.one_kind_each else ""
     return [
         *(
             f"Mind           {count:,} of the workers have no recorded answer to a task of "
             f"“{name}” and count as never right there in what follows."
-            for name, count in zip(names, lost.unknown, strict=True)
+            for name, count in zip(names, losses.unknown, strict=True)
             if count
         ),
-        f"Regret         {lost.overall:.4f} aggregate (mean of the best selection{allowed}, less "
+        f"Regret         {losses.overall:.4f} aggregate (mean of the best selection{allowed}, less "
         "mean of the selected, by recorded accuracy)",
         *(
-            f"               {each:.4f} in “{name}”"
-            for name, each in zip(names, lost.each, strict=True)
+            f"               {loss:.4f} in “{name}”"
+            for name, loss in zip(names, losses.each, strict=True)
         ),
         *(
-            f"Selected       {', '.join(own)} for “{name}”"
-            for name, own in zip(names, chosen, strict=True)
+            f"Selected       {', '.join(workers)} for “{name}”"
+            for name, workers in zip(names, chosen, strict=True)
         ),
     ]
 
 
-def _recorded_clause(run: Run, past: RecordedCrowd) -> str:
+def _recorded_clause(run: Run, crowd: RecordedCrowd) -> str:
     verb = "of" if run.recorded_only else "drawn with replacement from"
-    parts = [f"{verb} {len(past.answers):,} recorded by {len(past.workers):,} workers"]
-    if past.left_out:
-        parts.append(f"{past.left_out:,} to tasks without a known answer left out")
-    if past.repeated:
-        parts.append(f"{past.repeated:,} left out that answer a task again")
-    if past.idle:
-        parts.append(f"{past.idle:,} workers left out who have no other")
+    parts = [f"{verb} {len(crowd.answers):,} recorded by {len(crowd.workers):,} workers"]
+    if crowd.left_out:
+        parts.append(f"{crowd.left_out:,} to tasks without a known answer left out")
+    if crowd.repeated:
+        parts.append(f"{crowd.repeated:,} left out that answer a task again")
+    if crowd.idle:
+        parts.append(f"{crowd.idle:,} workers left out who have no other")
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""What would have come of it: a recorded crowd replayed over many seeds, by several algorithms."""
+"""Comparison of algorithms on a recorded crowd, replayed over many seeds."""
 
 import re
 from collections import Counter
@@ -36,12 +36,12 @@ class WhatIfRow:
     """An algorithm over all seeds.
 
     promises  its goal; perhaps only on average over pools, or on this question set
-    answers   median of all runs; low and high: four of five lie between
-    kept      runs that ended with the promise they were started with
-    untrue    runs whose promise at the end was not true by the recorded accuracies
-    epsilon   at the end, median, and epsilon_most the largest; None: nothing is promised
+    answers   median of all runs; low and high: four of five are between
+    kept      runs that ended with the guarantee they were started with
+    untrue    runs whose guarantee at the end was not true by the recorded accuracies
+    epsilon   at the end, median, and epsilon_most the largest; None: nothing is guaranteed
     loss      mean accuracy of the best k less that of the selected: mean, and loss_most the largest
-    doubts    sentences on what makes the promise doubtful, by the number of runs that have them
+    doubts    sentences on doubts about the guarantee, by the number of runs that have them
     plays     one a seed
     """
 
@@ -62,105 +62,115 @@ class WhatIfRow:
     plays: Sequence[PlayedRun]
 
     def flat(self) -> dict[str, Any]:
-        """For a line of a table."""
+        """Return the row for a line of a table."""
         numbers = asdict(replace(self, plays=()))
         del numbers["plays"]
         options = "; ".join(f"{name}={value}" for name, value in self.options.items())
         return numbers | {"options": options, "doubts": " ".join(self.doubts)}
 
-    def as_numbers(self) -> dict[str, Any]:
-        """For a program."""
+    def serialize(self) -> dict[str, Any]:
+        """Return the row for a program."""
         numbers = asdict(replace(self, plays=()))
         del numbers["low"], numbers["high"]
         return numbers | {
             "answers": [self.low, self.answers, self.high],
             "plays": [
                 {
-                    "seed": one.seed,
-                    "answers": one.answers,
-                    "ending": one.ending,
-                    "epsilon": one.epsilon,
-                    "loss": one.regrets.aggregate,
-                    "loss_of_worst": one.regrets.explore_k,
-                    "true": one.true,
+                    "seed": play.seed,
+                    "answers": play.answers,
+                    "ending": play.ending,
+                    "epsilon": play.epsilon,
+                    "loss": play.regrets.aggregate,
+                    "loss_of_worst": play.regrets.explore_k,
+                    "true": play.true,
                 }
-                for one in self.plays
+                for play in self.plays
             ],
         }
 
 
 def settings_per_algorithm(usual: ReplaySettings, names: Sequence[str]) -> list[ReplaySettings]:
-    """The same settings for each of these algorithms, with those of the options that it knows.
+    """Return the same settings for each of these algorithms, with the options that it takes.
 
     Raises Refused for an option that none of them has.
     """
-    known = {name: {option.name for option in algorithms.algorithm_options(name)} for name in names}
+    options_of = {
+        name: {option.name for option in algorithms.algorithm_options(name)} for name in names
+    }
     for option in usual.options:
-        if not any(option in own for own in known.values()):
+        if not any(option in option_sets for option_sets in options_of.values()):
             raise Refused(f"None of {', '.join(names)} has an option {option}.")
-    own = ({o: v for o, v in usual.options.items() if o in known[name]} for name in names)
+    option_sets = (
+        {o: v for o, v in usual.options.items() if o in options_of[name]} for name in names
+    )
     return [
         replace(usual, algorithm=name, options=options)
-        for name, options in zip(names, own, strict=True)
+        for name, options in zip(names, option_sets, strict=True)
     ]
 
 
 def play_all(
     crowd: RecordedCrowd,
-    asked: Sequence[ReplaySettings],
+    variants: Sequence[ReplaySettings],
     seeds: Sequence[int],
-    told: Callable[[], object],
+    on_play: Callable[[], object],
 ) -> Iterator[WhatIfRow]:
-    """A row for each; ``told`` hears of every play. Raises Refused before any for what cannot be.
+    """Yield a row for each variant. Raises Refused before the first play for invalid settings.
+
+    on_play  called after every play
 
     The same seed deals the same answers in the same order to all.
     """
-    for one in asked:
-        check_replay(crowd, one)
+    for settings in variants:
+        check_replay(crowd, settings)
     record = RecordedAnswers(crowd)
-    for one in asked:
+    for settings in variants:
         plays = []
         for seed in seeds:
-            plays.append(play_record(record, replace(one, seed=seed)))
-            told()
-        yield build_row(one, plays)
+            plays.append(play_record(record, replace(settings, seed=seed)))
+            on_play()
+        yield build_row(settings, plays)
 
 
-def build_row(one: ReplaySettings, plays: Sequence[PlayedRun]) -> WhatIfRow:
+def build_row(settings: ReplaySettings, plays: Sequence[PlayedRun]) -> WhatIfRow:
     tails = [(1 - BAND) / 2, 0.5, (1 + BAND) / 2]
-    low, median, high = np.quantile([each.answers for each in plays], tails).round().astype(int)
-    epsilons = np.array([1.0 if each.epsilon is None else each.epsilon for each in plays])
-    losses = [round(each.regrets.aggregate, 6) for each in plays]
-    promise = ALGORITHMS[one.algorithm].promise
+    low, median, high = np.quantile([play.answers for play in plays], tails).round().astype(int)
+    epsilons = np.array([1.0 if play.epsilon is None else play.epsilon for play in plays])
+    losses = [round(play.regrets.aggregate, 6) for play in plays]
+    promise = ALGORITHMS[settings.algorithm].promise
     goal = "nothing" if promise.fixed == "budget" else promise.goal.value
     return WhatIfRow(
-        algorithm=one.algorithm,
-        promises=", ".join([goal, *(["on average"] if promise.average else []), *_row_doubts(one)]),
-        options=one.options,
+        algorithm=settings.algorithm,
+        promises=", ".join(
+            [goal, *(["on average"] if promise.average else []), *_row_doubts(settings)]
+        ),
+        options=settings.options,
         seeds=len(plays),
         low=int(low),
         answers=int(median),
         high=int(high),
-        kept=sum(each.ending == PROMISE_KEPT and each.epsilon is not None for each in plays),
-        untrue=sum(each.true is False for each in plays),
+        kept=sum(play.ending == PROMISE_KEPT and play.epsilon is not None for play in plays),
+        untrue=sum(play.true is False for play in plays),
         epsilon=_round_epsilon(np.median(epsilons)),
         epsilon_most=_round_epsilon(epsilons.max()),
         loss=round(float(np.mean(losses)), 6),
         loss_most=max(losses),
-        doubts=_count_doubts(doubt for each in plays for doubt in each.doubts),
+        doubts=_count_doubts(doubt for play in plays for doubt in play.doubts),
         plays=plays,
     )
 
 
-def _row_doubts(one: ReplaySettings) -> list[str]:
-    said = algorithms.describe_variant(algorithm_choices.read_options(one.algorithm, one.options))
-    return [said] if said else []
+def _row_doubts(settings: ReplaySettings) -> list[str]:
+    variant = algorithms.describe_variant(
+        algorithm_choices.read_options(settings.algorithm, settings.options)
+    )
+    return [variant] if variant else []
 
 
 def _count_doubts(doubts: Iterable[str]) -> Counter[str]:
-    """How often each was said; what differs in numbers alone is the first of its kind."""
+    """Count the doubts; those that differ in numbers alone count as the first of them."""
     first: dict[str, str] = {}
-    return Counter(first.setdefault(re.sub(r"\d[\d,.]*", "", said), said) for said in doubts)
+    return Counter(first.setdefault(re.sub(r"\d[\d,.]*", "", doubt), doubt) for doubt in doubts)
 
 
 def _round_epsilon(value: float) -> float | None:
@@ -173,7 +183,7 @@ def _round_epsilon(value: float) -> float | None:
 def describe_rows(
     crowd: RecordedCrowd, usual: ReplaySettings, rows: Sequence[WhatIfRow]
 ) -> list[str]:
-    """The table, what is in it, and what speaks against it."""
+    """Return the lines of the table, its legend, and the doubts."""
     used = "drawn again and again" if usual.redraw else "each used once"
     budget = "" if usual.budget is None else f", at most {usual.budget:,} answers"
     head = (
@@ -198,7 +208,7 @@ def _row_cells(row: WhatIfRow) -> tuple[str, ...]:
         f"{row.answers:,}",
         f"{row.low:,} to {row.high:,}",
         f"{row.kept} of {row.seeds}",
-        str(row.untrue) if any(one.epsilon is not None for one in row.plays) else "",
+        str(row.untrue) if any(play.epsilon is not None for play in row.plays) else "",
         f"{_format_epsilon(row.epsilon)}, {_format_epsilon(row.epsilon_most)}",
         f"{row.loss:.4f}, {row.loss_most:.4f}",
     )

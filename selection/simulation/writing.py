@@ -1,4 +1,4 @@
-"""Files of results: whole or not at all, in the format that their name tells."""
+"""Result files: written whole or not at all, in the format of their suffix."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ from selection.imports import row_parsers
 
 
 def check_out(out: Path, endings: Collection[str]) -> None:
-    """Refuse what could not be written, before any work is done."""
+    """Raise Refused for a file that cannot be written, before any work is done."""
     if out.suffix.lower() not in endings:
         raise Refused(f"{out} must end in {' or '.join(endings)}; the ending tells the format.")
     if out.exists() and not out.is_file():
@@ -24,7 +24,7 @@ def check_out(out: Path, endings: Collection[str]) -> None:
 
 
 def write_whole(out: Path, write: Callable[[Path], object]) -> None:
-    """Let it write the file under another name first, which has the same ending."""
+    """Write to a temporary file with the same suffix first, then rename it."""
     target = out.resolve()
     draft = target.with_name(f".{os.getpid()}.{target.name}")
     try:

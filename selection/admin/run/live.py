@@ -65,7 +65,7 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
     lines, fit, signs = standings.lines, standings.fit, reports.find_signs(run)
     alerts, guarantee = (
         reports.list_alerts(run, fit, signs),
-        reports.promise_status(run, standings.named, fit),
+        reports.promise_status(run, standings.selection, fit),
     )
     progress = reports.read_progress(run)
     return {

@@ -128,7 +128,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     # -- the list
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
-        return reports.with_counts(super().get_queryset(request))
+        return reports.annotate_counts(super().get_queryset(request))
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return RunList

@@ -66,7 +66,7 @@ class BeginPage(GuidePage):
         wish, query = form.wish, QueryDict(form.address(), mutable=True)
         plan = wish.plan
         if wish.by_money:
-            plan = plan.at(budget.first_epsilon(plan, wish.belief))
+            plan = plan.replace_epsilon(budget.first_epsilon(plan, wish.belief))
             query["precise_own"] = f"{100 * plan.epsilon:g}"
         team = wish.pool.team_id
         planning = forecast_requests.request_forecast(plan, wish.belief, self.username, team=team)
@@ -207,7 +207,7 @@ class ForecastPage(GuidePage):
     def _use_reachable_epsilon(self) -> HttpResponse:
         """Request the same forecast with the ε that the budget reaches."""
         try:
-            plan = forecast_requests.stored_plan(self.object).at(
+            plan = forecast_requests.stored_plan(self.object).replace_epsilon(
                 float(self.request.POST.get("epsilon", ""))
             )
         except ValueError:

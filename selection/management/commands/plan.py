@@ -192,4 +192,4 @@ def _format_epsilon(row: ReachableEpsilon) -> str:
 
 
 def _to_json(rows: list[Forecast] | list[ReachableEpsilon]) -> str:
-    return json.dumps([row.as_numbers() for row in rows], ensure_ascii=False, indent=2)
+    return json.dumps([row.serialize() for row in rows], ensure_ascii=False, indent=2)

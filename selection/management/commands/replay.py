@@ -150,7 +150,7 @@ class Command(BaseCommand):
             writer = TABLE_WRITERS[options["out"].suffix.lower()]
             write_whole(options["out"], lambda path: writer(path, rows))
         if options["json"]:
-            self.stdout.write(json_of([row.as_numbers() for row in rows]))
+            self.stdout.write(json_of([row.serialize() for row in rows]))
         elif not quiet:
             self.stdout.write("\n".join(what_if.describe_rows(past, usual, rows)))
 
@@ -292,5 +292,5 @@ WRITERS: dict[str, Callable[[Path, Run], None]] = {
 }
 TABLE_WRITERS: dict[str, Callable[[Path, Sequence[WhatIfRow]], None]] = {
     ".csv": lambda path, rows: write_csv(path, [row.flat() for row in rows]),
-    ".json": lambda path, rows: write_json(path, [row.as_numbers() for row in rows]),
+    ".json": lambda path, rows: write_json(path, [row.serialize() for row in rows]),
 }

@@ -1,4 +1,4 @@
-"""Every format that a run can be taken away in, made of runs in every state, to the file."""
+"""Every export format, made of runs in every state, down to the file."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ SETTINGS = {
 CLEAR: Crowd = crowd(3, good=2, high=1.0, low=0.2)
 
 
-def going() -> Run:
+def running() -> Run:
     pool = make_pool(6, language=["German", "Welsh"], town=["Ulm"])
     run = make_run(
         pool=pool, epsilon=0.05, slots=60, slots_per_worker=10, price="0.05", currency="$"
@@ -50,7 +50,7 @@ def kept() -> Run:
 
 
 def early() -> Run:
-    run = going()
+    run = running()
     lifecycle.stop_run(run, "ada", "no time")
     return Run.objects.get(pk=run.pk)
 
@@ -91,8 +91,8 @@ def corrected() -> Run:
 
 
 def mixed() -> Run:
-    """Some gone, some judged by hand, a question retired, an answer too late."""
-    run = going()
+    """Return a run with leavers, verdicts by hand, a retired question, and an answer too late."""
+    run = running()
     roster.withdraw_workers(run, ["w5"], "ada", "asked to")
     manual_verdicts.override_verdict(
         run.candidates.get(worker__key="w4"), 1, "ada", "known from before"
@@ -104,28 +104,28 @@ def mixed() -> Run:
 
 
 STATES = {
-    each.__name__: each for each in (going, kept, early, kinds, kinds_early, corrected, mixed)
+    each.__name__: each for each in (running, kept, early, kinds, kinds_early, corrected, mixed)
 }
 
 
-def made(run: Run, name: str, **said: object) -> bytes:
-    return b"".join(exports.make_file(run, name, **said).pieces)
+def export(run: Run, name: str, **options: object) -> bytes:
+    return b"".join(exports.make_file(run, name, **options).pieces)
 
 
-def table(run: Run, name: str, **said: object) -> pandas.DataFrame:
-    """As pandas reads it, which is what programs do."""
-    raw = io.BytesIO(made(run, name, **said))
+def read_export(run: Run, name: str, **options: object) -> pandas.DataFrame:
+    """Return the file as pandas reads it, because programs do."""
+    raw = io.BytesIO(export(run, name, **options))
     return pandas.read_csv(raw, encoding="utf-8-sig", keep_default_na=False)
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_every_format_is_made_of_every_run_and_can_be_read(state):
     run = STATES[state]()
-    for name, known in FORMATS.items():
-        assert can_be_read(made(run, name), known.ending) or name == "prolific-block", name
+    for name, chosen in FORMATS.items():
+        assert is_readable(export(run, name), chosen.ending) or name == "prolific-block", name
 
 
-def can_be_read(raw: bytes, ending: str) -> bool:
+def is_readable(raw: bytes, ending: str) -> bool:
     if ending == "xlsx":
         sheets = openpyxl.load_workbook(io.BytesIO(raw)).sheetnames
         return sheets == ["Selected", "All workers", "Run"]
@@ -145,32 +145,32 @@ def test_the_selected_are_the_same_in_every_format():
     workers = [row["worker"] for row in document["workers"]]
     assert "w4" in workers
     assert "w0" not in workers
-    assert list(table(run, "csv")["worker"]) == workers
-    assert json.loads(made(run, "json")) == json.loads(json.dumps(document))
-    rows = list(openpyxl.load_workbook(io.BytesIO(made(run, "xlsx")))["Selected"].values)
+    assert list(read_export(run, "csv")["worker"]) == workers
+    assert json.loads(export(run, "json")) == json.loads(json.dumps(document))
+    rows = list(openpyxl.load_workbook(io.BytesIO(export(run, "xlsx")))["Selected"].values)
     assert [row[1] for row in rows[1:]] == workers
-    everybody = table(run, "all-csv")
+    everybody = read_export(run, "all-csv")
     assert set(everybody[everybody["selected"] == "yes"]["worker"]) == set(workers)
-    listed = json.loads(made(run, "all-json"))["workers"]
+    listed = json.loads(export(run, "all-json"))["workers"]
     assert {row["worker"] for row in listed if row["selected"]} == set(workers)
 
 
-def test_everybody_is_there_with_statistics_verdict_presence_and_attributes():
-    found = table(mixed(), "all-csv").set_index("worker")
-    assert len(found) == 6
-    assert found.loc["w5", "presence"] == "withdrawn"
-    assert found.loc["w0", "by_algorithm"] == "yes"
-    assert (found.loc["w0", "by_hand"], found.loc["w0", "by_hand_why"]) == ("rejected", "copied")
-    assert found.loc["w3", "lapsed"] == found.loc["w3", "answers"] > 0
-    assert list(found["attribute:language"])[:1] != [""]
-    assert set(found["attribute:town"]) == {"Ulm"}
-    sums = found["right"] + found["wrong"] + found["lapsed"]
-    assert (sums == found["answers"]).all()
+def test_all_workers_have_statistics_verdict_presence_and_attributes():
+    rows = read_export(mixed(), "all-csv").set_index("worker")
+    assert len(rows) == 6
+    assert rows.loc["w5", "presence"] == "withdrawn"
+    assert rows.loc["w0", "by_algorithm"] == "yes"
+    assert (rows.loc["w0", "by_hand"], rows.loc["w0", "by_hand_why"]) == ("rejected", "copied")
+    assert rows.loc["w3", "lapsed"] == rows.loc["w3", "answers"] > 0
+    assert list(rows["attribute:language"])[:1] != [""]
+    assert set(rows["attribute:town"]) == {"Ulm"}
+    sums = rows["right"] + rows["wrong"] + rows["lapsed"]
+    assert (sums == rows["answers"]).all()
 
 
-def test_everybody_for_programs_says_the_same_with_the_run_s_facts_once():
+def test_all_workers_json_equals_the_table():
     run = mixed()
-    document = json.loads(made(run, "all-json"))
+    document = json.loads(export(run, "all-json"))
     assert document["seed"] == run.seed
     assert document["assignments"] == run.count_spent() >= document["answers_used"]
     row = next(row for row in document["workers"] if row["worker"] == "w1")
@@ -179,34 +179,34 @@ def test_everybody_for_programs_says_the_same_with_the_run_s_facts_once():
     assert "seed" not in row
 
 
-def test_a_run_s_settings_are_there_once_and_not_on_each_row():
+def test_settings_are_a_table_of_their_own():
     run = early()
-    found = dict(table(run, "settings").itertuples(index=False))
-    assert (found["run"], found["seed"], found["epsilon"]) == (run.name, "7", "0.05")
-    assert found["promise"].startswith("Not certified")
-    assert "seed" not in table(run, "csv").columns
-    sheet = openpyxl.load_workbook(io.BytesIO(made(run, "xlsx")))["Run"]
+    rows = dict(read_export(run, "settings").itertuples(index=False))
+    assert (rows["run"], rows["seed"], rows["epsilon"]) == (run.name, "7", "0.05")
+    assert rows["promise"].startswith("Not certified")
+    assert "seed" not in read_export(run, "csv").columns
+    sheet = openpyxl.load_workbook(io.BytesIO(export(run, "xlsx")))["Run"]
     assert ("seed", 7) in set(sheet.values)
-    assert dict(table(kinds(), "settings").itertuples(index=False))["skills"].startswith("[{")
+    assert dict(read_export(kinds(), "settings").itertuples(index=False))["skills"].startswith("[{")
 
 
-def test_a_line_for_each_kind_of_task_says_where_a_worker_is_selected_instead():
-    found = table(kinds(), "all-csv")
-    assert len(found) == 10
-    taken = found[found["selected"] == "yes"]
-    assert len(taken) == 3
-    others = found[(found["selected"] == "no") & found["worker"].isin(taken["worker"])]
+def test_lines_by_kind_name_the_kind_selected_instead():
+    rows = read_export(kinds(), "all-csv")
+    assert len(rows) == 10
+    selected = rows[rows["selected"] == "yes"]
+    assert len(selected) == 3
+    others = rows[(rows["selected"] == "no") & rows["worker"].isin(selected["worker"])]
     assert (others["elsewhere"] != "").all()
 
 
-def test_a_workbook_holds_what_a_workbook_can_hold():
+def test_workbook_cells_respect_their_limits():
     pool = Pool.objects.create(name="odd")
     names = ["=1+1", "bell \a", "x" * 40_000, "Zoë"]
     rows = [WorkerRow(i, f"w{i}", name, {}) for i, name in enumerate(names)]
     catalog.take_workers(pool, [row for row in rows if len(row.name) < 200])
     pool.workers.create(key="long", name="x", attributes={"note": "y" * 40_000})
     run = make_run(pool=pool, seed=2**60 + 1)
-    book = openpyxl.load_workbook(io.BytesIO(made(run, "xlsx")))
+    book = openpyxl.load_workbook(io.BytesIO(export(run, "xlsx")))
     cells = {cell.value: cell.data_type for row in book["All workers"].iter_rows() for cell in row}
     assert cells["'=1+1"] == "s"
     assert cells["bell \ufffd"] == "s"
@@ -218,41 +218,41 @@ def test_a_workbook_holds_what_a_workbook_can_hold():
 # -- for platforms
 
 
-def test_mturk_takes_its_columns_with_a_score_for_whoever_is_selected():
+def test_mturk_columns_have_a_score_for_the_selected():
     run = kept()
-    found = table(run, "mturk")
-    assert list(found.columns) == ["Worker ID", f"UPDATE-{run.name}"]
-    assert sorted(found["Worker ID"]) == ["w0", "w1"]
-    assert set(found[f"UPDATE-{run.name}"]) == {100}
-    assert made(run, "mturk").startswith(b"Worker ID,")
-    named = table(run, "mturk", named="Good Tagger")
+    rows = read_export(run, "mturk")
+    assert list(rows.columns) == ["Worker ID", f"UPDATE-{run.name}"]
+    assert sorted(rows["Worker ID"]) == ["w0", "w1"]
+    assert set(rows[f"UPDATE-{run.name}"]) == {100}
+    assert export(run, "mturk").startswith(b"Worker ID,")
+    named = read_export(run, "mturk", named="Good Tagger")
     assert list(named.columns)[1] == "UPDATE-Good Tagger"
-    revoked = table(run, "mturk-revoke")
+    revoked = read_export(run, "mturk-revoke")
     assert sorted(revoked["Worker ID"]) == ["w2", "w3", "w4", "w5"]
     assert set(revoked[f"UPDATE-{run.name}"]) == {"Revoke"}
 
 
 def test_mturk_has_a_qualification_for_each_kind_of_task():
     run = kinds()
-    found, revoked = table(run, "mturk"), table(run, "mturk-revoke")
+    rows, revoked = read_export(run, "mturk"), read_export(run, "mturk-revoke")
     titles = [f"UPDATE-{run.name}: {skill}" for skill in run.skills]
-    assert list(found.columns) == list(revoked.columns) == ["Worker ID", *titles]
-    assert [(found[title] != "").sum() for title in titles] == [2, 1]
+    assert list(rows.columns) == list(revoked.columns) == ["Worker ID", *titles]
+    assert [(rows[title] != "").sum() for title in titles] == [2, 1]
     assert [(revoked[title] == "Revoke").sum() for title in titles] == [3, 4]
 
 
-def test_prolific_gets_plain_ids_and_only_of_who_was_tested_to_block():
+def test_prolific_blocklist_has_tested_workers_only():
     run = kept()
-    assert made(run, "prolific-allow").decode().split() == ["w0", "w1"]
-    assert sorted(made(run, "prolific-block").decode().split()) == ["w2", "w3", "w4", "w5"]
+    assert export(run, "prolific-allow").decode().split() == ["w0", "w1"]
+    assert sorted(export(run, "prolific-block").decode().split()) == ["w2", "w3", "w4", "w5"]
     fresh = make_run()
-    assert made(fresh, "prolific-block") == b""
+    assert export(fresh, "prolific-block") == b""
 
 
 def test_toloka_gets_skills_of_0_to_100_by_the_id_that_is_given():
-    found = json.loads(made(kept(), "toloka", named="32"))
-    assert [sorted(one) for one in found] == [["reason", "skill_id", "user_id", "value"]] * 2
-    assert {(one["skill_id"], one["value"]) for one in found} == {("32", 100.0)}
+    rows = json.loads(export(kept(), "toloka", named="32"))
+    assert [sorted(item) for item in rows] == [["reason", "skill_id", "user_id", "value"]] * 2
+    assert {(item["skill_id"], item["value"]) for item in rows} == {("32", 100.0)}
 
 
 def test_label_studio_gets_annotators_by_number_address_or_name():
@@ -260,43 +260,43 @@ def test_label_studio_gets_annotators_by_number_address_or_name():
     keys = ["7", "ada@example.org", "grace", "007"]
     catalog.take_workers(pool, [WorkerRow(i, key, "", {}) for i, key in enumerate(keys)])
     run = make_run(pool=pool, k=3)
-    for one in run.candidates.all():
-        manual_verdicts.override_verdict(one, 1, "ada", "known")
-    found = json.loads(made(run, "label-studio"))
-    wanted = [{"id": 7}, {"email": "ada@example.org"}, {"username": "grace"}, {"username": "007"}]
-    assert sorted(map(str, found)) == sorted(map(str, wanted))
+    for item in run.candidates.all():
+        manual_verdicts.override_verdict(item, 1, "ada", "known")
+    rows = json.loads(export(run, "label-studio"))
+    expected = [{"id": 7}, {"email": "ada@example.org"}, {"username": "grace"}, {"username": "007"}]
+    assert sorted(map(str, rows)) == sorted(map(str, expected))
 
 
 def test_crowd_kit_gets_skills_by_worker_and_triples():
     run = mixed()
-    raw = io.BytesIO(made(run, "crowd-kit"))
+    raw = io.BytesIO(export(run, "crowd-kit"))
     skills = pandas.read_csv(raw, index_col="worker")["skill"]
     assert skills.index.is_unique
     assert skills.between(0, 1).all()
     lines = {line.worker: line.mean for line in reports.worker_standings(run) if line.answers}
     assert skills.to_dict() == pytest.approx(lines)
-    triples = table(run, "crowd-kit-answers")
+    triples = read_export(run, "crowd-kit-answers")
     assert list(triples.columns) == ["worker", "task", "label"]
-    given = run.answers.filter(expired=False).exclude(response="").count()
-    assert len(triples) == given > 0
+    count = run.answers.filter(expired=False).exclude(response="").count()
+    assert len(triples) == count > 0
     assert not triples.duplicated(["worker", "task"]).any()
-    read, bad = row_parsers.parse_answers(made(run, "crowd-kit-answers").decode(), "triples.csv")
-    assert (len(read), bad) == (given, [])
+    read, bad = row_parsers.parse_answers(export(run, "crowd-kit-answers").decode(), "triples.csv")
+    assert (len(read), bad) == (count, [])
 
 
 def test_tasks_of_several_kinds_are_told_apart_in_triples():
-    triples = table(kinds(), "crowd-kit-answers")
+    triples = read_export(kinds(), "crowd-kit-answers")
     assert not triples.duplicated(["worker", "task"]).any()
 
 
 def test_numbers_stay_numbers_for_programs_and_formulas_do_not():
     question_set = QuestionSet.objects.create(name="signs")
-    asked = [QuestionRow(i, f"q{i}", "?", ["-1"], []) for i in range(50)]
-    catalog.take_questions(question_set, asked)
+    questions = [QuestionRow(i, f"q{i}", "?", ["-1"], []) for i in range(50)]
+    catalog.take_questions(question_set, questions)
     run = make_run(question_set=question_set, n=4)
-    said = iter(["-1", "=1+1", "+2.5", "-1-1", "'-1"] * 40)
-    play(run, lambda slip: next(said), most=2)
-    raw = made(run, "crowd-kit-answers").decode()
+    responses = iter(["-1", "=1+1", "+2.5", "-1-1", "'-1"] * 40)
+    play(run, lambda slip: next(responses), most=2)
+    raw = export(run, "crowd-kit-answers").decode()
     labels = {line.rsplit(",", 1)[1] for line in raw.split()[1:]}
     assert labels == {"-1", "'=1+1", "+2.5", "'-1-1", "''-1"}
     read, _ = row_parsers.parse_answers(raw, "triples.csv")
@@ -309,87 +309,87 @@ def test_our_own_reader_finds_the_workers_that_went_out():
     catalog.take_workers(pool, [WorkerRow(i, key, f"@{key}", {}) for i, key in enumerate(keys)])
     run = make_run(pool=pool, k=2)
     chosen = [line.worker for line in reports.worker_standings(run) if line.selected]
-    for name, wanted in (("all-csv", keys), ("csv", chosen)):
-        back = read_table(made(run, name), "back.csv")
+    for name, expected in (("all-csv", keys), ("csv", chosen)):
+        back = read_table(export(run, name), "back.csv")
         plan = platforms.recognise_columns(platforms.WORKERS, back.header)
         rows = [row for _, row in row_parsers.parse_rows(back, plan)]
-        assert sorted(row.worker for row in rows) == sorted(wanted)
+        assert sorted(row.worker for row in rows) == sorted(expected)
         assert all(row.name == f"@{row.worker}" for row in rows)
 
 
 # -- paying
 
 
-def test_everybody_tested_is_paid_for_what_they_gave_and_for_nothing_else():
+def test_tested_workers_are_paid_for_given_answers_only():
     run = mixed()
-    found = table(run, "payment").set_index("worker")
-    assert len(found) == 6
+    rows = read_export(run, "payment").set_index("worker")
+    assert len(rows) == 6
     answers = run.answers.filter(assignment__candidate__worker__key="w1", expired=False)
-    given = answers.exclude(response="").count()
-    assert found.loc["w1", "answered"] == given > 0
-    assert float(found.loc["w1", "due"]) == pytest.approx(0.05 * given, abs=0.005)
-    late = found.loc["w3"]
+    count = answers.exclude(response="").count()
+    assert rows.loc["w1", "answered"] == count > 0
+    assert float(rows.loc["w1", "due"]) == pytest.approx(0.05 * count, abs=0.005)
+    late = rows.loc["w3"]
     assert (late["answered"], late["too_late"] > 0, float(late["due"])) == (0, True, 0.0)
-    assert (found["shown"] >= found["answered"] + found["too_late"]).all()
-    assert set(found["currency"]) == {"$"}
+    assert (rows["shown"] >= rows["answered"] + rows["too_late"]).all()
+    assert set(rows["currency"]) == {"$"}
 
 
-def test_an_answer_to_a_question_that_was_retired_is_paid():
-    run = going()
-    before = table(run, "payment")
+def test_answers_to_retired_questions_are_paid():
+    run = running()
+    before = read_export(run, "payment")
     corrections.retire_question(run.question_set.questions.first(), "ada", "ambiguous")
-    assert table(run, "payment").equals(before)
+    assert read_export(run, "payment").equals(before)
 
 
-def test_workers_are_due_what_they_were_told_not_the_price_with_its_fees():
-    run = going()
+def test_due_amount_follows_the_announced_pay():
+    run = running()
     worker_texts.change_facts(run, PageFacts(Decimal("0.04")))
     run.refresh_from_db()
-    found = table(run, "payment")
-    assert set(found["pay_per_answer"]) == {0.04}
-    assert list(found["due"]) == pytest.approx(list(0.04 * found["answered"]), abs=0.0001)
-    assert set(table(run, "payment", pay=Decimal("0.03"))["pay_per_answer"]) == {0.03}
+    rows = read_export(run, "payment")
+    assert set(rows["pay_per_answer"]) == {0.04}
+    assert list(rows["due"]) == pytest.approx(list(0.04 * rows["answered"]), abs=0.0001)
+    assert set(read_export(run, "payment", pay=Decimal("0.03"))["pay_per_answer"]) == {0.03}
     worker_texts.change_facts(run, PageFacts())
     run.refresh_from_db()
-    assert set(table(run, "payment")["pay_per_answer"]) == {0.05}
+    assert set(read_export(run, "payment")["pay_per_answer"]) == {0.05}
 
 
 @pytest.mark.parametrize(
     ("currency", "pay", "due"), [("$", ".0101", 2), ("JPY", "12.3", 0), ("KWD", ".0101", 3)]
 )
-def test_what_is_due_can_be_paid_in_its_currency_and_is_no_less_than_was_told(currency, pay, due):
-    run, pay = going(), Decimal(pay)
+def test_due_amount_is_rounded_up_to_the_currency_s_unit(currency, pay, due):
+    run, pay = running(), Decimal(pay)
     run.answers.filter(pk=run.answers.first().pk).update(expired=True)  # one of ten came too late
     Run.objects.filter(pk=run.pk).update(currency=currency)
     run.refresh_from_db()
-    rows = made(run, "payment", pay=pay).decode("utf-8-sig").splitlines()
-    found = list(csv.DictReader(rows))
-    assert any(Decimal(row["due"]) != pay * int(row["answered"]) for row in found)
-    for row in found:
-        told, paid = pay * int(row["answered"]), Decimal(row["due"])
-        assert told <= paid < told + Decimal(1).scaleb(-due)
+    rows = export(run, "payment", pay=pay).decode("utf-8-sig").splitlines()
+    payments = list(csv.DictReader(rows))
+    assert any(Decimal(row["due"]) != pay * int(row["answered"]) for row in payments)
+    for row in payments:
+        announced, paid = pay * int(row["answered"]), Decimal(row["due"])
+        assert announced <= paid < announced + Decimal(1).scaleb(-due)
         assert -paid.as_tuple().exponent == due
 
 
-def test_nobody_is_paid_for_what_they_were_never_shown():
+def test_unseen_questions_are_not_paid():
     run = make_run(price=1)
     engine.advance(run.pk)
-    assert len(table(run, "payment")) == 0
+    assert len(read_export(run, "payment")) == 0
 
 
 def test_prolific_pays_lines_of_id_and_amount():
     run = mixed()
-    lines = made(run, "prolific-bonus", pay=Decimal(0)).decode().split()
+    lines = export(run, "prolific-bonus", pay=Decimal(0)).decode().split()
     assert lines == []
-    amounts = dict(line.split(",") for line in made(run, "prolific-bonus").decode().split())
-    due = table(run, "payment").set_index("worker")["due"]
+    amounts = dict(line.split(",") for line in export(run, "prolific-bonus").decode().split())
+    due = read_export(run, "payment").set_index("worker")["due"]
     assert amounts == {worker: f"{value:.2f}" for worker, value in due.items() if value}
     assert "w3" not in amounts
 
 
 @pytest.mark.parametrize("currency", ["$", "usd", "US$ ", "US dollars", ""])
 def test_mturk_is_told_amounts_that_are_dollars(currency):
-    made(_by_mturk(currency), "mturk-bonus")
+    export(_by_mturk(currency), "mturk-bonus")
 
 
 @pytest.mark.parametrize("currency", ["€", "EUR", "£", "CA$", "AUD"])
@@ -398,82 +398,82 @@ def test_mturk_is_told_no_amount_of_another_currency_as_if_it_were_dollars(curre
     with pytest.raises(
         Refused, match=rf"pays bonuses in US dollars.* are in {re.escape(currency)}"
     ):
-        made(run, "mturk-bonus")
+        export(run, "mturk-bonus")
     assert FORMATS["mturk-bonus"].lacks(run)
-    found = table(run, "mturk-bonus", pay=Decimal("0.06"))
-    assert list(found["AssignmentId"]) == ["3TASK"]
-    assert list(found["BonusAmount"]) == [round(0.06 * _given(run, "w0"), 2)]
+    rows = read_export(run, "mturk-bonus", pay=Decimal("0.06"))
+    assert list(rows["AssignmentId"]) == ["3TASK"]
+    assert list(rows["BonusAmount"]) == [round(0.06 * _count_given(run, "w0"), 2)]
 
 
-def test_pay_that_is_said_in_dollars_has_cents_though_the_run_is_in_yen():
+def test_pay_stated_in_dollars_has_cents_in_a_run_in_yen():
     run = _by_mturk("JPY")
-    told = made(run, "mturk-bonus", pay=Decimal("0.0501")).decode().splitlines()[1]
-    cents = -(-501 * _given(run, "w0") // 100)
-    assert told == f"w0,3TASK,{cents / 100:.2f},{run}"
+    announced = export(run, "mturk-bonus", pay=Decimal("0.0501")).decode().splitlines()[1]
+    cents = -(-501 * _count_given(run, "w0") // 100)
+    assert announced == f"w0,3TASK,{cents / 100:.2f},{run}"
 
 
 @pytest.mark.parametrize("currency", ["£", "GBP", "$", "usd", ""])
 def test_prolific_is_told_amounts_that_are_pounds_or_dollars(currency):
-    made(_by_mturk(currency), "prolific-bonus")
+    export(_by_mturk(currency), "prolific-bonus")
 
 
 @pytest.mark.parametrize("currency", ["€", "JPY", "CA$"])
 def test_prolific_is_told_no_amount_of_another_currency_as_if_it_were_its_own(currency):
     run = _by_mturk(currency)
     with pytest.raises(Refused, match=rf"pounds or US dollars.* are in {re.escape(currency)}"):
-        made(run, "prolific-bonus")
+        export(run, "prolific-bonus")
     assert FORMATS["prolific-bonus"].lacks(run)
     amounts = dict(
         line.split(",")
-        for line in made(run, "prolific-bonus", pay=Decimal("0.05")).decode().split()
+        for line in export(run, "prolific-bonus", pay=Decimal("0.05")).decode().split()
     )
-    assert amounts["w1"] == f"{0.05 * _given(run, 'w1'):.2f}"
+    assert amounts["w1"] == f"{0.05 * _count_given(run, 'w1'):.2f}"
 
 
-def test_whoever_came_by_mturk_is_paid_there_alone():
+def test_mturk_workers_are_paid_by_mturk_only():
     run = _by_mturk("$")
     run.candidates.filter(worker__key="w1").update(platform="prolific", task="s1")
-    (there,) = table(run, "mturk-bonus")["WorkerId"]
-    lines = made(run, "prolific-bonus").decode().split()
+    (worker,) = read_export(run, "mturk-bonus")["WorkerId"]
+    lines = export(run, "prolific-bonus").decode().split()
     elsewhere = {line.split(",")[0] for line in lines}
-    assert there == "w0"
-    assert {"w1", "w2"} <= elsewhere  # who came by no platform's link may have an id there, too
-    assert there not in elsewhere
+    assert worker == "w0"
+    assert {"w1", "w2"} <= elsewhere  # workers without a platform's link may have an id there
+    assert worker not in elsewhere
 
 
 def _by_mturk(currency: str) -> Run:
-    run = going()
+    run = running()
     run.candidates.filter(worker__key="w0").update(platform="mturk", task="3TASK")
     run.currency = currency
     run.save(update_fields=["currency"])
     return run
 
 
-def _given(run: Run, worker: str) -> int:
-    return int(table(run, "payment").set_index("worker")["answered"][worker])
+def _count_given(run: Run, worker: str) -> int:
+    return int(read_export(run, "payment").set_index("worker")["answered"][worker])
 
 
-def test_without_a_price_the_pay_must_be_said():
+def test_without_a_price_the_pay_is_required():
     run = make_run()
     engine.advance(run.pk)
     answer_all(run, CLEAR)
     with pytest.raises(Refused, match="say the pay"):
-        made(run, "prolific-bonus")
-    assert set(table(run, "payment")["due"]) == {""}
+        export(run, "prolific-bonus")
+    assert set(read_export(run, "payment")["due"]) == {""}
 
 
-# -- around it
+# -- refusals and limits
 
 
-def test_an_unknown_format_is_refused_with_those_that_there_are():
+def test_unknown_format_is_refused_with_the_known_ones():
     with pytest.raises(Refused, match="no format “pdf”; there are csv, xlsx"):
         exports.make_file(make_run(), "pdf")
 
 
 def test_a_draft_has_nothing_to_export():
     draft = make_run(start=False)
-    for name, each in FORMATS.items():
-        if not each.drafts:
+    for name, candidate in FORMATS.items():
+        if not candidate.drafts:
             with pytest.raises(Conflict, match="nothing to download"):
                 exports.make_file(draft, name)
 
@@ -489,13 +489,13 @@ def test_no_file_has_a_formula(name):
     catalog.take_workers(pool, rows)
     run = make_run(name="=run", pool=pool, k=1, price=1, currency="$")
     play(run, lambda slip: "=yes()", most=3)
-    raw = made(run, name).decode("utf-8-sig")
+    raw = export(run, name).decode("utf-8-sig")
     cells = pandas.read_csv(io.StringIO(raw), header=None, dtype=str, keep_default_na=False)
-    found = [cell for cell in cells.to_numpy().ravel() if cell[:1] in tuple("=+-@")]
-    assert [cell for cell in found if not cell.lstrip("-").replace(".", "").isdecimal()] == []
+    formulas = [cell for cell in cells.to_numpy().ravel() if cell[:1] in tuple("=+-@")]
+    assert [cell for cell in formulas if not cell.lstrip("-").replace(".", "").isdecimal()] == []
 
 
-def test_as_many_workers_take_as_many_queries(django_assert_max_num_queries):
+def test_number_of_queries_does_not_depend_on_workers(django_assert_max_num_queries):
     run = make_run(n=150, questions=5)
     with django_assert_max_num_queries(20):
-        made(run, "all-csv")
+        export(run, "all-csv")

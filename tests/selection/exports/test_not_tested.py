@@ -1,4 +1,4 @@
-"""Workers without a counted answer are not tested, in every file and reply, however a run ended."""
+"""Workers without a counted answer: not tested, in every file and reply, for every ending."""
 
 import io
 import json
@@ -21,12 +21,17 @@ WHY = "mean 0.706, not among the best 2"
 EVERYBODY = {"all-csv", "all-json", "xlsx", "report"}
 
 
-def ended(ending: str) -> Run:
-    """A run whose no-shows have stored verdicts: one was accepted, one rejected."""
+def end_run(ending: str) -> Run:
+    """Return a run whose no-shows have stored verdicts: one was accepted, one rejected."""
     run = make_run(slots=60, slots_per_worker=10, price="0.05", currency="$")
     engine.advance(run.pk)
     respond = crowd(3, good=2, high=1.0, low=0.2)
-    answer_all(run, lambda one: None if one.candidate.worker.key in NO_SHOWS else respond(one))
+    answer_all(
+        run,
+        lambda assignment: (
+            None if assignment.candidate.worker.key in NO_SHOWS else respond(assignment)
+        ),
+    )
     engine.advance(run.pk)
     lifecycle.stop_run(run)
     stored = {"decided_why": WHY, "decided_in": 1}
@@ -39,7 +44,7 @@ def ended(ending: str) -> Run:
 ENDINGS = pytest.mark.parametrize("ending", ["promise", "budget", "questions", "stopped"])
 
 
-def text(run: Run, name: str) -> str:
+def export_text(run: Run, name: str) -> str:
     content = b"".join(exports.make_file(run, name).pieces)
     if name != "xlsx":
         return content.decode()
@@ -50,21 +55,23 @@ def text(run: Run, name: str) -> str:
 
 
 @ENDINGS
-def test_every_format_leaves_them_out_or_calls_them_not_tested(ending):
-    run = ended(ending)
+def test_formats_omit_no_shows_or_call_them_not_tested(ending):
+    run = end_run(ending)
     for name in FORMATS:
         if name == "dump":
             continue
-        content = text(run, name)
+        content = export_text(run, name)
         assert "0.706" not in content, name
         assert (NO_SHOWS[0] in content) == (name in EVERYBODY), name
     for name in ("all-csv", "xlsx"):
-        rows = [line for line in text(run, name).splitlines() if line.startswith(NO_SHOWS)]
+        rows = [line for line in export_text(run, name).splitlines() if line.startswith(NO_SHOWS)]
         assert len(rows) == 2
         assert all("not tested" in row and "rejected" not in row for row in rows)
         assert not any("accepted" in row or "yes" in row for row in rows)
     rows = [
-        row for row in json.loads(text(run, "all-json"))["workers"] if row["worker"] in NO_SHOWS
+        row
+        for row in json.loads(export_text(run, "all-json"))["workers"]
+        if row["worker"] in NO_SHOWS
     ]
     assert {(row["verdict"], row["selected"], row["why"], row["mean"]) for row in rows} == {
         ("not tested", False, "", None)
@@ -72,16 +79,16 @@ def test_every_format_leaves_them_out_or_calls_them_not_tested(ending):
 
 
 @ENDINGS
-def test_a_dump_selects_none_of_them_and_can_be_verified(ending):
-    run = ended(ending)
+def test_dump_selects_no_no_show_and_is_verified(ending):
+    run = end_run(ending)
     document = reports.dump_run(run, anonymous=True)
     arms = set(run.candidates.filter(worker__key__in=NO_SHOWS).values_list("arm", flat=True))
     assert not arms & set(document["result"]["selection"])
 
 
 @ENDINGS
-def test_every_reply_that_names_workers_calls_them_not_tested(ending, token):
-    run, client = ended(ending), Client(headers={"authorization": f"Bearer {token}"})
+def test_api_calls_no_shows_not_tested(ending, token):
+    run, client = end_run(ending), Client(headers={"authorization": f"Bearer {token}"})
 
     def get(path: str):
         reply = client.get(f"/api/{path}")
@@ -105,21 +112,21 @@ def test_every_reply_that_names_workers_calls_them_not_tested(ending, token):
         assert "0.706" not in data
 
 
-def test_pages_call_them_not_tested(requester):
-    run = ended("promise")
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "and 2 not tested" in words
-    assert "0.706" not in words
+def test_pages_call_no_shows_not_tested(requester):
+    run = end_run("promise")
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "and 2 not tested" in text
+    assert "0.706" not in text
     candidate = run.candidates.get(worker__key="w5")
-    words = text_of(requester.get(admin_url("run_worker", run.pk, candidate.pk)))
-    assert "– not tested" in words
-    assert "No answer of this worker was counted: not tested" in words
+    text = text_of(requester.get(admin_url("run_worker", run.pk, candidate.pk)))
+    assert "– not tested" in text
+    assert "No answer of this worker was counted: not tested" in text
     assert "0 / 0 / 4 / 2" in text_of(requester.get(admin_url("run_changelist")))
-    said = " ".join(reports.explain_candidate(candidate).settled)
-    assert said == "Not tested: no answer was counted, so neither accepted nor rejected."
+    settled = " ".join(reports.explain_candidate(candidate).settled)
+    assert settled == "Not tested: no answer was counted, so neither accepted nor rejected."
 
 
-def test_a_run_without_any_answers_selects_and_exports_nobody():
+def test_run_without_answers_has_an_empty_selection():
     run = make_run(price="0.05", currency="$")
     engine.advance(run.pk)
     lifecycle.stop_run(run)
@@ -127,12 +134,12 @@ def test_a_run_without_any_answers_selects_and_exports_nobody():
     assert not any(line.selected for line in reports.worker_standings(run))
     assert reports.promise_status(run).sentence.startswith("No answer was counted")
     for name in set(FORMATS) - EVERYBODY - {"dump"}:
-        assert "w0" not in text(run, name), name
+        assert "w0" not in export_text(run, name), name
     assert reports.dump_run(run)["result"]["selection"] == []
     assert reports.verify_dump(reports.dump_run(run)).findings == ()
 
 
-def test_where_everybody_is_gone_only_those_tested_are_selected():
+def test_roster_ending_selects_tested_workers_only():
     run = make_run(k=3)
     hook = Webhook.objects.create(
         team=run.team,
@@ -141,7 +148,10 @@ def test_where_everybody_is_gone_only_those_tested_are_selected():
     )
     engine.advance(run.pk)
     respond = crowd(3, good=2)
-    answer_all(run, lambda one: respond(one) if one.candidate.worker.key == "w0" else None)
+    answer_all(
+        run,
+        lambda assignment: respond(assignment) if assignment.candidate.worker.key == "w0" else None,
+    )
     engine.advance(run.pk)
     roster.withdraw_workers(run, ["w3", "w4", "w5"])
     engine.advance(run.pk)
@@ -151,13 +161,13 @@ def test_where_everybody_is_gone_only_those_tested_are_selected():
     assert "3 workers, 1 of them tested" in reports.promise_status(run).sentence
     step = run.history.order_by("number").last()
     assert (step.accepted, step.rejected) == (1, 0)
-    told = [one.body for one in Delivery.objects.filter(webhook=hook)]
-    assert len(told) == 1
-    assert "w0" in told[0]
+    bodies = [delivery.body for delivery in Delivery.objects.filter(webhook=hook)]
+    assert len(bodies) == 1
+    assert "w0" in bodies[0]
 
 
-def test_whom_the_requester_judges_by_hand_is_told_to_platforms():
-    run = ended("stopped")
+def test_platforms_get_verdicts_by_hand():
+    run = end_run("stopped")
     manual_verdicts.override_verdict(run.candidates.get(worker__key="w5"), -1, "ada", "unreachable")
-    assert "w5" in text(run, "mturk-revoke")
-    assert "w4" not in text(run, "mturk-revoke")
+    assert "w5" in export_text(run, "mturk-revoke")
+    assert "w4" not in export_text(run, "mturk-revoke")

@@ -1,4 +1,4 @@
-"""The report of a run: of each state and kind, self-contained, with a paragraph for a paper."""
+"""Report of a run: for each state and kind, self-contained, with a paragraph for a paper."""
 
 import html
 import re
@@ -14,20 +14,20 @@ from selection.runs import changes, lifecycle
 from tests.pages import admin_url
 from tests.worlds import crowd, make_pool, make_run, play
 
-from .test_formats import CLEAR, SETTINGS, corrected, early, going, kept, kinds, mixed
+from .test_formats import CLEAR, SETTINGS, corrected, early, kept, kinds, mixed, running
 
 pytestmark = pytest.mark.django_db
 
 
-def words(run: Run) -> str:
-    """Of the report, without markup."""
+def report_text(run: Run) -> str:
+    """Return the text of the report, without markup."""
     page = re.sub(r"<(style|svg).*?</\1>", " ", exports.render_page(run), flags=re.S)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
 def draft() -> Run:
-    made = make_run(start=False, budget=500, price="0.10", epsilon=0.05)
-    return Run.objects.get(pk=made.pk)
+    run = make_run(start=False, budget=500, price="0.10", epsilon=0.05)
+    return Run.objects.get(pk=run.pk)
 
 
 def reopened() -> Run:
@@ -37,97 +37,97 @@ def reopened() -> Run:
     return Run.objects.get(pk=run.pk)
 
 
-# -- what it says
+# -- contents
 
 
-def test_a_draft_says_what_is_asked_and_nothing_that_is_not_known():
-    said = words(draft())
-    assert "A draft: nothing has gone out yet" in said
-    assert "Select the best 2 of 6 workers" in said
-    assert "fall short of the best by 5 points of 100" in said
-    assert "At most 500 assignments may be handed out, for 50.00 €" in said
-    assert "What it took" not in said
-    assert "stands here once the run has ended" in said
+def test_draft_report_has_settings_only():
+    text = report_text(draft())
+    assert "A draft: nothing has gone out yet" in text
+    assert "Select the best 2 of 6 workers" in text
+    assert "fall short of the best by 5 points of 100" in text
+    assert "At most 500 assignments may be handed out, for 50.00 €" in text
+    assert "What it took" not in text
+    assert "stands here once the run has ended" in text
 
 
-def test_a_running_one_says_what_holds_so_far():
-    said = words(going())
-    assert "still going on" in said
-    assert "Who would be selected by now" in said
-    assert "When it has stopped by itself: With probability at least 0.9" in said
-    assert "60 answers counted" in said
-    assert "3.00 $ for 60 answers given, at 0.05 $ each" in said
+def test_running_report_states_the_present_guarantee():
+    text = report_text(running())
+    assert "still going on" in text
+    assert "Who would be selected by now" in text
+    assert "When it has stopped by itself: With probability at least 0.9" in text
+    assert "60 answers counted" in text
+    assert "3.00 $ for 60 answers given, at 0.05 $ each" in text
 
 
-def test_a_paused_one_says_so():
-    run = going()
+def test_report_of_a_paused_run():
+    run = running()
     lifecycle.pause_run(run)
-    assert "paused" in words(Run.objects.get(pk=run.pk))
+    assert "paused" in report_text(Run.objects.get(pk=run.pk))
 
 
-def test_one_that_kept_its_promise_says_it():
-    said = words(kept())
-    assert "The run ended because its rule to stop was met" in said
-    assert "It ended early" not in said
-    assert "Nobody: every worker of the run answered" in said
-    assert "None: every answer was graded by the key as it was" in said
+def test_report_of_a_kept_guarantee():
+    text = report_text(kept())
+    assert "The run ended because its rule to stop was met" in text
+    assert "It ended early" not in text
+    assert "Nobody: every worker of the run answered" in text
+    assert "None: every answer was graded by the key as it was" in text
 
 
-def test_one_that_ended_early_says_what_that_means():
-    said = words(early())
-    assert "It ended early: before what was wanted was reached" in said
-    assert "what was wanted at the start is not claimed" in said
-    assert "Expected" in said
-    assert "ada Stopped by hand. no time" in said
+def test_report_of_an_early_end():
+    text = report_text(early())
+    assert "It ended early: before what was wanted was reached" in text
+    assert "what was wanted at the start is not claimed" in text
+    assert "Expected" in text
+    assert "ada Stopped by hand. no time" in text
 
 
-def test_gold_that_was_corrected_is_told_with_its_reason():
-    said = words(corrected())
-    assert "accepted “yes”, now “no”" in said
-    assert "ada: wrong key" in said
-    assert "Once a gold question was corrected or retired" in said
+def test_report_lists_gold_corrections_with_reasons():
+    text = report_text(corrected())
+    assert "accepted “yes”, now “no”" in text
+    assert "ada: wrong key" in text
+    assert "Once a gold question was corrected or retired" in text
 
 
-def test_who_is_missing_and_who_was_judged_by_hand_is_told_with_the_reason():
-    said = words(mixed())
-    assert "1 withdrawn: w5." in said
-    assert "w4 accepted known from before" in said
-    assert "10 shown and not answered in time" in said
+def test_report_lists_missing_workers_and_verdicts_by_hand():
+    text = report_text(mixed())
+    assert "1 withdrawn: w5." in text
+    assert "w4 accepted known from before" in text
+    assert "10 shown and not answered in time" in text
 
 
-def test_whoever_never_answered_is_named():
+def test_report_names_workers_without_answers():
     run = make_run(n=60, questions=40)
     lifecycle.stop_run(run)
-    assert "60 invited, and had not answered anything: w" in words(run)
-    assert "and 10 more" in words(run)
+    assert "60 invited, and had not answered anything: w" in report_text(run)
+    assert "and 10 more" in report_text(run)
 
 
 def test_several_kinds_each_have_their_selection():
     run = kinds()
-    said = words(run)
-    one, other = run.skills
-    assert f"select the best 2 for “{one}” and the best 1 for “{other}”, each worker for" in said
+    text = report_text(run)
+    first, second = run.skills
+    assert f"select the best 2 for “{first}” and the best 1 for “{second}”, each worker for" in text
     assert exports.render_page(run).count("<svg") == 3
-    assert f"“{one}” (300 questions, 2 workers wanted) and “{other}”" in said
+    assert f"“{first}” (300 questions, 2 workers wanted) and “{second}”" in text
 
 
-def test_one_that_was_let_go_on_says_so():
-    assert "It had ended before, and was let go on" in words(reopened())
+def test_report_of_a_reopened_run():
+    assert "It had ended before, and was let go on" in report_text(reopened())
 
 
 def test_a_fixed_budget_is_no_promise():
     run = play(make_run(algorithm="sar", budget=60, slots=60), CLEAR)
-    assert "no promise" in words(run)
-    assert "It ended early" not in words(run)
+    assert "no promise" in report_text(run)
+    assert "It ended early" not in report_text(run)
 
 
 def test_quotas_stand_with_the_workers():
     pool = make_pool(6, language=["German", "Welsh"])
-    asked = {"attribute": "language", "limits": {"Welsh": [1, 1]}}
-    run = make_run(pool=pool, algorithm="certified", quotas=asked, **SETTINGS)
-    said = words(play(run, CLEAR))
-    assert "Quotas by language Welsh exactly 1" in said
-    assert "Language" in said
+    quotas = {"attribute": "language", "limits": {"Welsh": [1, 1]}}
+    run = make_run(pool=pool, algorithm="certified", quotas=quotas, **SETTINGS)
+    text = report_text(play(run, CLEAR))
+    assert "Quotas by language Welsh exactly 1" in text
+    assert "Language" in text
 
 
 def test_twenty_thousand_names_do_not_make_it_endless():
@@ -137,12 +137,12 @@ def test_twenty_thousand_names_do_not_make_it_endless():
     assert "75 more workers are not drawn" in page
 
 
-# -- the paragraph and what it cites
+# -- the paragraph and its citations
 
 
-def test_the_paragraph_has_all_that_a_reader_needs():
+def test_methods_paragraph_is_complete():
     run = kept()
-    said = words(run).split("For a paper")[1]
+    text = report_text(run).split("For a paper")[1]
     for part in (
         "We chose 2 of 6 workers",
         "(200 questions)",
@@ -153,7 +153,7 @@ def test_the_paragraph_has_all_that_a_reader_needs():
         "The seed of the run was 7",
         "@inproceedings{kalyanakrishnan2012pac",
     ):
-        assert part in said
+        assert part in text
 
 
 def test_every_algorithm_cites_a_paper_or_is_ours():
@@ -168,7 +168,7 @@ def test_every_algorithm_cites_a_paper_or_is_ours():
 # -- the page
 
 
-def test_nothing_outside_the_page_is_needed_and_nothing_in_it_runs(requester):
+def test_page_is_self_contained_without_scripts(requester):
     run = kept()
     response = requester.get(admin_url("run_report", run.pk))
     policy = response["Content-Security-Policy"]
@@ -192,7 +192,7 @@ def test_names_are_never_taken_for_markup():
 
 
 def test_every_state_leads_to_its_report(requester):
-    for make in (draft, going, early):
+    for make in (draft, running, early):
         run = make()
         assert requester.get(admin_url("run_report", run.pk)).status_code == 200
         page = requester.get(admin_url("run_page", run.pk)).content.decode()

@@ -1,4 +1,4 @@
-"""Pools that are believed possible."""
+"""Beliefs as pools that can be drawn."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_a_range_is_read_as_people_write_it(text):
 @pytest.mark.parametrize(
     "text", ["", "0.6", "good", "0.9-0.6", "0-1", "0.6-0.6", "nan-0.9", "-1-2"]
 )
-def test_what_is_no_range_is_refused(text):
+def test_invalid_range_is_refused(text):
     with pytest.raises(Refused, match=r"such as 0\.6-0\.9"):
         RangeBelief.read(text)
 
@@ -57,7 +57,7 @@ def test_a_crowd_like_a_past_one_has_its_accuracies():
     assert (np.abs(drawn - 0.62) < 0.1).mean() < 0.25  # mostly one or the other
 
 
-def test_workers_who_answered_nothing_say_nothing_and_one_is_no_crowd():
+def test_past_belief_needs_two_workers_with_answers():
     assert past_belief("a file", [(3, 4), (0, 0), (1, 4)]).answers == (4, 4)
     with pytest.raises(Refused, match="fewer than two workers"):
         past_belief("a file", [(3, 4), (0, 0)])

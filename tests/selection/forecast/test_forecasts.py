@@ -1,4 +1,4 @@
-"""What a run will cost and whether it can end, said before it starts."""
+"""Forecasts of a run before it starts: its cost, and if it can end."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,7 @@ from selection.errors import Refused
 from selection.forecast import DefaultBelief, Plan, RangeBelief, refine_forecasts, search_reachable
 from selection.forecast.bands import prediction_band
 from selection.forecast.candidates import Contender, suitable_contenders
-from selection.forecast.rows import SimulationLedger
-from selection.forecast.rows import forecast_table as rows_of
+from selection.forecast.rows import SimulationLedger, forecast_table
 from selection.forecast.simulations import SimulatedEnding, SimulatedRun, draw_pool, simulate_run
 from topk import SELECTORS
 
@@ -17,18 +16,18 @@ UNHURRIED = 1000.0
 BELIEF = RangeBelief(0.6, 0.9)
 
 
-def plan(**given):
-    wanted = {"workers": 30, "k": 5, "epsilon": 0.1, "delta": 0.05, "questions": 40}
-    return Plan(**(wanted | given))
+def plan(**changes):
+    settings = {"workers": 30, "k": 5, "epsilon": 0.1, "delta": 0.05, "questions": 40}
+    return Plan(**(settings | changes))
 
 
-def table(runs=1, belief=BELIEF, **given):
-    *_, rows = refine_forecasts(plan(**given), belief, UNHURRIED, runs)
+def table(runs=1, belief=BELIEF, **changes):
+    *_, rows = refine_forecasts(plan(**changes), belief, UNHURRIED, runs)
     return rows
 
 
-def small(**given):
-    return {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20} | given
+def small_plan(**changes):
+    return {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20} | changes
 
 
 def row_of(rows, name, options=None):
@@ -36,21 +35,21 @@ def row_of(rows, name, options=None):
 
 
 @pytest.fixture(scope="module")
-def requesters():
-    """Thirty workers, forty gold questions: the case of a new user."""
+def new_user_table():
+    """Return the forecast of a new user: thirty workers, forty gold questions."""
     return table(runs=4, price=0.05)
 
 
-def test_it_recommends_the_requester_what_ends_after_about_200_answers(requesters):
-    best = requesters[0]
+def test_recommends_an_algorithm_with_about_200_answers(new_user_table):
+    best = new_user_table[0]
     assert best.algorithm == "credible"
     assert best.feasible
     assert 120 <= best.median <= 280
-    assert [row for row in requesters if row.recommended] == [best]
+    assert [row for row in new_user_table if row.recommended] == [best]
 
 
-def test_it_tells_the_requester_that_adaptive_top_k_cannot_end_and_the_ways_out(requesters):
-    row = row_of(requesters, "adaptive-top-k")
+def test_adaptive_top_k_cannot_end_and_has_ways_out(new_user_table):
+    row = row_of(new_user_table, "adaptive-top-k")
     assert not row.feasible
     assert row.out_of_questions == 1
     assert row.median == 1200
@@ -61,32 +60,32 @@ def test_it_tells_the_requester_that_adaptive_top_k_cannot_end_and_the_ways_out(
     assert "have more questions" in row.why
 
 
-def test_it_names_the_epsilon_that_holds_when_the_questions_are_used_up(requesters):
-    certified = row_of(requesters, "certified")
+def test_states_the_epsilon_reached_by_all_questions(new_user_table):
+    certified = row_of(new_user_table, "certified")
     assert not certified.feasible
     assert 0.1 < certified.epsilon_at_end < 0.5
     assert f"an ε of {certified.epsilon_at_end:g} or more" in certified.why
 
 
-def test_about_this_question_set_certified_ends(requesters):
+def test_about_this_question_set_certified_ends(new_user_table):
     options = {"accuracy": "on this question set", "questions": 40}
-    row = row_of(requesters, "certified", options)
+    row = row_of(new_user_table, "certified", options)
     assert row.feasible
     assert row.median < 1200
     assert "40 questions" in row.promise
 
 
-def test_below_20_simulations_there_is_a_median_and_their_number_and_no_band(requesters):
-    for row in requesters:
+def test_below_20_simulations_there_is_a_median_and_their_number_and_no_band(new_user_table):
+    for row in new_user_table:
         if not row.cannot:
             assert (row.answers, row.cost, row.runs) == (None, None, 4)
             assert row.median > 0
             assert f" of {row.runs} simulations" in row.why or row.fixed_budget
-    assert not any("no worker was asked more" in row.why for row in requesters)
+    assert not any("no worker was asked more" in row.why for row in new_user_table)
 
 
 def test_from_20_simulations_on_there_is_a_band():
-    best = table(20, **small(price=0.05))[0]
+    best = table(20, **small_plan(price=0.05))[0]
     low, median, high = best.answers
     assert low < median == best.median < high
     assert best.cost == pytest.approx([0.05 * answers for answers in best.answers], abs=0.006)
@@ -94,7 +93,7 @@ def test_from_20_simulations_on_there_is_a_band():
 
 
 def test_time_is_taken_until_the_recommended_has_20_simulations():
-    (first, *_), *_, (last, *_) = refine_forecasts(plan(**small()), BELIEF, seconds=0.2)
+    (first, *_), *_, (last, *_) = refine_forecasts(plan(**small_plan()), BELIEF, seconds=0.2)
     assert first.runs < 20
     assert last.runs >= 20 or last.few
 
@@ -104,7 +103,7 @@ def test_an_algorithm_that_fails_is_a_row_and_the_others_go_on(monkeypatch):
         raise ZeroDivisionError("by zero\nand more")
 
     monkeypatch.setattr(SELECTORS["lucb"], "ask", broken)
-    rows = table(**small())
+    rows = table(**small_plan())
     (row,) = (row for row in rows if row.algorithm == "lucb")
     assert row.cannot == row.why == "It cannot be simulated. It failed: ZeroDivisionError."
     assert (row.median, row.answers, row.runs, row.keeps) == (None, None, 0, False)
@@ -123,66 +122,68 @@ def test_a_budget_above_all_questions_stops_no_forecast():
 
 
 def test_an_algorithm_that_a_budget_is_too_small_for_is_a_row_that_says_so():
-    row = row_of(table(**small(budget=5)), "csar")
+    row = row_of(table(**small_plan(budget=5)), "csar")
     assert "CSAR needs a budget" in row.cannot
     assert row.fixed_budget
 
 
-def test_what_ends_in_most_simulations_is_not_said_not_to_end():
+def test_algorithm_that_mostly_ends_is_feasible():
     """Beta(2,2), 150 workers: certified ends at 11,000 of 30,000 answers, but not on every crowd
     that "most workers 0.2 to 0.8" may mean. One simulated run on such a crowd is no verdict."""
-    one = Contender("certified", plan(workers=150, k=10, epsilon=0.08, questions=200))
+    contender = Contender("certified", plan(workers=150, k=10, epsilon=0.08, questions=200))
     cut = SimulatedRun(30_000, 200, SimulatedEnding.QUESTIONS, 0.11, 0.01)
     ended = SimulatedRun(11_000, 120, SimulatedEnding.PROMISE, 0.08, 0.01)
-    (first, *_) = rows_of(one.plan, [SimulationLedger(one, [cut])])
+    (first, *_) = forecast_table(contender.plan, [SimulationLedger(contender, [cut])])
     assert (first.median, first.answers, first.few) == (30_000, None, True)
-    (row, *_) = rows_of(one.plan, [SimulationLedger(one, [ended] * 17 + [cut] * 5)])
+    (row, *_) = forecast_table(
+        contender.plan, [SimulationLedger(contender, [ended] * 17 + [cut] * 5)]
+    )
     assert row.answers[0] < 11_000 < row.answers[2]
     assert (row.finished, row.runs) == (17, 22)
     assert "In 5 of 22 simulations the questions would run out" in row.why
 
 
-def test_of_a_currency_that_is_not_said_no_digit_is_rounded_away():
-    (row, *_) = table(20, **small(price=0.0015))
+def test_unknown_currency_is_not_rounded():
+    (row, *_) = table(20, **small_plan(price=0.0015))
     assert row.cost == pytest.approx([0.0015 * answers for answers in row.answers], abs=0.00006)
 
 
 def test_without_a_price_there_is_no_cost():
-    assert table(**small())[0].cost is None
+    assert table(**small_plan())[0].cost is None
 
 
 def test_the_same_plan_has_the_same_forecast():
-    assert table(**small()) == table(**small())
+    assert table(**small_plan()) == table(**small_plan())
 
 
 def test_every_algorithm_meets_the_same_pools():
-    one, other = suitable_contenders(plan())[0], suitable_contenders(plan())[-1]
-    assert (draw_pool(one, BELIEF, 3) == draw_pool(other, BELIEF, 3)).all()
-    assert (draw_pool(one, BELIEF, 3) != draw_pool(one, BELIEF, 4)).any()
+    contender, last = suitable_contenders(plan())[0], suitable_contenders(plan())[-1]
+    assert (draw_pool(contender, BELIEF, 3) == draw_pool(last, BELIEF, 3)).all()
+    assert (draw_pool(contender, BELIEF, 3) != draw_pool(contender, BELIEF, 4)).any()
 
 
 @pytest.mark.parametrize(("workers", "rows"), [(299, 1), (300, 0)])
-def test_where_every_run_is_cautious_being_so_has_no_row_of_its_own(workers, rows):
-    found = suitable_contenders(plan(workers=workers))
-    assert sum("cautious" in one.options for one in found) == rows
-    assert any(one.name == "credible" for one in found)
+def test_redundant_cautious_variants_have_no_row(workers, rows):
+    epsilons = suitable_contenders(plan(workers=workers))
+    assert sum("cautious" in contender.options for contender in epsilons) == rows
+    assert any(contender.name == "credible" for contender in epsilons)
 
 
-def test_what_matters_decides_who_is_recommended():
-    every = table(**small(goal="every", questions=600))
-    assert every[0].feasible
-    assert "every worker selected" in every[0].promise or "are the best 2" in every[0].promise
-    assert not row_of(every, "credible").keeps
+def test_goal_decides_the_recommendation():
+    rows = table(**small_plan(goal="every", questions=600))
+    assert rows[0].feasible
+    assert "every worker selected" in rows[0].promise or "are the best 2" in rows[0].promise
+    assert not row_of(rows, "credible").keeps
 
 
-def test_one_is_recommended_even_if_none_can_end():
-    rows = table(**small(questions=3, goal="every"))
+def test_recommends_one_even_if_no_algorithm_can_end():
+    rows = table(**small_plan(questions=3, goal="every"))
     assert not any(row.feasible for row in rows if row.keeps)
     assert sum(row.recommended for row in rows) == 1
     assert rows[0].keeps
 
 
-def test_a_budget_that_is_too_small_is_said_so():
+def test_too_small_a_budget_is_reported():
     row = row_of(table(budget=80), "credible")
     assert not row.feasible
     assert row.out_of_budget == 1
@@ -191,9 +192,11 @@ def test_a_budget_that_is_too_small_is_said_so():
     assert "money would run out" in row.why
 
 
-def test_those_that_spend_a_budget_are_shown_with_one_and_promise_nothing():
-    assert not any(row.fixed_budget for row in table(**small()))
-    spenders = [row for row in table(**small(budget=100)) if row.fixed_budget and not row.cannot]
+def test_budget_algorithms_have_rows_without_a_guarantee():
+    assert not any(row.fixed_budget for row in table(**small_plan()))
+    spenders = [
+        row for row in table(**small_plan(budget=100)) if row.fixed_budget and not row.cannot
+    ]
     assert {"sar", "uniform"} <= {row.algorithm for row in spenders}
     for row in spenders:
         assert not row.keeps
@@ -204,23 +207,23 @@ def test_those_that_spend_a_budget_are_shown_with_one_and_promise_nothing():
 
 
 @pytest.mark.parametrize("name", [one.name for one in suitable_contenders(plan(budget=200))])
-def test_nobody_answers_more_than_there_is(name):
-    one = Contender(name, plan(questions=12, budget=200))
-    played = simulate_run(one, draw_pool(one, BELIEF, 1), 1)
+def test_workers_never_exceed_the_questions(name):
+    contender = Contender(name, plan(questions=12, budget=200))
+    played = simulate_run(contender, draw_pool(contender, BELIEF, 1), 1)
     assert 0 < played.answers <= 200
     assert played.most <= 12
     assert 0 <= played.loss < 1
 
 
 def test_a_run_that_ends_by_itself_keeps_its_epsilon():
-    one = Contender("credible", plan())
-    played = simulate_run(one, draw_pool(one, BELIEF, 0), 0)
+    contender = Contender("credible", plan())
+    played = simulate_run(contender, draw_pool(contender, BELIEF, 0), 0)
     assert played.ending is SimulatedEnding.PROMISE
     assert played.epsilon == 0.1
 
 
 def test_the_first_table_comes_before_the_last_and_knows_less():
-    first, *_, last = refine_forecasts(plan(**small()), BELIEF, UNHURRIED, 3)
+    first, *_, last = refine_forecasts(plan(**small_plan()), BELIEF, UNHURRIED, 3)
     assert {row.runs for row in first if not row.cannot} == {1}
     assert len(first) <= len(last)
     assert {row.runs for row in last if not row.cannot} == {3}
@@ -232,7 +235,7 @@ def test_one_outcome_is_no_certainty_and_many_speak_for_themselves():
     assert prediction_band(range(1, 100), 1000, unthought=0) == (10, 50, 90)
 
 
-def test_a_band_is_wider_for_what_no_belief_thinks_of():
+def test_band_is_wider_for_unforeseen_crowds():
     assert prediction_band([100] * 50, 1000, unthought=0) == (100, 100, 100)
     assert prediction_band([100] * 50, 1000) == (77, 100, 129)
     wide, wider = (
@@ -251,17 +254,17 @@ def test_runs_that_need_no_answers_have_a_band_of_none(runs):
 
 
 @pytest.mark.filterwarnings("error")
-def test_what_needs_no_answers_is_recommended_and_compared_and_drawn():
-    wanted = plan(workers=8, k=7, epsilon=0.2, questions=20, price=0.05)
-    *_, rows = refine_forecasts(wanted, DefaultBelief(), UNHURRIED, 1)
+def test_algorithm_without_answers_is_recommended_and_drawn():
+    settings = plan(workers=8, k=7, epsilon=0.2, questions=20, price=0.05)
+    *_, rows = refine_forecasts(settings, DefaultBelief(), UNHURRIED, 1)
     assert (rows[0].answers, rows[0].cost) == ((0, 0, 0), (0, 0, 0))
     assert any("needs none" in row.why for row in rows)
     point = {"title": "Certified", "feasible": True, "answers": (0, 0, 0)}
-    chart = draw_curve("epsilon", [point | {"at": at} for at in (0.1, 0.2)], wanted)
+    chart = draw_curve("epsilon", [point | {"at": at} for at in (0.1, 0.2)], settings)
     assert {dot.y for dot in chart.curves[0].dots} == {chart.up[0].at}
 
 
-def test_no_band_goes_beyond_what_there_is():
+def test_band_never_exceeds_the_upper_bound():
     assert prediction_band([900, 1000, 1000], 1000)[2] == 1000
     assert prediction_band([1000], 1000) == (1000, 1000, 1000)
 
@@ -269,16 +272,16 @@ def test_no_band_goes_beyond_what_there_is():
 def test_a_band_of_few_outcomes_holds_the_next_one_four_times_of_five():
     rng = np.random.default_rng(3)
     draws = np.exp(6 + 0.35 * rng.standard_normal((2000, 6)))
-    held = [
+    hits = [
         low <= last <= high
         for *few, last in draws
         for low, _, high in [prediction_band(few, 10**6, 0)]
     ]
-    assert 0.77 < np.mean(held) < 0.85
+    assert 0.77 < np.mean(hits) < 0.85
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("changes", "message"),
     [
         ({"k": 30}, "K must be at least 1 and less"),
         ({"workers": 1}, "at least 2 workers"),
@@ -292,17 +295,17 @@ def test_a_band_of_few_outcomes_holds_the_next_one_four_times_of_five():
         ({"goal": "fun"}, "goal must be one of group, every, exact"),
     ],
 )
-def test_it_refuses_what_cannot_be(given, said):
-    with pytest.raises(Refused, match=said):
-        plan(**given)
+def test_invalid_plans_are_refused(changes, message):
+    with pytest.raises(Refused, match=message):
+        plan(**changes)
 
 
 def test_money_reaches_a_smaller_epsilon_the_more_there_is():
-    found = []
+    epsilons = []
     for budget in (30, 110):
-        rows = next(search_reachable(plan(**small(budget=budget)), DefaultBelief(), UNHURRIED))
-        found.append(rows[0])
-    little, much = found
+        rows = next(search_reachable(plan(**small_plan(budget=budget)), DefaultBelief(), UNHURRIED))
+        epsilons.append(rows[0])
+    little, much = epsilons
     assert little.algorithm == much.algorithm == "credible"
     assert much.recommended
     assert much.epsilon < little.epsilon

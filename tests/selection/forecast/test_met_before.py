@@ -1,4 +1,4 @@
-"""Questions that workers met in another run: forecasts reckon with those that are left."""
+"""Questions that workers met in another run: forecasts use the remaining ones."""
 
 import numpy as np
 import pytest
@@ -38,18 +38,21 @@ def test_a_plan_has_room_for_what_each_worker_has_left():
             Plan(**ASKED, met=wrong)
 
 
-def test_a_set_that_was_met_in_part_is_never_promised_about():
-    whole = {one.options.get("accuracy") for one in candidates.suitable_contenders(Plan(**ASKED))}
+def test_no_guarantee_about_a_set_met_in_part():
+    whole = {
+        candidate.options.get("accuracy")
+        for candidate in candidates.suitable_contenders(Plan(**ASKED))
+    }
     part = {
-        one.options.get("accuracy")
-        for one in candidates.suitable_contenders(Plan(**ASKED, met=[(1, 1)]))
+        candidate.options.get("accuracy")
+        for candidate in candidates.suitable_contenders(Plan(**ASKED, met=[(1, 1)]))
     }
     assert (len(whole), part) == (2, {None})
 
 
 def test_a_run_that_would_end_runs_out_of_questions_where_most_were_met():
-    def played(**more: object) -> simulations.SimulatedRun:
-        plan = Plan(**ASKED | {"epsilon": 0.15, "questions": 300}, **more)
+    def played(**changes: object) -> simulations.SimulatedRun:
+        plan = Plan(**ASKED | {"epsilon": 0.15, "questions": 300}, **changes)
         contender = candidates.Contender("credible", plan)
         return simulations.simulate_run(contender, np.linspace(0.3, 0.9, 6), 1)
 
@@ -59,7 +62,7 @@ def test_a_run_that_would_end_runs_out_of_questions_where_most_were_met():
 
 
 @pytest.mark.django_db
-def test_a_draft_and_a_run_reckon_with_what_its_workers_met(requester):
+def test_draft_and_run_account_for_met_questions(requester):
     first = earlier()
     met = {worker: len(questions) for worker, questions in met_in(first).items()}
     draft = again(first, met="skip", start=False)
@@ -69,7 +72,7 @@ def test_a_draft_and_a_run_reckon_with_what_its_workers_met(requester):
     assert plan.fewest == 40 - max(met.values())
     assert (
         draft_forecast.plan_of_draft(again(first, start=False)).met == ()
-    )  # who meets them again has all
+    )  # with repeats allowed all questions are left
     left_out = again(first, met="skip", start=False, left_out=list(met)[3:])
     assert draft_forecast.plan_of_draft(left_out).met_by == 3
     requester.post(admin_url("run_expected", draft.pk))
@@ -80,34 +83,36 @@ def test_a_draft_and_a_run_reckon_with_what_its_workers_met(requester):
 
 
 @pytest.mark.django_db
-def test_a_question_that_is_asked_no_more_is_not_left_out_twice():
+def test_exhausted_questions_are_not_subtracted_twice():
     first = earlier()
     draft = again(first, met="skip", start=False)
     before = draft_forecast.plan_of_draft(draft).most_answers
     first.question_set.questions.update(retired=first.created)
     first.question_set.questions.filter(number__gte=20).update(retired=None)
-    kept = set(range(20, 40))
-    known = eligibility.questions_met_before(draft)
-    found = draft_forecast.plan_of_draft(draft)
-    assert found.questions == 20
-    assert found.most_answers == sum(len(kept.difference(each[0])) for each in known.values())
-    assert found.most_answers < before
+    remaining = set(range(20, 40))
+    met = eligibility.questions_met_before(draft)
+    forecast_plan = draft_forecast.plan_of_draft(draft)
+    assert forecast_plan.questions == 20
+    assert forecast_plan.most_answers == sum(
+        len(remaining.difference(item[0])) for item in met.values()
+    )
+    assert forecast_plan.most_answers < before
 
 
 @pytest.mark.django_db
-def test_an_outlook_leaves_out_what_was_met():
+def test_outlook_excludes_met_questions():
     first = earlier()
     run = play(again(first, met="skip", slots=10), crowd(5, good=2), most=1)
     run = Run.objects.get(pk=run.pk)
-    room = sum(40 - one.skipped for one in run.candidates.all())
+    room = sum(40 - candidate.skipped for candidate in run.candidates.all())
     assert running_forecast.load_live_run(run).most == room < 240
 
 
 @pytest.mark.django_db
-def test_the_guided_start_says_who_met_them(requester):
+def test_wizard_counts_workers_who_met_questions(requester):
     first = earlier()
-    asked = {"pool": first.pool_id, "question_set": first.question_set_id, "k": 2}
-    asked |= {"goal": "group", "precise": "0.2", "sure": "0.1", "price": "", "belief": ""}
-    page = requester.post(admin_url("run_begin"), asked, follow=True)
-    words = text_of(page)
-    assert "met some of them in another run and are asked the others" in words
+    fields = {"pool": first.pool_id, "question_set": first.question_set_id, "k": 2}
+    fields |= {"goal": "group", "precise": "0.2", "sure": "0.1", "price": "", "belief": ""}
+    page = requester.post(admin_url("run_begin"), fields, follow=True)
+    text = text_of(page)
+    assert "met some of them in another run and are asked the others" in text

@@ -1,4 +1,4 @@
-"""What a run needs a person to see to, on the overview, its page and the API."""
+"""Alerts of a run, on the overview, its page and the API."""
 
 from datetime import timedelta
 
@@ -17,88 +17,88 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def swept(db):
-    """The part that works in the background goes on working, however late we look."""
+def keep_sweeping(db):
+    """Let the background work go on, regardless of the time at which a test looks."""
     Pulse.objects.create(pk=Pulse.SWEEP, at=timezone.now() + timedelta(days=365))
 
 
-def kinds(run: Run, **later: float) -> list[str]:
-    """What it needs so much later."""
+def alert_kinds(run: Run, **later: float) -> list[str]:
+    """Return the kinds of alerts after this time."""
     run.refresh_from_db()
     return [need.kind for need in reports.list_alerts(run, now=timezone.now() + timedelta(**later))]
 
 
-def words(run: Run, **later: float) -> str:
+def alert_text(run: Run, **later: float) -> str:
     run.refresh_from_db()
-    found = reports.list_alerts(run, now=timezone.now() + timedelta(**later))
-    return " ".join(need.words for need in found)
+    alerts = reports.list_alerts(run, now=timezone.now() + timedelta(**later))
+    return " ".join(need.words for need in alerts)
 
 
-def test_a_run_that_goes_well_needs_nothing():
+def test_healthy_run_has_no_alert():
     run = make_run()
     engine.advance(run.pk)
     answer_all(run, crowd(1, 2))
     engine.advance(run.pk)
-    assert kinds(run) == []
-    assert kinds(make_run(start=False)) == []
+    assert alert_kinds(run) == []
+    assert alert_kinds(make_run(start=False)) == []
 
 
-def test_nobody_answers_for_six_hours():
+def test_alert_after_six_hours_without_answers():
     run = make_run()
     engine.advance(run.pk)
-    assert kinds(run, hours=5.9) == []
+    assert alert_kinds(run, hours=5.9) == []
     run.candidates.filter(worker__key__in=["w0", "w1"]).update(seen=timezone.now())
-    said = words(run, hours=6.1)
-    assert said == (
+    text = alert_text(run, hours=6.1)
+    assert text == (
         "No answer and no visit for 6 hours; 4 of 6 workers have not opened their link."
     )
 
 
-def test_nothing_is_out_and_nothing_comes():
+def test_alert_if_no_question_is_open_and_nothing_moves():
     run = make_run()
-    assert kinds(run, minutes=9) == []
-    assert kinds(run, minutes=11) == ["stuck"]
+    assert alert_kinds(run, minutes=9) == []
+    assert alert_kinds(run, minutes=11) == ["stuck"]
     engine.advance(run.pk)
-    assert kinds(run, minutes=11) == []
+    assert alert_kinds(run, minutes=11) == []
     run.candidates.update(asked=0)
     Assignment.objects.all().delete()
-    assert kinds(run, minutes=11) == ["stuck"]
+    assert alert_kinds(run, minutes=11) == ["stuck"]
     Step.objects.update(at=timezone.now() + timedelta(minutes=5))
-    assert kinds(run, minutes=11) == []
+    assert alert_kinds(run, minutes=11) == []
 
 
-def test_answers_made_elsewhere_are_still_to_be_imported():
+def test_alert_if_recorded_answers_are_missing():
     run = make_run(recorded_only=True)
-    assert kinds(run) == ["stuck"]
+    assert alert_kinds(run) == ["stuck"]
     Run.objects.update(has_recorded=True)
-    assert kinds(run) == []
+    assert alert_kinds(run) == []
 
 
-def test_gold_is_short_when_a_tenth_of_it_is_left():
+def test_alert_if_a_tenth_of_the_gold_is_left():
     run = make_run(questions=20)
     run.candidates.filter(worker__key="w0").update(asked=17)
-    assert kinds(run) == []
+    assert alert_kinds(run) == []
     run.candidates.filter(worker__key__in=["w0", "w1"]).update(asked=18)
-    assert "nearly used up for 2 of the 6 workers who are undecided" in words(run)
+    assert "nearly used up for 2 of the 6 workers who are undecided" in alert_text(run)
     run.candidates.update(verdict=1)
-    assert kinds(run) == []
+    assert alert_kinds(run) == []
 
 
-def test_an_open_roster_that_nobody_joins():
+def test_alert_for_an_open_roster_without_new_workers():
     run = make_run(enrolling=True, k=2)
-    assert kinds(run, hours=23) == []
-    assert words(run, hours=25) == (
+    assert alert_kinds(run, hours=23) == []
+    assert alert_text(run, hours=25) == (
         "The roster is open with 6 workers, and nobody came for 25 hours."
     )
     run.candidates.exclude(worker__key__in=["w0", "w1"]).delete()
-    assert "More than 2 are needed" in words(run, hours=25)
+    assert "More than 2 are needed" in alert_text(run, hours=25)
 
 
-def test_a_run_that_is_paused_for_long():
+def test_alert_for_a_long_pause():
     run = make_run()
     lifecycle.pause_run(run)
-    assert kinds(run, hours=23) == []
-    assert words(run, hours=72) == (
+    assert alert_kinds(run, hours=23) == []
+    assert alert_text(run, hours=72) == (
         "It has been paused for 3 days: nothing goes out until it goes on."
     )
 
@@ -106,12 +106,12 @@ def test_a_run_that_is_paused_for_long():
 def test_an_ended_run_is_ready_for_review_until_it_is_concluded():
     run = make_run()
     lifecycle.stop_run(run)
-    assert kinds(run) == ["review"]
+    assert alert_kinds(run) == ["review"]
     Run.objects.update(concluded=timezone.now())
-    assert kinds(run) == []
+    assert alert_kinds(run) == []
 
 
-def test_what_the_algorithm_doubts_is_among_it():
+def test_alerts_include_the_algorithm_s_doubts():
     run = make_run()
     doubt = reports.ModelFit(warnings=("One smooth population would seldom give such answers.",))
     assert [need.kind for need in reports.list_alerts(run, doubt)] == ["fit"]
@@ -129,7 +129,7 @@ def test_the_overview_shows_runs_that_need_a_decision_first(requester):
     assert "Ready for review" in page
 
 
-def test_the_page_and_the_api_say_it_too(requester, client, token):
+def test_page_and_api_show_alerts(requester, client, token):
     run = make_run(recorded_only=True)
     assert "It stands still." in text_of(requester.get(admin_url("run_page", run.pk)))
     header = {"Authorization": f"Bearer {token}"}
@@ -142,7 +142,7 @@ def test_the_page_and_the_api_say_it_too(requester, client, token):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "text"),
     [
         (0, "0 seconds"),
         (1, "1 second"),
@@ -154,23 +154,23 @@ def test_the_page_and_the_api_say_it_too(requester, client, token):
         (200_000, "2 days"),
     ],
 )
-def test_a_span_is_said_in_the_largest_unit_of_which_there_are_two(seconds, said):
-    assert format_duration(timedelta(seconds=seconds)) == said
+def test_duration_uses_the_largest_unit_with_at_least_two(seconds, text):
+    assert format_duration(timedelta(seconds=seconds)) == text
 
 
-def test_nobody_works_in_the_background():
+def test_alert_without_background_work():
     run = make_run()
     engine.advance(run.pk)
     Pulse.objects.update(at=timezone.now())
-    assert kinds(run, minutes=1) == []
-    said = words(run, minutes=3)
-    assert "Nothing has worked in the background for 3 minutes" in said
-    assert "Celery's worker or its clock (beat) is not running" in said
+    assert alert_kinds(run, minutes=1) == []
+    text = alert_text(run, minutes=3)
+    assert "Nothing has worked in the background for 3 minutes" in text
+    assert "Celery's worker or its clock (beat) is not running" in text
     Pulse.objects.update(at=timezone.now() + timedelta(minutes=2))
-    assert kinds(run, minutes=3) == []
+    assert alert_kinds(run, minutes=3) == []
 
 
-def test_it_says_when_redis_is_what_is_away(settings):
+def test_alert_names_an_unreachable_redis(settings):
     settings.CACHES = {
         "default": {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
@@ -179,8 +179,8 @@ def test_it_says_when_redis_is_what_is_away(settings):
     }
     run = make_run()
     Pulse.objects.update(at=timezone.now())
-    assert "Redis does not answer" in words(run, minutes=3)
-    for enrolling in (False, True):  # and at once, not only when all has stood still for minutes
+    assert "Redis does not answer" in alert_text(run, minutes=3)
+    for enrolling in (False, True):  # at once, without a standstill of minutes
         run.enrolling = enrolling
         (need,) = reports.list_alerts(run)
         assert need.kind == "waits"

@@ -1,4 +1,4 @@
-"""Signs that workers share answers: on the page, in the API, and where attention is asked for."""
+"""Signs that workers share answers: on the page, in the API, and among the alerts."""
 
 from datetime import timedelta
 
@@ -17,33 +17,33 @@ from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
 
-HOURS = 4  # between a question and its answer, at most
+HOURS = 4  # longest time between a question and its answer
 
 
 def worker_of(slip):
     return int(slip.candidate.worker.key[1:])
 
 
-def said(slip, share=0.5):
-    """Right with this probability; else one of many wrong answers, and not the same for two."""
+def respond_by_chance(slip, share=0.5):
+    """Answer correctly with this probability; else with one of many wrong answers."""
     rng = np.random.default_rng([5, worker_of(slip), slip.question.number])
     return "yes" if rng.random() < share else f"no {rng.integers(8)}"
 
 
-def as_copied(slip):
-    """Worker 1 sends what worker 0 would."""
+def respond_by_copying(slip):
+    """Let worker 1 send the answers of worker 0."""
     if worker_of(slip) == 1:
         slip.candidate.worker.key = "w0"
-    return said(slip)
+    return respond_by_chance(slip)
 
 
-def from_the_key(slip):
-    """Worker 2 knows the answers from the 40th on."""
-    return "yes" if worker_of(slip) == 2 and slip.position >= 40 else said(slip)
+def respond_from_the_key(slip):
+    """Let worker 2 know the correct answers from the 40th on."""
+    return "yes" if worker_of(slip) == 2 and slip.position >= 40 else respond_by_chance(slip)
 
 
-def played(respond, steps=30, seconds=None, n=12, **fields):
-    """A run of so many steps, in which questions were shown some time before they are answered."""
+def play_slowly(respond, steps=30, seconds=None, n=12, **fields):
+    """Play some steps of a run in which questions are shown some time before they are answered."""
     values = {"algorithm": "lucb", "epsilon": 0.01, "slots": 60, "questions": 150}
     run = make_run(n=n, **values | fields)
     for _ in range(steps):
@@ -51,8 +51,8 @@ def played(respond, steps=30, seconds=None, n=12, **fields):
         slips = open_of(run)
         for slip in slips:
             took = seconds(slip) if seconds else 60
-            shown = timezone.now() - timedelta(seconds=took)
-            Assignment.objects.filter(pk=slip.pk).update(shown=shown)
+            shown_at = timezone.now() - timedelta(seconds=took)
+            Assignment.objects.filter(pk=slip.pk).update(shown=shown_at)
         recording.record_many(run, [(slip, respond(slip)) for slip in slips])
     engine.advance(run.pk)
     run.refresh_from_db()
@@ -64,30 +64,30 @@ def around_20(slip):
     return float(20 * np.exp(rng.normal(0, 0.4)))
 
 
-def test_an_honest_crowd_shows_none_and_the_page_says_so(requester):
-    run = played(said, seconds=around_20)
-    found = reports.find_signs(run)
-    assert found.found == ()
-    assert found.answers == sum(run.candidates.values_list("pulls", flat=True)) > 300
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert f"None among {found.answers:,} counted answers." in words
-    assert "at most once in a hundred" in words
-    assert "sharing" not in [need.kind for need in reports.list_alerts(run, signs=found)]
+def test_honest_crowd_has_no_sign_on_the_page(requester):
+    run = play_slowly(respond_by_chance, seconds=around_20)
+    signs = reports.find_signs(run)
+    assert signs.found == ()
+    assert signs.answers == sum(run.candidates.values_list("pulls", flat=True)) > 300
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert f"None among {signs.answers:,} counted answers." in text
+    assert "at most once in a hundred" in text
+    assert "sharing" not in [need.kind for need in reports.list_alerts(run, signs=signs)]
 
 
-def test_before_any_answer_the_page_says_that_none_was_counted(requester):
+def test_page_before_any_answer_states_that_none_was_counted(requester):
     run = make_run()
     assert "no answer has been counted" in text_of(requester.get(admin_url("run_page", run.pk)))
 
 
-def test_two_workers_of_one_mind_are_shown_on_page_api_and_list(requester, token):
-    run = played(as_copied)
+def test_copying_pair_is_shown_on_page_api_and_list(requester, token):
+    run = play_slowly(respond_by_copying)
     (sign,) = reports.find_signs(run).found
     assert (sign.kind, set(sign.workers)) == ("identical", {"w0", "w1"})
     response = requester.get(admin_url("run_page", run.pk))
-    words = text_of(response)
-    assert sign.words in words
-    assert "1 sign that workers share answers" in words
+    text = text_of(response)
+    assert sign.words in text
+    assert "1 sign that workers share answers" in text
     for candidate in sign.candidates:
         assert admin_url("run_worker", run.pk, candidate) in response.content.decode()
     assert "1 sign that workers share answers" in text_of(requester.get("/admin/"))
@@ -100,31 +100,33 @@ def test_two_workers_of_one_mind_are_shown_on_page_api_and_list(requester, token
     ]
 
 
-def test_a_worker_who_got_the_key_is_shown_with_the_answer_from_which_on():
-    run = played(from_the_key, steps=45)
+def test_jump_is_shown_with_its_first_answer():
+    run = play_slowly(respond_from_the_key, steps=45)
     (sign,) = reports.find_signs(run).found
     assert (sign.kind, sign.workers) == ("jump", ("w2",))
     assert "then in" in sign.words
 
 
-def test_a_worker_who_hardly_reads_is_shown():
+def test_hasty_worker_is_shown():
     def hasty(slip):
         return around_20(slip) / (15 if worker_of(slip) == 3 else 1)
 
-    (sign,) = reports.find_signs(played(said, steps=12, seconds=hasty, questions=30)).found
+    (sign,) = reports.find_signs(
+        play_slowly(respond_by_chance, steps=12, seconds=hasty, questions=30)
+    ).found
     assert (sign.kind, sign.workers) == ("speed", ("w3",))
     assert "% of the time" in sign.words
 
 
-def test_what_lapsed_was_retired_or_is_not_counted_yet_is_not_looked_at():
-    run = played(said, steps=4)
+def test_lapsed_retired_and_uncounted_answers_are_ignored():
+    run = play_slowly(respond_by_chance, steps=4)
     before = reports.find_signs(run).answers
     slips = open_of(run)
     Assignment.objects.filter(pk=slips[0].pk).update(due=timezone.now() - timedelta(hours=HOURS))
     recording.expire_overdue()
-    recording.record_many(run, [(slip, said(slip)) for slip in slips[1:]])
+    recording.record_many(run, [(slip, respond_by_chance(slip)) for slip in slips[1:]])
     question = Answer.objects.filter(run=run, applied_in__isnull=False).first().assignment.question
-    asked = Answer.objects.filter(
+    answers = Answer.objects.filter(
         run=run, applied_in__isnull=False, assignment__question=question
     ).count()
     lifecycle.pause_run(run)
@@ -132,29 +134,29 @@ def test_what_lapsed_was_retired_or_is_not_counted_yet_is_not_looked_at():
     corrections.retire_question(question, "me", "it is no good")
     lifecycle.stop_run(run)
     run.refresh_from_db()
-    assert reports.find_signs(run).answers == before - asked
+    assert reports.find_signs(run).answers == before - answers
 
 
 def test_signs_change_no_verdict():
     def state(run):
         return list(run.candidates.values_list("arm", "pulls", "rewards", "verdict"))
 
-    run = played(as_copied)
+    run = play_slowly(respond_by_copying)
     before = state(run)
     reports.find_signs(run)
     assert state(run) == before
 
 
 def test_page_and_api_state_the_power_with_this_runs_answers(requester, token):
-    run = played(said, steps=2, n=12)
+    run = play_slowly(respond_by_chance, steps=2, n=12)
     power = reports.find_signs(run).power
     assert power.copying < 0.01
     assert power.leaked == 0
-    words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert power.words in words
-    assert f"With {power.answers:.0f} answers per worker (median)" in words
-    assert "would be noticed in less than 1 % of cases" in words
-    assert "does not show that nobody shares" in words
+    text = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert power.words in text
+    assert f"With {power.answers:.0f} answers per worker (median)" in text
+    assert "would be noticed in less than 1 % of cases" in text
+    assert "does not show that nobody shares" in text
     document = (
         Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}/signs").json()
     )
@@ -163,16 +165,18 @@ def test_page_and_api_state_the_power_with_this_runs_answers(requester, token):
 
 
 def test_power_grows_with_the_answers_of_the_run():
-    few, many = (reports.find_signs(played(said, steps=steps)).power for steps in (2, 30))
+    few, many = (
+        reports.find_signs(play_slowly(respond_by_chance, steps=steps)).power for steps in (2, 30)
+    )
     assert few.answers < many.answers
     assert few.copying < 0.5 < many.copying
 
 
 def test_copying_has_no_power_where_only_one_wrong_answer_is_possible():
     def yes_or_no(slip):
-        return "yes" if said(slip) == "yes" else "no"
+        return "yes" if respond_by_chance(slip) == "yes" else "no"
 
-    assert reports.find_signs(played(yes_or_no, steps=12)).power.copying == 0
+    assert reports.find_signs(play_slowly(yes_or_no, steps=12)).power.copying == 0
 
 
 def test_before_any_answer_no_power_is_stated(token):

@@ -1,13 +1,13 @@
-"""A dump has every stored field of a run and of its question sets."""
+"""Completeness of the dump: every stored field of a run and of its question sets."""
 
 import pytest
 
 from selection.models import Question, QuestionSet, Run
 from selection.reports.dump import LIFE, QUESTION, QUESTION_SET, RUN
 
-# Ids, links and what was told to webhooks: of this server alone.
+# Ids, links and the state of webhooks: specific to this server.
 OWN = {"id", "team", "pool", "question_set", "links", "told"}
-# In another part of the dump, or worked out from the answers.
+# In another part of the dump, or computed from the answers.
 ELSEWHERE = {
     Run: {"k", "deck_size", "options", "memory", "proof"},
     QuestionSet: {"name", "created"},

@@ -1,4 +1,4 @@
-"""A run that ends early selects whom all its answers favour, and says what holds of them."""
+"""Early ends: the selection follows all answers, and the guarantee is stated."""
 
 import csv
 
@@ -20,7 +20,7 @@ CLOSE = [0.9, 0.85, 0.85, 0.8, 0.8, 0.7]
 
 
 def close_crowd(seed):
-    """Workers who are hard to tell apart."""
+    """Return a crowd of workers that are hard to tell apart."""
 
     def respond(assignment):
         worker = int(assignment.candidate.worker.key[1:])
@@ -30,8 +30,8 @@ def close_crowd(seed):
     return respond
 
 
-def ended(name, seed=1, questions=25, **fields):
-    """As most runs end that nobody planned: every question was asked of everybody who is left."""
+def end_early(name, seed=1, questions=25, **fields):
+    """Return a run that ended unplanned after asking every remaining worker every question."""
     kind = ALGORITHMS[name]
     values = {"k": 1 if name == "lil-ucb" else 2, "algorithm": name, "epsilon": 0.02} | fields
     if "budget" in kind.needs:
@@ -47,24 +47,24 @@ def ended(name, seed=1, questions=25, **fields):
     return run
 
 
-def wronged(run):
-    """(left out, selected) of as many answers, the one left out with more right ones."""
+def wronged_pair(run):
+    """Return (unselected, selected) with as many answers, but more right ones of the first."""
     lines = reports.worker_standings(run)
     free = [line for line in lines if line.verdict not in {"accepted", "rejected"}]
     return [
-        (out.worker, into.worker)
+        (unselected.worker, into.worker)
         for into in free
-        for out in free
-        if into.selected and not out.selected and out.number == into.number
-        if out.answers == into.answers and out.right > into.right
+        for unselected in free
+        if into.selected and not unselected.selected and unselected.number == into.number
+        if unselected.answers == into.answers and unselected.right > into.right
     ]
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
-def test_nobody_is_selected_with_fewer_right_of_as_many_answers(name, requester):
-    """Only a verdict may say otherwise, and a proof; both are on the page."""
+def test_selection_never_has_fewer_right_of_as_many_answers(name, requester):
+    """The exceptions are a verdict by hand and a proof; both are on the page."""
     for seed in (1, 2):
-        run = ended(name, seed)
+        run = end_early(name, seed)
         assert not run.finished
         document = reports.export_run(run)
         assert len(document["workers"]) == run.total
@@ -72,25 +72,25 @@ def test_nobody_is_selected_with_fewer_right_of_as_many_answers(name, requester)
             assert "All answers, with those since then, favour" in document["promise"]
         else:
             assert document["named_by"] == BY_ANSWERS
-            assert wronged(run) == []
-        words = text_of(requester.get(admin_url("run_page", run.pk)))
-        assert document["promise"] in words
+            assert wronged_pair(run) == []
+        text = text_of(requester.get(admin_url("run_page", run.pk)))
+        assert document["promise"] in text
         names = {row["worker"] for row in document["workers"]}
         files = csv.DictReader(lines_of(requester.get(admin_url("run_selected_csv", run.pk))))
         assert {row["worker"] for row in files} == names
 
 
-def test_an_end_that_was_planned_selects_as_planned():
-    kept = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
-    assert reports.export_run(kept)["named_by"] == BY_ALGORITHM
-    assert "expected" not in reports.export_run(kept)["workers"][0]
+def test_planned_end_selects_as_planned():
+    run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
+    assert reports.export_run(run)["named_by"] == BY_ALGORITHM
+    assert "expected" not in reports.export_run(run)["workers"][0]
     spent = play(make_run(algorithm="sar", budget=120), crowd(2, good=2))
     assert spent.finished
     assert reports.export_run(spent)["named_by"] == BY_ALGORITHM
 
 
 def hand_in(run, tallies):
-    """As if so many answers had come: right and all, by worker."""
+    """Pretend that these answers came: (right, all) by worker."""
     for key, (right, answers) in tallies.items():
         run.candidates.filter(worker__key=key).update(
             rewards=right, pulls=answers, asked=answers, seen=run.started
@@ -100,14 +100,14 @@ def hand_in(run, tallies):
     return run
 
 
-def selected(run):
+def selected_keys(run):
     return {line.worker for line in reports.worker_standings(run) if line.selected}
 
 
 def test_a_lucky_few_answers_do_not_outweigh_many():
     tallies = {"w0": (1, 1), "w1": (37, 40), "w2": (35, 40), "w3": (20, 40), "w4": (9, 40)}
     run = hand_in(make_run(n=5, k=2), tallies)
-    assert selected(run) == {"w1", "w2"}
+    assert selected_keys(run) == {"w1", "w2"}
     row = reports.export_run(run)["workers"][0]
     assert row["worker"] == "w1"
     assert row["expected"] == pytest.approx(37 / 40, abs=0.06)
@@ -119,40 +119,40 @@ def test_verdicts_by_hand_come_on_top():
         run.candidates.get(worker__key="w1"), -1, "ada", "knows the gold"
     )
     run = hand_in(run, {"w0": (20, 30), "w1": (29, 30), "w2": (10, 30), "w3": (3, 30)})
-    assert selected(run) == set()
+    assert selected_keys(run) == set()
     document = reports.export_run(run)
     assert [row["worker"] for row in document["taken_out_by_hand"]] == ["w1"]
     assert "The promise is about the 1" in document["by_hand"]
 
 
-def test_who_has_left_is_not_selected():
+def test_leavers_are_not_selected():
     run = make_run(n=4, k=1, questions=40)
     engine.advance(run.pk)
     roster.withdraw_workers(run, ["w1"])
     run.refresh_from_db()
     run = hand_in(run, {"w0": (20, 30), "w1": (29, 30), "w2": (10, 30), "w3": (3, 30)})
-    assert selected(run) == {"w0"}
+    assert selected_keys(run) == {"w0"}
 
 
 def test_quotas_are_kept():
-    asked = {"attribute": "language", "limits": {"English": [1, 1]}}
+    quotas = {"attribute": "language", "limits": {"English": [1, 1]}}
     pool = make_pool(4, language=["English", "Spanish"])
-    run = make_run(pool=pool, k=2, algorithm="clucb-pac", quotas=asked)
+    run = make_run(pool=pool, k=2, algorithm="clucb-pac", quotas=quotas)
     run = hand_in(run, {"w0": (29, 30), "w1": (2, 30), "w2": (28, 30), "w3": (10, 30)})
-    assert selected(run) == {"w0", "w3"}
+    assert selected_keys(run) == {"w0", "w3"}
 
 
-# -- what holds
+# -- guarantees
 
 
-def test_what_is_said_holds_for_those_selected():
+def test_stated_guarantee_holds_for_the_selected():
     """A small ε proved of others is given up for one at most a tenth larger."""
     run = make_run(n=3, k=1, algorithm="lucb", epsilon=0.01)
     run.proof = {"epsilon": 0.085, "arms": [_arm(run, "w1")], "step": 4}
     run.save()
     run = hand_in(run, {"w0": (3600, 4000), "w1": (3400, 4000), "w2": (400, 4000)})
     document = reports.export_run(run)
-    assert selected(run) == {"w0"}
+    assert selected_keys(run) == {"w0"}
     assert 0.085 < document["epsilon_reached"] <= 0.0935
     assert document["named_by"] == BY_ANSWERS
     assert f"within {document['epsilon_reached']:g} of the 1st best" in document["promise"]
@@ -166,14 +166,14 @@ def test_a_better_proof_stays_with_its_selection():
     run = hand_in(run, {"w0": (360, 400), "w1": (340, 400), "w2": (40, 400)})
     document = reports.export_run(run)
     assert (document["named_by"], document["epsilon_reached"]) == (BY_PROOF, 0.05)
-    assert selected(run) == {"w1"}
+    assert selected_keys(run) == {"w1"}
     assert document["promise"].endswith(
         "Selected are those for whom this was proved, in step 4. All answers, with those since "
         "then, favour “w0” instead of “w1”; what is proved of these is weaker."
     )
 
 
-def test_a_proof_of_those_whom_all_answers_favour_is_theirs():
+def test_proof_of_the_favoured_workers_is_stated():
     run = make_run(n=3, k=1, algorithm="lucb", epsilon=0.01)
     run.proof = {"epsilon": 0.05, "arms": [_arm(run, "w0")], "step": 4}
     run.save()
@@ -192,8 +192,8 @@ def test_a_fixed_budget_that_ends_early_has_intervals_to_go_by():
     assert not reports.export_run(run)["certified"]
 
 
-def test_where_nothing_is_proved_nothing_is_said():
-    run = ended("halving")
+def test_without_a_proof_nothing_is_guaranteed():
+    run = end_early("halving")
     document = reports.export_run(run)
     assert document["epsilon_reached"] is None
     assert document["promise"] == (

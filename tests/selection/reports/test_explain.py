@@ -1,4 +1,4 @@
-"""Why a worker stands where they stand: in words, with numbers, for every algorithm."""
+"""Explanations of verdicts: in words, with numbers, for every algorithm."""
 
 from io import StringIO
 
@@ -39,39 +39,39 @@ def run_of(name: str, **fields: object) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
-def of(run: Run, worker: str) -> Candidate:
-    found: Candidate = run.candidates.select_related("run", "worker").get(
+def find_candidate(run: Run, worker: str) -> Candidate:
+    candidate: Candidate = run.candidates.select_related("run", "worker").get(
         worker__key=worker, skill=0
     )
-    return found
+    return candidate
 
 
-def words(run: Run, worker: str) -> str:
-    found = reports.explain_candidate(of(run, worker))
-    return " ".join(sentence for _, part in found.parts() for sentence in part)
+def explanation_text(run: Run, worker: str) -> str:
+    explanation = reports.explain_candidate(find_candidate(run, worker))
+    return " ".join(sentence for _, part in explanation.parts() for sentence in part)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_every_algorithm_says_how_it_decides_what_settled_it_and_what_would_have_changed_it(name):
+def test_every_algorithm_has_all_parts_of_an_explanation(name):
     run = play(run_of(name), crowd(1, good=2), most=100)
     for key in ("w0", "w5"):
-        candidate = of(run, key)
-        found = reports.explain_candidate(candidate)
-        assert all(part for _, part in found.parts())
-        assert any(end in found.how[0] for end in ENDS)
-        said = " ".join(found.settled)
+        candidate = find_candidate(run, key)
+        explanation = reports.explain_candidate(candidate)
+        assert all(part for _, part in explanation.parts())
+        assert any(end in explanation.how[0] for end in ENDS)
+        text = " ".join(explanation.settled)
         if candidate.decided_in:
-            assert f"in step {candidate.decided_in}, " in said
-            assert f"{Candidate.Verdicts(candidate.verdict).label.capitalize()} in step" in said
-        assert f"{round(candidate.rewards)} right" in found.answers[0]
-        assert "the worker would" in found.otherwise[0]
+            assert f"in step {candidate.decided_in}, " in text
+            assert f"{Candidate.Verdicts(candidate.verdict).label.capitalize()} in step" in text
+        assert f"{round(candidate.rewards)} right" in explanation.answers[0]
+        assert "the worker would" in explanation.otherwise[0]
 
 
 @pytest.mark.parametrize("name", ["lucb", "certified", "adaptive-top-k", "sar"])
-def test_what_would_have_changed_it_does_and_one_less_does_not(name):
-    """Told by grading so many of the stored answers the other way round."""
+def test_counterfactual_number_of_answers_is_minimal(name):
+    """Checked by flipping this number of stored answers."""
     run = play(run_of(name), crowd(1, good=2))
-    candidate = of(run, "w0")
+    candidate = find_candidate(run, "w0")
     sentence = reports.explain_candidate(candidate).otherwise[0]
     count = int(sentence.removeprefix("Had the last ").split()[0])
     for turned, selected in ((count, False), (count - 1, True)):
@@ -84,47 +84,49 @@ def test_what_would_have_changed_it_does_and_one_less_does_not(name):
         Answer.objects.filter(pk__in=[row.pk for row in last]).update(right=True)
 
 
-def test_one_who_is_undecided_is_told_why():
+def test_undecided_worker_has_a_reason():
     run = play(run_of("lucb", epsilon=0.05, slots=12, slots_per_worker=2), crowd(1, 2), most=4)
-    said = words(run, "w1")
-    assert "is wanted" in said
-    assert "do not tell" in said or "settled" in said
+    text = explanation_text(run, "w1")
+    assert "is wanted" in text
+    assert "do not tell" in text or "settled" in text
     lifecycle.stop_run(run)
-    assert "The run ended before it was decided" in words(run, "w1")
+    assert "The run ended before it was decided" in explanation_text(run, "w1")
 
 
-def test_one_who_gave_no_answer_left_or_was_decided_by_hand_is_told_so():
+def test_no_shows_leavers_and_verdicts_by_hand_are_explained():
     run = play(run_of("certified", epsilon=0.05, slots=6), crowd(1, good=2), most=1)
-    assert "No answer of this worker counts yet" in words(run, "w3")
+    assert "No answer of this worker counts yet" in explanation_text(run, "w3")
     roster.withdraw_workers(run, ["w4"], "ada", "asked to")
-    assert "neither accepted nor rejected" in words(run, "w4")
-    manual_verdicts.override_verdict(of(run, "w2"), 1, "ada", "I know her.")
-    assert "By hand: accepted, because: I know her." in words(run, "w2")
+    assert "neither accepted nor rejected" in explanation_text(run, "w4")
+    manual_verdicts.override_verdict(find_candidate(run, "w2"), 1, "ada", "I know her.")
+    assert "By hand: accepted, because: I know her." in explanation_text(run, "w2")
 
 
 def test_answers_not_in_time_and_to_retired_questions_are_told_apart():
     run = play(run_of("certified", epsilon=0.05, slots=24), crowd(1, good=2), most=2)
-    own = of(run, "w0").assignments.select_related("question").order_by("position")
-    corrections.retire_question(own[0].question, "ada", "ambiguous")
-    Answer.objects.filter(pk=own[1].pk).update(right=False, expired=True)
-    said = words(run, "w0")
-    assert "1 not given in time, which counts as not right" in said
-    assert "1 answer to retired questions counts for nothing" in said.replace(" count ", " counts ")
+    assignments = (
+        find_candidate(run, "w0").assignments.select_related("question").order_by("position")
+    )
+    corrections.retire_question(assignments[0].question, "ada", "ambiguous")
+    Answer.objects.filter(pk=assignments[1].pk).update(right=False, expired=True)
+    text = explanation_text(run, "w0")
+    assert "1 not given in time, which counts as not right" in text
+    assert "1 answer to retired questions counts for nothing" in text.replace(" count ", " counts ")
 
 
-def test_the_command_says_it_for_every_kind_of_task_and_refuses_who_is_not_there():
-    out = StringIO()
+def test_command_explains_each_kind_and_refuses_unknown_workers():
+    output = StringIO()
     run = play(run_of("multi-sar"), crowd(1, good=2))
-    call_command("explain", run.pk, "w0", stdout=out)
-    assert out.getvalue().count("What would have changed it") == 2
+    call_command("explain", run.pk, "w0", stdout=output)
+    assert output.getvalue().count("What would have changed it") == 2
     with pytest.raises(CommandError, match="no worker “nobody”"):
         call_command("explain", run.pk, "nobody")
 
 
-def test_the_standings_lead_to_a_page_that_says_it(client: Client):
+def test_standings_link_to_the_explanation(client: Client):
     client.force_login(User.objects.create_superuser("ada"))
     run = play(run_of("lucb", pool=make_pool(5)), crowd(1, good=2))
-    url = admin_url("run_worker_why", run.pk, of(run, "w0").pk)
+    url = admin_url("run_worker_why", run.pk, find_candidate(run, "w0").pk)
     assert url in client.get(admin_url("run_page", run.pk)).content.decode()
     page = text_of(client.get(url))
     assert "LUCB1 decides at its end only" in page

@@ -1,4 +1,4 @@
-"""Gold health on few answers, on answers that wait, and what it suggests."""
+"""Gold health on few answers and on waiting answers, and its suggestions."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def run_with_wrong_key(n: int) -> Run:
 
 
 def import_answers(run: Run, workers: int) -> None:
-    """All say yes, but for worker 0, who says no to q5 and q6."""
+    """Import "yes" from all workers, except that worker 0 says "no" to q5 and q6."""
     rows = [
         AnswerRow(0, f"w{worker}", f"q{number}", "no" if number in (5, 6) and not worker else "yes")
         for worker in range(workers)
@@ -52,7 +52,7 @@ def test_three_wrong_answers_mark_a_question_and_suggest_nothing():
     import_answers(run, 3)
     line = line_of(run, "q3")
     assert gold_health(run.question_set)[0] == line
-    assert line.every.in_words == "0 of 3 right; 95 % interval 0–71 %"
+    assert line.every.label == "0 of 3 right; 95 % interval 0–71 %"
     assert SELDOM in line.flags
     assert not line.suggested
 

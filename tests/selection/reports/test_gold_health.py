@@ -34,27 +34,25 @@ def test_wilson_s_interval_is_as_published(right, answers, lower, upper):
 )
 def test_the_difference_s_interval_is_as_published(best, rest, lower, upper):
     """Newcombe, Statistics in Medicine 17 (1998) 873, table II, contrasts a to d, method 10."""
-    found = ShareDifference.of(best, rest)
-    assert (found.lower, found.upper) == pytest.approx((lower, upper), abs=5e-5)
+    difference = ShareDifference.compare(best, rest)
+    assert (difference.lower, difference.upper) == pytest.approx((lower, upper), abs=5e-5)
 
 
 def test_without_answers_on_both_sides_there_is_no_difference():
-    assert ShareDifference.of(RightShare(3, 4), RightShare(0, 0)) is None
+    assert ShareDifference.compare(RightShare(3, 4), RightShare(0, 0)) is None
 
 
 def test_flags_say_what_is_suspicious():
     def flags(best: RightShare, rest: RightShare) -> tuple[str, ...]:
-        every = RightShare(best.right + rest.right, best.answers + rest.answers)
-        return _suspicions(every, best, ShareDifference.of(best, rest))
+        overall = RightShare(best.right + rest.right, best.answers + rest.answers)
+        return _suspicions(overall, best, ShareDifference.compare(best, rest))
 
     assert flags(RightShare(1, 10), RightShare(9, 10)) == (DISAGREE, BACKWARDS)
     assert flags(RightShare(7, 10), RightShare(100, 100)) == (BACKWARDS,)
     assert flags(RightShare(10, 10), RightShare(10, 10)) == (NEVER_WRONG,)
     assert flags(RightShare(9, 10), RightShare(5, 10)) == ()
     assert flags(RightShare(0, 2), RightShare(0, 0)) == ()  # two are too few to disagree
-    assert (
-        flags(RightShare(5, 5), RightShare(5, 5)) == ()
-    )  # ten are too few to say that nobody ever is
+    assert flags(RightShare(5, 5), RightShare(5, 5)) == ()  # ten are too few for NEVER_WRONG
 
 
 @pytest.mark.django_db

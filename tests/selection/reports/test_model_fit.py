@@ -1,4 +1,4 @@
-"""What a run says of its own promise: doubts, the fitted population, and what holds so far."""
+"""A run's view of its own guarantee: doubts, the fitted population, and the present ε."""
 
 import pytest
 from django.test import Client
@@ -16,12 +16,12 @@ TWO_GROUPS = crowd(3, good=30, high=0.97, low=0.2)
 
 
 def odd_run(**fields: object) -> Run:
-    """Two groups of workers, and so many answers of each that they cannot be missed."""
+    """Return a run with two groups of workers, and enough answers of each to reveal them."""
     values = {"n": 60, "k": 45, "algorithm": "credible", "epsilon": 0.001, "slots": 60}
     return play(make_run(**values | fields), TWO_GROUPS, most=16)
 
 
-def words_of(requester: Client, run: Run) -> str:
+def page_text(requester: Client, run: Run) -> str:
     return text_of(requester.get(admin_url("run_page", run.pk)))
 
 
@@ -36,7 +36,7 @@ def test_workers_who_are_right_on_the_same_questions_are_warned_of(requester):
         options = {"accuracy": accuracy}
         run = make_run(algorithm="certified", options=options, n=12, k=3, slots=60, epsilon=0.02)
         play(run, hard_for_all, most=20)
-        assert ("on the same questions" in words_of(requester, run)) is warned
+        assert ("on the same questions" in page_text(requester, run)) is warned
         assert (
             any("on the same questions" in x for x in reports.export_run(run)["warnings"]) is warned
         )
@@ -44,32 +44,34 @@ def test_workers_who_are_right_on_the_same_questions_are_warned_of(requester):
 
 def test_a_crowd_of_two_groups_is_warned_of_on_page_export_and_api(requester, token):
     run = odd_run()
-    words = words_of(requester, run)
-    assert "do not look like one population" in words
-    assert "“certified” promises for every pool" in words
-    assert "The crowd as it was fitted" in words
+    text = page_text(requester, run)
+    assert "do not look like one population" in text
+    assert "“certified” promises for every pool" in text
+    assert "The crowd as it was fitted" in text
     document = reports.export_run(run)
     assert "do not look like one population" in document["warnings"][0]
     assert document["population"]["p_value"] < 0.05
     assert "do not look like one population" in reports.export_table(run)[0]["warnings"]
-    shown = Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
-    assert shown["warnings"] == document["warnings"]
-    assert shown["population"] == document["population"]
-    assert shown["epsilon_reached"] == document["epsilon_reached"]
+    response = (
+        Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}").json()
+    )
+    assert response["warnings"] == document["warnings"]
+    assert response["population"] == document["population"]
+    assert response["epsilon_reached"] == document["epsilon_reached"]
 
 
 def test_an_ordinary_crowd_is_fitted_without_a_word_of_warning(requester):
     run = play(make_run(n=30, k=5, algorithm="credible", slots=60), crowd(1, 30, high=0.75), most=5)
-    words = words_of(requester, run)
-    assert "Mind this crowd" not in words
-    assert "One smooth population explains the answers" in words
+    text = page_text(requester, run)
+    assert "Mind this crowd" not in text
+    assert "One smooth population explains the answers" in text
     assert 0.6 < reports.model_fit(run).population.mean < 0.85
     assert sum(reports.model_fit(run).population.shares) == pytest.approx(1)
 
 
 def test_algorithms_without_a_population_show_none(requester):
     run = play(make_run(), crowd(1, 2), most=3)
-    assert "as it was fitted" not in words_of(requester, run)
+    assert "as it was fitted" not in page_text(requester, run)
     document = reports.export_run(run)
     assert (document["warnings"], document["population"]) == ([], None)
 
@@ -77,34 +79,38 @@ def test_algorithms_without_a_population_show_none(requester):
 def test_before_any_answer_there_is_nothing_to_fit(requester):
     run = make_run(algorithm="credible")
     assert reports.model_fit(run) == reports.ModelFit()
-    words = words_of(requester, run)
-    assert "as it was fitted" not in words
-    assert "Reached so far, on average: nothing yet" in words
+    text = page_text(requester, run)
+    assert "as it was fitted" not in text
+    assert "Reached so far, on average: nothing yet" in text
 
 
 def test_a_draft_has_no_standings_and_no_fit(token):
     run = make_run(start=False, algorithm="credible")
     api = Client(headers={"authorization": f"Bearer {token}"})
     assert api.get(f"/api/runs/{run.pk}/standings").json() == []
-    shown = api.get(f"/api/runs/{run.pk}").json()
-    assert (shown["warnings"], shown["population"], shown["epsilon_reached"]) == ([], None, None)
+    document = api.get(f"/api/runs/{run.pk}").json()
+    assert (document["warnings"], document["population"], document["epsilon_reached"]) == (
+        [],
+        None,
+        None,
+    )
     assert api.get(f"/api/runs/{run.pk}/selection").json()["workers"] == []
 
 
 def test_the_legend_says_what_the_bars_are(requester):
-    assert "95 % credible interval" in words_of(requester, make_run(algorithm="credible"))
-    assert "confidence bounds" in words_of(requester, make_run(algorithm="lucb"))
+    assert "95 % credible interval" in page_text(requester, make_run(algorithm="credible"))
+    assert "confidence bounds" in page_text(requester, make_run(algorithm="lucb"))
     fixed = make_run(algorithm="sar", budget=100)
-    assert "nothing is promised of them" in words_of(requester, fixed)
+    assert "nothing is promised of them" in page_text(requester, fixed)
 
 
 def test_the_settings_show_epsilon_and_delta_where_they_are_read(requester):
-    words = words_of(requester, make_run(algorithm="credible", epsilon=0.07, delta=0.2))
-    assert "Accuracy ε 0.07 Risk δ 0.2" in words
-    assert "Risk δ" not in words_of(requester, make_run(algorithm="sar", budget=100))
+    text = page_text(requester, make_run(algorithm="credible", epsilon=0.07, delta=0.2))
+    assert "Accuracy ε 0.07 Risk δ 0.2" in text
+    assert "Risk δ" not in page_text(requester, make_run(algorithm="sar", budget=100))
 
 
-# -- what holds so far
+# -- the present guarantee
 
 
 def test_a_certified_run_says_what_is_certified_so_far(requester):
@@ -116,18 +122,18 @@ def test_a_certified_run_says_what_is_certified_so_far(requester):
     pledge = reports.promise_status(run)
     assert 0.01 < pledge.epsilon < 1
     assert pledge.holds == "for every pool"
-    words = words_of(requester, run)
-    assert f"Certified so far: ε = {pledge.epsilon:g}. With probability at least 0.9" in words
-    assert f"within {pledge.epsilon:g} of that of the 2 best" in words
-    assert f"could still be short of the best by {pledge.epsilon:.3f}; the run stops when" in words
+    text = page_text(requester, run)
+    assert f"Certified so far: ε = {pledge.epsilon:g}. With probability at least 0.9" in text
+    assert f"within {pledge.epsilon:g} of that of the 2 best" in text
+    assert f"could still be short of the best by {pledge.epsilon:.3f}; the run stops when" in text
 
 
 def test_a_credible_run_says_that_it_is_an_average(requester):
     run = odd_run()
     pledge = reports.promise_status(run)
-    words = words_of(requester, run)
-    assert f"Reached so far, on average: ε = {pledge.epsilon:g}. Among pools like this" in words
-    assert "Certified so far" not in words
+    text = page_text(requester, run)
+    assert f"Reached so far, on average: ε = {pledge.epsilon:g}. Among pools like this" in text
+    assert "Certified so far" not in text
     lifecycle.stop_run(run)
     run.refresh_from_db()
     document = reports.export_run(run)
@@ -140,7 +146,7 @@ def test_a_credible_run_says_that_it_is_an_average(requester):
 def test_before_enough_answers_nothing_is_certified(requester):
     run = make_run(algorithm="certified")
     engine.advance(run.pk)
-    assert "Certified so far: nothing yet, there are too few answers." in words_of(requester, run)
+    assert "Certified so far: nothing yet, there are too few answers." in page_text(requester, run)
     lifecycle.stop_run(run)
     document = reports.export_run(Run.objects.get())
     assert (document["epsilon_reached"], document["holds"]) == (None, "")
@@ -165,4 +171,4 @@ def test_an_average_that_holds_is_not_called_certified():
 def test_a_fixed_budget_never_certifies_anything(requester, algorithm):
     run = play(make_run(algorithm=algorithm, budget=60), crowd(1, 2), most=2)
     assert reports.promise_status(run).epsilon is None
-    assert "so far:" not in words_of(requester, run)
+    assert "so far:" not in page_text(requester, run)

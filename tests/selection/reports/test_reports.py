@@ -1,4 +1,4 @@
-"""What a requester is told."""
+"""Reports to the requester."""
 
 import math
 
@@ -56,10 +56,10 @@ def test_a_run_stopped_early_promises_the_gap_it_reached():
     run.refresh_from_db()
     gap = reports.read_progress(run).gap
     assert 0.01 < gap < 1
-    said = math.ceil(gap * 1000) / 1000
+    epsilon = math.ceil(gap * 1000) / 1000
     assert reports.promise_status(run).sentence == (
         "Not certified for ε = 0.01. With probability at least 0.9, every worker selected is, "
-        f"in true accuracy, within {said:g} of the 2nd best. "
+        f"in true accuracy, within {epsilon:g} of the 2nd best. "
         "Selected are those whom all answers favour."
     )
 

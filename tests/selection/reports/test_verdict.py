@@ -1,4 +1,4 @@
-"""One verdict on the guarantee of a run that has ended, the same on every surface."""
+"""Verdict on the guarantee of a run that has ended, the same on every surface."""
 
 import json
 
@@ -12,7 +12,7 @@ from tests.pages import admin_url, json_of, lines_of, text_of
 from tests.selection.runs.test_cautious import smooth
 from tests.worlds import answer_all, crowd, make_run, play
 
-from .test_collusion import around_20, as_copied, played
+from .test_collusion import around_20, play_slowly, respond_by_copying
 from .test_model_fit import odd_run
 
 pytestmark = pytest.mark.django_db
@@ -25,17 +25,17 @@ STOPPED = "The run ended because it was stopped by hand."
 
 
 def check_one_verdict(
-    requester: Client, token: str, run: Run, words: str, ended: str = RULE_MET
+    requester: Client, token: str, run: Run, sentence: str, ended: str = RULE_MET
 ) -> None:
-    """Check that every surface says ``words`` in its verdict, and nothing else as the verdict."""
+    """Check that every surface states ``sentence`` in its verdict, and no other verdict."""
     promised = reports.promise_status(run)
     assert promised.verdict == "weakened"
     assert promised.sentence.startswith(WEAKENED)
-    assert words in promised.sentence
+    assert sentence in promised.sentence
     response = requester.get(admin_url("run_page", run.pk))
     page = text_of(response)
     assert promised.sentence in page
-    assert page.count(words) == 1
+    assert page.count(sentence) == 1
     assert ended in page
     assert "cs-note good" not in response.content.decode()
     assert text_of(requester.get(admin_url("run_report", run.pk))).count(WEAKENED) >= 1
@@ -71,7 +71,7 @@ def test_withdrawals_after_answers_weaken_what_assumes_another_reason(requester,
 
 
 def test_signs_of_sharing_are_in_the_verdict(requester, token):
-    run = played(as_copied, seconds=around_20)
+    run = play_slowly(respond_by_copying, seconds=around_20)
     lifecycle.stop_run(run)
     run.refresh_from_db()
     assert reports.find_signs(run).found

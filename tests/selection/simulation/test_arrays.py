@@ -1,4 +1,4 @@
-"""A recorded crowd played in arrays: the same as the whole way through the database."""
+"""Replay in arrays: the same as the whole way through the database."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ THIS_SET = {"accuracy": "on this question set"}
 
 @pytest.fixture
 def past(tmp_path) -> RecordedCrowd:
-    """Workers who answered all of 60 tasks, but for the last one, who answered some."""
+    """Return a crowd that answered all of 60 tasks, except that the last worker answered some."""
     answers, gold = write_past(tmp_path, ACCURACIES, 60)
     answers.write_text("\n".join(answers.read_text().splitlines()[:-25]))
     return crowd.read_crowd(answers, gold)
@@ -37,9 +37,9 @@ def wanted(algorithm: str, **changes: Any) -> ReplaySettings:
     return ReplaySettings(algorithm=algorithm, **usual | changes)
 
 
-def both(past: RecordedCrowd, asked: ReplaySettings) -> tuple[arrays.PlayedRun, Run]:
-    played = arrays.play_record(arrays.RecordedAnswers(past), asked)
-    return played, replay.play_replay(past, asked, lambda more: None)
+def play_both(past: RecordedCrowd, settings: ReplaySettings) -> tuple[arrays.PlayedRun, Run]:
+    played = arrays.play_record(arrays.RecordedAnswers(past), settings)
+    return played, replay.play_replay(past, settings, lambda counted: None)
 
 
 def assert_same(played: arrays.PlayedRun, run: Run, past: RecordedCrowd) -> None:
@@ -52,7 +52,7 @@ def assert_same(played: arrays.PlayedRun, run: Run, past: RecordedCrowd) -> None
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "asked",
+    "settings",
     [
         wanted("certified"),
         wanted("certified", options=THIS_SET),
@@ -71,7 +71,7 @@ def assert_same(played: arrays.PlayedRun, run: Run, past: RecordedCrowd) -> None
     ],
     ids=lambda asked: f"{asked.algorithm}-{asked.redraw}-{asked.budget}",
 )
-def test_it_asks_ends_and_promises_as_the_engine_does(past, asked):
-    played, run = both(past, asked)
+def test_arrays_match_the_engine(past, settings):
+    played, run = play_both(past, settings)
     assert played.answers > 0
     assert_same(played, run, past)

@@ -1,4 +1,4 @@
-"""Crowds that answer by themselves, alone and against a live server."""
+"""Simulated crowds, alone and against a live server."""
 
 import threading
 from io import StringIO
@@ -24,7 +24,7 @@ def share_right(respond, worker):
 # -- alone
 
 
-def test_a_recorded_crowd_says_what_was_recorded_and_nothing_else(tmp_path):
+def test_recorded_crowd_gives_recorded_answers_only(tmp_path):
     recorded = crowd.read_crowd(*write_past(tmp_path, [0.9, 0.5], 10))
     first = recorded.answers[0]
     assert recorded.respond(first.worker, first.question, []) == first.response
@@ -32,27 +32,29 @@ def test_a_recorded_crowd_says_what_was_recorded_and_nothing_else(tmp_path):
     assert recorded.respond("w3", first.question, []) is None
 
 
-def test_made_up_workers_are_as_accurate_as_said():
-    made = SyntheticCrowd({"w1": 0.95, "w2": 0.25}, GOLD, seed=3)
-    assert share_right(made.respond, "w1") == pytest.approx(0.95, abs=0.05)
-    assert share_right(made.respond, "w2") == pytest.approx(0.25, abs=0.08)
+def test_synthetic_workers_have_their_accuracy():
+    crowd = SyntheticCrowd({"w1": 0.95, "w2": 0.25}, GOLD, seed=3)
+    assert share_right(crowd.respond, "w1") == pytest.approx(0.95, abs=0.05)
+    assert share_right(crowd.respond, "w2") == pytest.approx(0.25, abs=0.08)
 
 
-def test_made_up_workers_always_answer_a_question_alike():
-    one, two = (SyntheticCrowd({"w1": 0.5}, GOLD, seed=3) for _ in range(2))
+def test_synthetic_workers_repeat_their_answers():
+    first, second = (SyntheticCrowd({"w1": 0.5}, GOLD, seed=3) for _ in range(2))
     questions = list(GOLD)
-    backwards = [two.respond("w1", question, ["yes", "no"]) for question in questions[::-1]]
-    assert [one.respond("w1", question, ["yes", "no"]) for question in questions] == backwards[::-1]
+    backwards = [second.respond("w1", question, ["yes", "no"]) for question in questions[::-1]]
+    assert [first.respond("w1", question, ["yes", "no"]) for question in questions] == backwards[
+        ::-1
+    ]
 
 
-def test_made_up_workers_choose_among_the_choices_or_say_another_label():
+def test_synthetic_wrong_answers_are_choices_or_labels():
     never = SyntheticCrowd({"w1": 0.0}, {"a": "1", "b": "2"})
     assert {never.respond("w1", "a", ["1", "7", "8"]) for _ in range(5)} <= {"7", "8"}
     assert never.respond("w1", "a", []) == "2"
     assert never.respond("w1", "unknown", []) is None
 
 
-def test_a_quarter_of_the_made_up_workers_is_good():
+def test_a_quarter_of_the_synthetic_workers_is_good():
     accuracy = crowd.draw_accuracies(24, seed=0)
     assert list(accuracy) == [f"w{i}" for i in range(1, 25)]
     assert sum(value > 0.9 for value in accuracy.values()) == 6
@@ -65,7 +67,7 @@ def test_a_quarter_of_the_made_up_workers_is_good():
 
 @pytest.fixture
 def advancing():
-    """Advance runs in the background, as a Celery worker would."""
+    """Advance runs in the background, like a Celery worker."""
     over = threading.Event()
 
     def advance() -> None:
@@ -82,14 +84,14 @@ def advancing():
 
 
 def play(url, token, run, *options):
-    said = StringIO()
+    output = StringIO()
     call_command(
         "crowd",
         *("--url", url, "--token", token, "--run", str(run)),
         *("--rate", "0", "--think", "0.01", *options),
-        stdout=said,
+        stdout=output,
     )
-    return said.getvalue()
+    return output.getvalue()
 
 
 @pytest.fixture
@@ -100,19 +102,19 @@ def gold(tmp_path):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_plays_a_run_to_its_end(live_server, advancing, gold):
+def test_command_plays_a_run_to_its_end(live_server, advancing, gold):
     run = make_run(n=4, k=1, epsilon=0.8, delta=0.3, algorithm="lucb", questions=400)
     rename(run)
-    said = play(live_server.url, token(), run.pk, "--synthetic", "4", "--gold", str(gold))
+    output = play(live_server.url, token(), run.pk, "--synthetic", "4", "--gold", str(gold))
     run.refresh_from_db()
     assert run.status == Run.Status.ENDED
     assert Answer.objects.filter(run=run, applied_in__isnull=False).count() > 0
-    assert f"{run.name} (running)" in said
-    assert "The run has ended." in said
+    assert f"{run.name} (running)" in output
+    assert "The run has ended." in output
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_plays_recorded_answers(live_server, advancing, tmp_path):
+def test_command_plays_recorded_answers(live_server, advancing, tmp_path):
     run = make_run(n=2, k=1, epsilon=0.5, algorithm="lucb", questions=3)
     rename(run)
     lines = [f"w{worker},q{i},yes" for worker in (1, 2) for i in range(3)]
@@ -135,15 +137,15 @@ def test_a_wrong_token_run_or_address_is_refused_in_one_sentence(live_server, go
         ("nonsense", valid, 1): "is not an address",
         ("http://127.0.0.1:1", valid, 1): "cannot be reached",
     }
-    for (url, secret, run), words in wrong.items():
-        with pytest.raises(CommandError, match=words) as caught:
+    for (url, secret, run), message in wrong.items():
+        with pytest.raises(CommandError, match=message) as caught:
             play(url, secret, run, *crowd_options)
         assert caught.value.returncode == 2
         assert "\n" not in str(caught.value)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_waits_for_a_server_that_is_not_up_yet(advancing, live_server, gold, monkeypatch):
+def test_command_waits_for_the_server(advancing, live_server, gold, monkeypatch):
     run = make_run(n=4, k=1, epsilon=0.8, delta=0.3, algorithm="lucb", questions=400)
     rename(run)
     away = iter([True, True])
@@ -155,11 +157,11 @@ def test_it_waits_for_a_server_that_is_not_up_yet(advancing, live_server, gold, 
         return request(self, method, url, **content)
 
     monkeypatch.setattr(server.httpx.Client, "request", sometimes)
-    said = play(live_server.url, token(), run.pk, "--synthetic", "4", "--gold", str(gold))
-    assert "The run has ended." in said
+    output = play(live_server.url, token(), run.pk, "--synthetic", "4", "--gold", str(gold))
+    assert "The run has ended." in output
 
 
-def test_it_wants_one_crowd_and_a_token(gold, tmp_path):
+def test_command_requires_one_crowd_and_a_token(gold, tmp_path):
     with pytest.raises(CommandError, match="--answers or --synthetic"):
         play("http://127.0.0.1:1", "t", 1, "--gold", str(gold))
     with pytest.raises(CommandError, match="API token"):
@@ -171,7 +173,7 @@ def token():
 
 
 def rename(run):
-    """Let the workers be w1, w2, ... as made-up crowds call them."""
+    """Name the workers w1, w2, ... like those of synthetic crowds."""
     workers = list(run.pool.workers.order_by("-id"))
     for worker in workers:
         worker.key = f"w{int(worker.key[1:]) + 1}"

@@ -1,4 +1,4 @@
-"""What would have come of a recorded crowd, over many seeds and algorithms."""
+"""Comparisons on a recorded crowd, over many seeds and algorithms."""
 
 import csv
 import json
@@ -41,11 +41,11 @@ def usual(**changes: object) -> ReplaySettings:
 
 
 def replay(past: tuple[Path, Path], *options: str, epsilon: float = 0.3) -> str:
-    said = StringIO()
+    output = StringIO()
     files = ["--answers", str(past[0]), "--gold", str(past[1])]
     numbers = ["--k", "3", "--epsilon", str(epsilon), "--delta", "0.1", "--seed", "1"]
-    call_command("replay", *files, *numbers, *options, stdout=said)
-    return said.getvalue()
+    call_command("replay", *files, *numbers, *options, stdout=output)
+    return output.getvalue()
 
 
 def refused(past: tuple[Path, Path], *options: str) -> str:
@@ -55,9 +55,9 @@ def refused(past: tuple[Path, Path], *options: str) -> str:
     return str(caught.value)
 
 
-def rows_of(said: str) -> dict[str, list[str]]:
-    """The cells of each algorithm's line."""
-    lines = said.splitlines()
+def rows_of(table: str) -> dict[str, list[str]]:
+    """Return the cells of each algorithm's line."""
+    lines = table.splitlines()
     return {line.split()[0]: line.split("  ") for line in lines if "aggregate" in line}
 
 
@@ -84,7 +84,7 @@ def test_a_row_counts_promises_that_were_reached_and_those_that_are_not_true():
     assert (row.loss, row.loss_most) == (0.11, 0.2)
 
 
-def test_where_nothing_is_promised_there_is_no_epsilon_to_be_untrue():
+def test_algorithm_without_a_guarantee_has_no_epsilon():
     row = what_if.build_row(
         usual(algorithm="sar"), [made_up(epsilon=None, true=None, ending="budget")]
     )
@@ -95,62 +95,62 @@ def test_where_nothing_is_promised_there_is_no_epsilon_to_be_untrue():
 
 def test_a_promise_that_is_not_true_by_the_record_is_found(tmp_path):
     record = arrays.RecordedAnswers(crowd.read_crowd(*write_past(tmp_path, [0.6] * 10, 60)))
-    asked = usual(algorithm="credible", epsilon=0.02, delta=0.5, redraw=True)
+    settings = usual(algorithm="credible", epsilon=0.02, delta=0.5, redraw=True)
     plays = [
-        arrays.play_record(record, ReplaySettings(**{**vars(asked), "seed": seed}))
+        arrays.play_record(record, ReplaySettings(**{**vars(settings), "seed": seed}))
         for seed in range(12)
     ]
-    assert {one.true for one in plays} == {True, False}
-    for one in plays:
-        assert one.true is (one.regrets.aggregate <= 0.02 + 1e-9)
+    assert {play.true for play in plays} == {True, False}
+    for play in plays:
+        assert play.true is (play.regrets.aggregate <= 0.02 + 1e-9)
 
 
 # -- every seed and algorithm
 
 
 def test_each_algorithm_gets_the_options_it_knows():
-    asked = usual(options={"accuracy": "on this question set"})
-    own, other = what_if.settings_per_algorithm(asked, ["certified", "credible"])
-    assert (own.algorithm, own.options) == ("certified", asked.options)
-    assert (other.algorithm, other.options) == ("credible", {})
+    settings = usual(options={"accuracy": "on this question set"})
+    certified, credible = what_if.settings_per_algorithm(settings, ["certified", "credible"])
+    assert (certified.algorithm, certified.options) == ("certified", settings.options)
+    assert (credible.algorithm, credible.options) == ("credible", {})
     with pytest.raises(Refused, match="None of credible, lucb has an option accuracy"):
-        what_if.settings_per_algorithm(asked, ["credible", "lucb"])
+        what_if.settings_per_algorithm(settings, ["credible", "lucb"])
 
 
 def test_seeds_differ_and_repeat(past):
     recorded = crowd.read_crowd(*past)
 
     def played() -> Iterator[what_if.WhatIfRow]:
-        asked = [usual(algorithm="credible", epsilon=0.05)]
-        return what_if.play_all(recorded, asked, range(3), lambda: None)
+        settings = [usual(algorithm="credible", epsilon=0.05)]
+        return what_if.play_all(recorded, settings, range(3), lambda: None)
 
     first, again = next(played()), next(played())
     assert first == again
-    assert [one.seed for one in first.plays] == [0, 1, 2]
-    assert len({one.answers for one in first.plays}) > 1
+    assert [play.seed for play in first.plays] == [0, 1, 2]
+    assert len({play.answers for play in first.plays}) > 1
 
 
 # -- the command
 
 
-def test_it_compares_algorithms_over_seeds_and_leaves_no_trace(past, tmp_path, db):
-    said = replay(past, "--algorithm", "certified", "--algorithm", "credible", "--seeds", "4")
-    assert "6 workers, the best 3 wanted, ε = 0.3, δ = 0.1; 360 recorded answers" in said
-    assert "each used once; 4 seeds from 1." in said
-    rows = rows_of(said)
+def test_comparison_leaves_no_trace(past, tmp_path, db):
+    output = replay(past, "--algorithm", "certified", "--algorithm", "credible", "--seeds", "4")
+    assert "6 workers, the best 3 wanted, ε = 0.3, δ = 0.1; 360 recorded answers" in output
+    assert "each used once; 4 seeds from 1." in output
+    rows = rows_of(output)
     assert list(rows) == ["certified", "credible"]
     assert all("4 of 4" in " ".join(cells) for cells in rows.values())
-    assert "Mind" not in said
+    assert "Mind" not in output
 
 
-def test_one_of_its_seeds_is_what_a_replay_of_that_seed_gives(past, tmp_path, db):
-    out = tmp_path / "selected.json"
-    replay(past, "--algorithm", "credible", "--seed", "2", "--out", str(out))
-    alone = json.loads(out.read_text())
+def test_seed_gives_the_same_as_a_replay(past, tmp_path, db):
+    path = tmp_path / "selected.json"
+    replay(past, "--algorithm", "credible", "--seed", "2", "--out", str(path))
+    alone = json.loads(path.read_text())
     several = json.loads(replay(past, "--algorithm", "credible", "--seeds", "3", "--json"))
-    found = next(play for play in several[0]["plays"] if play["seed"] == 2)
-    assert found["answers"] == alone["answers_used"]
-    assert found["epsilon"] == alone["epsilon_reached"]
+    second_play = next(play for play in several[0]["plays"] if play["seed"] == 2)
+    assert second_play["answers"] == alone["answers_used"]
+    assert second_play["epsilon"] == alone["epsilon_reached"]
 
 
 def test_drawing_with_replacement_never_runs_out(past):
@@ -163,27 +163,29 @@ def test_drawing_with_replacement_never_runs_out(past):
     assert again["answers"][0] > 360
 
 
-def test_on_this_question_set_it_ends_with_what_all_answers_say(past):
+def test_accuracy_on_this_question_set_ends_with_all_answers(past):
     options = ("--algorithm", "certified", "--algorithm", "credible", *THIS_SET, "--seeds", "3")
-    said = replay(past, *options, epsilon=0.01)
-    assert "aggregate, on this question set" in said
+    output = replay(past, *options, epsilon=0.01)
+    assert "aggregate, on this question set" in output
     numbers = json.loads(replay(past, *options, "--json", epsilon=0.01))
     assert numbers[0]["options"] == {"accuracy": "on this question set"}
     assert (numbers[0]["kept"], numbers[0]["untrue"], numbers[0]["loss_most"]) == (3, 0, 0)
     assert numbers[1]["options"] == {}
 
 
-def test_it_says_what_makes_a_promise_doubtful_and_in_how_many_runs(past):
+def test_doubts_are_listed_with_their_number_of_runs(past):
     past[0].write_text("\n".join(past[0].read_text().splitlines()[:-20]))
-    said = replay(past, "--algorithm", "certified", *THIS_SET, "--seeds", "2")
-    assert "Mind: certified, 2 of 2 runs: Answers were made elsewhere, and not by everybody" in said
+    output = replay(past, "--algorithm", "certified", *THIS_SET, "--seeds", "2")
+    assert (
+        "Mind: certified, 2 of 2 runs: Answers were made elsewhere, and not by everybody" in output
+    )
 
 
 def test_the_table_goes_to_a_file_for_programs(past, tmp_path):
     options = ("--algorithm", "credible", "--algorithm", "sar", "--budget", "120", "--seeds", "2")
     table, document = tmp_path / "table.csv", tmp_path / "table.json"
     replay(past, *options, "--out", str(table))
-    said = replay(past, *options, "--json", "--out", str(document))
+    output = replay(past, *options, "--json", "--out", str(document))
     with table.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [(line["algorithm"], line["promises"]) for line in lines] == [
@@ -191,11 +193,11 @@ def test_the_table_goes_to_a_file_for_programs(past, tmp_path):
         ("sar", "nothing"),
     ]
     assert int(lines[1]["answers"]) <= 120
-    assert json.loads(said) == json.loads(document.read_text())
+    assert json.loads(output) == json.loads(document.read_text())
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])
-def test_it_draws_every_replay_and_the_same_file_again(past, tmp_path, ending):
+def test_plot_is_reproducible(past, tmp_path, ending):
     first, again = tmp_path / f"one.{ending}", tmp_path / f"two.{ending}"
     for path in (first, again):
         replay(past, "--algorithm", "credible", "--seeds", "3", "--plot", str(path))
@@ -209,7 +211,7 @@ def test_it_draws_every_replay_and_the_same_file_again(past, tmp_path, ending):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ((), "Say with --out where the selection is to be written"),
         (("--seeds", "0"), "There must be at least 1 seed, not 0."),
@@ -223,14 +225,14 @@ def test_it_draws_every_replay_and_the_same_file_again(past, tmp_path, ending):
         (("--seeds", "2", "--seed", str(2**62 - 1)), "The seed must be 0 to 2^62"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_in_one_sentence(past, options, words):
-    said = refused(past, *options)
-    assert words in said
-    assert "\n" not in said
+def test_invalid_comparisons_are_refused_in_one_sentence(past, options, message):
+    output = refused(past, *options)
+    assert message in output
+    assert "\n" not in output
 
 
 def test_caution_is_named_and_a_doubt_is_counted_whatever_its_numbers(past):
     wide = replay(past, "--algorithm", "credible", "--option", "cautious=yes", "--seeds", "2")
     assert rows_of(wide)["credible"][1].strip() == "aggregate, on average, cautious"
-    said = ["About 17 %, 1,200 more.", "About 9 %, 80 more.", "Something else."]
-    assert what_if._count_doubts(said) == {said[0]: 2, said[2]: 1}
+    output = ["About 17 %, 1,200 more.", "About 9 %, 80 more.", "Something else."]
+    assert what_if._count_doubts(output) == {output[0]: 2, output[2]: 1}

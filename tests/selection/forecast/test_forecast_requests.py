@@ -1,4 +1,4 @@
-"""Forecasts as work: ordered, refined piece by piece, cancelled, swept."""
+"""Forecasts as jobs: requested, refined piece by piece, cancelled, swept."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ BELIEF = RangeBelief(0.6, 0.9)
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
-    """Few runs of each part: what is tested is that they add up."""
+    """Simulate few runs of each part: the tests are about adding them up."""
     monkeypatch.setattr(parts, "RUNS", 3)
     monkeypatch.setattr(parts, "POINT_RUNS", 2)
     monkeypatch.setattr(parts, "PIECE", 0.0)
@@ -35,7 +35,7 @@ def small_pieces(monkeypatch):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """The messages that would go to Celery."""
+    """Return the messages that would go to Celery."""
     messages = []
     monkeypatch.setattr(
         forecast_requests.current_app,
@@ -45,18 +45,18 @@ def sent(monkeypatch):
     return messages
 
 
-def plan(**given):
-    wanted = {"workers": 6, "k": 2, "epsilon": 0.3, "delta": 0.05, "questions": 20, "price": 0.05}
-    return Plan(**(wanted | given))
+def plan(**changes):
+    settings = {"workers": 6, "k": 2, "epsilon": 0.3, "delta": 0.05, "questions": 20, "price": 0.05}
+    return Plan(**(settings | changes))
 
 
-def ordered(capture, belief=BELIEF, **given):
+def request_plan(capture, belief=BELIEF, **changes):
     with capture(execute=True):
-        return forecast_requests.request_forecast(plan(**given), belief, "her")
+        return forecast_requests.request_forecast(plan(**changes), belief, "her")
 
 
-def finish(planning, sent, capture):
-    """Do all that was handed out, as a Celery worker would."""
+def finish_work(planning, sent, capture):
+    """Do all requested work, like a Celery worker."""
     while sent:
         with capture(execute=True):
             forecast_requests.work_on_part(*sent.pop(0))
@@ -66,7 +66,7 @@ def finish(planning, sent, capture):
 def test_the_first_numbers_are_there_at_once_and_the_rest_is_handed_out(
     sent, django_capture_on_commit_callbacks
 ):
-    planning = ordered(django_capture_on_commit_callbacks)
+    planning = request_plan(django_capture_on_commit_callbacks)
     rows = forecast_requests.forecast_rows(planning)
     assert rows[0].recommended
     assert {row.runs for row in rows if not row.cannot} == {1}
@@ -77,8 +77,8 @@ def test_the_first_numbers_are_there_at_once_and_the_rest_is_handed_out(
 
 def test_it_is_refined_to_the_end_with_curves(sent, django_capture_on_commit_callbacks):
     capture = django_capture_on_commit_callbacks
-    planning = ordered(capture)
-    finish(planning, sent, capture)
+    planning = request_plan(capture)
+    finish_work(planning, sent, capture)
     assert planning.state == State.DONE
     assert forecast_requests.forecast_progress(planning) == 1
     assert {row.runs for row in forecast_requests.forecast_rows(planning) if not row.cannot} == {3}
@@ -96,39 +96,39 @@ def test_refined_in_pieces_the_numbers_are_those_of_the_command(
     sent, django_capture_on_commit_callbacks
 ):
     capture = django_capture_on_commit_callbacks
-    planning = ordered(capture)
-    finish(planning, sent, capture)
+    planning = request_plan(capture)
+    finish_work(planning, sent, capture)
     *_, rows = refine_forecasts(plan(), RangeBelief(0.6, 0.9), 1000, 3)
     assert forecast_requests.forecast_rows(planning) == rows
 
 
-def test_who_orders_the_same_gets_the_same_row(sent, django_capture_on_commit_callbacks):
+def test_same_request_returns_the_same_row(sent, django_capture_on_commit_callbacks):
     capture = django_capture_on_commit_callbacks
-    planning = ordered(capture)
-    finish(planning, sent, capture)
-    again = ordered(capture)
+    planning = request_plan(capture)
+    finish_work(planning, sent, capture)
+    again = request_plan(capture)
     assert again == planning
-    assert forecast_requests.cancel_forecast(again).state == State.DONE  # it is at its end
+    assert forecast_requests.cancel_forecast(again).state == State.DONE  # finished: no effect
     assert not sent
-    assert ordered(capture, epsilon=0.25) != planning
-    assert ordered(capture, belief=DefaultBelief()) != planning
+    assert request_plan(capture, epsilon=0.25) != planning
+    assert request_plan(capture, belief=DefaultBelief()) != planning
 
 
-def test_a_cancelled_one_stops_and_keeps_its_numbers(sent, django_capture_on_commit_callbacks):
+def test_cancelled_forecast_keeps_its_numbers(sent, django_capture_on_commit_callbacks):
     capture = django_capture_on_commit_callbacks
-    planning = ordered(capture)
+    planning = request_plan(capture)
     forecast_requests.cancel_forecast(planning)
-    finish(planning, sent, capture)
+    finish_work(planning, sent, capture)
     assert planning.state == State.CANCELLED
     assert {row.runs for row in forecast_requests.forecast_rows(planning) if not row.cannot} == {1}
-    again = ordered(capture)
-    finish(again, sent, capture)
+    again = request_plan(capture)
+    finish_work(again, sent, capture)
     assert again == planning
     assert again.state == State.DONE
 
 
 def test_a_piece_done_twice_counts_once(sent, django_capture_on_commit_callbacks):
-    planning = ordered(django_capture_on_commit_callbacks)
+    planning = request_plan(django_capture_on_commit_callbacks)
     part = planning.parts.first()
     stale = PlanningPart.objects.get(pk=part.pk)
     parts.simulate_part(
@@ -141,11 +141,11 @@ def test_a_piece_done_twice_counts_once(sent, django_capture_on_commit_callbacks
     assert part.runs == len(part.plays) == 2
 
 
-def test_what_may_be_recommended_is_played_first_until_it_has_a_band(
+def test_recommendable_algorithms_are_simulated_first(
     sent, monkeypatch, django_capture_on_commit_callbacks
 ):
     monkeypatch.setattr(parts, "RUNS", 200)
-    planning = ordered(django_capture_on_commit_callbacks)
+    planning = request_plan(django_capture_on_commit_callbacks)
     monkeypatch.setattr(parts, "PIECE", 1e-9)
     monkeypatch.setattr(parts, "FIRST_PIECES", 1e12)
     for name, runs in (("credible", 20), ("adaptive-top-k", 2)):
@@ -159,8 +159,8 @@ def test_what_may_be_recommended_is_played_first_until_it_has_a_band(
             assert part.runs == runs
 
 
-def test_a_message_that_came_twice_does_not_breed(sent, django_capture_on_commit_callbacks):
-    ordered(django_capture_on_commit_callbacks)
+def test_duplicate_message_does_not_multiply(sent, django_capture_on_commit_callbacks):
+    request_plan(django_capture_on_commit_callbacks)
     message = sent[0]
     sent.clear()
     forecast_requests.work_on_part(*message)
@@ -169,10 +169,8 @@ def test_a_message_that_came_twice_does_not_breed(sent, django_capture_on_commit
     assert len(sent) == 1
 
 
-def test_what_was_lost_is_handed_out_again_and_nothing_else(
-    sent, django_capture_on_commit_callbacks
-):
-    planning = ordered(django_capture_on_commit_callbacks)
+def test_lost_parts_are_handed_out_again(sent, django_capture_on_commit_callbacks):
+    planning = request_plan(django_capture_on_commit_callbacks)
     lost, *_ = sent
     sent.clear()
     forecast_requests.sweep_forecasts()
@@ -190,14 +188,14 @@ def test_without_celery_there_are_first_numbers_and_it_waits(
         raise ConnectionError("no Redis")
 
     monkeypatch.setattr(forecast_requests.current_app, "send_task", away)
-    planning = ordered(django_capture_on_commit_callbacks)
+    planning = request_plan(django_capture_on_commit_callbacks)
     assert forecast_requests.forecast_rows(planning)
     assert planning.state == State.WAITING
     assert set(planning.parts.values_list("sent", flat=True)) == {None}
 
 
-def test_what_fails_is_said_in_one_sentence(sent, monkeypatch, django_capture_on_commit_callbacks):
-    planning = ordered(django_capture_on_commit_callbacks)
+def test_failure_is_reported_in_one_sentence(sent, monkeypatch, django_capture_on_commit_callbacks):
+    planning = request_plan(django_capture_on_commit_callbacks)
 
     def broken(*_, **__):
         raise ZeroDivisionError("by zero\nand more")
@@ -213,13 +211,13 @@ def test_an_algorithm_that_fails_later_is_a_row_and_the_others_finish(
     sent, monkeypatch, django_capture_on_commit_callbacks
 ):
     capture = django_capture_on_commit_callbacks
-    planning = ordered(capture)
+    planning = request_plan(capture)
 
     def broken(*_, **__):
         raise ZeroDivisionError
 
     monkeypatch.setattr(SELECTORS["lucb"], "ask", broken)
-    finish(planning, sent, capture)
+    finish_work(planning, sent, capture)
     assert planning.state == State.DONE
     rows = {
         row.algorithm: row for row in forecast_requests.forecast_rows(planning) if not row.options
@@ -232,15 +230,15 @@ def test_a_budget_above_all_questions_is_forecast_to_the_end(
     sent, django_capture_on_commit_callbacks
 ):
     capture = django_capture_on_commit_callbacks
-    planning = ordered(capture, budget=500)
-    finish(planning, sent, capture)
+    planning = request_plan(capture, budget=500)
+    finish_work(planning, sent, capture)
     assert (planning.state, planning.error) == (State.DONE, "")
 
 
-def test_what_nobody_looks_at_is_forgotten(sent, django_capture_on_commit_callbacks):
-    planning = ordered(django_capture_on_commit_callbacks)
+def test_unused_forecast_is_deleted(sent, django_capture_on_commit_callbacks):
+    planning = request_plan(django_capture_on_commit_callbacks)
     Planning.objects.update(used=timezone.now() - forecast_requests.KEPT - timedelta(days=1))
-    other = ordered(django_capture_on_commit_callbacks, epsilon=0.2)
+    other = request_plan(django_capture_on_commit_callbacks, epsilon=0.2)
     forecast_requests.sweep_forecasts()
     assert list(Planning.objects.all()) == [other]
     with pytest.raises(NotFound, match="order it again"):
@@ -251,14 +249,14 @@ def test_what_nobody_looks_at_is_forgotten(sent, django_capture_on_commit_callba
     "belief", [RangeBelief(0.6, 0.9), DefaultBelief(), PastBelief("a file", (3.0, 4.0), (4, 5))]
 )
 def test_a_belief_comes_back_as_it_was_stored(sent, belief, django_capture_on_commit_callbacks):
-    planning = ordered(django_capture_on_commit_callbacks, belief=belief)
+    planning = request_plan(django_capture_on_commit_callbacks, belief=belief)
     planning.refresh_from_db()
     assert forecast_requests.stored_belief(planning) == belief
     assert forecast_requests.stored_plan(planning) == plan()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_real_worker_finishes_what_was_ordered():
+def test_celery_worker_finishes_a_forecast():
     planning = forecast_requests.request_forecast(plan(workers=3, k=1, questions=4), BELIEF)
     with celery_worker():
         wait_until(lambda: Planning.objects.get(pk=planning.pk).state == State.DONE, "the forecast")

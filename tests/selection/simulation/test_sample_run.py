@@ -9,8 +9,8 @@ from django.core.management import call_command
 from selection.imports import row_parsers
 from selection.models import Candidate, Pool, QuestionSet, Run
 from selection.simulation import crowd, sample_run
+from tests import worlds
 from tests.worlds import make_run
-from tests.worlds import play as played
 from topk.simulate import simulate_run
 
 RATE = 60
@@ -19,13 +19,13 @@ SEEDS = 3
 
 
 def sample(*options):
-    said = StringIO()
-    call_command("sample", *options, stdout=said)
-    return int(said.getvalue())
+    output = StringIO()
+    call_command("sample", *options, stdout=output)
+    return int(output.getvalue())
 
 
 @pytest.mark.django_db
-def test_it_starts_a_run_once():
+def test_sample_run_is_started_once():
     first, again = sample(), sample()
     assert first == again
     run = Run.objects.get()
@@ -34,14 +34,14 @@ def test_it_starts_a_run_once():
 
 
 @pytest.mark.django_db
-def test_it_writes_gold_that_the_questions_have(tmp_path):
+def test_gold_file_matches_the_questions(tmp_path):
     sample("--gold-out", str(tmp_path / "new" / "gold.csv"))
     gold = row_parsers.parse_gold(row_parsers.read_path(tmp_path / "new" / "gold.csv"), "gold")
     questions = Run.objects.get().question_set.questions.all()
     assert {question.key: question.accepted[0] for question in questions} == gold
 
 
-def test_no_question_is_there_twice_and_each_has_its_answer_among_four():
+def test_questions_are_distinct_with_the_answer_among_four():
     questions = sample_run.sample_questions()
     assert len({question.prompt for question in questions}) == len(questions) >= 1200
     for question in questions:
@@ -51,7 +51,7 @@ def test_no_question_is_there_twice_and_each_has_its_answer_among_four():
         assert question.accepted[0] in question.choices
 
 
-def test_it_is_the_same_for_everybody():
+def test_sample_is_always_the_same():
     assert sample_run.sample_questions() == sample_run.sample_questions()
     assert sample_run.sample_workers() == sample_run.sample_workers()
     assert len({worker.name for worker in sample_run.sample_workers()}) == 24
@@ -79,12 +79,12 @@ def test_the_readme_s_first_selection_keeps_its_promise_on_40_questions(tmp_path
         row_parsers.read_path(tmp_path / "sample-answers.csv"), "answers"
     )
     assert (len(answers), bad) == (24 * sample_run.SHORT, [])
-    given = {(row.worker, row.question): row.response for row in answers}
-    pool, asked = Pool.objects.get(), QuestionSet.objects.get(name=sample_run.SHORT_NAME)
+    responses = {(row.worker, row.question): row.response for row in answers}
+    pool, question_set = Pool.objects.get(), QuestionSet.objects.get(name=sample_run.SHORT_NAME)
     for seed in range(SEEDS):
         run = make_run(
             pool=pool,
-            question_set=asked,
+            question_set=question_set,
             k=6,
             algorithm="credible",
             epsilon=0.1,
@@ -92,6 +92,6 @@ def test_the_readme_s_first_selection_keeps_its_promise_on_40_questions(tmp_path
             slots=100,
             seed=seed,
         )
-        played(run, lambda slip: given[slip.candidate.worker.key, slip.question.key])
+        worlds.play(run, lambda slip: responses[slip.candidate.worker.key, slip.question.key])
         assert run.kept
         assert sum(run.candidates.values_list("pulls", flat=True)) <= 200
