@@ -24,7 +24,7 @@ class GracePeriod:
     most: timedelta
 
     @property
-    def left(self) -> timedelta:
+    def remaining(self) -> timedelta:
         return max(self.most - self.lasted, timedelta())
 
 
@@ -35,7 +35,7 @@ def seconds_left(run: Run) -> float:
     An algorithm may want answers of nobody else: without this, one who has left without a word
     would hold all up until the time to answer is over.
     """
-    return current_wait(run, db_clock.database_now()).left.total_seconds()
+    return current_wait(run, db_clock.database_now()).remaining.total_seconds()
 
 
 def current_wait(run: Run, now: datetime) -> GracePeriod:

@@ -71,16 +71,16 @@ def _read_slips(assignments: list[int], columns: tuple[str, ...]) -> list[Assign
     ids = assignments + assignments[-1:] * (filled - len(assignments))
     with execute_prepared(_build_sql(columns, filled), ids) as cursor:
         rows = cursor.fetchall()
-    return [_slip_statement(*row) for row in rows]
+    return [_parse_row(*row) for row in rows]
 
 
-def _slip_statement(*row: Any) -> AssignmentLookup:
+def _parse_row(*row: Any) -> AssignmentLookup:
     return AssignmentLookup._make(
         [
             *row[:5],
             _parse_moment(row[5]),
             *map(json.loads, row[6:9]),
-            _arrived(row[9]),
+            _arrival_time(row[9]),
             *(row[10:] or UNASKED),
         ]
     )
@@ -92,7 +92,7 @@ def _build_sql(columns: tuple[str, ...], many: int) -> str:
     return rows.values_list(*columns).query.sql_with_params()[0]
 
 
-def _arrived(read: datetime | str) -> datetime | None:
+def _arrival_time(read: datetime | str) -> datetime | None:
     """Return when the present request arrived, of when it read: both by the database's clock."""
     at = _parse_moment(read)
     return at and at - db_clock.waited()

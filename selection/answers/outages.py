@@ -21,21 +21,21 @@ BEAT = timedelta(seconds=5)
 AWAY = timedelta(seconds=20)  # without a beat: four are missing
 
 
-def web_is_up(now: datetime | None = None, waited: timedelta = timedelta()) -> None:
+def record_heartbeat(now: datetime | None = None, waited: timedelta = timedelta()) -> None:
     """Said by every web process every few seconds; the first after an outage gives its time back.
 
     waited  how long ago the last requests arrived that were taken up: the web was there until then
 
     Nothing is closed meanwhile: ``AssignmentQuerySet.overdue`` goes by the last beat.
     """
-    at, last = now or db_clock.database_now(), Pulse.objects.seen(Pulse.WEB)
+    at, last = now or db_clock.database_now(), Pulse.objects.last_seen(Pulse.WEB)
     if last is None:
         Pulse.objects.get_or_create(pk=Pulse.WEB, defaults={"at": at - waited})
-    elif abs(_until(at, last, waited) - last) >= BEAT:
+    elif abs(_web_up_until(at, last, waited) - last) >= BEAT:
         _record_beat(now, waited)
 
 
-def _until(now: datetime, last: datetime, waited: timedelta) -> datetime:
+def _web_up_until(now: datetime, last: datetime, waited: timedelta) -> datetime:
     """Return until when the web was there: not before the last beat, unless the clock went back.
 
     Another process, whose requests wait for less time, may have said that beat.
@@ -49,17 +49,17 @@ def _record_beat(now: datetime | None, waited: timedelta) -> None:
     pulse = Pulse.objects.select_for_update().get(pk=Pulse.WEB)
     if now is None:  # as it is when it is this process's turn
         now, waited = db_clock.database_now(), waited + timedelta(seconds=monotonic() - begun)
-    now = _until(now, pulse.at, waited)
+    now = _web_up_until(now, pulse.at, waited)
     span = now - pulse.at
     if abs(span) < BEAT:
         return
     if span > AWAY:
         for run_id in Run.objects.running().values_list("pk", flat=True):
-            _move_along(run_id, pulse.at, now)
+            _postpone_run(run_id, pulse.at, now)
     Pulse.objects.filter(pk=pulse.pk).update(at=now)
 
 
-def _move_along(run_id: int, since: datetime, now: datetime) -> None:
+def _postpone_run(run_id: int, since: datetime, now: datetime) -> None:
     """Move what was before the outage along by it."""
     run = Run.objects.locked(run_id)
     if run is None or run.status != Run.Status.RUNNING:
@@ -86,7 +86,7 @@ def _format_seconds(span: timedelta) -> str:
     return f"{round(span.total_seconds())} s"
 
 
-def give_back(run: Run, since: datetime) -> None:
+def extend_deadlines(run: Run, since: datetime) -> None:
     """Whoever holds a question gets the time since then back; the caller saves the run."""
     span = db_clock.database_now() - since
     _open_assignments(run).filter(due__gt=since).update(due=F("due") + span)

@@ -25,15 +25,15 @@ class AnyLookup(Lookup):
 
     def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         column, params = self.process_lhs(compiler, connection)
-        return f"{column} = ANY(%s::bigint[])", (*params, f"{{{self._as_list()}}}")
+        return f"{column} = ANY(%s::bigint[])", (*params, f"{{{self._format_list()}}}")
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         column, params = self.process_lhs(compiler, connection)
-        listed = f"[{self._as_list()}]"
+        listed = f"[{self._format_list()}]"
         sql = f"{column} IN (SELECT value FROM json_each(%s))"  # nosec B608  # noqa: S608
         return sql, (*params, listed)
 
-    def _as_list(self) -> str:
+    def _format_list(self) -> str:
         if not self.rhs:
             raise EmptyResultSet
         return str(self.rhs)

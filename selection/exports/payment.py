@@ -141,7 +141,7 @@ def amount_due(pay: Decimal | None, answered: int, currency: str) -> Decimal | N
 def _pay_per_answer(wanted: ExportContext) -> Decimal | None:
     """As said for this file; else what the workers were told, for that is what they expect; else
     the price."""
-    told = PageFacts.of(wanted.run).pay
+    told = PageFacts.from_run(wanted.run).pay
     pay = next((one for one in (wanted.pay, told, wanted.run.price) if one is not None), None)
     return None if pay is None else pay.normalize() + 0
 

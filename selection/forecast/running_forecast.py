@@ -84,7 +84,7 @@ def load_live_run(run: Run) -> LiveRun | None:
     pulls, rewards, verdict, skill, void, asked, skipped, gone_ = zip(*rows, strict=True)
     gone = np.array([bool(why) for why in gone_])
     counts = np.array(pulls, np.int64)
-    roster = Roster.of(run, np.array(skill, np.int64), gone, counts)
+    roster = Roster.build(run, np.array(skill, np.int64), gone, counts)
     if not roster.ready(run):
         return None
     passed_over = np.array(void, np.int64) + np.array(skipped, np.int64)
@@ -118,7 +118,7 @@ def _deck_sizes(run: Run, skill: Iterable[int]) -> Counts:
 def _recorded_left(run: Run, size: int) -> Counts:
     """(n,) recorded answers of each that are not used yet."""
     found = np.zeros(size, np.int64)
-    rows = RecordedAnswer.objects.wanted().filter(candidate__run=run).order_by()
+    rows = RecordedAnswer.objects.askable().filter(candidate__run=run).order_by()
     for arm, many in rows.values_list("candidate__arm").annotate(many=Count("id")):
         found[arm] = many
     return found

@@ -156,12 +156,12 @@ DELETED = " "
 
 
 class AnswerQuerySet(models.QuerySet["Answer"]):
-    def said(self) -> "AnswerQuerySet":
+    def with_response(self) -> "AnswerQuerySet":
         """With what the worker said: not those that lapsed, nor the empty ones that closed a
         retired question, nor those of which what was said is deleted."""
         return self.exclude(response__in=("", DELETED))
 
-    def passed_over(self) -> "AnswerQuerySet":
+    def closed_unseen(self) -> "AnswerQuerySet":
         """They closed questions that were retired before anybody saw them, which cost nothing."""
         return self.filter(void=True, response="", assignment__shown=None)
 
@@ -200,7 +200,7 @@ class Answer(models.Model):
 
 
 class RecordedAnswerQuerySet(models.QuerySet["RecordedAnswer"]):
-    def wanted(self) -> "RecordedAnswerQuerySet":
+    def askable(self) -> "RecordedAnswerQuerySet":
         """Those that may be asked for: not to a question that is retired, which would be paid and
         say nothing."""
         return self.filter(question__retired=None)

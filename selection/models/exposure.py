@@ -24,7 +24,7 @@ def count_met(sets: Collection[int], for_good: bool = False) -> dict[int, int]:
     own = Q(question_set__in=sets) | Q(further__question_set__in=sets)
     given = Assignment.objects.filter(
         candidate__run__in=Run.objects.filter(own).values("pk"), question__question_set__in=sets
-    ).exclude(shown=None, answer__void=True, answer__response="")  # Answer.passed_over
+    ).exclude(shown=None, answer__void=True, answer__response="")  # AnswerQuerySet.closed_unseen
     if for_good:
         given = given.exclude(shown=None, answer=None)
     rows = given.order_by().values_list("question")

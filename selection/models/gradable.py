@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from selection.grading import rules as gradings
+from selection.grading import rules
 
 
 class Gradable(models.Model):
@@ -19,13 +19,13 @@ class Gradable(models.Model):
 
     def grade(self, response: str) -> bool:
         """Whether this is an accepted answer, by the question's own way of comparing."""
-        return gradings.is_match(self.accepted, response, self.grading)
+        return rules.is_match(self.accepted, response, self.grading)
 
     def allows(self, response: str) -> bool:
         """Whether this could be an answer: with choices, whether it is of them."""
-        return gradings.is_possible_answer(self.choices, response, self.grading)
+        return rules.is_possible_answer(self.choices, response, self.grading)
 
     @property
     def kind(self) -> str:
         """What a worker does with it: one of grading.KINDS."""
-        return gradings.kind_of(self.choices, self.grading)
+        return rules.kind_of(self.choices, self.grading)

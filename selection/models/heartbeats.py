@@ -6,12 +6,12 @@ from django.db import models
 
 
 class PulseQuerySet(models.QuerySet["Pulse"]):
-    def seen(self, name: str) -> datetime | None:
+    def last_seen(self, name: str) -> datetime | None:
         return self.filter(pk=name).values_list("at", flat=True).first()
 
     def time_taken(self, now: datetime) -> datetime:
         """Until when people could come and answer: now, or when the web was last there."""
-        return min(now, self.seen(Pulse.WEB) or now)
+        return min(now, self.last_seen(Pulse.WEB) or now)
 
 
 class Pulse(models.Model):

@@ -35,7 +35,7 @@ class Roster:
     people: Counts
 
     @classmethod
-    def of(cls, run: Run, skill: Counts, gone: NDArray[np.bool_], pulls: Counts) -> "Roster":
+    def build(cls, run: Run, skill: Counts, gone: NDArray[np.bool_], pulls: Counts) -> "Roster":
         """skill, gone, pulls are (n,), by arm."""
         arms = active_arms(skill, gone, run.seed, bool(run.joined))
         return cls(arms, gone.size, share_left(gone, pulls), _worker_of_arms(run, gone.size)[arms])
@@ -56,10 +56,10 @@ class Roster:
     def selector(self, run: Run, state: State) -> Selector:
         """The algorithm on these arms. Raises ProblemError where it cannot be run on them."""
         workers = self.arms.size // len(run.skills)
-        options = run.all_options()
+        options = run.effective_options()
         if "quotas" in options:
             options["quotas"] = restrict_quotas(options["quotas"], self.arms, run.k)
-        options |= run.of_each_kind(np.unique(self.people, return_inverse=True)[1])
+        options |= run.kind_quota_option(np.unique(self.people, return_inverse=True)[1])
         options |= plan_options(run.selector_class, self.n, self.arms.size)
         return build_selector(run.algorithm, run.problem(workers, self.share), state, **options)
 

@@ -264,7 +264,7 @@ class Run(NamedInTeam):
             self.team = self.pool.team
 
     @property
-    def kept(self) -> bool:
+    def ended_by_guarantee(self) -> bool:
         """Whether the run ended because its promise holds."""
         return self.ending == Run.Ending.PROMISE
 
@@ -291,7 +291,11 @@ class Run(NamedInTeam):
 
     @property
     def _has_lost_guarantee(self) -> bool:
-        lost = self.regraded is not None and not self.kept and self.ending != Run.Ending.ROSTER
+        lost = (
+            self.regraded is not None
+            and not self.ended_by_guarantee
+            and self.ending != Run.Ending.ROSTER
+        )
         return lost and self.status == Run.Status.ENDED and self.selector_class.open_roster
 
     def tally(self) -> dict[str, int]:
@@ -306,7 +310,7 @@ class Run(NamedInTeam):
             void=Sum("void", default=0),
         )
         void = sums.pop("void") or self._void_waits()
-        free = self.answers.passed_over().count() if void else 0
+        free = self.answers.closed_unseen().count() if void else 0
         return {**sums, "spent": sums["asked"] - free}
 
     @property
@@ -338,7 +342,7 @@ class Run(NamedInTeam):
     @property
     def finished(self) -> bool:
         """Whether the run went on to the end that its algorithm has."""
-        return self.kept or (self.fixed_budget and self.ending == Run.Ending.BUDGET)
+        return self.ended_by_guarantee or (self.fixed_budget and self.ending == Run.Ending.BUDGET)
 
     @property
     def guarantee_lost(self) -> bool:
@@ -356,7 +360,7 @@ class Run(NamedInTeam):
     def certified(self) -> bool:
         """Whether it ended with a promise: some algorithms have none, some options and changes of
         the roster cost it."""
-        if not self.kept or self.guarantee_lost:
+        if not self.ended_by_guarantee or self.guarantee_lost:
             return False
         options = self.hand_set | self._set_size()
         smallest = build_selector(self.algorithm, Problem(2, 1, 0.5), **options)
@@ -371,7 +375,7 @@ class Run(NamedInTeam):
     @property
     def why_ended(self) -> str:
         """What ended it; whether it has a guarantee is for ``reports.promise_status`` to say."""
-        if self.kept:
+        if self.ended_by_guarantee:
             return "its rule to stop was met"
         return self.get_ending_display()
 
@@ -421,14 +425,14 @@ class Run(NamedInTeam):
     def selector(self, workers: int) -> Selector:
         """The algorithm before it asks so many workers. Raises ProblemError if it cannot be run."""
         everybody = np.tile(np.arange(workers), len(self.skills))
-        options = self.all_options() | self.of_each_kind(everybody)
+        options = self.effective_options() | self.kind_quota_option(everybody)
         return build_selector(self.algorithm, self.problem(workers), **options)
 
-    def all_options(self) -> dict[str, Any]:
+    def effective_options(self) -> dict[str, Any]:
         """What was set, and the size of the question set where the promise is about that set."""
         return {**self.options, **self._set_size()}
 
-    def of_each_kind(self, workers: NDArray[np.int64]) -> dict[str, Any]:
+    def kind_quota_option(self, workers: NDArray[np.int64]) -> dict[str, Any]:
         """So many of each skill, as an option of algorithms that take any family of sets.
 
         workers  (n,) who each arm is, numbered from 0; arms are numbered skill by skill

@@ -32,7 +32,7 @@ class Team(models.Model):
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Before a second team is made, whoever belonged to the first unsaid is written down."""
         if self._state.adding:
-            _write_down()
+            _store_implicit_memberships()
         super().save(*args, **kwargs)
 
 
@@ -45,7 +45,7 @@ def default_team() -> int:
     return Team.objects.create(name=FIRST).pk if first is None else first
 
 
-def _write_down() -> None:
+def _store_implicit_memberships() -> None:
     teams = list(Team.objects.values_list("pk", flat=True)[:2])
     if len(teams) != 1:
         return

@@ -36,7 +36,7 @@ class Gold:
     grading: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, question: Question) -> "Gold":
+    def from_question(cls, question: Question) -> "Gold":
         return cls(question.prompt, question.accepted, question.choices, question.grading)
 
 
@@ -113,7 +113,7 @@ def correct_question(question: Question, gold: Gold, who: str = "", why: str = "
     Raises Refused without a reason where the question was asked, or where nothing would change.
     """
     locked = _lock_question(question)
-    before = Gold.of(locked)
+    before = Gold.from_question(locked)
     if gold == before:
         raise Refused("Nothing would change: the question is like this already.")
     locked.prompt, locked.accepted = gold.prompt, gold.accepted
@@ -186,11 +186,11 @@ def _apply_everywhere(question: Question, what: str, who: str, why: str) -> list
         raise Refused("Give a reason: it is written to the history of the runs.")
     found = [_apply_in_run(run.pk, question, what, who, why) for run in runs_of(question)]
     done = [run for run in found if run is not None]
-    transaction.on_commit(lambda: _look_again(done), robust=True)
+    transaction.on_commit(lambda: _regrade_late_answers(done), robust=True)
     return done
 
 
-def _look_again(runs: Sequence[Run]) -> None:
+def _regrade_late_answers(runs: Sequence[Run]) -> None:
     """For what was graded by the old key after the others were graded anew, and before this."""
     for run in runs:
         late_regrades.regrade_late_answers(run.pk, run.steps)
@@ -198,7 +198,7 @@ def _look_again(runs: Sequence[Run]) -> None:
 
 def _apply_in_run(pk: int, question: Question, what: str, who: str, why: str) -> Run | None:
     run = Run.objects.locked(pk)
-    if run is None or not Assignment.objects.filter(**_void_deal(run, question)).exists():
+    if run is None or not Assignment.objects.filter(**_assignment_filter(run, question)).exists():
         return None
     mine = list(run.candidates.filter(assignments__question=question).select_related("worker"))
     before = rejudge.read_tallies(mine)
@@ -214,13 +214,13 @@ def _apply_in_run(pk: int, question: Question, what: str, who: str, why: str) ->
     return run
 
 
-def _void_deal(run: Run, question: Question) -> dict[str, Any]:
+def _assignment_filter(run: Run, question: Question) -> dict[str, Any]:
     return {"candidate__run": run, "question": question}
 
 
 def _close_open_assignments(run: Run, question: Question) -> None:
     """What is out of a retired question closes with a void answer: its position counts nothing."""
-    out = Assignment.objects.open().filter(**_void_deal(run, question))
+    out = Assignment.objects.open().filter(**_assignment_filter(run, question))
     now = timezone.now()
     # Who is being shown it now has it before this, and it costs, or never: see presence.show.
     Assignment.objects.filter(pk__in=out.filter(due=None).values("pk")).update(due=now)
@@ -240,7 +240,7 @@ def _regrade_answers(run: Run, question: Question) -> str:
     One that came in while this waited for its lock is among them. Void answers are graded too, for
     the day on which the question is restored.
     """
-    gold, void = Gold.of(question), question.retired is not None
+    gold, void = Gold.from_question(question), question.retired is not None
     rows = list(
         _list_given_answers(run, question).values_list("pk", "response", "expired", "right", "void")
     )

@@ -70,7 +70,7 @@ def _waiting_sentence(held: BlockingWorkers, wait: GracePeriod, now: datetime, n
     asked = "asked" if held.size == 1 else "the last of whom was asked"
     words = f"It waits for {held.who}, {asked} {_round_to_tens(wait.lasted)} ago"
     if not nobody:
-        then = f"in {_round_to_tens(wait.left)}" if wait.left else "in a moment"
+        then = f"in {_round_to_tens(wait.remaining)}" if wait.remaining else "in a moment"
         return f"{words}: others are asked {then}, if answers of theirs are of use."
     words += ", and there is nobody else to ask."
     if held.due is None:

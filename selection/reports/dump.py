@@ -139,7 +139,7 @@ def _settings_data(run: Run) -> dict[str, Any]:
     alone: where answers were made elsewhere, or the question set limits how many meet a question.
     """
     recorded = run.has_recorded or run.recorded_only or run.rationed
-    return {"options": run.all_options(), "recorded": recorded, "pool": run.pool.name}
+    return {"options": run.effective_options(), "recorded": recorded, "pool": run.pool.name}
 
 
 def _skill_data(skill: Skill, anonymous: bool, media: bool) -> dict[str, Any]:

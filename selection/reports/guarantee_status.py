@@ -126,7 +126,7 @@ def _status(run: Run, who: SelectedArms | None) -> GuaranteeStatus:
 
 def _run_guarantee(run: Run, n: int) -> Promise:
     """What the algorithm promises over so many workers: those who are left, once it has begun."""
-    options = run.all_options()
+    options = run.effective_options()
     if "quotas" in options and n != len(options["quotas"]["groups"]):
         here = run.candidates.filter(gone="", skill=0).order_by("arm")
         arms = list(here.values_list("arm", flat=True))

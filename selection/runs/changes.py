@@ -165,7 +165,7 @@ def _describe_slots(run: Run, value: int) -> str:
     )
 
 
-def _slots_per_worker(run: Run, value: int) -> str:
+def _describe_slots_per_worker(run: Run, value: int) -> str:
     before = run.slots_per_worker
     return _describe_open_assignments(
         f"A worker holds at most {value:,} at once, instead of {before:,}."
@@ -184,7 +184,7 @@ def _describe_minutes(run: Run, value: int) -> str:
     )
 
 
-def _hours_to_come(run: Run, value: float | None) -> str:
+def _describe_hours_to_come(run: Run, value: float | None) -> str:
     if value is None:
         return "Everybody is waited for from now on. The promise is about all who are in the run."
     since = timezone.now() - timedelta(hours=value)
@@ -212,7 +212,7 @@ def _describe_epsilon(run: Run, value: float) -> str:
             f"{kind.title} has used ε from its first question on, so it cannot change: copy the "
             "run."
         )
-    if value <= 0 and not _zero_fits(run):
+    if value <= 0 and not _allows_zero_epsilon(run):
         raise Refused(f"{kind.title} needs an ε above 0.")
     less = value > run.epsilon
     costs = "fewer answers, for a weaker promise" if less else "more answers, for a stronger one"
@@ -223,7 +223,7 @@ def _describe_epsilon(run: Run, value: float) -> str:
     )
 
 
-def _zero_fits(run: Run) -> bool:
+def _allows_zero_epsilon(run: Run) -> bool:
     probe = validation.copy_unsaved(run)
     probe.epsilon = 0.0
     return not validation.validate_run(probe, max(run.candidates.count(), run.k + 1))
@@ -244,7 +244,7 @@ def _describe_guarantee(run: Run, value: float) -> str:
     return algorithm_choices.guarantee_sentence(probe, probe.selector(workers).promise, workers)
 
 
-def _enrol_until(run: Run, value: datetime | None) -> str:
+def _describe_enrol_until(run: Run, value: datetime | None) -> str:
     _refuse_unless_open(run)
     if value is None:
         return "The roster does not close by the clock any more. The promise stays as it is."
@@ -257,7 +257,7 @@ def _enrol_until(run: Run, value: datetime | None) -> str:
     )
 
 
-def _enrol_most(run: Run, value: int | None) -> str:
+def _describe_enrol_most(run: Run, value: int | None) -> str:
     _refuse_unless_open(run)
     if value is None:
         return "The roster closes with no number of workers any more. The promise stays as it is."
@@ -279,10 +279,10 @@ SETTINGS: dict[str, Callable[[Run, Any], str]] = {
     "price": _describe_price,
     "currency": _describe_currency,
     "slots": _describe_slots,
-    "slots_per_worker": _slots_per_worker,
+    "slots_per_worker": _describe_slots_per_worker,
     "minutes": _describe_minutes,
-    "hours_to_come": _hours_to_come,
+    "hours_to_come": _describe_hours_to_come,
     "epsilon": _describe_epsilon,
-    "enrol_until": _enrol_until,
-    "enrol_most": _enrol_most,
+    "enrol_until": _describe_enrol_until,
+    "enrol_most": _describe_enrol_most,
 }

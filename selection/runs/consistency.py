@@ -195,13 +195,13 @@ def _check_steps(run: Run, rows: list[_Row]) -> Iterator[ConsistencyFault]:
     if (taken["count"], taken["last"] or 0) != (run.steps, run.steps):
         words = f"{run.steps} steps are counted and {taken['count']} are there."
         yield ConsistencyFault("steps", words)
-    spent = sum(row.dealt for row in rows) - run.answers.passed_over().count()
+    spent = sum(row.dealt for row in rows) - run.answers.closed_unseen().count()
     if run.budget is not None and spent > run.budget:
         words = f"{spent:,} questions were handed out of a budget of {run.budget:,}."
-        yield ConsistencyFault("budget", words, _was_free(run, spent))
+        yield ConsistencyFault("budget", words, _is_explained_by_void(run, spent))
 
 
-def _was_free(run: Run, spent: int) -> bool:
+def _is_explained_by_void(run: Run, spent: int) -> bool:
     """Whether answers to retired questions explain it, which cost nothing in earlier versions: the
     budget is then what was handed out. One that the algorithm planned with stays."""
     excess = spent - (run.budget or spent)
@@ -210,7 +210,7 @@ def _was_free(run: Run, spent: int) -> bool:
 
 def _check_end(run: Run) -> Iterator[ConsistencyFault]:
     """As many are selected as were wanted, where the promise was kept."""
-    if not run.kept or run.regraded:
+    if not run.ended_by_guarantee or run.regraded:
         return
     for skill in run.skills:
         chosen = run.candidates.filter(

@@ -11,7 +11,7 @@ from django.db import transaction
 from numpy.typing import NDArray
 
 from selection import db_clock, wakeups
-from selection.answers.outages import give_back
+from selection.answers.outages import extend_deadlines
 from selection.engine.ending import end_run
 from selection.engine.precompile import precompile_run
 from selection.errors import Conflict, NotFound, Refused
@@ -163,7 +163,7 @@ def pause_run(run: Run, who: str = "", why: str = "") -> None:
 def resume_run(run: Run, who: str = "", why: str = "") -> None:
     """Go on. Whoever holds an assignment gets the time of the pause back."""
     run = _change_status(run, Status.RUNNING, {Status.PAUSED})
-    give_back(run, run.paused or db_clock.database_now())
+    extend_deadlines(run, run.paused or db_clock.database_now())
     run.paused = None
     run.save()
     events.write_event(run, "resume", "Resumed.", who, why)
@@ -189,21 +189,21 @@ def reopen_run(run: Run, who: str = "", why: str = "") -> None:
     other run.
     """
     locked = _change_status(run, Status.ENDED, {Status.ENDED})
-    if refusal := _stays_ended(locked):
+    if refusal := _reopening_refusal(locked):
         raise Conflict(refusal)
     locked.status = Status.RUNNING
     if locked.regraded:
         locked.candidates.filter(gone="").update(
             verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
         )
-    give_back(locked, locked.ended or db_clock.database_now())
+    extend_deadlines(locked, locked.ended or db_clock.database_now())
     locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
     locked.save()
     events.write_event(locked, "reopen", "The run goes on after its end.", who, why)
     wakeups.request_step(locked.pk)
 
 
-def _stays_ended(run: Run) -> str:
+def _reopening_refusal(run: Run) -> str:
     """Why it cannot go on; empty if it can."""
     rounds = not run.selector_class.open_roster
     if run.fixed_budget or (run.regraded and rounds):

@@ -64,7 +64,7 @@ def report_submissions(
     nothing. Raises Conflict for a run that is not going on, Refused for nobody at all.
     """
     locked = lock_active_run(run)
-    found, there = _sort(locked, statuses)
+    found, there = _sort_statuses(locked, statuses)
     if found.freed:
         drop_workers(locked, sorted(there), Candidate.Gone.LEFT)
         named = ", ".join(found.freed)
@@ -77,14 +77,14 @@ def report_submissions(
 def preview(run: Run, statuses: Mapping[str, str]) -> Preview:
     """Say what ``report`` would do, and raise as it does; changes nothing."""
     refuse_over(run)
-    found, _ = _sort(run, statuses)
+    found, _ = _sort_statuses(run, statuses)
     named = run.candidates.filter(worker__key__in=stored_spellings(statuses), skill=0)
     keys = {plain_key(key) for key in statuses}
     matched = keys & {plain_key(key) for key in named.values_list("worker__key", flat=True)}
     return Preview(found.freed, found.unknown, found.others, len(matched), len(keys))
 
 
-def _sort(run: Run, statuses: Mapping[str, str]) -> tuple[FreedAssignments, set[int]]:
+def _sort_statuses(run: Run, statuses: Mapping[str, str]) -> tuple[FreedAssignments, set[int]]:
     """Return what would become of the workers, and the ids of those who would be dropped."""
     if not statuses:
         raise Refused("Nobody is named: give workers with what became of their submissions.")

@@ -25,11 +25,11 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
     """
     workers = expected_workers(run, workers)
     return (
-        _bad_enrolment(run)
+        _validate_enrolment(run)
         or find_out_of_range(run, workers)
-        or _bad_skills(run, workers)
-        or _bad_options(run)
-        or _bad_set(run)
+        or _validate_skill_sizes(run, workers)
+        or _validate_options(run)
+        or _validate_set_size(run)
         or _algorithm_refusals(run, workers)
     )
 
@@ -41,7 +41,7 @@ def expected_workers(run: Run, workers: int) -> int:
     return max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
 
 
-def _bad_enrolment(run: Run) -> dict[str, str]:
+def _validate_enrolment(run: Run) -> dict[str, str]:
     if run.enrolling and run.enrol_most is not None and run.enrol_most <= run.k:
         why = f"The roster must hold more than the {run.k} wanted, but closes with "
         return {"enrol_most": f"{why}{run.enrol_most}."}
@@ -70,7 +70,7 @@ def find_out_of_range(run: Run, workers: int) -> dict[str, str]:
     return {field: why for field, why in found.items() if why}
 
 
-def _bad_skills(run: Run, workers: int) -> dict[str, str]:
+def _validate_skill_sizes(run: Run, workers: int) -> dict[str, str]:
     """About the first further skill whose K cannot be: the core knows skills by number only."""
     for skill in run.skills[1:]:
         if why := _problem_refusal(Run(k=skill.k), workers):
@@ -91,7 +91,7 @@ def _problem_refusal(run: Run, workers: int) -> str:
     return ""
 
 
-def _bad_options(run: Run) -> dict[str, str]:
+def _validate_options(run: Run) -> dict[str, str]:
     found = {}
     for option in algorithms.algorithm_options(run.algorithm):
         try:
@@ -102,9 +102,9 @@ def _bad_options(run: Run) -> dict[str, str]:
     return found
 
 
-def _bad_set(run: Run) -> dict[str, str]:
+def _validate_set_size(run: Run) -> dict[str, str]:
     """A promise about accuracy on a question set reaches so many questions and no more."""
-    size = run.all_options().get("questions")
+    size = run.effective_options().get("questions")
     most = next((o.most for o in run.selector_class.known_options if o.name == "questions"), 0)
     if size is None or size <= most:
         return {}

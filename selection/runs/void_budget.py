@@ -27,7 +27,11 @@ class VoidBudget:
 
 def void_budget_of(run: Run) -> VoidBudget | None:
     """What a run whose budget matters still lacks; None for nearly all."""
-    if run.budget is None or not _lacks_budget(run) or not (answers := _since_changed(run)):
+    if (
+        run.budget is None
+        or not _lacks_budget(run)
+        or not (answers := _count_wasted_since_change(run))
+    ):
         return None
     said = (
         f"{answers:,} answers of the budget are to questions that were retired since: they are "
@@ -63,7 +67,7 @@ def _lacks_budget(run: Run) -> bool:
     return short and not run.affords_more
 
 
-def _since_changed(run: Run) -> int:
+def _count_wasted_since_change(run: Run) -> int:
     if not run.has_void:
         return 0
     wasted = run.answers.wasted()

@@ -33,7 +33,7 @@ class PageFacts:
     after: str = ""
 
     @classmethod
-    def of(cls, run: Run) -> "PageFacts":
+    def from_run(cls, run: Run) -> "PageFacts":
         stored = run.page
         pay = stored.get("pay")
         return cls(

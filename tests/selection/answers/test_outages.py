@@ -30,7 +30,7 @@ def run() -> Run:
     presence.record_shown(made, [one.pk for one in open_of(made)])
     Assignment.objects.exclude(due=None).update(shown=at(0), due=at(60))
     Run.objects.update(called=at(-60))
-    outages.web_is_up(at(0))
+    outages.record_heartbeat(at(0))
     return made
 
 
@@ -45,31 +45,31 @@ def test_what_became_due_in_an_outage_is_not_closed(run):
 
 
 def test_the_outage_is_given_back(run):
-    outages.web_is_up(at(75))
+    outages.record_heartbeat(at(75))
     assert dues() == {135}
     (event,) = Event.objects.filter(kind="outage")
     assert event.what.startswith("Answers could not be taken for 75 s")
     for second in range(80, 135, 5):
-        outages.web_is_up(at(second))
+        outages.record_heartbeat(at(second))
     assert recording.expire_overdue(now=at(134)) == []
-    outages.web_is_up(at(140))
+    outages.record_heartbeat(at(140))
     assert recording.expire_overdue(now=at(140)) == [run.pk]
 
 
 def test_beats_that_come_in_time_give_nothing_back(run):
     for second in range(1, 120):
-        outages.web_is_up(at(second))
+        outages.record_heartbeat(at(second))
     assert dues() == {60}
     assert not Event.objects.filter(kind="outage").exists()
     assert recording.expire_overdue(now=at(119)) == [run.pk]
 
 
 def test_two_web_processes_give_one_outage_back_once(run):
-    outages.web_is_up(at(75))
-    outages.web_is_up(at(75.1))
-    outages.web_is_up(at(74))
+    outages.record_heartbeat(at(75))
+    outages.record_heartbeat(at(75.1))
+    outages.record_heartbeat(at(74))
     assert dues() == {135}
-    assert Pulse.objects.seen(Pulse.WEB) == at(75)
+    assert Pulse.objects.last_seen(Pulse.WEB) == at(75)
 
 
 def test_what_was_overdue_before_is_closed_all_the_same(run):
@@ -80,7 +80,7 @@ def test_what_was_overdue_before_is_closed_all_the_same(run):
 def test_a_paused_run_gets_the_time_once(run):
     lifecycle.pause_run(run)
     Run.objects.update(paused=at(10))
-    outages.web_is_up(at(75))
+    outages.record_heartbeat(at(75))
     assert dues() == {60}
 
 
@@ -89,7 +89,7 @@ def test_nobody_is_absent_because_the_web_was(run):
     run.candidates.update(seen=None)
     Assignment.objects.update(due=None, shown=None)
     assert roster.sweep_absent(now=at(5 * 3600)) == []
-    outages.web_is_up(at(5 * 3600))
+    outages.record_heartbeat(at(5 * 3600))
     assert roster.sweep_absent(now=at(5 * 3600 + 10)) == []
     run.refresh_from_db()
     assert run.called == at(5 * 3600)
@@ -111,7 +111,7 @@ def test_a_host_whose_clock_is_off_neither_gives_time_nor_takes_it(run, monkeypa
     Pulse.objects.update(at=db_clock.database_now())
     for hours in (-1, 1):
         monkeypatch.setattr(timezone, "now", lambda off=60 * hours * minute: real() + off)
-        outages.web_is_up()
+        outages.record_heartbeat()
         assert recording.expire_overdue() == []
         Assignment.objects.update(shown=None, due=None)
         before = db_clock.database_now()
@@ -127,15 +127,15 @@ def test_a_host_whose_clock_is_off_neither_gives_time_nor_takes_it(run, monkeypa
 def test_what_is_shown_between_an_outage_and_the_next_beat_has_its_own_time(run):
     one = Assignment.objects.exclude(due=None)[0]
     Assignment.objects.filter(pk=one.pk).update(shown=at(3603), due=at(3663))
-    outages.web_is_up(at(3605))
+    outages.record_heartbeat(at(3605))
     assert dues() == {3663, 3665}
 
 
 def test_a_clock_that_is_set_back_changes_no_times_and_later_outages_are_still_seen(run):
-    outages.web_is_up(at(-3600))
+    outages.record_heartbeat(at(-3600))
     assert dues() == {60}
     Assignment.objects.exclude(due=None).update(shown=at(-3600), due=at(-3540))
-    outages.web_is_up(at(-3500))
+    outages.record_heartbeat(at(-3500))
     assert dues() == {-3440}
 
 
@@ -143,7 +143,7 @@ def test_an_answer_in_the_moment_in_which_time_is_given_back_is_taken(run, monke
     one = read_slip(open_of(run)[0].pk)
     assert one is not None
     monkeypatch.setattr(db_clock, "database_now", lambda: at(75))
-    outages.web_is_up()
+    outages.record_heartbeat()
     assert recording.refusal_of(one._replace(at=at(75)), "yes") is None
 
 

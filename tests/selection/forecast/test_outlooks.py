@@ -68,7 +68,7 @@ def test_the_end_of_the_run_is_not_far_from_what_was_foreseen():
     running_forecast.refresh_outlook(run.pk)
     made = Outlook.objects.get(run=run)
     ended = worlds.play(run, CROWD)
-    assert ended.kept
+    assert ended.ended_by_guarantee
     assert made.low / 3 < reports.read_progress(ended).counted < 3 * made.high
 
 

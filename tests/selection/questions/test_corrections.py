@@ -328,7 +328,7 @@ def test_a_reason_is_needed_once_a_question_was_asked():
     asked.refresh_from_db()
     assert asked.retired is None
     with pytest.raises(Refused, match="Nothing would change"):
-        corrections.correct_question(asked, Gold.of(asked), "ada", "no change")
+        corrections.correct_question(asked, Gold.from_question(asked), "ada", "no change")
     with pytest.raises(Conflict):
         corrections.restore_question(asked, "ada", "not retired")
 

@@ -54,7 +54,7 @@ def check_one_verdict(
 def test_a_hidden_gap_is_in_the_verdict_with_its_figure(requester, token):
     options = {"n": 20, "k": 4, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
     run = play(make_run(**options, slots=60, slots_per_worker=10), smooth)
-    assert run.kept
+    assert run.ended_by_guarantee
     assert "%, not 10 %" in reports.promise_status(run).sentence
     check_one_verdict(requester, token, run, "stand apart by a gap")
 
@@ -66,7 +66,7 @@ def test_withdrawals_after_answers_weaken_what_assumes_another_reason(requester,
     engine.advance(run.pk)
     roster.withdraw_workers(run, ["w19"])
     run = play(run, smooth)
-    assert run.kept
+    assert run.ended_by_guarantee
     check_one_verdict(requester, token, run, "1 worker left or was withdrawn after answers")
 
 

@@ -38,7 +38,7 @@ def test_it_leads_from_the_form_to_page_and_files(requester):
     requester.post(admin_url("run_verb", run.pk, "start"))
     run.refresh_from_db()
     run = play(run, crowd(1, good=2))
-    assert run.kept
+    assert run.ended_by_guarantee
     page = text_of(requester.get(admin_url("run_page", run.pk)))
     assert SENTENCE in page
     assert "Cautious of hidden gaps yes" in page
@@ -78,7 +78,7 @@ def test_a_forecast_names_the_pools_that_credible_does_not_cover():
 def test_the_run_page_warns_where_workers_seem_nearly_equal(requester):
     options = {"n": 20, "k": 1, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
     run = play(make_run(**options, slots=60, slots_per_worker=10), crowd(1, good=20, high=0.85))
-    assert run.kept
+    assert run.ended_by_guarantee
     assert "The workers seem nearly equal" in text_of(requester.get(admin_url("run_page", run.pk)))
 
 
@@ -92,7 +92,7 @@ def smooth(assignment: Assignment) -> str:
 def test_a_usual_run_may_end_with_the_warning_in_its_files():
     options = {"n": 20, "k": 4, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
     run = play(make_run(**options, slots=60, slots_per_worker=10), smooth)
-    assert run.kept
+    assert run.ended_by_guarantee
     document = reports.export_run(run)
     assert SENTENCE not in document["promise"]
     (said,) = [said for said in document["warnings"] if "stand apart by a gap" in said]

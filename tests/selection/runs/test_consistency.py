@@ -141,7 +141,7 @@ def test_a_run_that_ends_holds(algorithm):
 
 def test_an_end_without_enough_workers_is_seen():
     run = begun(steps=60, algorithm="lucb", epsilon=0.5)
-    assert run.kept
+    assert run.ended_by_guarantee
     one = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)[0]
     Candidate.objects.filter(pk=one.pk).update(verdict=Candidate.Verdicts.REJECTED)
     assert laws(run) == {"selection"}

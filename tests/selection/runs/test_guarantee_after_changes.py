@@ -37,7 +37,7 @@ def test_who_is_withdrawn_after_answers_costs_the_guarantee_on_every_surface(req
     assert reports.promise_status(run).sentence == GUARANTEE_LOST
     assert GUARANTEE_LOST in text_of(requester.get(admin_url("run_page", run.pk)))
     run = play(run, RESPOND)
-    assert run.kept
+    assert run.ended_by_guarantee
     assert not run.certified
     promised = reports.promise_status(run)
     assert (promised.epsilon, promised.verdict) == (None, "none")

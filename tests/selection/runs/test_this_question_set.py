@@ -74,7 +74,7 @@ def test_the_page_of_a_draft_with_quotas_opens(owner):
 
 def test_a_run_that_kept_its_promise_can_be_exported():
     run = play(make_run(algorithm="certified", options={"accuracy": ACCURACY}), crowd(1, 2))
-    assert run.kept
+    assert run.ended_by_guarantee
     assert reports.export_run(run)["certified"] is True
 
 
@@ -110,7 +110,7 @@ def run_of_past_answers(owner: Client, algorithm: str, few: int = 0) -> Run:
 @pytest.mark.parametrize("algorithm", HAVING_IT)
 def test_past_answers_lead_from_the_form_to_page_and_files(owner, algorithm):
     run = run_of_past_answers(owner, algorithm)
-    assert run.kept
+    assert run.ended_by_guarantee
     assert run.candidates.filter(pulls=60).count() < 6, "it would need no algorithm"
     page = text_of(owner.get(admin_url("run_page", run.pk)))
     document = json_of(owner.get(admin_url("run_selected_json", run.pk)))

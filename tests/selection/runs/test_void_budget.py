@@ -30,7 +30,7 @@ def retired_on_the_way(**fields: object) -> tuple[Run, Question, int]:
     question = Question.objects.get(pk=max(dealt, key=lambda row: row[1])[0])
     corrections.retire_question(question, "ada", "unclear")
     play(run, crowd(1, good=2))
-    return run, question, Answer.objects.filter(run=run, void=True).said().count()
+    return run, question, Answer.objects.filter(run=run, void=True).with_response().count()
 
 
 def test_what_was_answered_before_its_question_was_retired_stays_in_the_budget():
