@@ -137,7 +137,7 @@ def _insert_answer(slip: AssignmentLookup, response: str) -> bool:
 def insert_answers(slips: Mapping[int, AssignmentLookup], responses: Mapping[int, str]) -> int:
     """Store these responses by assignment; return the number stored.
 
-    It skips assignments that are answered already or were withdrawn just now (engine.absence).
+    It skips assignments that are answered already or were withdrawn just now (engine.withdrawal).
     """
     ids = sorted(responses)  # in one order, so that concurrent inserts never deadlock
     ordered = [slips[pk] for pk in ids]
