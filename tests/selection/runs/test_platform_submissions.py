@@ -1,4 +1,4 @@
-"""Who returned their place on a platform, or let its time run out, is waited for no more."""
+"""Submission statuses of a platform: returned and timed-out places free their workers."""
 
 import pytest
 from django.test import Client

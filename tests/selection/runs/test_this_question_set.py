@@ -1,4 +1,4 @@
-"""Accuracy may mean that on this very question set: then its size belongs to the promise."""
+"""Accuracy on this very question set: its size belongs to the guarantee."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -81,8 +81,8 @@ def test_a_run_that_kept_its_promise_can_be_exported():
 # -- on every way, to the result
 
 
-def recorded(workers: int, questions: int, few: int = 0) -> str:
-    """A file of past answers; w0 and w1 are right, and the last ``few`` answered half of it."""
+def answers_csv(workers: int, questions: int, few: int = 0) -> str:
+    """Return a file of past answers; w0 and w1 are right, the last ``few`` answered half of it."""
     rows = [
         f"w{i},q{j},{'yes' if i < 2 or (i + j) % 3 == 0 else 'no'}"
         for i in range(workers)
@@ -92,7 +92,7 @@ def recorded(workers: int, questions: int, few: int = 0) -> str:
 
 
 def run_of_past_answers(owner: Client, algorithm: str, few: int = 0) -> Run:
-    """Set up by the form, started by its button, fed by an import, and taken to its end."""
+    """Return a run made by the form, started by its button, fed by an import, and ended."""
     asked = make_questions(60)
     filled = form(
         make_pool(6), question_set=asked.pk, algorithm=algorithm, recorded_only="on", slots=60
@@ -100,7 +100,7 @@ def run_of_past_answers(owner: Client, algorithm: str, few: int = 0) -> Run:
     owner.post(reverse("admin:selection_run_add"), filled)
     run = Run.objects.get()
     owner.post(reverse("admin:selection_run_verb", args=[run.pk, "start"]))
-    confirm(owner, upload(owner, admin_url("run_import", run.pk), recorded(6, 60, few)))
+    confirm(owner, upload(owner, admin_url("run_import", run.pk), answers_csv(6, 60, few)))
     while engine.advance(run.pk):
         pass
     run.refresh_from_db()
