@@ -7,7 +7,7 @@ from selection.errors import NotFound, Refused
 from selection.models import Answer
 
 from .lookup import AssignmentLookup, read_slips
-from .recording import NONE, Receipt, insert_answers, receipt_for_repeat, refusal_of
+from .recording import NOT_FOUND, Receipt, insert_answers, receipt_for_repeat, refusal_of
 
 Result = Receipt | Refused
 
@@ -41,7 +41,7 @@ def _refusal_of(
 ) -> Refused | None:
     slip = slips.get(assignment)
     if slip is None:
-        return NotFound(NONE)
+        return NotFound(NOT_FOUND)
     return None if slip.expired is not None else refusal_of(slip, response)
 
 
@@ -67,7 +67,7 @@ def _result_of(
 ) -> Result:
     """Return the receipt of a valid response, or the refusal if another response was first."""
     if assignment not in closed:
-        return NotFound(NONE)  # it was withdrawn just now
+        return NotFound(NOT_FOUND)  # it was withdrawn just now
     try:
         receipt = receipt_for_repeat(assignment, response, *closed[assignment])
     except Refused as refusal:

@@ -8,11 +8,11 @@ from django.db.models import F, Max
 from selection import db_clock
 from selection.models import Answer, Assignment, Run
 
-from .presence import NOTED_EVERY
+from .presence import PRESENCE_INTERVAL
 
-LEAST = timedelta(seconds=10)  # covers a slow page and a short distraction
-SLOW = 5  # times the usual answer time of the crowd
-RECENT = 50  # answers for the usual answer time
+LEAST_WAIT = timedelta(seconds=10)  # covers a slow page and a short distraction
+SLOW_FACTOR = 5  # times the usual answer time of the crowd
+RECENT_ANSWERS = 50  # answers for the usual answer time
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _silent_since(run: Run, now: datetime, most: timedelta) -> datetime | None:
     )
     steps = run.history.filter(number__in={step for *_, step in holders})
     dealt = dict(steps.values_list("number", "at"))
-    recent = now - most - NOTED_EVERY
+    recent = now - most - PRESENCE_INTERVAL
 
     def since(seen: datetime | None, shown: datetime | None, step: int) -> datetime | None:
         if shown is not None:
@@ -78,6 +78,6 @@ def _grace_period(run: Run) -> timedelta:
     """Return the length of the wait; the time to answer, while no answer times are known."""
     answers = Answer.objects.filter(run=run, expired=False, assignment__shown__isnull=False)
     latest = answers.order_by("-pk").values_list(F("at") - F("assignment__shown"), flat=True)
-    spans = sorted(latest[:RECENT])
+    spans = sorted(latest[:RECENT_ANSWERS])
     most = timedelta(minutes=run.minutes)
-    return min(max(SLOW * spans[len(spans) // 2], LEAST), most) if spans else most
+    return min(max(SLOW_FACTOR * spans[len(spans) // 2], LEAST_WAIT), most) if spans else most

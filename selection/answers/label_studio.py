@@ -28,10 +28,12 @@ from .recording import outside_choices, record_answer, refuse_response
 CREATED, UPDATED = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
 State = Literal["answered", "waiting", "changed", "again", "ignored"]
 # Separator of several choices in one answer.
-BETWEEN = " | "
+SEPARATOR = " | "
 # Attribute of workers whose id differs from Label Studio's id or address.
 ATTRIBUTE = "label_studio"
-COUNTED = "“{}” has answered question “{}” already, and otherwise: the first answer counts."
+ALREADY_ANSWERED = (
+    "“{}” has answered question “{}” already, and otherwise: the first answer counts."
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def _response_text(annotation: dict[str, Any]) -> str:
         for kind in ("choices", "text", "number", "rating"):
             answer = value.get(kind) if isinstance(value, dict) else None
             if answer not in (None, "", []):
-                return BETWEEN.join(map(str, answer)) if isinstance(answer, list) else str(answer)
+                return SEPARATOR.join(map(str, answer)) if isinstance(answer, list) else str(answer)
     raise Refused("The annotation has no choices, text, number or rating that could be an answer.")
 
 
@@ -164,7 +166,7 @@ def _check_repeat(
     annotation: Annotation, candidate: Candidate, question: Question, before: str
 ) -> Literal["again"]:
     if before != annotation.response:
-        raise Conflict(COUNTED.format(candidate.worker, question))
+        raise Conflict(ALREADY_ANSWERED.format(candidate.worker, question))
     return "again"
 
 

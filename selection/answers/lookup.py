@@ -27,9 +27,9 @@ COLUMNS = (
     "question__grading",
     "at",
 )
-ANSWERED = ("answer__expired", "answer__response")
-UNASKED = (None, None)
-MANY = 1024  # ids in one statement; some databases take no more than a few thousand
+ANSWER_COLUMNS = ("answer__expired", "answer__response")
+NO_ANSWER = (None, None)
+MOST_IDS = 1024  # ids in one statement; some databases take no more than a few thousand
 
 
 class AssignmentLookup(NamedTuple):
@@ -62,9 +62,11 @@ def read_slip(assignment_id: int) -> AssignmentLookup | None:
 def read_slips(assignments: Sequence[int]) -> dict[int, AssignmentLookup]:
     """Map each existing assignment's id to it, with its answer."""
     ids = list(dict.fromkeys(assignments))
-    parts = (ids[start : start + MANY] for start in range(0, len(ids), MANY))
+    parts = (ids[start : start + MOST_IDS] for start in range(0, len(ids), MOST_IDS))
     return {
-        slip.assignment_id: slip for part in parts for slip in _read_slips(part, COLUMNS + ANSWERED)
+        slip.assignment_id: slip
+        for part in parts
+        for slip in _read_slips(part, COLUMNS + ANSWER_COLUMNS)
     }
 
 
@@ -85,7 +87,7 @@ def _parse_row(*row: Any) -> AssignmentLookup:
             _parse_moment(row[5]),
             *map(json.loads, row[6:9]),
             _arrival_time(row[9]),
-            *(row[10:] or UNASKED),
+            *(row[10:] or NO_ANSWER),
         ]
     )
 

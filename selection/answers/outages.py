@@ -16,8 +16,8 @@ from selection.history import events
 from selection.models import Assignment, Pulse, Run
 from selection.models.answers import AssignmentQuerySet
 
-BEAT = timedelta(seconds=5)
-AWAY = timedelta(seconds=20)  # four missing heartbeats
+HEARTBEAT_INTERVAL = timedelta(seconds=5)
+OUTAGE_AFTER = timedelta(seconds=20)  # four missing heartbeats
 
 
 def record_heartbeat(now: datetime | None = None, waited: timedelta = timedelta()) -> None:
@@ -30,7 +30,7 @@ def record_heartbeat(now: datetime | None = None, waited: timedelta = timedelta(
     at, last = now or db_clock.database_now(), Pulse.objects.last_seen(Pulse.WEB)
     if last is None:
         Pulse.objects.get_or_create(pk=Pulse.WEB, defaults={"at": at - waited})
-    elif abs(_web_up_until(at, last, waited) - last) >= BEAT:
+    elif abs(_web_up_until(at, last, waited) - last) >= HEARTBEAT_INTERVAL:
         _record_beat(now, waited)
 
 
@@ -51,9 +51,9 @@ def _record_beat(now: datetime | None, waited: timedelta) -> None:
         now, waited = db_clock.database_now(), waited + timedelta(seconds=monotonic() - begun)
     now = _web_up_until(now, pulse.at, waited)
     span = now - pulse.at
-    if abs(span) < BEAT:
+    if abs(span) < HEARTBEAT_INTERVAL:
         return
-    if span > AWAY:
+    if span > OUTAGE_AFTER:
         for run_id in Run.objects.running().values_list("pk", flat=True):
             _postpone_run(run_id, pulse.at, now)
     Pulse.objects.filter(pk=pulse.pk).update(at=now)

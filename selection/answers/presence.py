@@ -10,7 +10,7 @@ from selection import wakeups
 from selection.models import Assignment, Candidate, Run
 
 # Often enough to detect presence; seldom enough that most page views cost no write.
-NOTED_EVERY = timedelta(minutes=1)
+PRESENCE_INTERVAL = timedelta(minutes=1)
 
 
 def note_presence(run: Run, candidates: Sequence[int], last: datetime | None = None) -> None:
@@ -18,9 +18,9 @@ def note_presence(run: Run, candidates: Sequence[int], last: datetime | None = N
 
     The run is asked to advance for workers not known to be present: they may be needed.
     """
-    if last is not None and abs(timezone.now() - last) < NOTED_EVERY:
+    if last is not None and abs(timezone.now() - last) < PRESENCE_INTERVAL:
         return
-    absent = Candidate.objects.filter(pk__in=candidates).exclude(seen__gt=Now() - NOTED_EVERY)
+    absent = Candidate.objects.filter(pk__in=candidates).exclude(seen__gt=Now() - PRESENCE_INTERVAL)
     if absent.update(seen=Now()) and run.status == Run.Status.RUNNING:
         wakeups.request_step(run.pk)
 

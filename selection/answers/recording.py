@@ -21,9 +21,9 @@ from .lookup import AssignmentLookup, read_slip
 CHUNK = 2000
 # NUL, lone surrogates, and the replacement character for unreadable bytes.
 NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]")
-LATE = "Too late: the time to answer this question was up."
-NONE = "There is no such assignment."
-OTHERWISE = "This question was answered otherwise already: the first answer counts."
+TOO_LATE = "Too late: the time to answer this question was up."
+NOT_FOUND = "There is no such assignment."
+ANSWERED_DIFFERENTLY = "This question was answered otherwise already: the first answer counts."
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _read_slip(
 ) -> AssignmentLookup:
     slip = read_slip(assignment_id)
     if slip is None or team_id not in (None, slip.team_id) or not _belongs_to(slip, candidate_id):
-        raise NotFound(NONE)
+        raise NotFound(NOT_FOUND)
     return slip
 
 
@@ -86,7 +86,7 @@ def refusal_of(slip: AssignmentLookup, response: str) -> Refused | None:
     """Return the refusal of this response to an open assignment, or None if it is valid."""
     running = slip.status == Run.Status.RUNNING
     if running and slip.due is not None and slip.due < slip.at and is_overdue(slip):
-        return TooLate(LATE)
+        return TooLate(TOO_LATE)
     if slip.status == Run.Status.ENDED:
         return Conflict("This run has ended; no more answers are needed.")
     try:
@@ -103,7 +103,7 @@ def _receipt_if_closed(assignment_id: int, response: str, refusal: Refused | Non
     rows = Answer.objects.filter(pk=assignment_id).values_list("expired", "response")
     first = next(iter(rows), None)
     if first is None:
-        raise refusal or NotFound(NONE)  # or it was withdrawn just now
+        raise refusal or NotFound(NOT_FOUND)  # or it was withdrawn just now
     return receipt_for_repeat(assignment_id, response, *first)
 
 
@@ -123,9 +123,9 @@ def receipt_for_repeat(
     One whose question was retired has no response, and accepts any.
     """
     if expired:
-        raise TooLate(LATE)
+        raise TooLate(TOO_LATE)
     if first and first not in (response, DELETED):
-        raise Answered(OTHERWISE)
+        raise Answered(ANSWERED_DIFFERENTLY)
     return Receipt(assignment_id, duplicate=True, kept=bool(first))
 
 

@@ -10,7 +10,7 @@ from scipy.special import ndtri, stdtrit
 from selection.models import running_forecasts
 
 HELD = 0.8
-MANY = running_forecasts.MANY  # outcomes speak for themselves
+MANY = running_forecasts.LEAST_RUNS_FOR_BAND  # outcomes speak for themselves
 WORTH, SPREAD = 4, 0.35  # until then: as if of 4 more that spread by a third
 UNTHOUGHT = 0.2  # standard deviation of the log of a price, for kinds of crowd no belief thinks of
 

@@ -8,7 +8,7 @@ from selection.errors import Refused
 from . import numbers, rules
 
 # Other names of the kinds in use.
-CALLED = {
+OTHER_NAMES = {
     "single choice": "single",
     "choice": "single",
     "one": "single",
@@ -34,10 +34,10 @@ def way_of(kind: str, tolerance: str, text: str, choices: Sequence[str]) -> dict
     Each may be empty. Raises Refused for a contradiction.
     """
     kind = " ".join(kind.split()).casefold()
-    kind = CALLED.get(kind, kind)
+    kind = OTHER_NAMES.get(kind, kind)
     if kind and kind not in rules.KINDS:
         raise Refused(f"“{kind}” is no kind of question; there are {', '.join(rules.KINDS)}.")
-    if kind in rules.OF_CHOICES and not choices:
+    if kind in rules.CHOICE_KINDS and not choices:
         raise Refused(f"A question of the kind “{kind}” needs choices.")
     if kind in {"text", "number"} and choices:
         raise Refused(f"A question of the kind “{kind}” is typed, so it has no choices.")
@@ -85,7 +85,7 @@ def _choice_faults(
     unlisted = [answer for answer in accepted if answer not in choices]
     if unlisted:
         faults.append(f"The answer “{unlisted[0]}” is not among the choices {' | '.join(choices)}.")
-    ambiguous = [choice for choice in choices if rules.BETWEEN in choice]
+    ambiguous = [choice for choice in choices if rules.SEPARATOR in choice]
     if has_parts and ambiguous:
         faults.append(f"There is a | in the choice “{ambiguous[0]}”; that stands between answers.")
     if way.get("order"):

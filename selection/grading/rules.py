@@ -39,8 +39,8 @@ KINDS = {
     "text": "type a text",
     "number": "type a number",
 }
-OF_CHOICES = ("single", "multiple", "order")
-BETWEEN = "|"
+CHOICE_KINDS = ("single", "multiple", "order")
+SEPARATOR = "|"
 
 
 def kind_of(choices: Sequence[str], grading: Grading) -> str:
@@ -95,7 +95,7 @@ def split_into_answers(response: str, grading: Grading) -> list[str]:
 
 
 def split_parts(response: str) -> list[str]:
-    return [part.strip() for part in response.split(BETWEEN) if part.strip()]
+    return [part.strip() for part in response.split(SEPARATOR) if part.strip()]
 
 
 def _split_graded_parts(response: str, grading: Grading) -> list[str]:

@@ -4,7 +4,7 @@ from django.db import models
 
 from .runs import Run
 
-MANY = 20  # least number of simulated runs for a band
+LEAST_RUNS_FOR_BAND = 20  # least number of simulated runs for a band
 
 
 class Outlook(models.Model):
@@ -45,4 +45,4 @@ class Outlook(models.Model):
     @property
     def has_band(self) -> bool:
         """Return True if enough runs were simulated for a band; none are if the end is known."""
-        return self.runs == 0 or self.runs >= MANY
+        return self.runs == 0 or self.runs >= LEAST_RUNS_FOR_BAND

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from .teams import NamedInTeam, Team, default_team, unique_name
 
-SHOWN = 9  # characters of a secret kept to recognise it: "cs_" and six of 43
+PREFIX_LENGTH = 9  # characters of a secret kept to recognise it: "cs_" and six of 43
 
 
 class ApiToken(NamedInTeam):
@@ -33,7 +33,7 @@ class ApiToken(NamedInTeam):
     name = models.CharField(max_length=100)
     scope = models.CharField("may", max_length=10, choices=Scope, default=Scope.MANAGE)
     expires = models.DateTimeField(null=True, blank=True, help_text="Empty: never.")
-    prefix = models.CharField(max_length=SHOWN, blank=True, default="", editable=False)
+    prefix = models.CharField(max_length=PREFIX_LENGTH, blank=True, default="", editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created = models.DateTimeField(auto_now_add=True)
     by = models.CharField(max_length=150, blank=True, default="", editable=False)
@@ -67,7 +67,7 @@ class ApiToken(NamedInTeam):
         # A prefix, because a leading dash would make it an option on a command line.
         secret = f"cs_{secrets.token_urlsafe(32)}"
         fresh = {
-            "prefix": secret[:SHOWN],
+            "prefix": secret[:PREFIX_LENGTH],
             "digest": cls.digest_of(secret),
             "scope": cls.Scope.MANAGE,
             "expires": None,

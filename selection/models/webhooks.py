@@ -12,7 +12,7 @@ from django.utils.crypto import salted_hmac
 
 from .teams import Team, default_team
 
-SAID = 500  # characters kept of a receiver's answer
+REPLY_LENGTH = 500  # characters kept of a receiver's answer
 
 
 def fresh_salt() -> str:
@@ -88,7 +88,7 @@ class Delivery(models.Model):
     tries = models.PositiveSmallIntegerField(default=0)
     tried = models.DateTimeField(null=True)
     code = models.PositiveSmallIntegerField(null=True)
-    said = models.CharField(max_length=SAID, blank=True, default="")
+    said = models.CharField(max_length=REPLY_LENGTH, blank=True, default="")
     delivered = models.DateTimeField(null=True)
 
     objects = DeliveryQuerySet.as_manager()

@@ -23,7 +23,7 @@ from selection.models import DELETED, Answer, Assignment, Question, RecordedAnsw
 CHUNK = 2000
 MOST_NAMED = 10
 # Empty answers that closed a retired question, and responses deleted by the retention period.
-NEVER_GIVEN = Q(response__in=("", DELETED), expired=False)
+WITHOUT_RESPONSE = Q(response__in=("", DELETED), expired=False)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _list_counted_answers(run: Run, question: Question) -> QuerySet[Answer]:
 
 
 def _list_given_answers(run: Run, question: Question) -> QuerySet[Answer]:
-    return _list_counted_answers(run, question).exclude(NEVER_GIVEN)
+    return _list_counted_answers(run, question).exclude(WITHOUT_RESPONSE)
 
 
 def _is_right(gold: Gold, response: str, expired: bool) -> bool:

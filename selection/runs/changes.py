@@ -23,10 +23,10 @@ from selection.models.answers import has_waiting_answers
 
 from . import algorithm_choices, lifecycle, money, validation
 
-GOING = {Run.Status.RUNNING, Run.Status.PAUSED}
+ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
 # Neither the engine nor the guarantee depends on these.
 AT_ANY_TIME = {"price", "currency"}
-STAYS = "The promise stays as it is: its bounds hold however many answers there are."
+GUARANTEE_UNCHANGED = "The promise stays as it is: its bounds hold however many answers there are."
 
 
 def preview_changes(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
@@ -45,7 +45,7 @@ def preview_changes(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
         if getattr(run, name) == value:
             continue
         free = name in AT_ANY_TIME | {"name", "budget"}
-        if run.status not in GOING and not free:
+        if run.status not in ACTIVE and not free:
             raise Conflict(
                 f"The run “{run}” has ended; its {setting_label(name)} cannot change any more."
             )
@@ -140,7 +140,7 @@ def _describe_budget(run: Run, value: int | None) -> str:
     lowered = value is not None and (run.budget is None or value < run.budget)
     early = " If it is spent first, the run ends with what it can promise by then."
     goes_on = " The run goes on." if ended else ""
-    return f"{now}{goes_on} {STAYS}{early if lowered else ''}"
+    return f"{now}{goes_on} {GUARANTEE_UNCHANGED}{early if lowered else ''}"
 
 
 def _format_budget(budget: int | None) -> str:

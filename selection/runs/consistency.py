@@ -14,7 +14,7 @@ from selection.errors import Conflict
 from selection.history import events
 from selection.models import Answer, Assignment, Candidate, RecordedAnswer, Run
 
-SHOWN = 5  # workers named in a sentence
+MOST_NAMED = 5  # workers named in a sentence
 COUNTED = Q(assignments__answer__applied_in__isnull=False)
 VOID = Q(assignments__answer__void=True)
 
@@ -231,5 +231,5 @@ def _check_end(run: Run) -> Iterator[ConsistencyFault]:
 
 def _shorten_names(names: list[str]) -> str:
     """Return the first few names, and how many more there are."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

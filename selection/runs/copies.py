@@ -13,7 +13,7 @@ from . import lifecycle
 
 FIELDS = (*SETTINGS, "quotas", "belief")
 # Computed at the start of a run or later, so not settings.
-MADE = ("quotas", "tuned_for")
+DERIVED_OPTIONS = ("quotas", "tuned_for")
 
 
 @transaction.atomic
@@ -30,7 +30,7 @@ def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: s
         raise Refused("Give the copy a name of 1 to 200 characters.")
     draft = Run(name=name, **{field: getattr(run, field) for field in FIELDS})
     draft.seed = run.seed if same_seed else secrets.randbelow(2**31)
-    draft.options = {key: value for key, value in run.options.items() if key not in MADE}
+    draft.options = {key: value for key, value in run.options.items() if key not in DERIVED_OPTIONS}
     draft.page = {key: value for key, value in run.page.items() if key != "codes"}
     draft.enrolling = run.enrolling or run.joined > 0
     draft.enrol_most = run.enrol_most

@@ -18,7 +18,7 @@ CHANGEABLE = ("algorithm", "epsilon", "budget")
 # Defaults for runs that people create in forms; the stored defaults are for the API. This algorithm
 # can end on the little gold that people have; the hours cover the absence of a weekend, and are few
 # enough to notice a no-show.
-USUAL: dict[str, Any] = {"algorithm": "credible", "hours_to_come": 48, "met": Run.Met.SKIP}
+FORM_DEFAULTS: dict[str, Any] = {"algorithm": "credible", "hours_to_come": 48, "met": Run.Met.SKIP}
 
 
 def new_seed() -> int:
@@ -26,7 +26,15 @@ def new_seed() -> int:
 
 
 # Validated by ``validation``, or filled in later.
-ELSEWHERE = (*validation.HARMLESS, "pool", "question_set", "team", "options", "quotas", "belief")
+VALIDATED_ELSEWHERE = (
+    *validation.HARMLESS,
+    "pool",
+    "question_set",
+    "team",
+    "options",
+    "quotas",
+    "belief",
+)
 
 
 def build_draft(
@@ -50,7 +58,7 @@ def build_draft(
     if learn_from is not None:
         run.options["prior"] = _prior_option(run, learn_from)
     try:
-        run.clean_fields(exclude=ELSEWHERE)
+        run.clean_fields(exclude=VALIDATED_ELSEWHERE)
     except ValidationError as error:
         name, messages = next(iter(error.message_dict.items()))
         label = str(Run._meta.get_field(name).verbose_name).capitalize()  # type: ignore[union-attr]

@@ -24,7 +24,7 @@ from . import roster_opening
 _TASK = re.compile(r"[\w-]{1,100}", re.ASCII)
 # Placeholders that the platform should have replaced by the id, such as {{%PROLIFIC_PID%}},
 # ${workerId} or [worker_value]. Everyone arriving with one would be the same worker.
-_PLACE = re.compile(
+_PLACEHOLDER = re.compile(
     r"\$?\{.*\}|\[[^\[\]]*\]|<[^<>]*>|%+\w+%+"
     r"|PROLIFIC_PID|(?i:worker_?id)|undefined|null|None|NaN",
     re.DOTALL,
@@ -46,7 +46,7 @@ class EnrolmentSource:
             candidate.save(update_fields=["platform", "task"])
 
 
-NOWHERE = EnrolmentSource()
+NO_SOURCE = EnrolmentSource()
 
 
 @transaction.atomic
@@ -55,7 +55,7 @@ def enrol_worker(
     key: str,
     name: str = "",
     attributes: dict[str, Any] | None = None,
-    source: EnrolmentSource = NOWHERE,
+    source: EnrolmentSource = NO_SOURCE,
 ) -> tuple[Candidate, bool]:
     """Return the candidate of the worker of this id, and True if they joined by this call.
 
@@ -96,7 +96,7 @@ def is_id(key: str) -> bool:
 
 def is_placeholder(key: str) -> bool:
     """Return True if the key is a placeholder, also a URL-encoded one."""
-    return _PLACE.fullmatch(unquote(key)) is not None
+    return _PLACEHOLDER.fullmatch(unquote(key)) is not None
 
 
 def refuse_closed(run: Run) -> None:

@@ -23,7 +23,7 @@ from . import eligibility, quotas, validation
 
 Status = Run.Status
 # Fields of the form besides the settings.
-BESIDES = ("name", "options", "quotas", "seed", "enrolling", "enrol_until", "enrol_most")
+FURTHER_FIELDS = ("name", "options", "quotas", "seed", "enrolling", "enrol_until", "enrol_most")
 
 
 @transaction.atomic
@@ -47,10 +47,10 @@ def replace_draft(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str
     Raises Conflict once it has begun, Refused as ``create_run`` does.
     """
     draft = _change_status(run, Status.DRAFT, {Status.DRAFT})
-    for name in (*SETTINGS, *BESIDES):
+    for name in (*SETTINGS, *FURTHER_FIELDS):
         setattr(draft, name, getattr(wanted, name))
     _validate_new_run(draft, further)
-    draft.save(update_fields=[*SETTINGS, *BESIDES])
+    draft.save(update_fields=[*SETTINGS, *FURTHER_FIELDS])
     draft.further.all().delete()
     _store_skills(draft, further)
     events.write_event(draft, "draft", "All settings were given anew before the start.", who)

@@ -8,13 +8,13 @@ from selection.models import Run
 
 # Currencies not paid in hundredths, by decimal places: all of ISO 4217, and other names in use.
 # The list hardly ever changes; Babel has it too, but takes 33 MB.
-OTHERS = {
+UNUSUAL_PLACES = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF "
     "¥ ￥ JP¥ 円 YEN ₩ 원 WON ₫ Đ VNĐ ĐỒNG DONG CFA FCFA ₲",
     3: "BHD IQD JOD KWD LYD OMR TND",
     4: "CLF UYW",
 }
-PLACES = {name: places for places, names in OTHERS.items() for name in names.split()}
+PLACES = {name: places for places, names in UNUSUAL_PLACES.items() for name in names.split()}
 
 
 def decimal_places(currency: str) -> int:

@@ -12,7 +12,7 @@ from selection.models import Candidate, Run, plain_key, stored_spellings
 from .roster import drop_workers, lock_active_run, refuse_over
 
 # Statuses of Prolific and MTurk, in capitals and with spaces instead of dashes.
-LEFT = {
+LEFT_STATUSES = {
     "RETURNED",
     "TIMED OUT",
     "ABANDONED",
@@ -51,7 +51,7 @@ class Preview:
 
 
 def has_left(status: str) -> bool:
-    return status.strip().upper().replace("-", " ").replace("_", " ") in LEFT
+    return status.strip().upper().replace("-", " ").replace("_", " ") in LEFT_STATUSES
 
 
 @transaction.atomic

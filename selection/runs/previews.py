@@ -10,10 +10,10 @@ from selection.models import Candidate, Run
 
 from . import roster, roster_opening
 
-LOSES = " It then has no guarantee, because who is in it may depend on the answers that counted."
-SEEN = "because who is in it may depend on the answers that counted before."
-RETURNS = " The guarantee returns once everybody whose answers counted takes part again."
-ANEW = " What was proved so far was about those who were in it before, and is proved anew."
+LOST = " It then has no guarantee, because who is in it may depend on the answers that counted."
+LOST_BECAUSE = "because who is in it may depend on the answers that counted before."
+REGAINED = " The guarantee returns once everybody whose answers counted takes part again."
+PROVED_ANEW = " What was proved so far was about those who were in it before, and is proved anew."
 
 
 def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
@@ -31,14 +31,14 @@ def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
         )
     text += f" The run chooses the best {run.k} of the other {remaining}"
     if answered and run.selector_class.roster_fixed:
-        return f"{text}.{LOSES}{RETURNS}"
+        return f"{text}.{LOST}{REGAINED}"
     text += ", and promises about those."
     if answered:
         text += (
             " A share of the risk δ stays with those who gave answers and are gone, so that the "
             "promise holds whatever the reason; that may cost a few more answers."
         )
-    return text + ANEW
+    return text + PROVED_ANEW
 
 
 def take_back(run: Run, workers: Sequence[str]) -> str:
@@ -52,7 +52,7 @@ def take_back(run: Run, workers: Sequence[str]) -> str:
     absent = run.candidates.exclude(gone="").exclude(worker__in=returning).filter(pulls__gt=0)
     if run.selector_class.roster_fixed and absent.exists():
         return f"{text} The run has no guarantee while others whose answers counted are out of it."
-    return f"{text} The promise is then about {present} workers.{ANEW}"
+    return f"{text} The promise is then about {present} workers.{PROVED_ANEW}"
 
 
 def open_roster(run: Run) -> str:
@@ -62,7 +62,7 @@ def open_roster(run: Run) -> str:
         "the API. Until the roster is closed nobody is accepted or rejected; "
     )
     if _loses_by_joining(run):
-        return f"{text}once anybody has joined, the run has no guarantee, {SEEN}"
+        return f"{text}once anybody has joined, the run has no guarantee, {LOST_BECAUSE}"
     return f"{text}the promise is then about all who are on it."
 
 
@@ -88,10 +88,10 @@ def join_others(run: Run) -> str:
     reopening = "" if run.enrolling else " The roster is opened for that and closed again."
     if not run.enrolling and _loses_by_joining(run):
         text = f"{workers} the {_count_present(run)} who are in the run.{reopening}"
-        return f"{text} It then has no guarantee, {SEEN}"
+        return f"{text} It then has no guarantee, {LOST_BECAUSE}"
     return (
         f"{workers} the {_count_present(run)} who are in the run, so that the promise is about "
-        f"{_count_present(run) + count}.{reopening}{ANEW}"
+        f"{_count_present(run) + count}.{reopening}{PROVED_ANEW}"
     )
 
 

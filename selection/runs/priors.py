@@ -14,8 +14,8 @@ from selection.errors import Refused
 from selection.models import Run
 from topk import prior_from_tallies
 
-WORTH = 20
-LATEST = 200
+MOST_WEIGHT = 20
+MOST_SOURCES = 200
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def list_sources(runs: QuerySet[Run]) -> list[PriorSource]:
             Sum("candidates__pulls"),
         )
     )
-    return [PriorSource(*row) for row in rows[:LATEST]]
+    return [PriorSource(*row) for row in rows[:MOST_SOURCES]]
 
 
 def is_source(run: Run) -> bool:
@@ -92,7 +92,9 @@ def copy_prior(pk: int) -> dict[str, Any]:
         raise Refused("The run to learn from does not exist any more; choose another or none.")
     rows = np.array(list(source.candidates.values_list("rewards", "pulls")), float).reshape(-1, 2)
     names = {"run": source.name, "pool": str(source.pool), "question_set": str(source.question_set)}
-    return prior_from_tallies(rows[:, 0], rows[:, 1].astype(np.int64), WORTH) | {"source": names}
+    return prior_from_tallies(rows[:, 0], rows[:, 1].astype(np.int64), MOST_WEIGHT) | {
+        "source": names
+    }
 
 
 def learned_prior(run: Run) -> LearnedPrior | None:

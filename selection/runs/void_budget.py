@@ -10,7 +10,7 @@ from selection.models import Run
 
 from . import changes
 
-GOING = {Run.Status.RUNNING, Run.Status.PAUSED}
+ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def make_up(run: Run, who: str = "", why: str = "") -> dict[str, str]:
 
 def _lacks_budget(run: Run) -> bool:
     """Return True if the run goes on, or ended because its budget was spent."""
-    if run.status in GOING:
+    if run.status in ACTIVE:
         return True
     short = run.may_be_raised or (run.fixed_budget and run.ending == Run.Ending.BUDGET)
     return short and not run.affords_more

@@ -69,7 +69,7 @@ class RunForm(QuotaFields, LearnField, KindsField, WhoFields, OptionFields, form
             self.initial.setdefault("seed", drafts.new_seed())
             self.initial["currency"] = money.last_currency(scoped(Run, self.request))
             # The algorithm until pool and questions are chosen: then run_form.js asks what fits.
-            self.initial |= drafts.USUAL
+            self.initial |= drafts.FORM_DEFAULTS
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
         widget.choices = attribute_choices(self._pool_shown(), chosen)
