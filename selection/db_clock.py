@@ -1,4 +1,4 @@
-"""What time it is for all hosts alike: one begins a worker's time, another finds it over."""
+"""The database's clock, shared by all hosts: one starts a deadline, another checks it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ _arrived: ContextVar[float | None] = ContextVar("arrived", default=None)
 
 
 def database_now() -> datetime:
-    """The database's time. An SQLite file lies on one host, and that one's clock is its own."""
+    """Return the database's time. An SQLite file is on one host, so its clock is used."""
     if connection.vendor == "sqlite":
         return timezone.now()
     with connection.cursor() as cursor:
@@ -26,7 +26,7 @@ def database_now() -> datetime:
 def request_arrived(moment: float | None) -> Iterator[None]:
     """Answer in this block a request that arrived at this moment of the clock ``monotonic``.
 
-    moment  None if the web server does not tell: then it arrived just now
+    moment  None if the web server does not report it: then it arrived just now
     """
     token = _arrived.set(moment)
     try:
@@ -36,11 +36,12 @@ def request_arrived(moment: float | None) -> Iterator[None]:
 
 
 def waited() -> timedelta:
-    """Return how long ago the present request arrived; zero outside of requests."""
+    """Return the age of the present request; zero outside of requests."""
     moment = _arrived.get()
     return timedelta(seconds=max(0.0, monotonic() - moment)) if moment else timedelta()
 
 
 def request_time() -> datetime:
-    """Return when the present request arrived, by the database's clock; now outside of requests."""
+    """Return the arrival time of the present request by the database's clock; now outside of
+    requests."""
     return database_now() - waited()

@@ -60,7 +60,7 @@ def beat(waited: float = 0.0) -> None:
     global _silent
     try:
         close_old_connections()
-        outages.web_is_up(waited=timedelta(seconds=waited))
+        outages.record_heartbeat(waited=timedelta(seconds=waited))
         _silent = False
     except DatabaseError as error:
         if not _silent:

@@ -1,1 +1,1 @@
-""""""
+"""Recording of answers, presence of workers, outages of the web."""

@@ -1,4 +1,4 @@
-"""Workers who were shown questions and do not answer: how long the others wait for them."""
+"""Grace period: the time that a run waits for workers with shown, unanswered questions."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,60 +8,60 @@ from django.db.models import F, Max
 from selection import db_clock
 from selection.models import Answer, Assignment, Run
 
-from .presence import NOTED_EVERY
+from .presence import PRESENCE_INTERVAL
 
-LEAST = timedelta(seconds=10)  # a page that loads slowly, a look aside
-SLOW = 5  # times as long as the crowd usually takes
-RECENT = 50  # answers that tell what is usual
+LEAST_WAIT = timedelta(seconds=10)  # covers a slow page and a short distraction
+SLOW_FACTOR = 5  # times the usual answer time of the crowd
+RECENT_ANSWERS = 50  # answers for the usual answer time
 
 
 @dataclass(frozen=True)
 class GracePeriod:
-    """How long those who hold questions have been waited for, and are in all, as far as others can
-    be asked."""
+    """The time waited so far for workers that hold questions, and the most that others wait."""
 
     lasted: timedelta
     most: timedelta
 
     @property
-    def left(self) -> timedelta:
+    def remaining(self) -> timedelta:
         return max(self.most - self.lasted, timedelta())
 
 
 def seconds_left(run: Run) -> float:
-    """For how many seconds those who hold questions are still waited for; 0: no longer, as far as
-    others can be asked.
+    """Return the seconds left of the grace period for stalled workers; 0 once it is over.
 
-    An algorithm may want answers of nobody else: without this, one who has left without a word
-    would hold all up until the time to answer is over.
+    An algorithm may want answers of these workers only: without this, a worker who left without
+    notice would block the run until the time to answer is over.
     """
-    return current_wait(run, db_clock.database_now()).left.total_seconds()
+    return current_wait(run, db_clock.database_now()).remaining.total_seconds()
 
 
 def current_wait(run: Run, now: datetime) -> GracePeriod:
     most = _grace_period(run)
     since = _silent_since(run, now, most)
-    # The absolute value: after a clock was put back, what was stored before lies ahead.
+    # The absolute value: after a clock was set back, stored moments may lie ahead.
     return GracePeriod(timedelta() if since is None else abs(now - since), most)
 
 
 def _silent_since(run: Run, now: datetime, most: timedelta) -> datetime | None:
-    """Return the start of the wait for those who hold questions; None if nobody does.
+    """Return the start of the wait for workers that hold questions; None if there is none.
 
     It is the latest over these workers of:
 
-    - when they were shown a question that is out;
-    - without one, and never seen: when the run called its workers. So the wait for all who never
-      came is a single one, however often the algorithm turns to them;
-    - without one, and seen within the last wait: when the question was handed out;
-    - seen before that only: when they were last seen.
+    - if they were shown a question that is open: that moment
+    - without one, and never seen: the moment the run called its workers. So there is a single wait
+      for all no-shows, however often the algorithm turns to them
+    - without one, and seen within the last wait: the moment the question was handed out
+    - seen before that only: the moment they were last seen
     """
-    held = Assignment.objects.open().filter(candidate__run=run).order_by()
+    open_assignments = Assignment.objects.open().filter(candidate__run=run).order_by()
     columns = ("candidate", "candidate__seen")
-    holders = list(held.values_list(*columns).annotate(shown=Max("shown"), step=Max("step")))
+    holders = list(
+        open_assignments.values_list(*columns).annotate(shown=Max("shown"), step=Max("step"))
+    )
     steps = run.history.filter(number__in={step for *_, step in holders})
     dealt = dict(steps.values_list("number", "at"))
-    recent = now - most - NOTED_EVERY
+    recent = now - most - PRESENCE_INTERVAL
 
     def since(seen: datetime | None, shown: datetime | None, step: int) -> datetime | None:
         if shown is not None:
@@ -75,9 +75,9 @@ def _silent_since(run: Run, now: datetime, most: timedelta) -> datetime | None:
 
 
 def _grace_period(run: Run) -> timedelta:
-    """How long from then; the time to answer, while nothing is known of the crowd."""
-    given = Answer.objects.filter(run=run, expired=False, assignment__shown__isnull=False)
-    latest = given.order_by("-pk").values_list(F("at") - F("assignment__shown"), flat=True)
-    spans = sorted(latest[:RECENT])
+    """Return the length of the wait; the time to answer, while no answer times are known."""
+    answers = Answer.objects.filter(run=run, expired=False, assignment__shown__isnull=False)
+    latest = answers.order_by("-pk").values_list(F("at") - F("assignment__shown"), flat=True)
+    spans = sorted(latest[:RECENT_ANSWERS])
     most = timedelta(minutes=run.minutes)
-    return min(max(SLOW * spans[len(spans) // 2], LEAST), most) if spans else most
+    return min(max(SLOW_FACTOR * spans[len(spans) // 2], LEAST_WAIT), most) if spans else most

@@ -1,6 +1,6 @@
-"""What recording needs to know of an assignment, read in one statement that Django builds once.
+"""Lookup of assignments for recording, in one statement that Django builds once.
 
-Columns, not models: building the query and the objects took more time than the database did.
+It reads columns, not models: building the query and the objects took longer than the database.
 """
 
 import json
@@ -27,15 +27,17 @@ COLUMNS = (
     "question__grading",
     "at",
 )
-ANSWERED = ("answer__expired", "answer__response")
-UNASKED = (None, None)
-MANY = 1024  # ids in one statement; some databases take no more than a few thousand
+ANSWER_COLUMNS = ("answer__expired", "answer__response")
+NO_ANSWER = (None, None)
+MOST_IDS = 1024  # ids in one statement; some databases take no more than a few thousand
 
 
 class AssignmentLookup(NamedTuple):
-    """An assignment, its run and its question, and when the request that is about it arrived, by
-    the database's clock; expired and response are None while it is open, or where that was not
-    asked."""
+    """An assignment with its run and its question, and the arrival time of the present request.
+
+    The time is by the database's clock. ``expired`` and ``response`` are None while the assignment
+    is open, or if they were not read.
+    """
 
     assignment_id: int
     candidate_id: int
@@ -52,36 +54,40 @@ class AssignmentLookup(NamedTuple):
 
 
 def read_slip(assignment_id: int) -> AssignmentLookup | None:
-    """Without its answer: one table less takes a third less time, and few have one."""
-    found = _read_slips([assignment_id], COLUMNS)
-    return found[0] if found else None
+    """Return the assignment without its answer, which few have: one table less saves a third."""
+    slips = _read_slips([assignment_id], COLUMNS)
+    return slips[0] if slips else None
 
 
 def read_slips(assignments: Sequence[int]) -> dict[int, AssignmentLookup]:
-    """By assignment, of those that there are, with their answers."""
-    wanted = list(dict.fromkeys(assignments))
-    parts = (wanted[start : start + MANY] for start in range(0, len(wanted), MANY))
+    """Map each existing assignment's id to it, with its answer."""
+    ids = list(dict.fromkeys(assignments))
+    parts = (ids[start : start + MOST_IDS] for start in range(0, len(ids), MOST_IDS))
     return {
-        one.assignment_id: one for part in parts for one in _read_slips(part, COLUMNS + ANSWERED)
+        slip.assignment_id: slip
+        for part in parts
+        for slip in _read_slips(part, COLUMNS + ANSWER_COLUMNS)
     }
 
 
 def _read_slips(assignments: list[int], columns: tuple[str, ...]) -> list[AssignmentLookup]:
-    filled = 1 << (len(assignments) - 1).bit_length()  # a statement each for 1, 2, 4, ... ids
+    filled = (
+        1 << (len(assignments) - 1).bit_length()
+    )  # one prepared statement each for 1, 2, 4, ... ids
     ids = assignments + assignments[-1:] * (filled - len(assignments))
     with execute_prepared(_build_sql(columns, filled), ids) as cursor:
         rows = cursor.fetchall()
-    return [_slip_statement(*row) for row in rows]
+    return [_parse_row(*row) for row in rows]
 
 
-def _slip_statement(*row: Any) -> AssignmentLookup:
+def _parse_row(*row: Any) -> AssignmentLookup:
     return AssignmentLookup._make(
         [
             *row[:5],
             _parse_moment(row[5]),
             *map(json.loads, row[6:9]),
-            _arrived(row[9]),
-            *(row[10:] or UNASKED),
+            _arrival_time(row[9]),
+            *(row[10:] or NO_ANSWER),
         ]
     )
 
@@ -92,14 +98,17 @@ def _build_sql(columns: tuple[str, ...], many: int) -> str:
     return rows.values_list(*columns).query.sql_with_params()[0]
 
 
-def _arrived(read: datetime | str) -> datetime | None:
-    """Return when the present request arrived, of when it read: both by the database's clock."""
+def _arrival_time(read: datetime | str) -> datetime | None:
+    """Return the arrival time of the present request, computed from the time of the read.
+
+    Both are by the database's clock.
+    """
     at = _parse_moment(read)
     return at and at - db_clock.waited()
 
 
 def _parse_moment(stored: datetime | str | None) -> datetime | None:
-    """SQLite gives moments without their zone, which is UTC, and as text what it worked out."""
+    """Return the moment with its zone: SQLite omits it (UTC), and gives computed ones as text."""
     if isinstance(stored, str):
         stored = datetime.fromisoformat(stored)
     return stored if stored is None or stored.tzinfo else stored.replace(tzinfo=UTC)

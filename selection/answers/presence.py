@@ -1,4 +1,4 @@
-"""That a worker is there, and what was shown to them: from then their time to answer runs."""
+"""Presence of workers, and display of their questions, which starts the time to answer."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -9,27 +9,27 @@ from django.utils import timezone
 from selection import wakeups
 from selection.models import Assignment, Candidate, Run
 
-# Often enough to tell who is there; seldom enough that a page costs no write each time.
-NOTED_EVERY = timedelta(minutes=1)
+# Often enough to detect presence; seldom enough that most page views cost no write.
+PRESENCE_INTERVAL = timedelta(minutes=1)
 
 
 def note_presence(run: Run, candidates: Sequence[int], last: datetime | None = None) -> None:
-    """The workers of these candidates are there now; they were seen ``last`` at that time.
+    """Record that the workers of these candidates are present; ``last`` is the previous time.
 
-    The run is asked to advance for whoever was not known to be there: they may be needed.
+    The run is asked to advance for workers not known to be present: they may be needed.
     """
-    if last is not None and abs(timezone.now() - last) < NOTED_EVERY:
+    if last is not None and abs(timezone.now() - last) < PRESENCE_INTERVAL:
         return
-    known = Candidate.objects.filter(pk__in=candidates).exclude(seen__gt=Now() - NOTED_EVERY)
-    if known.update(seen=Now()) and run.status == Run.Status.RUNNING:
+    absent = Candidate.objects.filter(pk__in=candidates).exclude(seen__gt=Now() - PRESENCE_INTERVAL)
+    if absent.update(seen=Now()) and run.status == Run.Status.RUNNING:
         wakeups.request_step(run.pk)
 
 
 def record_shown(run: Run, assignments: Sequence[int]) -> None:
-    """Start the clock of these assignments, where it does not run yet.
+    """Start the time to answer of these assignments, if it does not run yet.
 
-    What comes before them is out with the same worker, and was to be seen as well. The time is the
-    database's, by which it ends: this host's may be another.
+    An earlier assignment is open with the same worker, and was to be seen as well. The time is that
+    of the database, by which it ends: this host's clock may differ.
     """
     unseen = Assignment.objects.filter(pk__in=assignments, due=None, answer=None)
     unseen.update(shown=Now(), due=Now() + timedelta(minutes=run.minutes))

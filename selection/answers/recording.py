@@ -1,4 +1,4 @@
-"""How answers come in: one by one, many at a time, or not at all because time was up."""
+"""Recording of answers: one by one, in bulk, or as expired."""
 
 import re
 from collections import Counter
@@ -19,18 +19,18 @@ from selection.models import DELETED, Answer, Assignment, Candidate, Run
 from .lookup import AssignmentLookup, read_slip
 
 CHUNK = 2000
-# NUL, halves of pairs, and the character that stands for what could not be read.
+# NUL, lone surrogates, and the replacement character for unreadable bytes.
 NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]")
-LATE = "Too late: the time to answer this question was up."
-NONE = "There is no such assignment."
-OTHERWISE = "This question was answered otherwise already: the first answer counts."
+TOO_LATE = "Too late: the time to answer this question was up."
+NOT_FOUND = "There is no such assignment."
+ANSWERED_DIFFERENTLY = "This question was answered otherwise already: the first answer counts."
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a sender is told: never whether the answer was right.
+    """The reply to a sender, which never reveals the grade.
 
-    kept  False where the question was retired before the answer came
+    kept  False if the question was retired before the answer came
     """
 
     assignment: int
@@ -50,47 +50,43 @@ def record_answer(
     team_id       it must be of a run of this team
 
     The same response again changes nothing. Raises NotFound, Refused for an empty or overlong
-    response or one that is none of the choices, TooLate when time was up, Answered where another
-    response was first, Conflict when the run has ended.
+    response or one outside the choices, TooLate when time was up, Answered if another response was
+    first, Conflict when the run has ended.
     """
-    found = _read_slip(assignment_id, candidate_id, team_id)
-    refusal = refusal_of(found, response)
-    if refusal is not None or not _insert_answer(found, response):
+    slip = _read_slip(assignment_id, candidate_id, team_id)
+    refusal = refusal_of(slip, response)
+    if refusal is not None or not _insert_answer(slip, response):
         return _receipt_if_closed(assignment_id, response, refusal)
-    wakeups.request_step(found.run_id)
+    wakeups.request_step(slip.run_id)
     return Receipt(assignment_id, duplicate=False)
 
 
 def _read_slip(
     assignment_id: int, candidate_id: int | None, team_id: int | None
 ) -> AssignmentLookup:
-    found = read_slip(assignment_id)
-    if (
-        found is None
-        or team_id not in (None, found.team_id)
-        or not _belongs_to(found, candidate_id)
-    ):
-        raise NotFound(NONE)
-    return found
+    slip = read_slip(assignment_id)
+    if slip is None or team_id not in (None, slip.team_id) or not _belongs_to(slip, candidate_id):
+        raise NotFound(NOT_FOUND)
+    return slip
 
 
 def _belongs_to(slip: AssignmentLookup, candidate_id: int | None) -> bool:
-    mine = slip.candidate_id
-    return candidate_id in (None, mine) or _is_same_worker(candidate_id, mine)
+    owner = slip.candidate_id
+    return candidate_id in (None, owner) or _is_same_worker(candidate_id, owner)
 
 
-def _is_same_worker(one: int | None, other: int) -> bool:
-    """Whether both candidates are one worker in one run."""
-    rows = Candidate.objects.filter(pk__in=[one, other]).order_by()
+def _is_same_worker(first: int | None, second: int) -> bool:
+    """Return True if both candidates are one worker in one run."""
+    rows = Candidate.objects.filter(pk__in=[first, second]).order_by()
     workers = list(rows.values_list("run_id", "worker_id"))
     return len(workers) == 2 and workers[0] == workers[1]
 
 
 def refusal_of(slip: AssignmentLookup, response: str) -> Refused | None:
-    """Why this cannot be the answer to an open assignment."""
+    """Return the refusal of this response to an open assignment, or None if it is valid."""
     running = slip.status == Run.Status.RUNNING
     if running and slip.due is not None and slip.due < slip.at and is_overdue(slip):
-        return TooLate(LATE)
+        return TooLate(TOO_LATE)
     if slip.status == Run.Status.ENDED:
         return Conflict("This run has ended; no more answers are needed.")
     try:
@@ -103,63 +99,69 @@ def refusal_of(slip: AssignmentLookup, response: str) -> Refused | None:
 
 
 def _receipt_if_closed(assignment_id: int, response: str, refusal: Refused | None) -> Receipt:
-    """Of one that is closed, whatever else speaks against the response."""
+    """Reply for a closed assignment, which takes precedence over any other refusal."""
     rows = Answer.objects.filter(pk=assignment_id).values_list("expired", "response")
     first = next(iter(rows), None)
     if first is None:
-        raise refusal or NotFound(NONE)  # or it was taken back in this moment
+        raise refusal or NotFound(NOT_FOUND)  # or it was withdrawn just now
     return receipt_for_repeat(assignment_id, response, *first)
 
 
 def is_overdue(slip: AssignmentLookup) -> bool:
-    """Whether it may be closed as overdue (``lapse``): asked anew, because the time to answer may
-    have been given back since."""
+    """Return True if the assignment may be closed as overdue, by ``lapse_overdue``.
+
+    It reads anew, because the time to answer may have been given back since.
+    """
     return Assignment.objects.filter(pk=slip.assignment_id).overdue(slip.at).exists()
 
 
 def receipt_for_repeat(
     assignment_id: int, response: str, expired: bool, first: str | None
 ) -> Receipt:
-    """What is said of an assignment that is closed. One whose question was retired has no response,
-    and whatever comes makes no difference."""
+    """Return the receipt for a closed assignment. Raises TooLate or Answered.
+
+    One whose question was retired has no response, and accepts any.
+    """
     if expired:
-        raise TooLate(LATE)
+        raise TooLate(TOO_LATE)
     if first and first not in (response, DELETED):
-        raise Answered(OTHERWISE)
+        raise Answered(ANSWERED_DIFFERENTLY)
     return Receipt(assignment_id, duplicate=True, kept=bool(first))
 
 
 def _insert_answer(slip: AssignmentLookup, response: str) -> bool:
-    """Whether this answer is the assignment's first."""
+    """Store the answer; return True if it is the assignment's first."""
     return insert_answers({slip.assignment_id: slip}, {slip.assignment_id: response}) == 1
 
 
 def insert_answers(slips: Mapping[int, AssignmentLookup], responses: Mapping[int, str]) -> int:
-    """Store these responses by assignment, but where one is there, or the assignment was taken back
-    in this moment (engine.absence); returns how many."""
-    ids = sorted(responses)  # so that two who do this at once never wait for each other in a circle
-    own = [slips[pk] for pk in ids]
-    graded = zip(ids, own, strict=True)
+    """Store these responses by assignment; return the number stored.
+
+    It skips assignments that are answered already or were withdrawn just now (engine.withdrawal).
+    """
+    ids = sorted(responses)  # in one order, so that concurrent inserts never deadlock
+    ordered = [slips[pk] for pk in ids]
+    graded = zip(ids, ordered, strict=True)
     columns: dict[str, Sequence[Any]] = {
         "assignment_id": ids,
-        "run_id": [slip.run_id for slip in own],
+        "run_id": [slip.run_id for slip in ordered],
         "response": [responses[pk] for pk in ids],
         "right": [is_match(slip.accepted, responses[pk], slip.grading) for pk, slip in graded],
     }
-    # When they arrived, by the clock that their time to answer is taken by.
-    at = max((slip.at for slip in own), default=None)
+    # The arrival time, by the clock of the deadlines.
+    at = max((slip.at for slip in ordered), default=None)
     same = {"void": False, "expired": False, "at": at, "applied_in": None}
     try:
         return bulk.insert_rows(Answer, columns, same, ignore_conflicts=True)
     except IntegrityError:
-        there = Assignment.objects.in_bulk(ids)
-        if len(there) == len(ids):
+        remaining = Assignment.objects.in_bulk(ids)
+        if len(remaining) == len(ids):
             raise
-        return insert_answers(slips, {pk: responses[pk] for pk in there})
+        return insert_answers(slips, {pk: responses[pk] for pk in remaining})
 
 
 def refuse_response(response: str) -> None:
-    """Raise Refused for a response that cannot be one."""
+    """Raise Refused for an empty, overlong or unreadable response."""
     if not response.strip():
         raise Refused("The response is empty; send the worker's answer as text.")
     if len(response) > LONGEST_RESPONSE or NO_TEXT.search(response):
@@ -169,29 +171,29 @@ def refuse_response(response: str) -> None:
 
 
 def outside_choices(choices: Sequence[str], response: str, kind: str = "") -> OutsideChoices:
-    said = response if len(response) <= 80 else f"{response[:80]}…"
+    shortened = response if len(response) <= 80 else f"{response[:80]}…"
     if kind == "number":
-        return OutsideChoices(f"“{said}” is not a number.", kind)
+        return OutsideChoices(f"“{shortened}” is not a number.", kind)
     listed = " | ".join(choices)
     if kind == "order":
-        return OutsideChoices(f"“{said}” is no order of the choices: {listed}.", kind)
+        return OutsideChoices(f"“{shortened}” is no order of the choices: {listed}.", kind)
     if kind == "multiple":
-        return OutsideChoices(f"“{said}” has others than the choices: {listed}.")
-    return OutsideChoices(f"“{said}” is not among the choices: {listed}.")
+        return OutsideChoices(f"“{shortened}” has others than the choices: {listed}.")
+    return OutsideChoices(f"“{shortened}” is not among the choices: {listed}.")
 
 
-# -- many at a time
+# -- in bulk
 
 Outside = Literal["refuse", "wrong"]
 
 
 def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
-    """Record responses to open assignments of this run in bulk; returns how many were new.
+    """Record responses to open assignments of this run in bulk; return the number of new ones.
 
     The assignments carry their questions; an answer to a retired one is void. Nothing is checked
-    but that each is answered once.
+    except that each is answered once.
     """
-    made = bulk.insert_rows(
+    inserted = bulk.insert_rows(
         Answer,
         {
             "assignment_id": [assignment.pk for assignment, _ in responses],
@@ -208,22 +210,22 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
         ignore_conflicts=True,
     )
     wakeups.request_step(run.pk)
-    return made
+    return inserted
 
 
-# -- not at all
+# -- expired
 
 
 def expire_overdue(now: datetime | None = None) -> list[int]:
-    """As ``lapse``; returns the runs touched."""
+    """Close overdue assignments as ``lapse_overdue`` does; return the affected runs."""
     return sorted(lapse_overdue(now))
 
 
 def lapse_overdue(now: datetime | None = None) -> dict[int, int]:
-    """Close every overdue assignment of a running run as lapsed; returns how many, by run.
+    """Close every overdue assignment of a running run as lapsed; return their number by run.
 
-    Only what was shown has a time to answer. What became due after the web was last known to take
-    answers stays open: that time is given back (``setup.outages``).
+    Only shown assignments have a time to answer. One that became due after the last heartbeat of
+    the web stays open: that time is given back (``answers.outages``).
 
     The estimate is of "right, in time". An answer that arrives in the same moment wins or loses as
     a whole: an assignment has one answer.

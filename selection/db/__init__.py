@@ -1,1 +1,1 @@
-""""""
+"""Fast reads and writes of many rows, and prepared statements."""

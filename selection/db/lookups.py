@@ -1,4 +1,4 @@
-"""``pk__among=ids``: one of these whole numbers, of which there may be many thousands."""
+"""The lookup ``pk__among=ids``: one of these whole numbers, possibly many thousands."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,30 +10,30 @@ from django.db.models import Field, Lookup
 
 @Field.register_lookup
 class AnyLookup(Lookup):
-    """As ``in``, but all of them are one value of the statement, a list or an array of numpy's.
+    """A lookup like ``in`` that passes all numbers as one parameter: a list or a numpy array.
 
-    Written out one by one they take longer than what is looked up by them: to put them into the
-    text, to read it, and to plan for it.
+    With one parameter a number, building, parsing and planning the statement takes longer than the
+    lookup itself.
     """
 
     lookup_name = "among"
     rhs: Iterable[int]
 
     def get_prep_lookup(self) -> str:
-        """As text, which two conditions of one statement can be told apart by, as arrays cannot."""
+        """Return the numbers as text: Django compares conditions, and arrays cannot be compared."""
         return str(np.asarray(self.rhs, np.int64).tolist())[1:-1]
 
     def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         column, params = self.process_lhs(compiler, connection)
-        return f"{column} = ANY(%s::bigint[])", (*params, f"{{{self._as_list()}}}")
+        return f"{column} = ANY(%s::bigint[])", (*params, f"{{{self._format_list()}}}")
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         column, params = self.process_lhs(compiler, connection)
-        listed = f"[{self._as_list()}]"
+        listed = f"[{self._format_list()}]"
         sql = f"{column} IN (SELECT value FROM json_each(%s))"  # nosec B608  # noqa: S608
         return sql, (*params, listed)
 
-    def _as_list(self) -> str:
+    def _format_list(self) -> str:
         if not self.rhs:
             raise EmptyResultSet
         return str(self.rhs)

@@ -1,8 +1,8 @@
-"""Statements that are sent over and over: PostgreSQL keeps how it carries each out.
+"""Prepared statements: PostgreSQL keeps the plan of a statement that is sent over and over.
 
-Django writes the values into a statement's text, so PostgreSQL reads and plans it anew each time:
-that was nine tenths of looking up what an answer is to. Here they go beside the text. Only for
-rows by their keys and rows to insert, where one plan is the best for all values.
+Django writes the values into a statement's text, so PostgreSQL parses and plans it anew each time:
+that was nine tenths of the time to look up an assignment. Here they are passed beside the text.
+Only for rows by their keys and rows to insert, for which one plan is the best for all values.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,9 @@ from django.db import connection
 
 @contextmanager
 def execute_prepared(sql: str, params: Sequence[Any], **how: bool) -> Iterator[Any]:
-    """The cursor of this statement. On other databases it is one like any other.
+    """Yield the cursor of this statement, which is an ordinary one on other databases.
 
-    how  binary: whether values come as PostgreSQL has them. prepare: False plans it anew
+    how  binary: True for values in PostgreSQL's binary format. prepare: False plans it anew
     """
     if connection.vendor == "postgresql":
         server: Any = connection

@@ -1,4 +1,4 @@
-"""Read numbers of many rows without making an object of each."""
+"""Reading of numbers from many rows without an object for each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from .prepared_statements import execute_prepared
 
-# PostgreSQL's own numbers for the types of a column, and how it sends one.
+# PostgreSQL's type numbers, and the binary format of each.
 TYPES = {16: "?", 20: ">i8", 21: ">i2", 23: ">i4", 701: ">f8"}
-# An array is sent as how many dimensions it has, whether any entry is null, the type's number, how
-# many entries there are and from which on they count; then every entry, after its length.
+# An array is sent as the number of dimensions, a flag for nulls, the type's number, the number of
+# entries and the lower bound; then every entry, after its length.
 HEAD = np.dtype([(name, ">i4") for name in ("dimensions", "nulls", "type", "size", "first")])
 
 
 def read_table(rows: QuerySet[Any], columns: Sequence[str]) -> NDArray[np.float64]:
-    """(columns, rows) these numbers, none of which may be null."""
+    """Return the (columns, rows) array of these numbers. Raises ValueError if one is null."""
     try:
         sql, params = rows.values_list(*columns).query.sql_with_params()
-    except EmptyResultSet:  # what is asked for holds of no row
+    except EmptyResultSet:  # the conditions match no row
         return np.zeros((len(columns), 0))
     if connection.vendor == "postgresql":
         return _read_arrays(sql, params, len(columns))
@@ -32,18 +32,18 @@ def read_table(rows: QuerySet[Any], columns: Sequence[str]) -> NDArray[np.float6
 
 
 def _read_arrays(sql: str, params: Sequence[Any], width: int) -> NDArray[np.float64]:
-    """One row of whole columns: a little more for the database, far less for this process."""
+    """Read one row of whole columns: a little more work for the database, far less here."""
     names = [f"c{i}" for i in range(width)]
     arrays = ", ".join(f"array_agg({name})" for name in names)
-    given = f"({sql}) AS given({', '.join(names)})"
-    whole = f"SELECT {arrays} FROM {given}"  # nosec B608  # noqa: S608
-    with execute_prepared(whole, params, binary=True, prepare=False) as cursor:
-        found = [_parse_array(cursor.pgresult.get_value(0, i)) for i in range(width)]
-    return np.array(found, np.float64)
+    source = f"({sql}) AS given({', '.join(names)})"
+    statement = f"SELECT {arrays} FROM {source}"  # nosec B608  # noqa: S608
+    with execute_prepared(statement, params, binary=True, prepare=False) as cursor:
+        columns = [_parse_array(cursor.pgresult.get_value(0, i)) for i in range(width)]
+    return np.array(columns, np.float64)
 
 
 def _parse_array(sent: bytes | None) -> NDArray[Any]:
-    """An array as it is sent; None is what becomes of no rows."""
+    """Parse PostgreSQL's binary array; None, the aggregate of no rows, gives an empty one."""
     if sent is None:
         return np.zeros(0)
     head = np.frombuffer(sent, HEAD, 1)[0]

@@ -161,7 +161,7 @@ class StepArrays:
         """Positions of which nobody saw the question before it was retired."""
         if not (self.void.any() or self.answers.void.any()):
             return 0
-        return self.run.answers.passed_over().count()
+        return self.run.answers.closed_unseen().count()
 
     @property
     def held(self) -> Counts:
@@ -192,7 +192,7 @@ def load_arrays(run: Run) -> StepArrays:
     columns[:, columns[0].astype(np.int64)] = columns.copy()  # quicker than in order from the disk
     ids, workers, asked, pulls, void, verdict, skipped, left = columns[1:-1].astype(np.int64)
     skill, gone, rewards = _read_skills(run, ids.size), left > 0, columns[-1]
-    roster = Roster.of(run, skill, gone, pulls)
+    roster = Roster.build(run, skill, gone, pulls)
     state = roster.state(pulls, rewards, verdict, run.memory)
     answers = _read_answers(run, ids, pulls + void)
     unseen, shown = _count_outstanding(run, gone)

@@ -140,7 +140,7 @@ def _questions_left(arrays: StepArrays) -> Counts:
     if not arrays.run.recorded_only:
         closed = arrays.rations.closed if arrays.rations else 0
         return arrays.decks - arrays.asked - closed
-    waiting = RecordedAnswer.objects.wanted().filter(candidate__run=arrays.run)
+    waiting = RecordedAnswer.objects.askable().filter(candidate__run=arrays.run)
     left = np.zeros(arrays.ids.size, np.int64)
     for arm, count in waiting.values_list("candidate__arm").annotate(count=Count("id")).order_by():
         left[arm] = count

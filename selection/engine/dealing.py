@@ -85,7 +85,7 @@ def _recorded_answers(run: Run, arms: Counts) -> dict[int, RecordedAnswer]:
     They are taken in a random order of their own, so that no way of collecting them matters.
     """
     waiting = (
-        RecordedAnswer.objects.wanted()
+        RecordedAnswer.objects.askable()
         .filter(candidate__run=run, candidate__arm__in=np.unique(arms).tolist())
         .values_list("id", "candidate__arm", "question__number")
     )

@@ -90,7 +90,9 @@ class ExposureLimits:
         for arm, met in own.values_list("arm", "met"):
             known.setdefault(arm, []).extend(met)
         if self.run.has_recorded:
-            for arm, number in RecordedAnswer.objects.wanted().filter(**mine).values_list(*columns):
+            for arm, number in (
+                RecordedAnswer.objects.askable().filter(**mine).values_list(*columns)
+            ):
                 known.setdefault(arm, []).append(number)
                 waiting[arm] = waiting.get(arm, 0) + 1
         return known, waiting

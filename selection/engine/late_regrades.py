@@ -76,4 +76,4 @@ def _list_given_answers(run_id: int, since: int) -> QuerySet[Answer]:
     later = Q(applied_in=None) | Q(applied_in__gt=since)
     given = Answer.objects.filter(later, assignment__candidate__run=run_id)
     # Where responses were deleted in time (personal.retention) grades stay.
-    return given.filter(expired=False, void=False).said().order_by()
+    return given.filter(expired=False, void=False).responded().order_by()

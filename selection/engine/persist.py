@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selection import audit
-from selection.answers.presence import NOTED_EVERY
+from selection.answers.presence import PRESENCE_INTERVAL
 from selection.db import bulk
 from selection.models import Answer, Candidate, Run, Step
 from topk import Standing, Verdict, compact_memory
@@ -103,7 +103,7 @@ def _save_candidates(
 def _save_seen(arrays: StepArrays) -> None:
     """Who answered was there. Not for every answer: a minute more or less tells nothing."""
     answered = np.unique(arrays.answers.arms)
-    late = arrays.seen[answered] > arrays.noted[answered] + NOTED_EVERY.total_seconds()
+    late = arrays.seen[answered] > arrays.noted[answered] + PRESENCE_INTERVAL.total_seconds()
     arms = answered[late]
     moments = [datetime.fromtimestamp(at, UTC) for at in arrays.seen[arms].tolist()]
     bulk.update_rows(Candidate, arrays.ids[arms].tolist(), {"seen": moments})

@@ -96,7 +96,7 @@ def _replay_answers(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector |
     skill = np.array([row.skill for row in rows], np.int64)
     gone = np.array([bool(row.gone) for row in rows], bool)
     pulls: Counts = np.array([row.pulls for row in rows], np.int64)
-    roster = Roster.of(run, skill, gone, pulls)
+    roster = Roster.build(run, skill, gone, pulls)
     if not roster.enough(run):
         return roster, None
     if not run.selector_class.open_roster:

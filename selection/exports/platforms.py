@@ -118,7 +118,7 @@ def _answer_triples(run: Run) -> Iterator[list[str]]:
 
     With several kinds of task a task is named with its kind, because two sets may name one alike.
     """
-    rows = run.answers.filter(expired=False).said().order_by("assignment")
+    rows = run.answers.filter(expired=False).responded().order_by("assignment")
     fields = ("worker__key", "skill")
     kinds = [f"{skill}: " if run.several else "" for skill in run.skills]
     triples = rows.values_list(

@@ -29,7 +29,7 @@ def _question_columns(run: Run) -> dict[Asked, str]:
     alike.
     """
     kinds = [f"{skill}: " if run.several else "" for skill in run.skills]
-    answers = run.answers.filter(expired=False).said()
+    answers = run.answers.filter(expired=False).responded()
     skill, question = "assignment__candidate__skill", "assignment__question"
     questions = answers.order_by(skill, f"{question}__number").distinct()
     rows = questions.values_list(skill, f"{question}_id", f"{question}__key", f"{question}__number")
@@ -37,7 +37,7 @@ def _question_columns(run: Run) -> dict[Asked, str]:
 
 
 def _wide_rows(run: Run, columns: list[Asked]) -> Iterator[list[str]]:
-    counted = run.answers.filter(expired=False).said()
+    counted = run.answers.filter(expired=False).responded()
     candidate = "assignment__candidate"
     rows = counted.order_by(f"{candidate}__worker_id").values_list(
         f"{candidate}__worker__key", f"{candidate}__skill", "assignment__question_id", "response"

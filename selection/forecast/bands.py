@@ -10,7 +10,7 @@ from scipy.special import ndtri, stdtrit
 from selection.models import running_forecasts
 
 HELD = 0.8
-MANY = running_forecasts.MANY  # outcomes: enough to use their own ranks
+MANY = running_forecasts.LEAST_RUNS_FOR_BAND  # outcomes: enough to use their own ranks
 WORTH, SPREAD = 4, 0.35  # until then: a prior worth 4 outcomes that spread by a third
 UNTHOUGHT = 0.2  # standard deviation of a log price, for kinds of crowd outside every belief
 

@@ -84,7 +84,7 @@ def load_live_run(run: Run) -> LiveRun | None:
     pulls, rewards, verdict, skill, void, asked, skipped, gone_ = zip(*rows, strict=True)
     gone = np.array([bool(reason) for reason in gone_])
     counts = np.array(pulls, np.int64)
-    roster = Roster.of(run, np.array(skill, np.int64), gone, counts)
+    roster = Roster.build(run, np.array(skill, np.int64), gone, counts)
     if not roster.ready(run):
         return None
     passed_over = np.array(void, np.int64) + np.array(skipped, np.int64)
@@ -119,7 +119,7 @@ def _deck_sizes(run: Run, skill: Iterable[int]) -> Counts:
 def _recorded_left(run: Run, size: int) -> Counts:
     """Return (n,) recorded answers of each arm that are not used yet."""
     counts = np.zeros(size, np.int64)
-    rows = RecordedAnswer.objects.wanted().filter(candidate__run=run).order_by()
+    rows = RecordedAnswer.objects.askable().filter(candidate__run=run).order_by()
     for arm, many in rows.values_list("candidate__arm").annotate(many=Count("id")):
         counts[arm] = many
     return counts

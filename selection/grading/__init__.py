@@ -1,1 +1,1 @@
-""""""
+"""Grading of responses, and normalisation of ids and numbers."""

@@ -1,10 +1,10 @@
-"""What workers and questions are called by: ids that look the same are the same.
+"""Keys of workers and questions: ids that look the same are the same.
 
-Most write ü as one character (NFC), macOS in names of files and what is copied from them as two
-(NFD); and what looks like a space may be one that no line is broken at. Ids are kept as the first
-have it. One that is stored otherwise, from before they were, keeps its spelling and is found by
-all. What nobody sees (a space of no width, a mark that turns the direction of reading) would make
-two of one as well: an id with it is refused where it is new.
+Most systems write ü as one character (NFC), macOS in names of files and in text copied from them as
+two (NFD); and an apparent space may be a no-break space. Ids are stored in NFC with plain spaces.
+An older id stored otherwise keeps its spelling and is found by all. Invisible characters (a space
+of no width, a mark that changes the direction of reading) would make two ids of one as well: a new
+id with one is refused.
 """
 
 import re
@@ -26,27 +26,27 @@ def plain_key(key: str) -> str:
 
 
 def find_invisible(key: str) -> str:
-    """The first character in it that nobody sees, as U+200B; empty where there is none."""
-    found = _UNSEEN.search(key)
-    return f"U+{ord(found[0]):04X}" if found else ""
+    """Return the first invisible character, for example "U+200B"; "" if there is none."""
+    match = _UNSEEN.search(key)
+    return f"U+{ord(match[0]):04X}" if match else ""
 
 
 def stored_spellings(keys: Iterable[str]) -> list[str]:
-    """All in which these may be stored."""
-    found = dict.fromkeys(keys)
-    for key in [key for key in found if not key.isascii()]:
-        found |= dict.fromkeys((plain_key(key), unicodedata.normalize("NFD", key)))
-    return list(found)
+    """Return every spelling in which these keys may be stored."""
+    spellings = dict.fromkeys(keys)
+    for key in [key for key in spellings if not key.isascii()]:
+        spellings |= dict.fromkeys((plain_key(key), unicodedata.normalize("NFD", key)))
+    return list(spellings)
 
 
-def map_to_stored(keys: Iterable[str], there: QuerySet[Any]) -> dict[str, str]:
-    """By each of these, what it is called where it is there already, or is to be called."""
-    wanted = list(keys)
-    odd = stored_spellings(key for key in wanted if not key.isascii())
-    known: dict[str, str] = {}
+def map_to_stored(keys: Iterable[str], stored: QuerySet[Any]) -> dict[str, str]:
+    """Map each key to its stored spelling, or to its normalised form if it is new."""
+    originals = list(keys)
+    odd = stored_spellings(key for key in originals if not key.isascii())
+    spellings: dict[str, str] = {}
     for start in range(0, len(odd), CHUNK):
-        found = there.filter(key__in=odd[start : start + CHUNK]).order_by()
-        for key in found.values_list("key", flat=True):
-            if known.get(plain_key(key)) != plain_key(key):  # of two from before the usual one
-                known[plain_key(key)] = key
-    return {key: known.get(plain_key(key), plain_key(key)) for key in wanted}
+        rows = stored.filter(key__in=odd[start : start + CHUNK]).order_by()
+        for key in rows.values_list("key", flat=True):
+            if spellings.get(plain_key(key)) != plain_key(key):  # of two old spellings, prefer NFC
+                spellings[plain_key(key)] = key
+    return {key: spellings.get(plain_key(key), plain_key(key)) for key in originals}

@@ -1,11 +1,11 @@
-"""Numbers as people type them: 3,50 and 3.5, 1 000 and 1’000, ٣٫٥, a minus of any kind."""
+"""Parsing of numbers as people type them: 3,50 and 3.5, 1 000 and 1’000, ٣٫٥, any minus sign."""
 
 import re
 from decimal import Decimal
 
 MOST_DIGITS = 100
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
-# One sign with three digits behind it: that may part thousands, or be a decimal one.
+# One sign followed by three digits: it may separate thousands or be a decimal sign.
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _SIGNS = str.maketrans(
     {
@@ -19,10 +19,10 @@ _SIGNS = str.maketrans(
 
 
 def parse_number(text: str) -> Decimal | None:
-    """The number that this text is, exactly; None if it is none.
+    """Return the exact number that the text stands for; None if it is not a number.
 
-    A single comma is a decimal comma; where there are commas and a point, or several of a kind,
-    the last kind of sign is the decimal one and the others part thousands.
+    A single comma is a decimal comma; if there are commas and a point, or several of a kind, the
+    last kind of sign is the decimal one and the others separate thousands.
     """
     bare = _strip_number(text)
     if bare.rfind(",") > bare.rfind("."):
@@ -37,20 +37,20 @@ def parse_number(text: str) -> Decimal | None:
 
 
 def possible_readings(text: str) -> list[Decimal]:
-    """Every number that this text may be: 1,234 is typed for 1234 here and for 1.234 there."""
-    found = parse_number(text)
-    if found is None:
+    """Return every number that the text may stand for: 1,234 may be 1234 or 1.234."""
+    number = parse_number(text)
+    if number is None:
         return []
-    return [found, read_as_thousands(text)] if is_ambiguous(text) else [found]
+    return [number, read_as_thousands(text)] if is_ambiguous(text) else [number]
 
 
 def is_ambiguous(text: str) -> bool:
-    """Whether this may be either of two numbers."""
+    """Return True if the text may stand for either of two numbers."""
     return _EITHER.fullmatch(_strip_number(text)) is not None
 
 
 def read_as_thousands(text: str) -> Decimal:
-    """What an unclear number is if its sign parts thousands."""
+    """Return the number if the only sign of an ambiguous text separates thousands."""
     return Decimal(_strip_number(text).replace(",", "").replace(".", ""))
 
 

@@ -1,4 +1,4 @@
-"""What kind a gold question is and how its answers are compared: as files and forms say it."""
+"""Parsing of question kinds and grading options from files and forms."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,8 +7,8 @@ from selection.errors import Refused
 
 from . import numbers, rules
 
-# What people call the kinds, besides their own names.
-CALLED = {
+# Other names of the kinds in use.
+OTHER_NAMES = {
     "single choice": "single",
     "choice": "single",
     "one": "single",
@@ -21,7 +21,7 @@ CALLED = {
 
 
 def grading_of(text: str) -> dict[str, Any]:
-    """As models.grading reads it. Raises Refused."""
+    """Parse grading options for ``grading.rules``. Raises Refused for unknown ones."""
     try:
         return rules.parse_grading(text)
     except ValueError as error:
@@ -29,67 +29,71 @@ def grading_of(text: str) -> dict[str, Any]:
 
 
 def way_of(kind: str, tolerance: str, text: str, choices: Sequence[str]) -> dict[str, Any]:
-    """The grading of a question from its kind, its tolerance and the ways named beside them.
+    """Return the grading options of a question from its kind, its tolerance and further options.
 
-    Each may be empty. Raises Refused for what does not go together.
+    Each may be empty. Raises Refused for a contradiction.
     """
     kind = " ".join(kind.split()).casefold()
-    kind = CALLED.get(kind, kind)
+    kind = OTHER_NAMES.get(kind, kind)
     if kind and kind not in rules.KINDS:
         raise Refused(f"“{kind}” is no kind of question; there are {', '.join(rules.KINDS)}.")
-    if kind in rules.OF_CHOICES and not choices:
+    if kind in rules.CHOICE_KINDS and not choices:
         raise Refused(f"A question of the kind “{kind}” needs choices.")
     if kind in {"text", "number"} and choices:
         raise Refused(f"A question of the kind “{kind}” is typed, so it has no choices.")
-    named = [kind] if kind in {"multiple", "order"} else []
+    options = [kind] if kind in {"multiple", "order"} else []
     if tolerance.strip():
-        named.append(f"number ±{tolerance.strip().removeprefix('±')}")
+        options.append(f"number ±{tolerance.strip().removeprefix('±')}")
     elif kind == "number":
-        named.append("number")
-    return grading_of(", ".join([*named, text]))
+        options.append("number")
+    return grading_of(", ".join([*options, text]))
 
 
 def add_media(prompt: str, cells: Mapping[str, str]) -> str:
-    """The prompt with what stands in the columns image, audio and video: addresses, or names of
-    files of the set."""
-    named = [cells.get(kind, "").strip() for kind in ("image", "audio", "video")]
+    """Return the prompt with the media of the columns image, audio and video appended.
+
+    Each column holds an address, or the name of a file of the set.
+    """
+    names = [cells.get(kind, "").strip() for kind in ("image", "audio", "video")]
     places = [
-        one if "://" in one or one.startswith("media:") else f"media:{one}" for one in named if one
+        name if "://" in name or name.startswith("media:") else f"media:{name}"
+        for name in names
+        if name
     ]
-    shown = [f"![{cells.get('alt', '').strip()}](<{place}>)" for place in places]
-    return "\n\n".join(filter(None, [prompt, *shown]))
+    links = [f"![{cells.get('alt', '').strip()}](<{place}>)" for place in places]
+    return "\n\n".join(filter(None, [prompt, *links]))
 
 
 def find_question_faults(
     accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]
 ) -> list[str]:
-    """What is wrong with a gold question, in sentences."""
-    found = [*_choice_faults(accepted, choices, way)] if choices else []
+    """Return the faults of a gold question, in sentences."""
+    faults = [*_choice_faults(accepted, choices, way)] if choices else []
     if way.get("number"):
-        found += _number_faults([*accepted, *choices])
+        faults += _number_faults([*accepted, *choices])
     if not choices and (way.get("multiple") or way.get("order")):
-        found.append("There are no choices to tick or to put in order.")
-    return found
+        faults.append("There are no choices to tick or to put in order.")
+    return faults
 
 
 def _choice_faults(
     accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]
 ) -> list[str]:
-    found, apart = [], way.get("multiple") or way.get("order")
+    faults, has_parts = [], way.get("multiple") or way.get("order")
     if all(rules.is_match(choices[:1], choice, way) for choice in choices):
-        found.append("There is a single choice, so nobody could be wrong; give two or more.")
-    strange = [answer for answer in accepted if answer not in choices]
-    if strange:
-        found.append(f"The answer “{strange[0]}” is not among the choices {' | '.join(choices)}.")
-    barred = [choice for choice in choices if rules.BETWEEN in choice]
-    if apart and barred:
-        found.append(f"There is a | in the choice “{barred[0]}”; that stands between answers.")
+        faults.append("There is a single choice, so nobody could be wrong; give two or more.")
+    unlisted = [answer for answer in accepted if answer not in choices]
+    if unlisted:
+        faults.append(f"The answer “{unlisted[0]}” is not among the choices {' | '.join(choices)}.")
+    ambiguous = [choice for choice in choices if rules.SEPARATOR in choice]
+    if has_parts and ambiguous:
+        faults.append(f"There is a | in the choice “{ambiguous[0]}”; that stands between answers.")
     if way.get("order"):
-        found += _order_faults(accepted, choices) if not strange else []
-    every = all(rules.is_match(accepted, choice, way) for choice in choices)
-    if every and not apart and len(choices) > 1:
-        found.append("Every choice is accepted, so nobody could be wrong.")
-    return found
+        faults += _order_faults(accepted, choices) if not unlisted else []
+    all_accepted = all(rules.is_match(accepted, choice, way) for choice in choices)
+    if all_accepted and not has_parts and len(choices) > 1:
+        faults.append("Every choice is accepted, so nobody could be wrong.")
+    return faults
 
 
 def _order_faults(accepted: Sequence[str], choices: Sequence[str]) -> list[str]:

@@ -1,1 +1,1 @@
-""""""
+"""Events of a run, and the webhook messages about them."""

@@ -1,4 +1,4 @@
-"""What was done to a run is written down with it: who, when, what, why."""
+"""Writing of a run's history: user, time, change and reason."""
 
 from django.utils import timezone
 
@@ -6,9 +6,9 @@ from selection.models import Event, Run
 
 
 def write_event(run: Run, kind: str, what: str, who: str = "", why: str = "") -> Event:
-    """Put down one thing, in the transaction that does it.
+    """Write an event, in the transaction that makes the change.
 
-    who  a login name, "token NAME", or "" where the run did it by itself
+    who  a login name, "token NAME", or "" for the run itself
     """
     return Event.objects.create(
         run=run, at=timezone.now(), who=who, kind=kind, what=what, why=why[:300], step=run.steps

@@ -1,4 +1,4 @@
-"""What is told to programs of a run's workers and of its end."""
+"""Webhook messages about a run's workers and its end."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ KINDS: dict[int, str] = {Verdicts.ACCEPTED: Kind.ACCEPTED, Verdicts.REJECTED: Ki
 
 
 def worker_payload(run: Run, row: Candidate) -> dict[str, Any]:
-    """The worker, and in which skill where there are several."""
+    """Return the worker's key, and their skill if the run has several."""
     return {
         "worker": row.worker.key,
         "skill": str(run.skills[row.skill]) if run.several else None,
@@ -21,7 +21,7 @@ def worker_payload(run: Run, row: Candidate) -> dict[str, Any]:
 
 
 def verdict_messages(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
-    """Yield a message for each tested worker whom the algorithm accepts or rejects now."""
+    """Yield a message for each tested worker that the algorithm accepts or rejects now."""
     for row in rows:
         if row.verdict in KINDS and row.pulls:
             data = {"by": "algorithm", "why": row.decided_why, "step": row.decided_in}
@@ -29,7 +29,7 @@ def verdict_messages(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
 
 
 def notify_manual_verdict(run: Run, row: Candidate) -> None:
-    """That somebody gave their own verdict; that it was taken back is not told."""
+    """Send a message about a manual verdict; there is none for its removal."""
     if row.by_hand is not None:
         kind = KINDS[row.by_hand]
         data = {"by": "hand", "why": row.by_hand_why, "step": run.steps}
@@ -37,6 +37,6 @@ def notify_manual_verdict(run: Run, row: Candidate) -> None:
 
 
 def notify_ended(run: Run) -> None:
-    """That it has ended, and why. Called before it is saved, in the same transaction."""
+    """Send a message that the run ended. Called before it is saved, in the same transaction."""
     data = {"ending": run.ending, "why": run.why_ended, "promise_kept": run.certified}
     webhooks.write_messages(run, lambda kinds: [Message(Kind.ENDED, data | {"ended": run.ended})])

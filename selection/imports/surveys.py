@@ -166,5 +166,5 @@ def join_ticked(question: Question, response: str) -> str:
     """Several ticked choices as everywhere here; forms put commas between them."""
     if question.kind != "multiple" or question.allows(response):
         return response
-    parts = f" {rules.BETWEEN} ".join(re.split(r"\s*[,;]\s*", response.strip()))
+    parts = f" {rules.SEPARATOR} ".join(re.split(r"\s*[,;]\s*", response.strip()))
     return parts if question.allows(parts) else response

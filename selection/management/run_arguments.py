@@ -89,7 +89,7 @@ def _model_field(name: str) -> "Field[Any, Any]":
 def _help_text(name: str) -> str:
     """The form's own words, and the value that its form begins with."""
     field = _model_field(name)
-    usual = drafts.USUAL.get(name, WORKED_OUT.get(name, field.default))
+    usual = drafts.FORM_DEFAULTS.get(name, WORKED_OUT.get(name, field.default))
     switch = isinstance(field, BooleanField)
     shown = "" if switch or usual in (NOT_PROVIDED, None, list) else f" (default: {usual})"
     several = "; several with commas between them" if isinstance(field, JSONField) else ""
@@ -120,7 +120,7 @@ def create_draft(options: dict[str, Any]) -> Run:
 def _initial_settings(pool: Pool) -> dict[str, Any]:
     """What the form of a new run has in it."""
     currency = money.last_currency(Run.objects.filter(team=pool.team))
-    return drafts.USUAL | {"currency": currency, "seed": drafts.new_seed()}
+    return drafts.FORM_DEFAULTS | {"currency": currency, "seed": drafts.new_seed()}
 
 
 def _parse_value(run: Run, name: str, text: Any) -> Any:

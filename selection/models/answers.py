@@ -1,4 +1,4 @@
-"""The workers of a run, what each was asked, and what came back."""
+"""The workers of a run, their assignments and answers."""
 
 from datetime import datetime
 
@@ -25,16 +25,16 @@ class Candidate(models.Model):
     pulls    answers counted in the statistics
     void     answers passed over because their question was retired; positions 0 to
              pulls + void - 1 are closed
-    rewards  how many of those counted were right
-    seen     when the worker was last there: on the page, by the API, or by an answer
-    gone     why the worker is no longer to be tested, if so; such a one is neither accepted nor
-             rejected, and the promise is about the others
+    rewards  number of right answers among those counted
+    seen     last presence of the worker: on the page, by the API, or by an answer
+    gone     reason for testing the worker no more; one with a reason is neither accepted nor
+             rejected, and the guarantee is about the others
     met      numbers of the questions that the worker met in other runs and is not asked here, as
-             known at the start, or when the worker joined; ``skipped`` is how many
-    links    how often the worker's link was replaced: the earlier ones open nothing
-    platform where the worker came from last, and ``task`` what they do there: MTurk's AssignmentId,
-             Prolific's SESSION_ID; only in the first skill, empty for who came by a link of ours
-    by_hand  the requester's own verdict, which stands beside the algorithm's
+             known at the start, or at the time of joining; ``skipped`` is their number
+    links    number of replacements of the worker's link: the earlier ones open nothing
+    platform the platform that sent the worker last, and ``task`` their task there: MTurk's
+             AssignmentId, Prolific's SESSION_ID; only in the first skill, empty after our own link
+    by_hand  the requester's own verdict, next to the algorithm's
     """
 
     class Gone(models.TextChoices):
@@ -93,30 +93,31 @@ class Candidate(models.Model):
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open(self) -> "AssignmentQuerySet":
-        """Without an answer. Positions that were counted are closed, so few rows are looked at."""
+        """Return assignments without an answer. Counted positions are closed, so few rows are
+        read."""
         counted = F("candidate__pulls") + F("candidate__void")
         return self.filter(position__gte=counted, answer=None)
 
     def overdue(self, now: datetime) -> "AssignmentQuerySet":
-        """Open, and their time was up while the web was there to take answers.
+        """Return open assignments that became due while the web was able to take answers.
 
-        In one statement with the last beat of the web: times to answer change only with it.
+        The last heartbeat is read in the same statement: deadlines change only with it.
         """
-        taken = Pulse.objects.filter(pk=Pulse.WEB, at__lte=OuterRef("due"))
-        return self.open().filter(~Exists(taken), due__lt=now)
+        beat_before_due = Pulse.objects.filter(pk=Pulse.WEB, at__lte=OuterRef("due"))
+        return self.open().filter(~Exists(beat_before_due), due__lt=now)
 
     def answerable(self) -> "AssignmentQuerySet":
-        """Open and in time. Nobody's time runs before they have seen it, nor in a pause."""
+        """Return open assignments in time. The time runs only once shown, and not in a pause."""
         unseen, in_time = Q(due=None), Q(due__gt=Now())
         paused = Q(candidate__run__status=Run.Status.PAUSED)
         return self.open().filter(unseen | in_time | paused)
 
 
 class Assignment(models.Model):
-    """One question handed to one worker. It is open until it has an Answer.
+    """A question handed to a worker. It is open until it has an Answer.
 
-    The clock runs from when the worker was shown it: until then ``shown`` and ``due`` are empty,
-    and the engine may take it back.
+    The time to answer starts when the worker is shown it: until then ``shown`` and ``due`` are
+    empty, and the engine may withdraw it.
     """
 
     candidate = models.ForeignKey(
@@ -142,40 +143,46 @@ class Assignment(models.Model):
 
 
 def is_given(answer: str = "") -> Q:
-    """That somebody gave it in time, right or not, also to a question that was retired since: this
-    is the work that is paid. What closed a question that was out when it was retired is none.
+    """Return the condition that a worker gave the answer in time, right or not.
 
-    answer  what the names of an answer's fields begin with: "answer__" from its assignment
+    This is the work that is paid, also if the question was retired later. An answer that only
+    closed an open assignment of a retired question is excluded.
+
+    answer  prefix of an answer's fields: "answer__" from its assignment
     """
     closed = {f"{answer}response": "", f"{answer}void": True}
     return Q(**{f"{answer}expired": False}) & ~Q(**closed)
 
 
-# What stands in the place of a response that was deleted in time; nobody can answer so.
+# Replaces a response deleted after the retention period; no worker can send it.
 DELETED = " "
 
 
 class AnswerQuerySet(models.QuerySet["Answer"]):
-    def said(self) -> "AnswerQuerySet":
-        """With what the worker said: not those that lapsed, nor the empty ones that closed a
-        retired question, nor those of which what was said is deleted."""
+    def responded(self) -> "AnswerQuerySet":
+        """Return answers with a response of the worker.
+
+        It excludes lapsed answers, empty ones that closed a retired question, and deleted
+        responses.
+        """
         return self.exclude(response__in=("", DELETED))
 
-    def passed_over(self) -> "AnswerQuerySet":
-        """They closed questions that were retired before anybody saw them, which cost nothing."""
+    def closed_unseen(self) -> "AnswerQuerySet":
+        """Return answers that closed retired questions before they were shown, which cost
+        nothing."""
         return self.filter(void=True, response="", assignment__shown=None)
 
     def wasted(self) -> "AnswerQuerySet":
-        """To questions that were retired when somebody had them: paid or not, they cost."""
+        """Return answers to questions retired while a worker had them: paid or not, they cost."""
         return self.filter(void=True).exclude(response="", assignment__shown=None)
 
 
 class Answer(models.Model):
-    """What closed an assignment: a response, or that time was up. Not right if it was.
+    """The end of an assignment: a response, or the end of its time, which counts as not right.
 
-    response    empty where there was none: it lapsed, or its question was retired before
+    response    empty if there is none: it lapsed, or its question was retired before
     expired     it lapsed: shown and not answered in time
-    void        its question was retired: it says nothing about the worker
+    void        its question was retired: it tells nothing about the worker
     applied_in  number of the Step that counted it; null until then, so this is queue and audit
     """
 
@@ -200,9 +207,9 @@ class Answer(models.Model):
 
 
 class RecordedAnswerQuerySet(models.QuerySet["RecordedAnswer"]):
-    def wanted(self) -> "RecordedAnswerQuerySet":
-        """Those that may be asked for: not to a question that is retired, which would be paid and
-        say nothing."""
+    def askable(self) -> "RecordedAnswerQuerySet":
+        """Return answers that may be asked for: an answer to a retired question would cost in
+        vain."""
         return self.filter(question__retired=None)
 
 
@@ -218,7 +225,7 @@ class RecordedAnswer(models.Model):
     objects = RecordedAnswerQuerySet.as_manager()
 
     class Meta:
-        db_table = "selection_recorded"  # the name that it has always had
+        db_table = "selection_recorded"  # unchanged since the model was renamed
         constraints = [
             models.UniqueConstraint(fields=["candidate", "question"], name="recorded_once"),
         ]

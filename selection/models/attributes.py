@@ -1,4 +1,4 @@
-"""What is known of a worker besides their name: texts, numbers, true or false, by name."""
+"""A worker's attributes besides their name: texts, numbers, true or false, by name."""
 
 import math
 import re
@@ -17,20 +17,21 @@ SHAPE = (
     "Attributes are a JSON object that gives each name a text, a number, true or false, as in "
     '{"language": "English", "age": 30}'
 )
-NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]")  # no database keeps these
+NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]")  # databases cannot store these
 
 
 def read_attributes(value: Any) -> Attributes:
-    """Return a worker's attributes as they are stored. Raises Refused for what is no flat object.
+    """Return a worker's attributes as they are stored. Raises Refused if they are not a flat
+    object.
 
-    Every way in (form, API, import) comes by here.
+    Form, API and import all validate attributes by this function.
     """
     if not isinstance(value, dict):
         raise Refused(f"{SHAPE}.")
-    for name, one in value.items():
-        if not isinstance(name, str) or not _is_plain(one):
+    for name, item in value.items():
+        if not isinstance(name, str) or not _is_plain(item):
             raise Refused(f"{SHAPE}; the value of “{str(name)[:100]}” is something else.")
-        if NO_TEXT.search(name) or (isinstance(one, str) and NO_TEXT.search(one)):
+        if NO_TEXT.search(name) or (isinstance(item, str) and NO_TEXT.search(item)):
             raise Refused("There is a character in the attributes that cannot be read.")
     return value
 
@@ -42,7 +43,7 @@ def _is_plain(value: Any) -> bool:
 
 
 class AttributesFormField(forms.JSONField):
-    """An object as JSON; left empty it has no attributes."""
+    """A form field for an object as JSON; empty for no attributes."""
 
     default_error_messages = {"invalid": f"{SHAPE}."}
 
@@ -53,11 +54,11 @@ class AttributesFormField(forms.JSONField):
             return read_attributes(super().to_python(value))
         except Refused as refusal:
             raise ValidationError(str(refusal), code="invalid") from refusal
-        except (ValueError, RecursionError) as error:  # too many digits, or too deep
+        except (ValueError, RecursionError) as error:  # too many digits, or nested too deeply
             raise ValidationError(self.error_messages["invalid"], code="invalid") from error
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """What is refused is shown as it was typed."""
+        """Return the parsed data, or invalid data as it was typed."""
         try:
             return initial if self.disabled else self.to_python(data)
         except ValidationError:
@@ -65,15 +66,15 @@ class AttributesFormField(forms.JSONField):
 
 
 class AttributesField(models.JSONField):
-    """A column of objects. Whatever else older rows have is read as no attributes."""
+    """A column of objects. Any other value of an older row is read as no attributes."""
 
     def deconstruct(self) -> Any:
         name, _, args, kwargs = super().deconstruct()
-        return name, "django.db.models.JSONField", args, kwargs  # the column is one of these
+        return name, "django.db.models.JSONField", args, kwargs  # migrations know the plain column
 
     def from_db_value(self, value: Any, *place: Any) -> Any:
-        found = super().from_db_value(value, *place)
-        return found if isinstance(found, dict) else {}
+        parsed = super().from_db_value(value, *place)
+        return parsed if isinstance(parsed, dict) else {}
 
     def formfield(self, **options: Any) -> Any:
         return super().formfield(**{"form_class": AttributesFormField, **options})

@@ -1,4 +1,4 @@
-"""Who did what to what, when, from where: added to, never changed."""
+"""The audit log: user, action, object, time and address. Entries are added, never changed."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from .teams import Team
 
 
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
-    """Refuse to change or delete entries, but for personal data, which ``forget`` takes out."""
+    """A query set that refuses changes and deletions, except of personal data by ``forget``."""
 
     def forget(self, **values: Any) -> int:
-        """Give the entries these values; return how many entries there were."""
+        """Give the entries these values; return the number of entries."""
         return super().update(**values)
 
     def update(self, **changes: Any) -> int:
@@ -23,13 +23,13 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
 
 
 class AuditEntry(models.Model):
-    """One thing that somebody did.
+    """An action of a user.
 
     who     the login's name, "token NAME", "ada, manage.py COMMAND", or a part of the machine
-    team    whose thing it was; None for logins and groups. An entry outlives its team
-    kind    added, changed, deleted, signed in, or what an Event of a run calls it
-    model   what kind of thing, as in "run"; ``item`` its id and ``name`` its name at that time
-    before  the values that were replaced, by field; ``after`` those that took their place
+    team    the object's team; None for logins and groups. An entry outlives its team
+    kind    added, changed, deleted, signed in, or the kind of an Event of a run
+    model   the kind of object, for example "run"; ``item`` its id and ``name`` its name then
+    before  the values that were replaced, by field; ``after`` the new ones
     """
 
     at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Forecasts that were asked for, and what was simulated of them so far."""
+"""Requested forecasts, and their simulations so far."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,15 +7,15 @@ from .teams import Team, default_team
 
 
 class Planning(models.Model):
-    """One forecast: what was asked, and how far it is. The numbers are read by ``forecast.orders``.
+    """A forecast: the request and its progress. ``forecast_requests`` reads the numbers.
 
-    key     of the team and all that the numbers depend on: who of it asks the same again gets the
-            same row
+    key     of the team and all that the numbers depend on: the same request of a team gets the same
+            row
     wanted  the plan, as numbers
-    belief  what is believed of the workers, as numbers
-    by      who asked first: a login name, or "token NAME" for a program
-    used    when it was last asked for or looked at; old ones are swept
-    error   why it failed, in one sentence
+    belief  the belief about the workers, as numbers
+    by      the first requester: a login name, or "token NAME" for a program
+    used    last request or view; old ones are swept
+    error   reason of the failure, in one sentence
     """
 
     class State(models.TextChoices):
@@ -43,21 +43,21 @@ class Planning(models.Model):
 
     @property
     def going(self) -> bool:
-        """Whether more is to come."""
+        """Return True if more is to come."""
         return self.state in (self.State.WAITING, self.State.WORKING)
 
 
 class PlanningPart(models.Model):
-    """One algorithm on one plan: what is simulated of it by one process at a time.
+    """An algorithm on a plan: its simulations, made by one process at a time.
 
-    number   in the forecast, in the order in which they are begun
-    curve    "" for a row of the table; else what is varied: "epsilon" or "k"
-    at       the value of what is varied; 0 for a row
+    number   in the forecast, in the order of their first simulation
+    curve    "" for a row of the table; else the varied quantity: "epsilon" or "k"
+    at       the value of the varied quantity; 0 for a row
     plays    the simulated runs: a list of (answers, most of one worker, ending, epsilon, loss)
-    runs     how many they are; whoever adds to them must have seen all of them
-    need     how many answers one worker would have to give: (most, whether it then ended)
+    runs     their number; a process that adds to them must have read all of them
+    need     number of answers one worker would have to give: (most, True if it then ended)
     seconds  of processor time it took
-    sent     when its next piece of work was last handed out
+    sent     time of handing out its latest piece of work
     """
 
     planning = models.ForeignKey(Planning, models.CASCADE, related_name="parts")

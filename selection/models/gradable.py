@@ -1,13 +1,15 @@
-"""What gold and practice questions have in common: a text, an answer, and a way of comparing."""
+"""Common part of gold and practice questions: a text, an answer, and grading options."""
 
 from django.db import models
 
-from selection.grading import rules as gradings
+from selection.grading import rules
 
 
 class Gradable(models.Model):
-    """accepted answers, ``choices`` to choose from, and ``grading``: how responses are compared
-    with these, where not as plain text (grading.py)."""
+    """A question with ``accepted`` answers, ``choices``, and ``grading`` options.
+
+    Without options, responses are compared as plain text (``grading.rules``).
+    """
 
     prompt = models.TextField()
     accepted = models.JSONField("accepted answers", default=list)
@@ -18,14 +20,14 @@ class Gradable(models.Model):
         abstract = True
 
     def grade(self, response: str) -> bool:
-        """Whether this is an accepted answer, by the question's own way of comparing."""
-        return gradings.is_match(self.accepted, response, self.grading)
+        """Return True if this is an accepted answer by the question's grading options."""
+        return rules.is_match(self.accepted, response, self.grading)
 
     def allows(self, response: str) -> bool:
-        """Whether this could be an answer: with choices, whether it is of them."""
-        return gradings.is_possible_answer(self.choices, response, self.grading)
+        """Return True if this could be an answer: one of the choices, if there are any."""
+        return rules.is_possible_answer(self.choices, response, self.grading)
 
     @property
     def kind(self) -> str:
-        """What a worker does with it: one of grading.KINDS."""
-        return gradings.kind_of(self.choices, self.grading)
+        """Return the kind of question, one of rules.KINDS."""
+        return rules.kind_of(self.choices, self.grading)

@@ -1,4 +1,4 @@
-"""When each part of the system was last seen at work."""
+"""Heartbeats: the last sign of life of each part of the system."""
 
 from datetime import datetime
 
@@ -6,18 +6,19 @@ from django.db import models
 
 
 class PulseQuerySet(models.QuerySet["Pulse"]):
-    def seen(self, name: str) -> datetime | None:
+    def last_seen(self, name: str) -> datetime | None:
         return self.filter(pk=name).values_list("at", flat=True).first()
 
     def time_taken(self, now: datetime) -> datetime:
-        """Until when people could come and answer: now, or when the web was last there."""
-        return min(now, self.seen(Pulse.WEB) or now)
+        """Return until when workers were able to answer: now, or the web's last heartbeat."""
+        return min(now, self.last_seen(Pulse.WEB) or now)
 
 
 class Pulse(models.Model):
-    """
-    name  web: some web process could write to the database; sweep: a whole sweep was done, so that
-          beat, the broker and a Celery worker are all at work
+    """A heartbeat.
+
+    name  web: a web process was able to write to the database; sweep: a whole sweep was done, so
+          that beat, the broker and a Celery worker are all at work
     """
 
     WEB = "web"

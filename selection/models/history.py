@@ -1,4 +1,4 @@
-"""The history of a run: the engine's steps, and what was done to it by people."""
+"""The history of a run: the engine's steps, and changes made by people."""
 
 from django.db import models
 
@@ -6,13 +6,13 @@ from .runs import Run
 
 
 class Event(models.Model):
-    """One thing that was done to a run.
+    """A change of a run.
 
     who   the requester's login name, "token NAME" for a program, "command NAME" for the command
           line, with the login of the machine, "" for the run itself
-    kind  what was done, as the code calls it: start, budget, withdraw, regrade, …
-    what  what changed and what that does to the promise, in words
-    why   the reason given
+    kind  kind of change in the code: start, budget, withdraw, regrade, …
+    what  the change and its effect on the guarantee, in words
+    why   the reason
     step  the run's last step before it
     """
 
@@ -32,7 +32,7 @@ class Event(models.Model):
 
 
 class Step(models.Model):
-    """One turn of the engine, and how the run stood after it."""
+    """A step of the engine, and the state of the run after it."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="history", db_index=False)
     number = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""What programs created under a key of theirs."""
+"""Idempotency keys of programs, with the replies to repeat."""
 
 from django.db import models
 
@@ -6,11 +6,11 @@ from .tokens import ApiToken
 
 
 class Creation(models.Model):
-    """One thing that a program created by the API, so that the same request creates no second one.
+    """An object created through the API, so that the same request creates no second one.
 
-    key     what the program called its request: its header Idempotency-Key
+    key     the program's name for its request: its header Idempotency-Key
     digest  of the request's method, address and body
-    reply   what was answered
+    reply   the response sent
     """
 
     token = models.ForeignKey(ApiToken, models.CASCADE, related_name="+", db_index=False)

@@ -14,7 +14,7 @@ def new_token() -> str:
 class MediaFile(models.Model):
     """A file that a question set's texts name as ``media:NAME``, kept whole.
 
-    Whoever knows its token may load it, so the token cannot be guessed.
+    Its token opens it without a login, so the token cannot be guessed.
 
     type  of its content, as recognised from its first bytes: image/png, audio/mpeg
     size  in bytes

@@ -1,4 +1,4 @@
-"""Who can be chosen: pools of workers."""
+"""Pools of workers to choose from."""
 
 from typing import ClassVar
 
@@ -28,16 +28,16 @@ class Pool(NamedInTeam):
 
 
 class Present(models.Manager["Worker"]):
-    """Of workers who were erased nothing is left but what they answered: no pool counts them."""
+    """The manager of workers that were not erased: an erased one is in no pool's figures."""
 
     def get_queryset(self) -> models.QuerySet["Worker"]:
         return super().get_queryset().filter(erased=None)
 
 
 class Worker(models.Model):
-    """Somebody in a pool. ``key`` is the name that the requester's platform knows them by.
+    """A worker in a pool. ``key`` is their id on the requester's platform.
 
-    erased  when all that told who this is was taken away; the row stays, because of its answers
+    erased  time of the removal of all personal data; the row stays, because of its answers
     """
 
     pool = models.ForeignKey(Pool, models.CASCADE, related_name="workers")
@@ -57,7 +57,8 @@ class Worker(models.Model):
         return self.key
 
     def clean(self) -> None:
-        """Somebody whose id looks the same is the same, and there already."""
+        """Use the stored spelling of an id that looks the same, so that it counts as a
+        duplicate."""
         super().clean()
-        others = Worker.objects.filter(pool=self.pool_id).exclude(pk=self.pk)
-        self.key = map_to_stored([self.key], others)[self.key]
+        workers = Worker.objects.filter(pool=self.pool_id).exclude(pk=self.pk)
+        self.key = map_to_stored([self.key], workers)[self.key]

@@ -1,6 +1,6 @@
-"""What a worker meets on the page besides gold questions: practice, and a way to say what is wrong.
+"""Practice questions and problem reports: the parts of a worker's page besides gold questions.
 
-Nothing of it is ever counted.
+They never count.
 """
 
 from django.db import models
@@ -11,10 +11,10 @@ from .questions import QuestionSet
 
 
 class Practice(Gradable):
-    """A question to learn by, asked before the first gold question; its answer is told.
+    """A question to learn by, asked before the first gold question; its answer is shown.
 
     explanation  shown once it is answered
-    must         whether nobody goes on before it is answered right
+    must         True if it must be answered right before the worker goes on
     """
 
     question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="practice")
@@ -35,9 +35,9 @@ class Practice(Gradable):
 
 
 class PracticeAnswer(models.Model):
-    """What a worker made of a practice question in a run; ``tries`` counts the wrong ones.
+    """A worker's answer to a practice question in a run; ``tries`` counts the wrong ones.
 
-    done  whether they may go on from it
+    done  True if the worker may go on to the next question
     """
 
     candidate = models.ForeignKey(Candidate, models.CASCADE, related_name="practised")
@@ -58,7 +58,7 @@ class PracticeAnswer(models.Model):
 
 
 class Complaint(models.Model):
-    """A worker says that a question is broken. ``heard`` is when the requester had seen to it."""
+    """A worker's problem report about a question. ``heard``: acknowledged by the requester."""
 
     assignment = models.OneToOneField(Assignment, models.CASCADE, primary_key=True)
     text = models.TextField()

@@ -1,4 +1,4 @@
-"""What they are tested on: sets of gold questions."""
+"""Sets of gold questions."""
 
 from django.core.validators import MinValueValidator
 from django.db import models
@@ -10,9 +10,9 @@ from .teams import NamedInTeam, Team, default_team, unique_name
 
 
 class QuestionSet(NamedInTeam):
-    """Gold questions: questions whose answers are known.
+    """Gold questions: questions with known answers.
 
-    tries  how often a practice question that must be right may be answered wrong
+    tries  number of wrong answers allowed to a practice question that must be right
     """
 
     team = models.ForeignKey(
@@ -55,7 +55,7 @@ class QuestionSet(NamedInTeam):
 class Question(Gradable):
     """A gold question. ``number`` counts from 0 within the set; a deck deals numbers.
 
-    retired  when it was found to be no good: nobody is asked it any more, and it does not count
+    retired  time of its retirement as faulty: it is asked no more, and it does not count
     """
 
     question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="questions")
@@ -76,5 +76,5 @@ class Question(Gradable):
 
     def clean(self) -> None:
         super().clean()
-        others = Question.objects.filter(question_set=self.question_set_id).exclude(pk=self.pk)
-        self.key = map_to_stored([self.key], others)[self.key]
+        questions = Question.objects.filter(question_set=self.question_set_id).exclude(pk=self.pk)
+        self.key = map_to_stored([self.key], questions)[self.key]

@@ -1,4 +1,4 @@
-"""Who of a run's workers is to be chosen from, as the algorithm knows them."""
+"""The roster of a run: its active workers, as the algorithm numbers them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,17 +16,17 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Roster:
-    """The arms that an algorithm is run on: all of a run but those of workers who are gone.
+    """The arms that an algorithm is run on: all of a run except those of workers that left.
 
     The algorithm numbers them anew, 0 to r - 1: skill by skill, and within a skill in an order that
-    has nothing to do with when they came.
+    is independent of the order of joining.
 
     arms    (r,) the run's numbers of these arms
     n       arms of the run in all
-    people  (r,) who each of them is, by a number; 0 where that does not matter
-    share   of δ that is left to them. Who left after giving answers may have left because of them;
-           with δ shared evenly among all who were tested, every single bound is as it was, so that
-           it does not matter why they left (docs/absence.md)
+    people  (r,) the worker of each, by a number; 0 if that does not matter
+    share   of δ that is left to them. Workers that left after giving answers may have left because
+            of them; with δ shared evenly among all tested workers, every single bound is unchanged,
+            so that the reason for leaving does not matter (docs/absence.md)
     """
 
     arms: Counts
@@ -35,18 +35,18 @@ class Roster:
     people: Counts
 
     @classmethod
-    def of(cls, run: Run, skill: Counts, gone: NDArray[np.bool_], pulls: Counts) -> "Roster":
-        """skill, gone, pulls are (n,), by arm."""
+    def build(cls, run: Run, skill: Counts, gone: NDArray[np.bool_], pulls: Counts) -> "Roster":
+        """Return the roster of the active workers; skill, gone and pulls are (n,), by arm."""
         arms = active_arms(skill, gone, run.seed, bool(run.joined))
         return cls(arms, gone.size, share_left(gone, pulls), _worker_of_arms(run, gone.size)[arms])
 
     def enough(self, run: Run) -> bool:
-        """Whether there are more to choose from than are wanted, in every skill."""
+        """Return True if every skill has more workers to choose from than its K."""
         ks = [skill.k for skill in run.skills]
         return has_enough(self.arms.size // len(ks), ks, run.one_kind_each)
 
     def ready(self, run: Run) -> bool:
-        """Whether the algorithm can work on them by now.
+        """Return True if the algorithm can work on them now.
 
         While others may still join, one that works in rounds waits for all of them.
         """
@@ -54,21 +54,21 @@ class Roster:
         return self.enough(run) and not waits
 
     def selector(self, run: Run, state: State) -> Selector:
-        """The algorithm on these arms. Raises ProblemError where it cannot be run on them."""
+        """Return the algorithm on these arms. Raises ProblemError if it cannot be run on them."""
         workers = self.arms.size // len(run.skills)
-        options = run.all_options()
+        options = run.effective_options()
         if "quotas" in options:
             options["quotas"] = restrict_quotas(options["quotas"], self.arms, run.k)
-        options |= run.of_each_kind(np.unique(self.people, return_inverse=True)[1])
+        options |= run.kind_quota_option(np.unique(self.people, return_inverse=True)[1])
         options |= plan_options(run.selector_class, self.n, self.arms.size)
         return build_selector(run.algorithm, run.problem(workers, self.share), state, **options)
 
     def state(
         self, pulls: Counts, rewards: Any, verdict: Any, memory: Memory, out: Any = None
     ) -> State:
-        """Of (n,) columns by arm, the rows of these arms.
+        """Return the state of these arms from (n,) columns by arm.
 
-        out  answers asked and not counted yet, where what is made of the others is to be judged
+        out  answers asked and not counted yet, if the state is to be judged without them
         """
         nothing = np.zeros(0, np.int64)
         return State(
@@ -80,18 +80,19 @@ class Roster:
         )
 
     def spread(self, values: Any, rest: Any) -> NDArray[Any]:
-        """(n,) by the run's arms, of (r,) values of these; ``rest`` stands for the others."""
+        """Return (n,) by the run's arms, from (r,) values of these; ``rest`` stands for the
+        others."""
         spread = np.full(self.n, rest, dtype=np.asarray(values).dtype)
         spread[self.arms] = values
         return spread
 
     def places(self, arms: Counts) -> Counts:
-        """The algorithm's numbers of these arms of the run; -1 for those who are gone."""
+        """Return the algorithm's numbers of these arms of the run; -1 for workers that left."""
         return self.spread(np.arange(self.arms.size), -1)[arms]
 
 
 def _worker_of_arms(run: Run, n: int) -> Counts:
-    """(n,) the worker of each arm: read only where it matters that one has several arms."""
+    """Return (n,) the worker of each arm, read only if a worker may have several arms."""
     if not (run.several and run.one_kind_each):
         return np.zeros(n, np.int64)
     return np.array(run.candidates.order_by("arm").values_list("worker_id", flat=True), np.int64)

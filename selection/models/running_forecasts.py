@@ -1,27 +1,27 @@
-"""What a run that is going on will still take, as it was last simulated."""
+"""Forecasts of the remaining answers of a run that goes on, from the latest simulation."""
 
 from django.db import models
 
 from .runs import Run
 
-MANY = 20  # simulated runs, without which no band is shown
+LEAST_RUNS_FOR_BAND = 20  # least number of simulated runs for a band
 
 
 class Outlook(models.Model):
-    """The forecast of one run from where it stood, made now and then and read by every page.
+    """The forecast of a run from its present state, updated now and then and read by every page.
 
-    at       when it was made, and how long making it took
+    at       time of the simulation, and ``seconds`` it took
     step     the run's last step then
-    counted  answers that counted by then; 0 runs with a ``why``: nothing can be said yet
+    counted  answers that counted by then; 0 runs with a ``why``: there is no forecast yet
     low, median, high  answers counted at the end in all: four runs of five lie between; the same
-             number three times where it has no band
-    runs     simulated from there; 0 where it was known without
-    kept     share of them that come to the end that the algorithm has
-    epsilon  what is promised in the middle of those that are cut short; None if none was
-    most     questions answered by the worker asked most, in the middle of the runs
-    uniform  how far off the best K by their share of right answers may be, with probability
-             1 - delta, if everybody answers ``most`` questions; None where it is not comparable
-    why      why nothing can be said; empty if something can
+             number three times if it has no band
+    runs     simulated from there; 0 if the end was known without
+    kept     share of them that reach the algorithm's own end
+    epsilon  median guarantee of those that are cut short; None if there is none
+    most     median number of questions answered by the worker asked most
+    uniform  loss of the best K by their share of right answers, exceeded with probability delta at
+             most, if every worker answers ``most`` questions; None if it is not comparable
+    why      reason for having no forecast; else empty
     """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="outlook")
@@ -44,5 +44,5 @@ class Outlook(models.Model):
 
     @property
     def has_band(self) -> bool:
-        """Whether enough runs were simulated for a band; none are where the end is known."""
-        return self.runs == 0 or self.runs >= MANY
+        """Return True if enough runs were simulated for a band; none are if the end is known."""
+        return self.runs == 0 or self.runs >= LEAST_RUNS_FOR_BAND

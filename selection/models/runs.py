@@ -1,4 +1,4 @@
-"""A run: its settings, how far it is, and what its algorithm is asked."""
+"""A run: its settings, its progress, and the problem for its algorithm."""
 
 from decimal import Decimal
 from functools import cached_property
@@ -28,17 +28,17 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(status=Run.Status.RUNNING)
 
     def locked(self, pk: int, wait: bool = True) -> "Run | None":
-        """The run, held against every other writer of it until the transaction ends.
+        """Return the run, locked against every other writer of it until the transaction ends.
 
-        None as well where somebody else holds it, unless they are waited for. Answers may still be
-        inserted meanwhile: their foreign key takes only a key-share lock, which a no-key lock lets
-        through.
+        It is None if it does not exist, and without ``wait`` also if it is locked elsewhere.
+        Answers may still be inserted meanwhile: their foreign key takes only a key-share lock,
+        which does not conflict.
         """
-        held = self.select_for_update(no_key=True, of=("self",), skip_locked=not wait)
-        return held.filter(pk=pk).first()
+        rows = self.select_for_update(no_key=True, of=("self",), skip_locked=not wait)
+        return rows.filter(pk=pk).first()
 
 
-# What a person settles beforehand, besides the name, the seed, options, quotas and the roster.
+# Settings chosen before the start, besides the name, the seed, options, quotas and the roster.
 SETTINGS = (
     "pool",
     "question_set",
@@ -62,20 +62,20 @@ SETTINGS = (
 
 
 class Run(NamedInTeam):
-    """One selection: the best k of a pool, by one algorithm, on one question set.
+    """A selection: the best k of a pool, by one algorithm, on one question set.
 
-    called     from when a worker's absence is counted: the start, moved by every pause
-    joined     workers who came to the roster after the start
-    belief     of its workers before it began, as numbers (forecast.inputs); empty: nothing was said
-    proof      the least ε that was proved so far, and the arms of the selection it was proved for
-    page       what workers are told on their page beside the questions (page_facts)
-    rationed   whether it asked questions of a limited set: then not the seed alone orders them
-    concluded  when the requester had seen its end and put it aside
-    links      how often its join link was replaced: the earlier ones open nothing
-    regraded   when a gold answer was corrected after its end
-    only       keys of the workers whom it is for; empty: for everybody
-    left_out   keys of workers who are not in it
-    told       what its team's webhooks were told that it needs, by kind
+    called     start of the count of a worker's absence: the start of the run, moved by every pause
+    joined     workers that came to the roster after the start
+    belief     about its workers before it began, as numbers (forecast.inputs); empty: none stated
+    proof      the least ε proved so far, and the arms of the selection it was proved for
+    page       texts on the worker's page besides the questions (runs.worker_texts)
+    rationed   True if it asked questions of a limited set: then not the seed alone orders them
+    concluded  time of the requester's review of the end
+    links      number of replacements of its join link: the earlier ones open nothing
+    regraded   time of a correction of a gold answer after its end
+    only       keys of the only workers it is for; empty: all of the pool
+    left_out   keys of workers that are not in it
+    told       alerts sent to its team's webhooks, by kind
     """
 
     class Status(models.TextChoices):
@@ -259,13 +259,13 @@ class Run(NamedInTeam):
         super().save(*args, **kwargs)
 
     def _follow_pool(self) -> None:
-        """A new run is of its pool's team."""
+        """Set the team of a new run to its pool's team."""
         if self._state.adding and self.pool_id:
             self.team = self.pool.team
 
     @property
-    def kept(self) -> bool:
-        """Whether the run ended because its promise holds."""
+    def ended_by_guarantee(self) -> bool:
+        """Return True if the run ended because its guarantee holds."""
         return self.ending == Run.Ending.PROMISE
 
     @property
@@ -274,16 +274,16 @@ class Run(NamedInTeam):
 
     @property
     def reopens(self) -> bool:
-        """Whether it may go on after its end, because a correction of the gold cost its promise.
+        """Return True if it may go on after its end, because a gold correction cost its guarantee.
 
-        Its end said what held by the answers of then; only where bounds hold at all times may one
-        go on looking.
+        The verdicts at its end held for the earlier key; only if the algorithm's bounds hold at all
+        times may it continue.
         """
         return self._has_lost_guarantee and self.affords_more
 
     @property
     def may_be_raised(self) -> bool:
-        """Whether it would go on after its end with a higher budget."""
+        """Return True if it would go on after its end with a higher budget."""
         if self.budget is None or self.fixed_budget or self.status != Run.Status.ENDED:
             return False
         spent = self.ending == Run.Ending.BUDGET and self.regraded is None
@@ -291,13 +291,20 @@ class Run(NamedInTeam):
 
     @property
     def _has_lost_guarantee(self) -> bool:
-        lost = self.regraded is not None and not self.kept and self.ending != Run.Ending.ROSTER
+        lost = (
+            self.regraded is not None
+            and not self.ended_by_guarantee
+            and self.ending != Run.Ending.ROSTER
+        )
         return lost and self.status == Run.Status.ENDED and self.selector_class.open_roster
 
     def tally(self) -> dict[str, int]:
-        """``arms``, ``counted`` answers, and assignments ``spent``: all that were handed out, also
-        those whose question was retired since, but for what nobody had seen of it; and how many
-        arms are ``accepted``, ``rejected`` and ``not_tested``."""
+        """Return the run's figures by name.
+
+        ``arms``, ``counted`` answers, and assignments ``spent``: all that were handed out,
+        including those whose question was retired later, except unseen ones; and the number of arms
+        ``accepted``, ``rejected`` and ``not_tested``.
+        """
         sums = self.candidates.aggregate(
             arms=Count("id"),
             **status_counts(),
@@ -306,20 +313,19 @@ class Run(NamedInTeam):
             void=Sum("void", default=0),
         )
         void = sums.pop("void") or self._void_waits()
-        free = self.answers.passed_over().count() if void else 0
+        free = self.answers.closed_unseen().count() if void else 0
         return {**sums, "spent": sums["asked"] - free}
 
     @property
     def has_void(self) -> bool:
-        """Whether any answer counts for nothing; of a million answers these are looked for only
-        then."""
+        """Return True if any answer is void; only then are the void ones of a million searched."""
         return self.candidates.filter(void__gt=0).exists() or self._void_waits()
 
     def _void_waits(self) -> bool:
         return self.answers.filter(applied_in=None, void=True).exists()
 
     def count_wasted(self) -> int:
-        """Of what was spent, what is to questions that were retired since."""
+        """Count the spent assignments whose question was retired later."""
         return self.answers.wasted().count() if self.has_void else 0
 
     def count_spent(self) -> int:
@@ -327,22 +333,22 @@ class Run(NamedInTeam):
 
     @property
     def affords_more(self) -> bool:
-        """Whether its budget allows a further assignment."""
+        """Return True if its budget allows a further assignment."""
         return self.budget is None or self.count_spent() < self.budget
 
     @property
     def fixed_budget(self) -> bool:
-        """Whether the algorithm spends its budget and has no other end."""
+        """Return True if the algorithm spends its budget and has no other end."""
         return self.selector_class.promise.fixed == "budget"
 
     @property
     def finished(self) -> bool:
-        """Whether the run went on to the end that its algorithm has."""
-        return self.kept or (self.fixed_budget and self.ending == Run.Ending.BUDGET)
+        """Return True if the run reached the algorithm's own end."""
+        return self.ended_by_guarantee or (self.fixed_budget and self.ending == Run.Ending.BUDGET)
 
     @property
     def guarantee_lost(self) -> bool:
-        """Whether changes of its roster cost the guarantee (docs/absence.md, section 3)."""
+        """Return True if changes of its roster cost the guarantee (docs/absence.md, section 3)."""
         if self.pk is None or not self.selector_class.roster_fixed:
             return False
         pulls = list(self.candidates.exclude(gone="").values_list("pulls", flat=True))
@@ -354,9 +360,11 @@ class Run(NamedInTeam):
 
     @property
     def certified(self) -> bool:
-        """Whether it ended with a promise: some algorithms have none, some options and changes of
-        the roster cost it."""
-        if not self.kept or self.guarantee_lost:
+        """Return True if it ended with a guarantee.
+
+        Some algorithms have none, and some options and changes of the roster cost it.
+        """
+        if not self.ended_by_guarantee or self.guarantee_lost:
             return False
         options = self.hand_set | self._set_size()
         smallest = build_selector(self.algorithm, Problem(2, 1, 0.5), **options)
@@ -364,36 +372,37 @@ class Run(NamedInTeam):
 
     @property
     def hand_set(self) -> dict[str, Any]:
-        """The options that a person set by hand."""
-        known = {option.name for option in algorithms.algorithm_options(self.algorithm)}
-        return {name: value for name, value in self.options.items() if name in known}
+        """Return the options that a person set by hand."""
+        names = {option.name for option in algorithms.algorithm_options(self.algorithm)}
+        return {name: value for name, value in self.options.items() if name in names}
 
     @property
     def why_ended(self) -> str:
-        """What ended it; whether it has a guarantee is for ``reports.promise_status`` to say."""
-        if self.kept:
+        """Return the reason of its end; ``reports.guarantee_status`` decides about the
+        guarantee."""
+        if self.ended_by_guarantee:
             return "its rule to stop was met"
         return self.get_ending_display()
 
     def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
-        """Its skills are read anew as well: the start fixes how many questions each has."""
+        """Reload the skills as well: the start fixes their numbers of questions."""
         super().refresh_from_db(*args, **kwargs)
         self.__dict__.pop("skills", None)
 
     @cached_property
     def skills(self) -> list[Skill]:
-        """What the workers are tested in: the run's own question set, then the further ones."""
-        own = Skill(
+        """Return the run's own question set as a skill, then the further ones."""
+        first = Skill(
             run=self, question_set_id=self.question_set_id, k=self.k, deck_size=self.deck_size
         )
         if Run.question_set.is_cached(self):
-            own.question_set = self.question_set
+            first.question_set = self.question_set
         several = self.pk is not None and self.selector_class.takes_skills
-        return [own, *(self.further.select_related("question_set") if several else ())]
+        return [first, *(self.further.select_related("question_set") if several else ())]
 
     @property
     def state(self) -> str:
-        """Where it stands, by what the requester would do next."""
+        """Return the state of the run, by the requester's next action."""
         if self.status == Run.Status.RUNNING and self.enrolling:
             return "enrolling"
         if self.status == Run.Status.ENDED:
@@ -406,38 +415,40 @@ class Run(NamedInTeam):
 
     @property
     def total(self) -> int:
-        """How many are selected in all skills together."""
+        """Return the number of selected arms in all skills together."""
         return sum(skill.k for skill in self.skills)
 
     def problem(self, workers: int, share: float = 1.0) -> Problem:
-        """What is asked of the algorithm. Arms are numbered skill by skill.
+        """Return the problem for the algorithm. Arms are numbered skill by skill.
 
-        share  of δ that is left to those who are still to be chosen from
+        share  of δ that is left to the workers still to be chosen from
         """
         ks, multi = [skill.k for skill in self.skills], self.selector_class.several_skills
         delta = self.delta * share
         return roster.build_problem(ks, workers, multi, self.epsilon, delta, self.budget)
 
     def selector(self, workers: int) -> Selector:
-        """The algorithm before it asks so many workers. Raises ProblemError if it cannot be run."""
+        """Return the algorithm before it asks so many workers. Raises ProblemError if it cannot
+        be run."""
         everybody = np.tile(np.arange(workers), len(self.skills))
-        options = self.all_options() | self.of_each_kind(everybody)
+        options = self.effective_options() | self.kind_quota_option(everybody)
         return build_selector(self.algorithm, self.problem(workers), **options)
 
-    def all_options(self) -> dict[str, Any]:
-        """What was set, and the size of the question set where the promise is about that set."""
+    def effective_options(self) -> dict[str, Any]:
+        """Return the options, with the size of the question set if the guarantee is about that
+        set."""
         return {**self.options, **self._set_size()}
 
-    def of_each_kind(self, workers: NDArray[np.int64]) -> dict[str, Any]:
-        """So many of each skill, as an option of algorithms that take any family of sets.
+    def kind_quota_option(self, workers: NDArray[np.int64]) -> dict[str, Any]:
+        """Return K of each skill, as an option of algorithms that take any family of sets.
 
-        workers  (n,) who each arm is, numbered from 0; arms are numbered skill by skill
+        workers  (n,) the worker of each arm, numbered from 0; arms are numbered skill by skill
         """
         ks, multi = [skill.k for skill in self.skills], self.selector_class.several_skills
         return roster.quotas_per_kind(ks, workers, multi, self.one_kind_each)
 
     def _set_size(self) -> dict[str, Any]:
-        """One question stands for a set that is empty, or not chosen yet: any may be tried on."""
+        """Return the set's size as an option; 1 for a set that is empty or not chosen yet."""
         if self.options.get("accuracy") != THIS_SET:
             return {}
         size = self.deck_size
@@ -446,5 +457,5 @@ class Run(NamedInTeam):
         return {"questions": size or 1}
 
     def step_rng(self) -> np.random.Generator:
-        """The random stream of the next step."""
+        """Return the random generator of the next step."""
         return np.random.default_rng([self.seed, self.steps])

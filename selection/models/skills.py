@@ -6,9 +6,9 @@ from .questions import QuestionSet
 
 
 class Skill(models.Model):
-    """A question set of a run, with a K of its own, where a run covers several on one budget.
+    """A question set of a run, with a K of its own, if a run covers several on one budget.
 
-    Stored are the further ones, numbered from 1: number 0 is the run's own question set and K.
+    Only the further ones are stored, numbered from 1: number 0 is the run's own question set and K.
     """
 
     run = models.ForeignKey("selection.Run", models.CASCADE, related_name="further")

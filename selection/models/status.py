@@ -1,7 +1,7 @@
 """The status of a worker in a run, for every page, count, file, reply and message.
 
-A worker without a counted answer is *not tested*, whatever verdict the algorithm stored for them:
-it reached that verdict without having seen anything of the worker.
+A worker without a counted answer is *not tested*, irrespective of the algorithm's stored verdict:
+it reached that verdict without an answer of the worker.
 """
 
 from typing import Protocol
@@ -29,9 +29,9 @@ class Tally(Protocol):
 def status_of(row: Tally, settled: int = Verdict.UNDECIDED) -> str:
     """Return the worker's status in words.
 
-    settled  what the algorithm's present bounds say of a worker without a verdict
+    settled  status by the algorithm's present bounds, for a worker without a verdict
 
-    A worker who left the run before a verdict is not tested either, also after some answers.
+    A worker that left the run before a verdict is not tested either, also after some answers.
     """
     if not row.pulls:
         return NOT_TESTED
@@ -45,7 +45,7 @@ def status_of(row: Tally, settled: int = Verdict.UNDECIDED) -> str:
 def status_counts(prefix: str = "") -> dict[str, Count]:
     """Return aggregates ``accepted``, ``rejected`` and ``not_tested``, as ``status_of`` decides.
 
-    prefix  what leads from the aggregated rows to candidates: "candidates__" from runs
+    prefix  path from the aggregated rows to candidates: "candidates__" from runs
     """
     undecided = {f"{prefix}verdict": Verdict.UNDECIDED}
     untested = Q(**{f"{prefix}pulls": 0})

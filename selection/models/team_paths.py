@@ -1,4 +1,4 @@
-"""From every table to the team that its rows belong to."""
+"""Paths from every table to the team of its rows."""
 
 from functools import cache
 from typing import Any
@@ -11,27 +11,28 @@ from selection.models import Team
 
 @cache
 def path_of(model: Any) -> str:
-    """The lookup from a row of this model to its team, as in "run__team".
+    """Return the lookup from a row of this model to its team, for example "run__team".
 
-    The shortest one over links that are never empty, so that a new table has one by itself. Raises
-    ImproperlyConfigured for a table without: its rows would belong to nobody.
+    It is the shortest one over links that are never empty, so that a new table has one by itself.
+    Raises ImproperlyConfigured for a table without: its rows would belong to no team.
     """
-    found = [("pk", model)] if model is Team else [("", model)]
-    for path, last in found:  # grows while it is walked: the shortest come first
+    paths = [("pk", model)] if model is Team else [("", model)]
+    for path, last in paths:  # grows during the loop: shortest paths first
         if last is Team:
             return path
-        ahead = (field for field in last._meta.concrete_fields if isinstance(field, ForeignKey))
-        known = {each for _, each in found}
-        found += [
+        links = (field for field in last._meta.concrete_fields if isinstance(field, ForeignKey))
+        visited = {model_seen for _, model_seen in paths}
+        paths += [
             (f"{path}__{field.name}".lstrip("_"), field.related_model)
-            for field in ahead
-            if (not field.null or field.related_model is Team) and field.related_model not in known
+            for field in links
+            if (not field.null or field.related_model is Team)
+            and field.related_model not in visited
         ]
     raise ImproperlyConfigured(f"No way leads from {model.__name__} to a team.")
 
 
 def team_of(item: Model) -> int | None:
-    """The id of the team that this belongs to; None for what is not linked to any yet."""
+    """Return the id of the item's team; None if it is not linked to any yet."""
     if isinstance(item, Team):
         return item.pk
     last: Any = item

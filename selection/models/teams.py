@@ -1,4 +1,4 @@
-"""Who works together: teams, and who is in them as what."""
+"""Teams, and the roles of their members."""
 
 from collections.abc import Collection
 from typing import Any
@@ -13,10 +13,10 @@ NAME_TAKEN = "name_taken"
 
 
 class Team(models.Model):
-    """People who share pools, question sets and runs. Nobody else sees any of these.
+    """People that share pools, question sets and runs. Other teams see none of these.
 
-    There is one from the beginning, and while it is the only one no page speaks of teams: whoever
-    has a login belongs to it, with the permissions of that login.
+    There is one from the beginning, and while it is the only one no page speaks of teams: every
+    login belongs to it, with the permissions of that login.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -30,14 +30,15 @@ class Team(models.Model):
 
     @transaction.atomic
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Before a second team is made, whoever belonged to the first unsaid is written down."""
+        """Store the implicit members of the first team before a second one is made."""
         if self._state.adding:
-            _write_down()
+            _store_implicit_memberships()
         super().save(*args, **kwargs)
 
 
 def default_team() -> int:
-    """The id of the oldest team. Only its id is read: migrations ask before all columns are there.
+    """Return the id of the oldest team. Only its id is read: migrations run before all columns
+    exist.
 
     A migration makes it; a database that was emptied gets it anew.
     """
@@ -45,20 +46,20 @@ def default_team() -> int:
     return Team.objects.create(name=FIRST).pk if first is None else first
 
 
-def _write_down() -> None:
+def _store_implicit_memberships() -> None:
     teams = list(Team.objects.values_list("pk", flat=True)[:2])
     if len(teams) != 1:
         return
     logins = get_user_model().objects.filter(is_staff=True, is_superuser=False)
-    own = Membership.Role.OWN
+    role = Membership.Role.OWN
     Membership.objects.bulk_create(
-        Membership(team_id=teams[0], user=user, role=own)
+        Membership(team_id=teams[0], user=user, role=role)
         for user in logins.filter(memberships=None)
     )
 
 
 class Membership(models.Model):
-    """Somebody in a team. What each role may do is in selection.accounts."""
+    """A user in a team. The rights of each role are in selection.accounts."""
 
     class Role(models.TextChoices):
         OWNER = "owner", "owner: all, and who is in the team"
@@ -80,7 +81,7 @@ class Membership(models.Model):
         return f"{self.user} in {self.team}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Whoever is in a team may sign in to the pages."""
+        """Let the user sign in to the pages, as every member may."""
         super().save(*args, **kwargs)
         if not self.user.is_staff:
             self.user.is_staff = True
@@ -88,26 +89,26 @@ class Membership(models.Model):
 
 
 class NamedInTeam(models.Model):
-    """In a team a name stands for one thing; other teams may use it for theirs."""
+    """A model with names that are unique within a team."""
 
     class Meta:
         abstract = True
 
     def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
-        """The team counts even where a form has no field for it; what is wrong is the name."""
+        """Check the team even if a form has no field for it, and report the fault at the name."""
         try:
             super().validate_constraints(set(exclude or ()) - {"team"})
         except ValidationError as error:
-            found = error.error_dict
-            rest = found.pop(NON_FIELD_ERRORS, [])
-            for one in rest:
-                where = "name" if one.code == NAME_TAKEN else NON_FIELD_ERRORS
-                found.setdefault(where, []).append(one)
-            raise ValidationError(found) from error
+            faults = error.error_dict
+            general = faults.pop(NON_FIELD_ERRORS, [])
+            for fault in general:
+                where = "name" if fault.code == NAME_TAKEN else NON_FIELD_ERRORS
+                faults.setdefault(where, []).append(fault)
+            raise ValidationError(faults) from error
 
 
 def unique_name(model: str) -> models.UniqueConstraint:
-    """The constraint that goes with it."""
+    """Return the constraint for a ``NamedInTeam``."""
     return models.UniqueConstraint(
         fields=["team", "name"],
         name=f"{model}_named_once",

@@ -1,4 +1,4 @@
-"""Keys to the API."""
+"""API tokens."""
 
 import hashlib
 import secrets
@@ -10,15 +10,16 @@ from django.utils import timezone
 
 from .teams import NamedInTeam, Team, default_team, unique_name
 
-SHOWN = 9  # characters of a secret that are kept to be told by: "cs_" and six of 43
+PREFIX_LENGTH = 9  # characters of a secret kept to recognise it: "cs_" and six of 43
 
 
 class ApiToken(NamedInTeam):
-    """A key to the API for one team. Of its secret only the digest is kept, and how it begins.
+    """A token for the API of one team. Only the digest and the first characters of its secret are
+    kept.
 
-    used     when it was last used, to the minute
-    revoked  when it was taken back: it opens nothing from then on
-    by       who made it
+    used     last use, to the minute
+    revoked  time of its revocation: it opens nothing from then on
+    by       its maker
     """
 
     class Scope(models.TextChoices):
@@ -32,7 +33,7 @@ class ApiToken(NamedInTeam):
     name = models.CharField(max_length=100)
     scope = models.CharField("may", max_length=10, choices=Scope, default=Scope.MANAGE)
     expires = models.DateTimeField(null=True, blank=True, help_text="Empty: never.")
-    prefix = models.CharField(max_length=SHOWN, blank=True, default="", editable=False)
+    prefix = models.CharField(max_length=PREFIX_LENGTH, blank=True, default="", editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created = models.DateTimeField(auto_now_add=True)
     by = models.CharField(max_length=150, blank=True, default="", editable=False)
@@ -48,7 +49,7 @@ class ApiToken(NamedInTeam):
         return self.name
 
     def good(self, now: datetime | None = None) -> bool:
-        """Whether it opens anything still."""
+        """Return True if the token is neither revoked nor expired."""
         at = now or timezone.now()
         return self.revoked is None and (self.expires is None or self.expires > at)
 
@@ -58,15 +59,15 @@ class ApiToken(NamedInTeam):
 
     @classmethod
     def issue(cls, name: str, team: Team | None = None, **fields: Any) -> str:
-        """Make a token of this name, in place of the team's earlier one; return its secret once.
+        """Make a token of this name, replacing the team's earlier one; return its secret, once.
 
         team    else the first team
         fields  scope, expires, by
         """
-        # A prefix, because what begins with a dash is taken for an option on a command line.
+        # A prefix, because a leading dash would make it an option on a command line.
         secret = f"cs_{secrets.token_urlsafe(32)}"
         fresh = {
-            "prefix": secret[:SHOWN],
+            "prefix": secret[:PREFIX_LENGTH],
             "digest": cls.digest_of(secret),
             "scope": cls.Scope.MANAGE,
             "expires": None,

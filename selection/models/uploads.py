@@ -1,4 +1,4 @@
-"""Files that are brought in: what they were, how far they are read, and what their rows say."""
+"""Uploaded files: their kind, the progress of reading, and their rows."""
 
 import uuid
 
@@ -8,20 +8,20 @@ from .teams import Team
 
 
 class Upload(models.Model):
-    """A file from when it is sent until what it brought can no longer be undone.
+    """A file, from its upload until its import can no longer be undone.
 
     target   the id of the pool, question set or run that it goes into
-    content  its bytes; empty as soon as it is taken
-    plan     what its columns mean (intake.layouts.Plan)
-    encoding of its characters, where a person chose it
+    content  its bytes; emptied once it is imported
+    plan     meaning of its columns (imports.platforms.ColumnPlan)
+    encoding of its characters, if a person chose it
     header   names of its columns
-    what     what it turned out to be, in words
-    version  counts how often it was begun anew: whoever works on an earlier one stops
-    position how many of its rows are sorted; estimate: about how many there are
-    fine     rows that will be taken; outside: answers that are none of their question's choices;
-             bad: rows that will not be taken; passed: those of no use, of which nothing is told
-    moved    when work on it went on last
-    error    why it cannot be read, in one sentence
+    what     the detected format, in words
+    version  number of restarts: a process that works on an earlier one stops
+    position number of its rows that are sorted; estimate: rows in all, about
+    fine     rows to import; outside: answers outside their question's choices; bad: rows to refuse;
+             passed: rows without use, which are not mentioned
+    moved    last progress
+    error    reason that it cannot be read, in one sentence
     """
 
     class Kind(models.TextChoices):
@@ -66,19 +66,19 @@ class Upload(models.Model):
 
     @property
     def percent(self) -> int:
-        """About how much of it is sorted."""
+        """Return the share of sorted rows in percent, about."""
         return min(99, 100 * self.position // max(1, self.estimate))
 
 
 class UploadedRow(models.Model):
-    """A row of a file that is sorted and not yet taken; afterwards, what undoing it needs.
+    """A sorted row of a file before the import; afterwards, the data to undo it.
 
-    key      what it is about: nothing else of the file is about the same; null where it is bad
-    data     what it says; as much as taking it needs
-    why      why it will not be taken; empty if it will
-    outside  it would be taken if answers beyond the choices were
-    fresh    whether nothing of this key was there before
-    before   what was there before, to be put back
+    key      identifies its subject, once in the file; null if the row is bad
+    data     the content that the import needs
+    why      reason for refusing it; empty if it is imported
+    outside  True if only an answer outside the choices prevents the import
+    fresh    True if the key was new
+    before   the earlier content, to restore it
     """
 
     upload = models.ForeignKey(Upload, models.CASCADE, related_name="rows", db_index=False)
@@ -102,9 +102,9 @@ class UploadedRow(models.Model):
 
 
 class ColumnNames(models.Model):
-    """How a team had files with these columns read, to read the next such file likewise.
+    """The meaning that a team gave to these columns, to read the next such file likewise.
 
-    signature  of the names of the columns (intake.layouts.signature)
+    signature  of the names of the columns (imports.platforms.columns_signature)
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="+", db_index=False)

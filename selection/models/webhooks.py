@@ -1,4 +1,4 @@
-"""Where a team's programs are told what happens, and what is on its way to them."""
+"""Webhooks of a team, and the messages on their way to them."""
 
 import base64
 import secrets
@@ -12,7 +12,7 @@ from django.utils.crypto import salted_hmac
 
 from .teams import Team, default_team
 
-SAID = 500  # characters that are kept of what a receiver answers
+REPLY_LENGTH = 500  # characters kept of a receiver's answer
 
 
 def fresh_salt() -> str:
@@ -20,12 +20,12 @@ def fresh_salt() -> str:
 
 
 class Webhook(models.Model):
-    """An address that is sent what happens in a team's runs.
+    """An address that receives the events of a team's runs.
 
-    events  the kinds of message that it wants
-    salt    what its secret is made of, together with this server's SECRET_KEY: whoever reads the
-            database alone cannot sign in this server's name
-    note    why it was turned off by itself, if so
+    events  the subscribed kinds of message
+    salt    source of its secret, together with this server's SECRET_KEY: read access to the
+            database alone is not enough to sign in this server's name
+    note    reason for turning itself off, if it did
     """
 
     class Event(models.TextChoices):
@@ -35,7 +35,7 @@ class Webhook(models.Model):
         ATTENTION = "run.needs_attention", "a run needs somebody to see to it"
         ENDED = "run.ended", "a run has ended"
 
-    TEST = "webhook.test"  # a kind of message that is sent on demand
+    TEST = "webhook.test"  # sent on demand
 
     team = models.ForeignKey(Team, models.CASCADE, default=default_team, related_name="webhooks")
     url = models.CharField("address", max_length=500)
@@ -53,7 +53,7 @@ class Webhook(models.Model):
 
     @property
     def secret(self) -> str:
-        """What its messages are signed with, as the Standard Webhooks spell it."""
+        """Return the key that signs its messages, in the notation of Standard Webhooks."""
         key = salted_hmac("selection.webhook", self.salt, algorithm="sha256").digest()
         return f"whsec_{base64.b64encode(key).decode()}"
 
@@ -63,20 +63,20 @@ class Webhook(models.Model):
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def ready(self) -> "DeliveryQuerySet":
-        """To be sent now. While a webhook is off only tests go out."""
+        """Return the deliveries that are due. While a webhook is off only tests are sent."""
         going = Q(webhook__on=True) | Q(kind=Webhook.TEST)
         return self.filter(going, due__lte=timezone.now())
 
 
 class Delivery(models.Model):
-    """One message to one webhook: to be sent while ``due`` is set, then its record.
+    """A message to a webhook: to be sent while ``due`` is set, then its record.
 
-    message  its id, the same however often it is sent
+    message  its id, the same for all attempts
     body     as it is sent, and signed
-    due      when it is sent next; None once it has arrived or was given up: this is the queue
-    tries    how often it was sent since it was made, or since somebody had it sent again
-    code     the HTTP status of the last answer; None where there was none
-    said     how that answer began, or why there was none
+    due      time of the next attempt; None once it has arrived or was given up: this is the queue
+    tries    attempts since it was made, or since a user had it sent again
+    code     the HTTP status of the last answer; None if there was none
+    said     the start of that answer, or the reason for having none
     """
 
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
@@ -88,7 +88,7 @@ class Delivery(models.Model):
     tries = models.PositiveSmallIntegerField(default=0)
     tried = models.DateTimeField(null=True)
     code = models.PositiveSmallIntegerField(null=True)
-    said = models.CharField(max_length=SAID, blank=True, default="")
+    said = models.CharField(max_length=REPLY_LENGTH, blank=True, default="")
     delivered = models.DateTimeField(null=True)
 
     objects = DeliveryQuerySet.as_manager()
@@ -116,7 +116,7 @@ class Delivery(models.Model):
         return "delivered" if self.delivered else "given up"
 
     def keep(self, **changes: Any) -> None:
-        """Write these columns, if it is still there."""
+        """Write these columns, if the delivery still exists."""
         for name, value in changes.items():
             setattr(self, name, value)
         Delivery.objects.filter(pk=self.pk).update(**changes)

@@ -127,7 +127,7 @@ def _due_runs(now: datetime) -> QuerySet[Run]:
         return Run.objects.none()
     since = now - timedelta(days=settings.RESPONSES_DAYS)
     ended = Run.objects.filter(status=Run.Status.ENDED, ended__lt=since)
-    given = Answer.objects.filter(run=OuterRef("pk")).said()
+    given = Answer.objects.filter(run=OuterRef("pk")).responded()
     mine = {"candidate__run": OuterRef("pk")}
     waiting = RecordedAnswer.objects.filter(**mine)
     tried = PracticeAnswer.objects.filter(**mine).exclude(response="")
@@ -137,7 +137,7 @@ def _due_runs(now: datetime) -> QuerySet[Run]:
 
 
 def _due_responses(runs: QuerySet[Run]) -> QuerySet[Answer]:
-    return Answer.objects.filter(run__in=runs).said()
+    return Answer.objects.filter(run__in=runs).responded()
 
 
 @transaction.atomic
@@ -147,7 +147,7 @@ def _forget_responses(run: Run) -> None:
     locked = Run.objects.locked(run.pk)
     if locked is None or locked.status != Run.Status.ENDED:
         return
-    count = Answer.objects.filter(run=locked).said().update(response=DELETED)
+    count = Answer.objects.filter(run=locked).responded().update(response=DELETED)
     RecordedAnswer.objects.filter(candidate__run=locked).delete()
     PracticeAnswer.objects.filter(candidate__run=locked).update(response="")
     Complaint.objects.filter(assignment__candidate__run=locked).delete()

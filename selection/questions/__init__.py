@@ -1,1 +1,1 @@
-""""""
+"""Gold and practice questions: corrections, media, problem reports."""

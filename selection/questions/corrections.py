@@ -1,7 +1,7 @@
-"""Gold that was wrong: correct a question's key or retire it, and grade every answer to it anew.
+"""Corrections of gold questions: change a key or retire a question, and regrade its answers.
 
-The tallies are then counted again from the answers, and the algorithm judges by them. A regrading
-is a step of its own in each run that it touches: nothing is told and nothing asked.
+The tallies are then recounted from the answers, and the algorithm decides by them. A regrade is a
+step of its own in each affected run: no messages are sent and no questions dealt.
 """
 
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ from selection.models import DELETED, Answer, Assignment, Question, RecordedAnsw
 
 CHUNK = 2000
 MOST_NAMED = 10
-# The empty answer that closed a retired question, and those whose responses were deleted in time.
-NEVER_GIVEN = Q(response__in=("", DELETED), expired=False)
+# Empty answers that closed a retired question, and responses deleted by the retention period.
+WITHOUT_RESPONSE = Q(response__in=("", DELETED), expired=False)
 
 
 @dataclass(frozen=True)
 class Gold:
-    """What a question asks and accepts; as it is, or as it is to be."""
+    """The prompt and key of a question, present or corrected."""
 
     prompt: str
     accepted: list[str]
@@ -36,16 +36,16 @@ class Gold:
     grading: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, question: Question) -> "Gold":
+    def from_question(cls, question: Question) -> "Gold":
         return cls(question.prompt, question.accepted, question.choices, question.grading)
 
 
 @dataclass(frozen=True)
 class CorrectionEffect:
-    """What a change does in one run.
+    """The effect of a correction in one run.
 
-    answers  that were given to the question
-    graded   of those, how many would be graded otherwise, or count otherwise
+    answers  number of answers given to the question
+    graded   number of these whose grade, or whose counting, would change
     """
 
     run: Run
@@ -53,31 +53,31 @@ class CorrectionEffect:
     graded: int
 
 
-# -- before it is done
+# -- preview
 
 
 def is_asked(question: Question) -> bool:
-    """Whether it was handed out, or has an answer waiting."""
-    mine = {"candidate__run__in": runs_of(question), "question": question}
+    """Return True if the question was handed out, or has an answer waiting."""
+    same = {"candidate__run__in": runs_of(question), "question": question}
     return (
-        Assignment.objects.filter(**mine).exists() or RecordedAnswer.objects.filter(**mine).exists()
+        Assignment.objects.filter(**same).exists() or RecordedAnswer.objects.filter(**same).exists()
     )
 
 
 def runs_of(question: Question) -> QuerySet[Run]:
-    """The runs that have begun with this question's set."""
-    own = Q(question_set=question.question_set_id)
-    own |= Q(further__question_set=question.question_set_id)
+    """Return the runs that have begun with this question's set."""
+    uses = Q(question_set=question.question_set_id)
+    uses |= Q(further__question_set=question.question_set_id)
     begun = Run.objects.exclude(status=Run.Status.DRAFT)
-    return begun.filter(pk__in=Run.objects.filter(own).values("pk")).order_by("pk")
+    return begun.filter(pk__in=Run.objects.filter(uses).values("pk")).order_by("pk")
 
 
 def preview_correction(question: Question, gold: Gold | None = None) -> list[CorrectionEffect]:
-    """What correcting the question so would do; without ``gold``, what retiring it would."""
+    """Return the effect, by run, of correcting the question; without ``gold``, of retiring it."""
     return [
-        found
+        effect
         for run in runs_of(question)
-        if (found := _preview_in_run(run, question, gold)).answers
+        if (effect := _preview_in_run(run, question, gold)).answers
     ]
 
 
@@ -85,8 +85,8 @@ def _preview_in_run(run: Run, question: Question, gold: Gold | None) -> Correcti
     rows = list(_list_given_answers(run, question).values_list("response", "right", "expired"))
     if gold is None:
         return CorrectionEffect(run, len(rows), len(rows))
-    other = sum(_is_right(gold, said, late) != right for said, right, late in rows)
-    return CorrectionEffect(run, len(rows), other)
+    changed = sum(_is_right(gold, response, late) != right for response, right, late in rows)
+    return CorrectionEffect(run, len(rows), changed)
 
 
 def _list_counted_answers(run: Run, question: Question) -> QuerySet[Answer]:
@@ -96,24 +96,24 @@ def _list_counted_answers(run: Run, question: Question) -> QuerySet[Answer]:
 
 
 def _list_given_answers(run: Run, question: Question) -> QuerySet[Answer]:
-    return _list_counted_answers(run, question).exclude(NEVER_GIVEN)
+    return _list_counted_answers(run, question).exclude(WITHOUT_RESPONSE)
 
 
 def _is_right(gold: Gold, response: str, expired: bool) -> bool:
     return not expired and is_match(gold.accepted, response, gold.grading)
 
 
-# -- doing it
+# -- correction
 
 
 @transaction.atomic
 def correct_question(question: Question, gold: Gold, who: str = "", why: str = "") -> list[Run]:
-    """Give the question another key, and grade all answers to it by that; the runs touched.
+    """Change the question's key and regrade all answers to it; return the affected runs.
 
-    Raises Refused without a reason where the question was asked, or where nothing would change.
+    Raises Refused without a reason if the question was asked, or if nothing would change.
     """
     locked = _lock_question(question)
-    before = Gold.of(locked)
+    before = Gold.from_question(locked)
     if gold == before:
         raise Refused("Nothing would change: the question is like this already.")
     locked.prompt, locked.accepted = gold.prompt, gold.accepted
@@ -124,9 +124,9 @@ def correct_question(question: Question, gold: Gold, who: str = "", why: str = "
 
 @transaction.atomic
 def retire_question(question: Question, who: str = "", why: str = "") -> list[Run]:
-    """Ask nobody the question any more, and let no answer to it count; the runs touched.
+    """Stop asking the question and void its answers; return the affected runs.
 
-    Raises Conflict for one that is retired, Refused without a reason.
+    Raises Conflict if it is retired already, Refused without a reason.
     """
     locked = _lock_question(question)
     if locked.retired:
@@ -138,10 +138,10 @@ def retire_question(question: Question, who: str = "", why: str = "") -> list[Ru
 
 @transaction.atomic
 def restore_question(question: Question, who: str = "", why: str = "") -> list[Run]:
-    """Let a retired question be asked, and its answers count, as before; the runs touched.
+    """Ask a retired question again and count its answers as before; return the affected runs.
 
-    Whoever was to be asked while it was retired is not asked again. Raises Conflict for a question
-    that is not retired, Refused without a reason.
+    Assignments closed while it was retired are not dealt again. Raises Conflict for a question that
+    is not retired, Refused without a reason.
     """
     locked = _lock_question(question)
     if not locked.retired:
@@ -152,12 +152,12 @@ def restore_question(question: Question, who: str = "", why: str = "") -> list[R
 
 
 def _lock_question(question: Question) -> Question:
-    # Not its key: a step deals the question while it holds the run that this waits for.
+    # No key lock: a step that holds the run awaited here inserts references to the question.
     return Question.objects.select_for_update(no_key=True).get(pk=question.pk)
 
 
 def list_differences(before: Gold, after: Gold) -> list[tuple[str, str, str]]:
-    """(what, as it was, as it is to be) of all that differs, in words."""
+    """Return (name, old text, new text) of each part that differs, for people."""
     usual = "as text, capitals and spacing aside"
     rows = [
         ("accepted", " | ".join(before.accepted), " | ".join(after.accepted)),
@@ -173,61 +173,65 @@ def list_differences(before: Gold, after: Gold) -> list[tuple[str, str, str]]:
 
 
 def _describe_changes(before: Gold, after: Gold) -> str:
-    found = list_differences(before, after)
-    said = [f"{what} “{old}”, now “{new}”" for what, old, new in found if what != "prompt"]
-    if found and found[-1][0] == "prompt":
-        said.append("the wording changed; who answered had read the old one")
-    return "; ".join(said)
+    rows = list_differences(before, after)
+    parts = [f"{part} “{old}”, now “{new}”" for part, old, new in rows if part != "prompt"]
+    if rows and rows[-1][0] == "prompt":
+        parts.append("the wording changed; who answered had read the old one")
+    return "; ".join(parts)
 
 
-def _apply_everywhere(question: Question, what: str, who: str, why: str) -> list[Run]:
-    """Regrade every run that asked it, in order, so that two of these never wait for each other."""
+def _apply_everywhere(question: Question, change: str, who: str, why: str) -> list[Run]:
+    """Regrade every run that asked it, in order of id, so that two corrections never deadlock."""
     if not why.strip() and is_asked(question):
         raise Refused("Give a reason: it is written to the history of the runs.")
-    found = [_apply_in_run(run.pk, question, what, who, why) for run in runs_of(question)]
-    done = [run for run in found if run is not None]
-    transaction.on_commit(lambda: _look_again(done), robust=True)
+    touched = [_apply_in_run(run.pk, question, change, who, why) for run in runs_of(question)]
+    done = [run for run in touched if run is not None]
+    transaction.on_commit(lambda: _regrade_late_answers(done), robust=True)
     return done
 
 
-def _look_again(runs: Sequence[Run]) -> None:
-    """For what was graded by the old key after the others were graded anew, and before this."""
+def _regrade_late_answers(runs: Sequence[Run]) -> None:
+    """Regrade answers recorded by the old key after their run's regrade and before the commit."""
     for run in runs:
         late_regrades.regrade_late_answers(run.pk, run.steps)
 
 
-def _apply_in_run(pk: int, question: Question, what: str, who: str, why: str) -> Run | None:
+def _apply_in_run(pk: int, question: Question, change: str, who: str, why: str) -> Run | None:
     run = Run.objects.locked(pk)
-    if run is None or not Assignment.objects.filter(**_void_deal(run, question)).exists():
+    if run is None or not Assignment.objects.filter(**_assignment_filter(run, question)).exists():
         return None
-    mine = list(run.candidates.filter(assignments__question=question).select_related("worker"))
-    before = rejudge.read_tallies(mine)
+    candidates = list(
+        run.candidates.filter(assignments__question=question).select_related("worker")
+    )
+    before = rejudge.read_tallies(candidates)
     if question.retired:
         _close_open_assignments(run, question)
     regraded = _regrade_answers(run, question)
     verdict = rejudge.rejudge(run)
-    mine = list(run.candidates.filter(assignments__question=question).select_related("worker"))
-    changes = _describe_changed_tallies(before, rejudge.read_tallies(mine))
-    said = f"Question “{question}” {what}. {regraded} graded anew. {changes} {verdict}"
-    events.write_event(run, "regrade", said, who, why)
+    candidates = list(
+        run.candidates.filter(assignments__question=question).select_related("worker")
+    )
+    changes = _describe_changed_tallies(before, rejudge.read_tallies(candidates))
+    text = f"Question “{question}” {change}. {regraded} graded anew. {changes} {verdict}"
+    events.write_event(run, "regrade", text, who, why)
     wakeups.request_step(run.pk)
     return run
 
 
-def _void_deal(run: Run, question: Question) -> dict[str, Any]:
+def _assignment_filter(run: Run, question: Question) -> dict[str, Any]:
     return {"candidate__run": run, "question": question}
 
 
 def _close_open_assignments(run: Run, question: Question) -> None:
-    """What is out of a retired question closes with a void answer: its position counts nothing."""
-    out = Assignment.objects.open().filter(**_void_deal(run, question))
+    """Close the open assignments of a retired question with void answers, which count nothing."""
+    still_open = Assignment.objects.open().filter(**_assignment_filter(run, question))
     now = timezone.now()
-    # Who is being shown it now has it before this, and it costs, or never: see presence.show.
-    Assignment.objects.filter(pk__in=out.filter(due=None).values("pk")).update(due=now)
+    # A concurrent record_shown comes before this, and the question costs, or finds it closed.
+    Assignment.objects.filter(pk__in=still_open.filter(due=None).values("pk")).update(due=now)
     Answer.objects.bulk_create(
         [
             Answer(assignment_id=pk, run=run, right=False, void=True, at=now)
-            for pk in out.values_list("pk", flat=True)
+            for pk in still_open.values_list("pk", flat=True)
         ],
         CHUNK,
         ignore_conflicts=True,
@@ -235,16 +239,16 @@ def _close_open_assignments(run: Run, question: Question) -> None:
 
 
 def _regrade_answers(run: Run, question: Question) -> str:
-    """Set ``right`` and ``void`` of every answer to it; how many those are, in words.
+    """Set ``right`` and ``void`` of every answer to the question; return their number in words.
 
-    One that came in while this waited for its lock is among them. Void answers are graded too, for
-    the day on which the question is restored.
+    An answer that came in while this waited for its lock is among them. Void answers are graded
+    too, in case the question is restored.
     """
-    gold, void = Gold.of(question), question.retired is not None
+    gold, void = Gold.from_question(question), question.retired is not None
     rows = list(
         _list_given_answers(run, question).values_list("pk", "response", "expired", "right", "void")
     )
-    right = {pk: _is_right(gold, said, late) for pk, said, late, _, _ in rows}
+    right = {pk: _is_right(gold, response, late) for pk, response, late, _, _ in rows}
     flips = [pk for pk, _, _, was, _ in rows if was != right[pk]]
     for value in (True, False):
         _update_answers([pk for pk in flips if right[pk] == value], right=value)
@@ -261,7 +265,7 @@ def _describe_changed_tallies(before: dict[int, Tally], after: dict[int, Tally])
     changed = [(was, after[pk]) for pk, was in before.items() if was != after[pk]]
     if not changed:
         return "Nobody's count of right answers changed."
-    named = [f"{was.worker} {was} → {now}" for was, now in changed[:MOST_NAMED]]
-    more = len(changed) - len(named)
-    rest = f", and {more} more" if more else ""
-    return f"Right answers, before and after: {', '.join(named)}{rest}."
+    lines = [f"{was.worker} {was} → {now}" for was, now in changed[:MOST_NAMED]]
+    more = len(changed) - len(lines)
+    ending = f", and {more} more" if more else ""
+    return f"Right answers, before and after: {', '.join(lines)}{ending}."

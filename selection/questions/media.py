@@ -1,6 +1,6 @@
-"""Pictures, sounds and films that come in: recognised by their content, limited in size.
+"""Uploaded pictures, sounds and films: recognised by their content, limited in size.
 
-No file is fetched from anywhere, and none is changed. SVG is not taken: it may hold programs.
+No file is fetched from anywhere, and none is changed. SVG is refused: it may contain scripts.
 """
 
 import re
@@ -11,7 +11,7 @@ from selection.limits import MOST_MEDIA, MOST_MEDIA_FILES
 from selection.models import MediaFile, QuestionSet
 
 MB = 1024 * 1024
-# By the first bytes of a file; a point stands for any byte.
+# Media types by the first bytes of a file.
 _KNOWN = [
     (re.compile(pattern, re.S), kind)
     for pattern, kind in (
@@ -34,14 +34,14 @@ _ODD = re.compile(r"[^\w.-]+")
 
 
 def type_of(data: bytes) -> str:
-    """As image/png; empty for what is none of the kinds that are taken."""
-    return next((kind for known, kind in _KNOWN if known.match(data)), "")
+    """Return the media type, for example image/png; empty if it is not supported."""
+    return next((kind for pattern, kind in _KNOWN if pattern.match(data)), "")
 
 
 def store_media(question_set: QuestionSet, name: str, data: bytes) -> MediaFile:
-    """Keep a file for the texts of this set; one of the same name is replaced, with its address.
+    """Store a file for the texts of this set; it replaces one of the same name, with its address.
 
-    Raises Refused for what is no picture, sound or film, and for what is too large.
+    Raises Refused for an unsupported type and for a file that is too large.
     """
     name, kind = media_name(name), type_of(data)
     if not kind:
@@ -52,17 +52,17 @@ def store_media(question_set: QuestionSet, name: str, data: bytes) -> MediaFile:
     most = MOST_MEDIA[kind.split("/")[0]]
     if len(data) > most:
         raise Refused(f"{name} is larger than {most // MB} MB; make it smaller first.")
-    own = MediaFile.objects.filter(question_set=question_set)
-    if own.count() >= MOST_MEDIA_FILES:
+    files = MediaFile.objects.filter(question_set=question_set)
+    if files.count() >= MOST_MEDIA_FILES:
         raise Refused(f"A question set has at most {MOST_MEDIA_FILES} files.")
-    own.filter(name=name).delete()
+    files.filter(name=name).delete()
     return MediaFile.objects.create(
         question_set=question_set, name=name, type=kind, size=len(data), data=data
     )
 
 
 def media_name(name: str) -> str:
-    """What texts call the file: no folders, no spaces."""
+    """Return the name that texts use for the file: without folders and spaces."""
     path = PurePath(name.replace("\\", "/"))
     stem = _ODD.sub("-", path.stem).strip("-") or "file"
     return f"{stem[:80]}{_ODD.sub('', path.suffix)[:15]}"

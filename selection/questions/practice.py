@@ -13,10 +13,10 @@ from selection.models import Candidate, Practice, PracticeAnswer, QuestionSet, R
 
 @dataclass(frozen=True)
 class PracticeResult:
-    """What came of an answer to a practice question.
+    """The result of an answer to a practice question.
 
-    done    whether the worker may go on from it
-    left    wrong tries that are left; None where they are not limited, or it is done
+    done    True if the worker may go on to the next question
+    left    wrong tries left; None if unlimited, or if it is done
     """
 
     practice: Practice
@@ -26,12 +26,12 @@ class PracticeResult:
 
     @property
     def failed(self) -> bool:
-        """Whether there are no more tries."""
+        """Return True if there are no more tries."""
         return self.left == 0
 
 
 def pending_practice(question_set: QuestionSet, run: Run, worker: int) -> Practice | None:
-    """The next practice question of this set for this worker in this run; None if all are done."""
+    """Return the worker's next practice question of this set in this run; None if all are done."""
     done = PracticeAnswer.objects.filter(
         candidate__run=run, candidate__worker=worker, done=True
     ).values("practice")
@@ -39,7 +39,7 @@ def pending_practice(question_set: QuestionSet, run: Run, worker: int) -> Practi
 
 
 def store_practice(practice: Practice) -> None:
-    """Store a practice question. Raises Refused for what cannot be one."""
+    """Store a practice question. Raises Refused for an invalid one."""
     refuse_gold(practice)
     if NO_TEXT.search(practice.explanation):
         raise Refused("There is a character in the explanation that cannot be read.")
@@ -48,23 +48,25 @@ def store_practice(practice: Practice) -> None:
 
 @transaction.atomic
 def answer_practice(candidate_id: int, practice_id: int, response: str) -> PracticeResult:
-    """Take an answer to a practice question; one that is done already stays as it is.
+    """Record an answer to a practice question; one that is done already stays as it is.
 
     Raises NotFound for a question that this worker is not given, Refused and OutsideChoices as for
     gold, Conflict when the run has ended or the worker is out of it.
     """
-    # Held, so that of two tabs one comes first.
-    held = Candidate.objects.select_for_update(no_key=True, of=("self",)).select_related("run")
-    own = held.filter(pk=candidate_id).first()
+    # Locked, so that answers from two tabs are taken one after the other.
+    candidates = Candidate.objects.select_for_update(no_key=True, of=("self",)).select_related(
+        "run"
+    )
+    candidate = candidates.filter(pk=candidate_id).first()
     practice = Practice.objects.select_related("question_set").filter(pk=practice_id).first()
-    if own is None or practice is None or not _is_asked(own.run, practice):
+    if candidate is None or practice is None or not _is_asked(candidate.run, practice):
         raise NotFound("There is no such practice question.")
-    if own.run.status == Run.Status.ENDED or own.gone:
+    if candidate.run.status == Run.Status.ENDED or candidate.gone:
         raise Conflict("This run asks you no more questions.")
     refuse_response(response)
     if not practice.allows(response):
         raise outside_choices(practice.choices, response, practice.kind)
-    row = _practice_row(own, practice)
+    row = _practice_row(candidate, practice)
     if not row.done:
         row.response, row.right = response, practice.grade(response)
         row.done, row.tries = row.right or not practice.must, row.tries + (not row.right)
@@ -77,17 +79,17 @@ def _is_asked(run: Run, practice: Practice) -> bool:
     return any(skill.question_set_id == practice.question_set_id for skill in run.skills)
 
 
-def _practice_row(own: Candidate, practice: Practice) -> PracticeAnswer:
-    """The worker's, whichever skill's link they came by; a new one is not stored yet."""
-    mine = PracticeAnswer.objects.filter(
-        practice=practice, candidate__run=own.run_id, candidate__worker=own.worker_id
+def _practice_row(candidate: Candidate, practice: Practice) -> PracticeAnswer:
+    """Return the worker's row, shared by all skills; a new one is not stored yet."""
+    rows = PracticeAnswer.objects.filter(
+        practice=practice, candidate__run=candidate.run_id, candidate__worker=candidate.worker_id
     )
-    new = PracticeAnswer(candidate=own, practice=practice, right=False, done=False)
-    return mine.first() or new
+    new = PracticeAnswer(candidate=candidate, practice=practice, right=False, done=False)
+    return rows.first() or new
 
 
 def _tries_left(practice: Practice, row: PracticeAnswer) -> int | None:
-    """Whoever was let in again has as many tries again."""
+    """Return the wrong tries left; a worker that is readmitted gets the full number again."""
     most = practice.question_set.tries
     if row.done or most is None:
         return None

@@ -148,7 +148,7 @@ def _stalled_alerts(run: Run, now: datetime) -> list[Alert]:
 
 def _describe_background(run: Run, now: datetime) -> str:
     """Return the fault if nothing works in the background; empty if all is well."""
-    begun = max(filter(None, (Pulse.objects.seen(Pulse.SWEEP), run.called, run.started)))
+    begun = max(filter(None, (Pulse.objects.last_seen(Pulse.SWEEP), run.called, run.started)))
     span = background_delay(begun, now)
     if span is None:
         return ""

@@ -75,7 +75,7 @@ def _waiting_sentence(
     asked = "asked" if blocking.size == 1 else "the last of whom was asked"
     sentence = f"It waits for {blocking.label}, {asked} {_round_to_tens(wait.lasted)} ago"
     if not nobody_else:
-        then = f"in {_round_to_tens(wait.left)}" if wait.left else "in a moment"
+        then = f"in {_round_to_tens(wait.remaining)}" if wait.remaining else "in a moment"
         return f"{sentence}: others are asked {then}, if answers of theirs are of use."
     sentence += ", and there is nobody else to ask."
     if blocking.due is None:

@@ -138,7 +138,7 @@ def _settings_data(run: Run) -> dict[str, Any]:
     questions does not follow from the seed alone: with answers made elsewhere, or with an exposure
     limit."""
     recorded = run.has_recorded or run.recorded_only or run.rationed
-    return {"options": run.all_options(), "recorded": recorded, "pool": run.pool.name}
+    return {"options": run.effective_options(), "recorded": recorded, "pool": run.pool.name}
 
 
 def _skill_data(skill: Skill, anonymous: bool, media: bool) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def restore_selector(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None
     pulls = np.array([row.pulls for row in rows], np.int64)
     skill = np.array([row.skill for row in rows], np.int64)
     gone = np.array([bool(row.gone) for row in rows], bool)
-    roster = Roster.of(run, skill, gone, pulls)
+    roster = Roster.build(run, skill, gone, pulls)
     rewards = np.array([row.rewards for row in rows], float)
     verdict = np.array([row.verdict for row in rows], np.int8)
     out = np.array([row.asked - row.void for row in rows], np.int64) - pulls

@@ -1,1 +1,1 @@
-""""""
+"""Runs: drafts, life, roster, changes, and their validation."""

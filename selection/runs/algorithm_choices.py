@@ -1,4 +1,4 @@
-"""What may be chosen for a run, and what each algorithm would promise for it."""
+"""The choices for a run: algorithms with their guarantees, settings and options."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from . import eligibility, priors, quotas, validation
 
 @dataclass(frozen=True)
 class AlgorithmChoice:
-    """An algorithm to choose, and what it would promise."""
+    """An algorithm to choose, with the guarantee it would give."""
 
     name: str
     title: str
@@ -26,7 +26,7 @@ class AlgorithmChoice:
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that a person may set on some algorithms."""
+    """A setting that a person may change on some algorithms."""
 
     option: Option
     label: str
@@ -38,7 +38,7 @@ class Setting:
 
 
 def choice_of_run(run: Run, workers: int) -> AlgorithmChoice | None:
-    """This run's own algorithm, with its options; None if it is refused."""
+    """Return the run's algorithm with its options, or None if it is refused."""
     if validation.validate_run(run, workers):
         return None
     workers = validation.expected_workers(run, workers)
@@ -47,7 +47,7 @@ def choice_of_run(run: Run, workers: int) -> AlgorithmChoice | None:
 
 
 def _fill_quotas(run: Run, workers: int) -> Run:
-    """The run with its quotas filled in, where they can be: they are part of the promise."""
+    """Return the run with its quotas filled in if possible: they are part of the guarantee."""
     if not run.quotas or validation.validate_quotas(run, run.pool):
         return run
     started = validation.copy_unsaved(run)
@@ -55,33 +55,33 @@ def _fill_quotas(run: Run, workers: int) -> Run:
         run.quotas,
         quotas.attribute_values(eligibility.eligible_workers(run), run.quotas["attribute"]),
     )
-    if run.enrolling:  # nobody knows yet who will have joined
+    if run.enrolling:  # the workers are not known yet
         filled = {"groups": [0] * workers, "at_least": [0], "at_most": [workers], "names": [""]}
     started.options = run.options | {"quotas": filled}
     return started
 
 
 def list_choices(run: Run, workers: int) -> list[AlgorithmChoice]:
-    """Every algorithm by group, with what it would promise for this run over so many workers.
+    """Return every algorithm by group, with its guarantee for this run over so many workers.
 
-    Empty when none could be run on it: ``refusals`` says why.
+    The list is empty if none could be run on it: ``validation`` names the reason.
     """
     workers = validation.expected_workers(run, workers)
     if validation.find_out_of_range(run, workers):
         return []
     several = run.several or run.selector_class.several_skills
-    found = [
+    choices = [
         _build_choice(name, guarantee_sentence(run, kind.promise, workers))
         for name, kind in ALGORITHMS.items()
         if (kind.takes_skills if several else not kind.several_skills)
     ]
-    return sorted(found, key=lambda choice: algorithms.GROUPS.index(choice.group))
+    return sorted(choices, key=lambda choice: algorithms.GROUPS.index(choice.group))
 
 
 def guarantee_sentence(
     run: Run, promise: Promise, workers: int, reached: float | None = None
 ) -> str:
-    """What is promised for this run, or with the ε that was ``reached`` by now."""
+    """Return the guarantee of this run in words, or with the ε ``reached`` so far."""
     if promise.fixed == "budget" and (run.several or run.selector_class.several_skills):
         return "The workers that look best in each skill when the budget is spent; no promise."
     if run.several:
@@ -90,10 +90,10 @@ def guarantee_sentence(
 
 
 def describe_allowed_selections(run: Run) -> str:
-    """Which selections are allowed, where there are several kinds of task."""
-    each = [f"{skill.k} for “{skill}”" for skill in run.skills]
+    """Describe the allowed selections of a run with several kinds of task."""
+    counts = [f"{skill.k} for “{skill}”" for skill in run.skills]
     nobody = ", nobody for two of them" if run.one_kind_each else ""
-    return f", among all selections of {', '.join(each[:-1])} and {each[-1]}{nobody}"
+    return f", among all selections of {', '.join(counts[:-1])} and {counts[-1]}{nobody}"
 
 
 def _build_choice(name: str, promise: str) -> AlgorithmChoice:
@@ -104,21 +104,21 @@ def _build_choice(name: str, promise: str) -> AlgorithmChoice:
 
 
 def list_settings() -> list[Setting]:
-    """Every setting that any algorithm has, once."""
+    """Return every setting of any algorithm, once each."""
     users: dict[str, list[str]] = {}
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     for name in ALGORITHMS:
         for option in algorithms.algorithm_options(name):
             users.setdefault(option.name, []).append(name)
-            found.setdefault(option.name, option)
+            options.setdefault(option.name, option)
     return [
         Setting(option, algorithms.option_label(name), tuple(users[name]))
-        for name, option in found.items()
+        for name, option in options.items()
     ]
 
 
 def fields_read_by_algorithm() -> dict[str, list[str]]:
-    """By algorithm, the fields of a run's form that it reads besides those that all do."""
+    """Map each algorithm to the fields of a run's form that it reads besides the common ones."""
     return {
         name: [
             *kind.needs,
@@ -133,22 +133,24 @@ def fields_read_by_algorithm() -> dict[str, list[str]]:
 
 
 def describe_options(run: Run) -> list[tuple[str, str]]:
-    """What was set besides the usual numbers, for people: (label, value)."""
+    """Return the options that differ from their defaults, for people: (label, value)."""
     chosen = run.hand_set
     if run.selector_class.says_accuracy:
         chosen = {"accuracy": LIKE_THESE} | chosen
-    said = [(algorithms.option_label(name), _format_value(value)) for name, value in chosen.items()]
+    lines = [
+        (algorithms.option_label(name), _format_value(value)) for name, value in chosen.items()
+    ]
     if learned := priors.learned_prior(run):
-        said.append(("Learns from", learned.source))
+        lines.append(("Learns from", learned.source))
     if run.quotas:
         limits = sorted(run.quotas["limits"].items())
-        each = ", ".join(f"{value} {quotas.describe_limit(limit)}" for value, limit in limits)
-        said.append((f"Quotas by {run.quotas['attribute']}", each))
-    return said
+        limit_text = ", ".join(f"{value} {quotas.describe_limit(limit)}" for value, limit in limits)
+        lines.append((f"Quotas by {run.quotas['attribute']}", limit_text))
+    return lines
 
 
 def describe_accuracy(run: Run) -> str:
-    """What accuracy means in this run's promise, where that could be chosen."""
+    """Return the meaning of accuracy in this run's guarantee; empty if it could not be chosen."""
     if not run.selector_class.says_accuracy:
         return ""
     chosen = run.options.get("accuracy", LIKE_THESE)
@@ -162,30 +164,33 @@ def _format_value(value: Any) -> str:
 
 
 def drop_default_options(algorithm: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Of these options those that are not the usual: a better one of a later version is not kept
-    out. Raises Refused for a name that the algorithm does not know."""
-    known = _check_option_names(algorithm, given)
+    """Return the options that differ from their defaults.
+
+    Defaults are not stored, so that better ones of a later version take effect. Raises Refused for
+    an unknown option.
+    """
+    options = _check_option_names(algorithm, given)
     return {
         name: value
         for name, value in given.items()
-        if value is not None and value != known[name].default
+        if value is not None and value != options[name].default
     }
 
 
 def _check_option_names(algorithm: str, names: Iterable[str]) -> dict[str, Option]:
-    """The algorithm's options. Raises Refused where one of these names is none of theirs."""
-    known = {option.name: option for option in algorithms.algorithm_options(algorithm)}
+    """Return the algorithm's options. Raises Refused if it lacks one of these names."""
+    options = {option.name: option for option in algorithms.algorithm_options(algorithm)}
     for name in names:
-        if name not in known:
-            there = f"it has {', '.join(known)}" if known else "it has none"
-            raise Refused(f"{ALGORITHMS[algorithm].title} has no option {name}; {there}.")
-    return known
+        if name not in options:
+            available = f"it has {', '.join(options)}" if options else "it has none"
+            raise Refused(f"{ALGORITHMS[algorithm].title} has no option {name}; {available}.")
+    return options
 
 
 def read_options(algorithm: str, written: dict[str, str]) -> dict[str, Any]:
-    """Options given as text on a command line. Raises Refused for what cannot be."""
-    known = _check_option_names(algorithm, written)
-    return {name: _parse_option(known[name], text) for name, text in written.items()}
+    """Return options written as text on a command line. Raises Refused for invalid ones."""
+    options = _check_option_names(algorithm, written)
+    return {name: _parse_option(options[name], text) for name, text in written.items()}
 
 
 def _parse_option(option: Option, text: str) -> Any:

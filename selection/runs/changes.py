@@ -1,8 +1,8 @@
-"""Changing a run that has started: what it would do to the promise, and doing it.
+"""Changes of a run that has started: a preview of the effect on the guarantee, and the change.
 
-``preview`` says it before; ``apply`` does it under the run's lock, writes an Event for each
-setting, and wakes the engine. δ, K, the algorithm and the question set are what the run is: for
-others of these a run is copied.
+``preview_changes`` describes the effect beforehand. ``apply_changes`` makes the change under the
+run's lock, writes an Event for each setting, and wakes the engine. δ, K, the algorithm and the
+question set define the run: to change one of these, copy the run.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,63 +23,63 @@ from selection.models.answers import has_waiting_answers
 
 from . import algorithm_choices, lifecycle, money, validation
 
-GOING = {Run.Status.RUNNING, Run.Status.PAUSED}
-# Nothing that the engine or the promise depends on.
+ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
+# Neither the engine nor the guarantee depends on these.
 AT_ANY_TIME = {"price", "currency"}
-STAYS = "The promise stays as it is: its bounds hold however many answers there are."
+GUARANTEE_UNCHANGED = "The promise stays as it is: its bounds hold however many answers there are."
 
 
 def preview_changes(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
-    """What these settings would do, a sentence for each that would change, by name.
+    """Return a sentence on the effect of each setting that would change, by name.
 
     wanted  new values by name, of ``SETTINGS``
 
-    Raises Conflict or Refused, with the reason, for what cannot be changed now.
+    Raises Conflict or Refused, with the reason, for a setting that cannot be changed now.
     """
     if run.status == Run.Status.DRAFT and not AT_ANY_TIME.issuperset(wanted):
         raise Conflict(f"The run “{run}” has not begun: change it in its form.")
-    said = {}
+    sentences = {}
     for name, value in wanted.items():
         if name not in SETTINGS:
             raise Refused(f"{name} cannot be changed once a run has started: copy the run.")
         if getattr(run, name) == value:
             continue
         free = name in AT_ANY_TIME | {"name", "budget"}
-        if run.status not in GOING and not free:
+        if run.status not in ACTIVE and not free:
             raise Conflict(
                 f"The run “{run}” has ended; its {setting_label(name)} cannot change any more."
             )
         _check_value(run, name, value)
-        said[name] = SETTINGS[name](run, value)
-    return said
+        sentences[name] = SETTINGS[name](run, value)
+    return sentences
 
 
 @transaction.atomic
 def apply_changes(
     run: Run, wanted: Mapping[str, Any], who: str = "", why: str = ""
 ) -> dict[str, str]:
-    """Change these settings; returns what was said of each, and raises, as ``preview`` does."""
+    """Change these settings; return the same sentences, and raise, as ``preview_changes`` does."""
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")
-    said = preview_changes(locked, wanted)
-    if not said:
-        return said
-    _keep_weights(locked, said)
-    for name, sentence in said.items():
+    sentences = preview_changes(locked, wanted)
+    if not sentences:
+        return sentences
+    _keep_weights(locked, sentences)
+    for name, sentence in sentences.items():
         setattr(locked, name, wanted[name])
         events.write_event(locked, name, sentence, who, why)
-    locked.save(update_fields=[*said, "options"])
-    if "budget" in said and locked.status == Run.Status.ENDED:
+    locked.save(update_fields=[*sentences, "options"])
+    if "budget" in sentences and locked.status == Run.Status.ENDED:
         lifecycle.reopen_run(locked, who, why)
     wakeups.request_step(locked.pk)
-    return said
+    return sentences
 
 
-def _keep_weights(run: Run, said: Mapping[str, str]) -> None:
-    """Some algorithms tune what they prove to the ε that a run began with: it stays that one."""
-    known = {option.name for option in run.selector_class.known_options}
-    if "epsilon" in said and "tuned_for" in known:
+def _keep_weights(run: Run, sentences: Mapping[str, str]) -> None:
+    """Store the ε that the run began with, to which some algorithms tune their bounds for good."""
+    options = {option.name for option in run.selector_class.known_options}
+    if "epsilon" in sentences and "tuned_for" in options:
         run.options.setdefault("tuned_for", run.epsilon)
 
 
@@ -94,7 +94,7 @@ def _model_field(name: str) -> "Field[Any, Any]":
 
 
 def _check_value(run: Run, name: str, value: Any) -> None:
-    """Raise Refused for a value that this setting cannot have in any run."""
+    """Raise Refused for a value that is invalid for this setting in every run."""
     if name in validation.HARMLESS and value is not None:
         probe = Run(k=1)
         setattr(probe, name, value)
@@ -111,7 +111,7 @@ def _check_value(run: Run, name: str, value: Any) -> None:
             raise Refused(refusal)
 
 
-# -- what each does
+# -- the effect of each setting
 
 
 def _describe_name(run: Run, value: str) -> str:
@@ -133,12 +133,14 @@ def _describe_budget(run: Run, value: int | None) -> str:
     if value is None:
         now = f"There is no limit any more, after {_format_budget(run.budget)}."
     else:
-        now = f"The budget is {value:,} instead of {_format_budget(run.budget)}: {value - used:,} more "
-        now += "assignments may be handed out."
+        now = (
+            f"The budget is {value:,} instead of {_format_budget(run.budget)}: {value - used:,} "
+            "more assignments may be handed out."
+        )
     lowered = value is not None and (run.budget is None or value < run.budget)
     early = " If it is spent first, the run ends with what it can promise by then."
     goes_on = " The run goes on." if ended else ""
-    return f"{now}{goes_on} {STAYS}{early if lowered else ''}"
+    return f"{now}{goes_on} {GUARANTEE_UNCHANGED}{early if lowered else ''}"
 
 
 def _format_budget(budget: int | None) -> str:
@@ -148,11 +150,9 @@ def _format_budget(budget: int | None) -> str:
 def _describe_price(run: Run, value: Decimal | None) -> str:
     if value is None:
         return "What an answer costs is not known any more. Nothing else changes."
-    now = money.format_amount(value, run.currency)
-    before = (
-        "" if run.price is None else f" instead of {money.format_amount(run.price, run.currency)}"
-    )
-    return f"An answer costs {now}{before}. Nothing else changes: the budget counts answers."
+    new = money.format_amount(value, run.currency)
+    old = "" if run.price is None else f" instead of {money.format_amount(run.price, run.currency)}"
+    return f"An answer costs {new}{old}. Nothing else changes: the budget counts answers."
 
 
 def _describe_currency(run: Run, value: str) -> str:
@@ -165,10 +165,10 @@ def _describe_slots(run: Run, value: int) -> str:
     )
 
 
-def _slots_per_worker(run: Run, value: int) -> str:
-    before = run.slots_per_worker
+def _describe_slots_per_worker(run: Run, value: int) -> str:
+    old = run.slots_per_worker
     return _describe_open_assignments(
-        f"A worker holds at most {value:,} at once, instead of {before:,}."
+        f"A worker holds at most {value:,} at once, instead of {old:,}."
     )
 
 
@@ -184,7 +184,7 @@ def _describe_minutes(run: Run, value: int) -> str:
     )
 
 
-def _hours_to_come(run: Run, value: float | None) -> str:
+def _describe_hours_to_come(run: Run, value: float | None) -> str:
     if value is None:
         return "Everybody is waited for from now on. The promise is about all who are in the run."
     since = timezone.now() - timedelta(hours=value)
@@ -192,15 +192,15 @@ def _hours_to_come(run: Run, value: float | None) -> str:
         Q(seen__lt=since) | Q(seen=None, run__called__lt=since), gone="", verdict=0
     ).exclude(has_waiting_answers(run))
     count = 0 if run.enrolling else silent.values("worker").distinct().count()
-    soon = f" By now that is so of up to {count}." if count else ""
-    said = (
-        f"A worker of whom nothing is seen for {value:g} hours is taken as gone.{soon} Who is gone "
-        "is neither accepted nor rejected, and the promise is about the others; it takes it that "
-        "staying away has nothing to do with how good a worker is."
+    affected = f" By now that is so of up to {count}." if count else ""
+    text = (
+        f"A worker of whom nothing is seen for {value:g} hours is taken as gone.{affected} Who is "
+        "gone is neither accepted nor rejected, and the promise is about the others; it takes it "
+        "that staying away has nothing to do with how good a worker is."
     )
     if run.selector_class.roster_fixed:
-        said += " If answers of somebody who is gone had counted, the run has no guarantee."
-    return said
+        text += " If answers of somebody who is gone had counted, the run has no guarantee."
+    return text
 
 
 def _describe_epsilon(run: Run, value: float) -> str:
@@ -212,18 +212,19 @@ def _describe_epsilon(run: Run, value: float) -> str:
             f"{kind.title} has used ε from its first question on, so it cannot change: copy the "
             "run."
         )
-    if value <= 0 and not _zero_fits(run):
+    if value <= 0 and not _allows_zero_epsilon(run):
         raise Refused(f"{kind.title} needs an ε above 0.")
     less = value > run.epsilon
     costs = "fewer answers, for a weaker promise" if less else "more answers, for a stronger one"
+    reached = _describe_epsilon_reached(run, value)
     return (
-        f"ε is {value:g} instead of {run.epsilon:g}: {costs}.{_describe_epsilon_reached(run, value)} Choosing it "
-        "after having seen answers costs nothing, since what is proved of them holds for every ε "
+        f"ε is {value:g} instead of {run.epsilon:g}: {costs}.{reached} Choosing it after having "
+        "seen answers costs nothing, since what is proved of them holds for every ε "
         f"at once. The promise is then: {_describe_guarantee(run, value)}"
     )
 
 
-def _zero_fits(run: Run) -> bool:
+def _allows_zero_epsilon(run: Run) -> bool:
     probe = validation.copy_unsaved(run)
     probe.epsilon = 0.0
     return not validation.validate_run(probe, max(run.candidates.count(), run.k + 1))
@@ -244,7 +245,7 @@ def _describe_guarantee(run: Run, value: float) -> str:
     return algorithm_choices.guarantee_sentence(probe, probe.selector(workers).promise, workers)
 
 
-def _enrol_until(run: Run, value: datetime | None) -> str:
+def _describe_enrol_until(run: Run, value: datetime | None) -> str:
     _refuse_unless_open(run)
     if value is None:
         return "The roster does not close by the clock any more. The promise stays as it is."
@@ -257,7 +258,7 @@ def _enrol_until(run: Run, value: datetime | None) -> str:
     )
 
 
-def _enrol_most(run: Run, value: int | None) -> str:
+def _describe_enrol_most(run: Run, value: int | None) -> str:
     _refuse_unless_open(run)
     if value is None:
         return "The roster closes with no number of workers any more. The promise stays as it is."
@@ -279,10 +280,10 @@ SETTINGS: dict[str, Callable[[Run, Any], str]] = {
     "price": _describe_price,
     "currency": _describe_currency,
     "slots": _describe_slots,
-    "slots_per_worker": _slots_per_worker,
+    "slots_per_worker": _describe_slots_per_worker,
     "minutes": _describe_minutes,
-    "hours_to_come": _hours_to_come,
+    "hours_to_come": _describe_hours_to_come,
     "epsilon": _describe_epsilon,
-    "enrol_until": _enrol_until,
-    "enrol_most": _enrol_most,
+    "enrol_until": _describe_enrol_until,
+    "enrol_most": _describe_enrol_most,
 }

@@ -1,4 +1,4 @@
-"""Whether a run's figures are those of its answers; and counting anew where they are not."""
+"""Check of a run's stored figures against its answers, and a recount if they disagree."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,16 +14,18 @@ from selection.errors import Conflict
 from selection.history import events
 from selection.models import Answer, Assignment, Candidate, RecordedAnswer, Run
 
-SHOWN = 5  # of the workers that a sentence names
+MOST_NAMED = 5  # workers named in a sentence
 COUNTED = Q(assignments__answer__applied_in__isnull=False)
 VOID = Q(assignments__answer__void=True)
 
 
 @dataclass(frozen=True)
 class ConsistencyFault:
-    """law    what does not hold, for programs
-    words  where, for people
-    mends  whether counting anew mends it
+    """A law that a run breaks.
+
+    law    its name, for programs
+    words  the places, for people
+    mends  True if a recount repairs it
     """
 
     law: str
@@ -32,10 +34,10 @@ class ConsistencyFault:
 
 
 def find_faults(run: Run) -> list[ConsistencyFault]:
-    """All that does not hold of a run, from its assignments and answers; empty for every sound run.
+    """Return every law that a run breaks, from its assignments and answers; empty for a sound run.
 
-    Whoever looks at a run that goes on holds it (``look``), or a step comes in between. Raises
-    Conflict for a run that has not begun.
+    The caller holds a run that goes on (``check_run``), or a step comes in between. Raises Conflict
+    for a run that has not begun.
     """
     if run.status == Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has not begun: there is nothing to count.")
@@ -52,16 +54,16 @@ def find_faults(run: Run) -> list[ConsistencyFault]:
 
 @transaction.atomic
 def check_run(run: Run) -> list[ConsistencyFault]:
-    """``faults`` of a run that others may be at work on: steps wait meanwhile, answers do not."""
+    """Return the faults of a run that may be in use: steps wait meanwhile, answers do not."""
     return find_faults(Run.objects.locked(run.pk) or run)
 
 
 @transaction.atomic
 def repair_run(run: Run, who: str = "", why: str = "") -> list[ConsistencyFault]:
-    """Count what is counted of a run from its answers, and judge by that; returns what is left."""
+    """Recount a run from its answers and decide anew; return the faults that remain."""
     locked = Run.objects.locked(run.pk) or run
-    wrong = [fault.words for fault in find_faults(locked) if fault.mends]
-    if wrong:
+    faults = [fault.words for fault in find_faults(locked) if fault.mends]
+    if faults:
         _blocked_records(locked).delete()
         for row in _read_rows(locked):
             if row.asked != row.dealt:
@@ -71,14 +73,14 @@ def repair_run(run: Run, who: str = "", why: str = "") -> list[ConsistencyFault]
             locked.save(update_fields=["budget"])
         late_regrades.grade_answers(locked)
         verdict = rejudge(locked)
-        said = f"Counted anew from the answers. {' '.join(wrong)} {verdict}"
-        events.write_event(locked, "recount", said, who, why)
+        text = f"Counted anew from the answers. {' '.join(faults)} {verdict}"
+        events.write_event(locked, "recount", text, who, why)
         wakeups.request_step(locked.pk)
     return find_faults(Run.objects.get(pk=run.pk))
 
 
 class _Row(NamedTuple):
-    """What is stored of a candidate, and what its assignments and answers say."""
+    """A candidate's stored figures, and the same from their assignments and answers."""
 
     pk: int
     worker: str
@@ -96,7 +98,7 @@ class _Row(NamedTuple):
 
 def _read_rows(run: Run) -> list[_Row]:
     right = Q(assignments__answer__right=True)
-    found = run.candidates.order_by("arm").annotate(
+    rows = run.candidates.order_by("arm").annotate(
         dealt=Count("assignments"),
         last=Max("assignments__position"),
         told=Count("assignments__answer", filter=COUNTED & ~VOID),
@@ -105,7 +107,7 @@ def _read_rows(run: Run) -> list[_Row]:
         reached=Max("assignments__position", filter=COUNTED),
     )
     columns = ("worker__key" if name == "worker" else name for name in _Row._fields)
-    return [_Row(*row) for row in found.values_list(*columns)]
+    return [_Row(*row) for row in rows.values_list(*columns)]
 
 
 def _check_tallies(rows: list[_Row]) -> Iterator[ConsistencyFault]:
@@ -115,40 +117,40 @@ def _check_tallies(rows: list[_Row]) -> Iterator[ConsistencyFault]:
         "void": ("silent", "answers to retired questions"),
         "rewards": ("won", "right answers"),
     }
-    for column, (found, words) in pairs.items():
+    for column, (counted, label) in pairs.items():
         wrong = [
-            f"{row.worker} (stored {getattr(row, column):g}, there {getattr(row, found)})"
+            f"{row.worker} (stored {getattr(row, column):g}, there {getattr(row, counted)})"
             for row in rows
-            if getattr(row, column) != getattr(row, found)
+            if getattr(row, column) != getattr(row, counted)
         ]
         if wrong:
             yield ConsistencyFault(
-                column, f"{words.capitalize()} are not those stored: {_shorten_names(wrong)}.", True
+                column, f"{label.capitalize()} are not those stored: {_shorten_names(wrong)}.", True
             )
 
 
 def _check_order(rows: list[_Row]) -> Iterator[ConsistencyFault]:
-    """Positions without a gap, and counted from the first one on (law 2)."""
+    """Yield a fault for positions with a gap, or not counted from the first one on (law 2)."""
     gaps = [row.worker for row in rows if row.last is not None and row.last + 1 != row.dealt]
     if gaps:
         yield ConsistencyFault("gaps", f"Positions are missing of {_shorten_names(gaps)}.")
-    ahead = [
+    early = [
         row.worker
         for row in rows
         if row.reached is not None and row.reached + 1 != row.told + row.silent
     ]
-    if ahead:
+    if early:
         yield ConsistencyFault(
-            "order", f"An answer was counted before an earlier one of {_shorten_names(ahead)}."
+            "order", f"An answer was counted before an earlier one of {_shorten_names(early)}."
         )
 
 
 def _check_questions(run: Run) -> Iterator[ConsistencyFault]:
-    """Nobody is given a question twice (law 6), nor judged by one that was never shown (law 2)."""
+    """Yield a fault for a question asked twice (law 6), or expired without being shown (law 2)."""
     handed_out = Assignment.objects.filter(candidate__run=run).order_by()
     pairs = handed_out.values("candidate__worker", "question").annotate(times=Count("pk"))
-    again = pairs.filter(times__gt=1).values_list("candidate__worker__key", flat=True)
-    if names := sorted(set(again)):
+    repeated = pairs.filter(times__gt=1).values_list("candidate__worker__key", flat=True)
+    if names := sorted(set(repeated)):
         yield ConsistencyFault(
             "twice", f"A question was handed out twice to {_shorten_names(names)}."
         )
@@ -160,57 +162,62 @@ def _check_questions(run: Run) -> Iterator[ConsistencyFault]:
 
 
 def _check_answers(run: Run) -> Iterator[ConsistencyFault]:
-    of_run = Answer.objects.filter(assignment__candidate__run=run)
+    answers = Answer.objects.filter(assignment__candidate__run=run)
     strays = (
-        of_run.exclude(run=run).count()
+        answers.exclude(run=run).count()
         + run.answers.exclude(assignment__candidate__run=run).count()
     )
     if strays:
         yield ConsistencyFault(
             "strays", f"{strays} answers are noted for another run than they were given in."
         )
-    if again := _blocked_records(run).count():
-        words = f"{again} answers wait for questions that were asked already: no step can be taken."
-        yield ConsistencyFault("waiting", words, True)
-    late = of_run.filter(applied_in__gt=run.steps).count()
+    if blocked := _blocked_records(run).count():
+        text = (
+            f"{blocked} answers wait for questions that were asked already: no step can be taken."
+        )
+        yield ConsistencyFault("waiting", text, True)
+    late = answers.filter(applied_in__gt=run.steps).count()
     if late:
         yield ConsistencyFault(
             "future", f"{late} answers are counted in steps that were not taken."
         )
     wrong = [str(question) for question in late_regrades.misgraded_questions(run.pk)]
     if wrong:
-        words = f"Answers to {_shorten_names(wrong)} are not graded as the question says."
-        yield ConsistencyFault("grades", words, True)
+        text = f"Answers to {_shorten_names(wrong)} are not graded as the question says."
+        yield ConsistencyFault("grades", text, True)
 
 
 def _blocked_records(run: Run) -> QuerySet[RecordedAnswer]:
-    """Recorded answers that wait for what was asked already, and so cannot be asked for."""
-    mine = {"candidate": OuterRef("candidate"), "question": OuterRef("question")}
+    """Return recorded answers to questions that were asked already, which no step can ask for."""
+    same = {"candidate": OuterRef("candidate"), "question": OuterRef("question")}
     waiting = RecordedAnswer.objects.filter(candidate__run=run).order_by()
-    return waiting.filter(Exists(Assignment.objects.filter(**mine)))
+    return waiting.filter(Exists(Assignment.objects.filter(**same)))
 
 
 def _check_steps(run: Run, rows: list[_Row]) -> Iterator[ConsistencyFault]:
-    taken = run.history.aggregate(count=Count("pk"), last=Max("number"))
-    if (taken["count"], taken["last"] or 0) != (run.steps, run.steps):
-        words = f"{run.steps} steps are counted and {taken['count']} are there."
-        yield ConsistencyFault("steps", words)
-    spent = sum(row.dealt for row in rows) - run.answers.passed_over().count()
+    steps = run.history.aggregate(count=Count("pk"), last=Max("number"))
+    if (steps["count"], steps["last"] or 0) != (run.steps, run.steps):
+        text = f"{run.steps} steps are counted and {steps['count']} are there."
+        yield ConsistencyFault("steps", text)
+    spent = sum(row.dealt for row in rows) - run.answers.closed_unseen().count()
     if run.budget is not None and spent > run.budget:
-        words = f"{spent:,} questions were handed out of a budget of {run.budget:,}."
-        yield ConsistencyFault("budget", words, _was_free(run, spent))
+        text = f"{spent:,} questions were handed out of a budget of {run.budget:,}."
+        yield ConsistencyFault("budget", text, _is_explained_by_void(run, spent))
 
 
-def _was_free(run: Run, spent: int) -> bool:
-    """Whether answers to retired questions explain it, which cost nothing in earlier versions: the
-    budget is then what was handed out. One that the algorithm planned with stays."""
+def _is_explained_by_void(run: Run, spent: int) -> bool:
+    """Return True if answers to retired questions explain the excess.
+
+    Earlier versions did not charge for them: the budget is then set to the number handed out,
+    unless the algorithm planned with it.
+    """
     excess = spent - (run.budget or spent)
     return not run.fixed_budget and run.answers.wasted().count() >= excess
 
 
 def _check_end(run: Run) -> Iterator[ConsistencyFault]:
-    """As many are selected as were wanted, where the promise was kept."""
-    if not run.kept or run.regraded:
+    """Yield a fault for each skill whose selection differs from K though the guarantee holds."""
+    if not run.ended_by_guarantee or run.regraded:
         return
     for skill in run.skills:
         chosen = run.candidates.filter(
@@ -223,6 +230,6 @@ def _check_end(run: Run) -> Iterator[ConsistencyFault]:
 
 
 def _shorten_names(names: list[str]) -> str:
-    """The first few, and how many more."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    """Return the first few names, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

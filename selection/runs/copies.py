@@ -1,4 +1,4 @@
-"""A draft with the settings of another run: the way to change what a started run must keep."""
+"""A draft with the settings of another run: the way to change fixed settings of a started run."""
 
 import secrets
 
@@ -12,36 +12,37 @@ from selection.models.runs import SETTINGS
 from . import lifecycle
 
 FIELDS = (*SETTINGS, "quotas", "belief")
-# Worked out when a run starts, or on its way: not a setting.
-MADE = ("quotas", "tuned_for")
+# Computed at the start of a run or later, so not settings.
+DERIVED_OPTIONS = ("quotas", "tuned_for")
 
 
 @transaction.atomic
 def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: str = "") -> Run:
-    """A new draft of the same settings, under this name; a platform's codes are of one run only.
+    """Create a draft of the same settings under this name, without the platform's completion codes.
 
-    same_seed  deal the same questions in the same order; else it gets a seed of its own
+    same_seed  deal the same questions in the same order; else the copy gets its own seed
 
-    Raises Refused for a name that is taken or none, and for settings that no longer fit the pool.
+    Raises Refused for a name that is taken or invalid, and for settings that no longer fit the
+    pool.
     """
     name = name.strip()
     if not name or len(name) > 200:
         raise Refused("Give the copy a name of 1 to 200 characters.")
-    made = Run(name=name, **{field: getattr(run, field) for field in FIELDS})
-    made.seed = run.seed if same_seed else secrets.randbelow(2**31)
-    made.options = {key: value for key, value in run.options.items() if key not in MADE}
-    made.page = {key: value for key, value in run.page.items() if key != "codes"}
-    made.enrolling = run.enrolling or run.joined > 0
-    made.enrol_most = run.enrol_most
+    draft = Run(name=name, **{field: getattr(run, field) for field in FIELDS})
+    draft.seed = run.seed if same_seed else secrets.randbelow(2**31)
+    draft.options = {key: value for key, value in run.options.items() if key not in DERIVED_OPTIONS}
+    draft.page = {key: value for key, value in run.page.items() if key != "codes"}
+    draft.enrolling = run.enrolling or run.joined > 0
+    draft.enrol_most = run.enrol_most
     further = [Skill(question_set=each.question_set, k=each.k) for each in run.skills[1:]]
-    copied = lifecycle.create_run(made, further)
+    copied = lifecycle.create_run(draft, further)
     seed = "the same seed" if same_seed else "a seed of its own"
     events.write_event(copied, "copy", f"Copied from the run “{run}”, with {seed}.", who, why)
     return copied
 
 
 def free_name(run: Run) -> str:
-    """A name for the copy that nobody has."""
-    taken = set(Run.objects.filter(team=run.team_id).values_list("name", flat=True))
+    """Return a name for the copy that is still free."""
+    used = set(Run.objects.filter(team=run.team_id).values_list("name", flat=True))
     bases = [f"{run.name[:180]}, copy", *(f"{run.name[:180]}, copy {i}" for i in range(2, 1000))]
-    return next(name for name in bases if name not in taken)
+    return next(name for name in bases if name not in used)

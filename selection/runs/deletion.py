@@ -1,4 +1,4 @@
-"""Pools, question sets and the workers in pools: stored and deleted, one sentence where not."""
+"""Storing and deleting of pools, question sets and workers in pools, with a reason on refusal."""
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -13,19 +13,19 @@ MOST_NAMED = 3
 
 
 def store_item(item: Model) -> None:
-    """Raises Refused for what is wrong with the first of its fields."""
+    """Store the item. Raises Refused with the fault of the first invalid field."""
     if not str(item).strip():
         raise Refused("The name is empty.")
     try:
         item.full_clean()
     except ValidationError as error:
-        field, words = next(iter(error.message_dict.items()))
+        field, messages = next(iter(error.message_dict.items()))
         label = "" if field == "__all__" else f"{_field_label(item, field)}: "
-        raise Refused(f"{label}{words[0]}") from error
+        raise Refused(f"{label}{messages[0]}") from error
     if isinstance(item, QuestionSet) and (
-        why := exposure_limits.refuse_limit(item, item.most_workers)
+        reason := exposure_limits.refuse_limit(item, item.most_workers)
     ):
-        raise Conflict(why)
+        raise Conflict(reason)
     item.save()
 
 
@@ -35,14 +35,14 @@ def _field_label(item: Model, field: str) -> str:
 
 @transaction.atomic
 def delete_item(item: Pool | QuestionSet | Worker) -> None:
-    """With all that is in it. Raises Conflict where a run needs it, with the run's name."""
-    named = runs_using(item).order_by("pk").values_list("name", flat=True)[: MOST_NAMED + 1]
-    runs = [f"“{name}”" for name in named]
+    """Delete the item with its contents. Raises Conflict, naming the run, if a run needs it."""
+    names = runs_using(item).order_by("pk").values_list("name", flat=True)[: MOST_NAMED + 1]
+    runs = [f"“{name}”" for name in names]
     if runs:
-        words = "run" if len(runs) == 1 else "runs"
+        noun = "run" if len(runs) == 1 else "runs"
         more = " and others" if len(runs) > MOST_NAMED else ""
-        told = ", ".join(runs[:MOST_NAMED])
-        raise Conflict(f"“{item}” is needed by the {words} {told}{more}, and stays.")
+        listed = ", ".join(runs[:MOST_NAMED])
+        raise Conflict(f"“{item}” is needed by the {noun} {listed}{more}, and stays.")
     try:
         item.delete()
     except ProtectedError as error:
@@ -50,7 +50,7 @@ def delete_item(item: Pool | QuestionSet | Worker) -> None:
 
 
 def runs_using(item: Pool | QuestionSet | Worker) -> QuerySet[Run]:
-    """The runs that need this pool, question set or worker."""
+    """Return the runs that need this pool, question set or worker."""
     if isinstance(item, Pool):
         return Run.objects.filter(pool=item)
     if isinstance(item, Worker):

@@ -1,4 +1,4 @@
-"""A run that has not begun: made of a forecast, and changed in one go where it could not end."""
+"""Drafts: a run made of a forecast, and changes to a run that could not end as it is."""
 
 import secrets
 from collections.abc import Mapping
@@ -15,30 +15,39 @@ from selection.models import Run
 from . import algorithm_choices, eligibility, priors, validation
 
 CHANGEABLE = ("algorithm", "epsilon", "budget")
-# What a new run begins with, where a person makes it: stored defaults are met by programs that name
-# theirs. This algorithm can end on the little gold that people have; the hours are long enough for
-# a weekend's absence, and short enough to notice.
-USUAL: dict[str, Any] = {"algorithm": "credible", "hours_to_come": 48, "met": Run.Met.SKIP}
+# Defaults for runs that people create in forms; the stored defaults are for the API. This algorithm
+# can end on the little gold that people have; the hours cover the absence of a weekend, and are few
+# enough to notice a no-show.
+FORM_DEFAULTS: dict[str, Any] = {"algorithm": "credible", "hours_to_come": 48, "met": Run.Met.SKIP}
 
 
 def new_seed() -> int:
     return secrets.randbelow(2**31)
 
 
-# Looked at by ``refusals``, in sentences, or filled in later.
-ELSEWHERE = (*validation.HARMLESS, "pool", "question_set", "team", "options", "quotas", "belief")
+# Validated by ``validation``, or filled in later.
+VALIDATED_ELSEWHERE = (
+    *validation.HARMLESS,
+    "pool",
+    "question_set",
+    "team",
+    "options",
+    "quotas",
+    "belief",
+)
 
 
 def build_draft(
     fields: Mapping[str, Any], options: Mapping[str, Any], learn_from: Run | None = None
 ) -> Run:
-    """A run of these settings that is not stored yet.
+    """Return a run of these settings that is not stored yet.
 
-    fields      columns of Run; those left out have their usual value, a seed one of its own
+    fields      columns of Run; omitted ones get their default, an omitted seed is drawn
     options     of the algorithm, by name
-    learn_from  an earlier run whose workers these are like
+    learn_from  an earlier run with similar workers
 
-    Raises Refused for a value that no run could have; for the rest see ``runs.create``.
+    Raises Refused for a value that is invalid in every run; for the rest see
+    ``lifecycle.create_run``.
     """
     if not fields["name"].strip():
         raise Refused("The name is empty.")
@@ -49,11 +58,11 @@ def build_draft(
     if learn_from is not None:
         run.options["prior"] = _prior_option(run, learn_from)
     try:
-        run.clean_fields(exclude=ELSEWHERE)
+        run.clean_fields(exclude=VALIDATED_ELSEWHERE)
     except ValidationError as error:
-        name, words = next(iter(error.message_dict.items()))
+        name, messages = next(iter(error.message_dict.items()))
         label = str(Run._meta.get_field(name).verbose_name).capitalize()  # type: ignore[union-attr]
-        raise Refused(f"{label}: {words[0]}") from error
+        raise Refused(f"{label}: {messages[0]}") from error
     return run
 
 
@@ -69,22 +78,22 @@ def _prior_option(run: Run, earlier: Run) -> dict[str, Any]:
 
 
 def free_name(wanted: str, team: int | None) -> str:
-    """This name, with a number behind it where it is taken in this team."""
+    """Return this name, with a number appended if the team has a run of that name."""
     wanted = wanted[:190]
-    like_it = Run.objects.filter(team=team, name__startswith=wanted)
-    taken = set(like_it.values_list("name", flat=True))
-    names = [wanted, *(f"{wanted}, {i}" for i in range(2, len(taken) + 3))]
-    return next(name for name in names if name not in taken)
+    similar = Run.objects.filter(team=team, name__startswith=wanted)
+    used = set(similar.values_list("name", flat=True))
+    names = [wanted, *(f"{wanted}, {i}" for i in range(2, len(used) + 3))]
+    return next(name for name in names if name not in used)
 
 
 @transaction.atomic
 def change_draft(run: Run, wanted: dict[str, Any], meant: str | None = None, who: str = "") -> Run:
-    """Give a draft another algorithm, ε or budget (of ``CHANGEABLE``), or variant of its promise.
+    """Give a draft another algorithm, ε or budget (of ``CHANGEABLE``), or variant of its guarantee.
 
-    meant  which variant, in the words of ``algorithms.variant``; "" the usual one
+    meant  the variant, in the words of ``algorithms.variant``; "" the usual one
 
-    Options of the algorithm that it had go with it. Raises Conflict once it has begun, Refused for
-    what cannot be run.
+    Options of the previous algorithm are dropped. Raises Conflict once the run has begun, Refused
+    if it cannot be run with the new settings.
     """
     locked = Run.objects.locked(run.pk)
     if locked is None:
@@ -101,9 +110,9 @@ def change_draft(run: Run, wanted: dict[str, Any], meant: str | None = None, who
     for why in validation.validate_stored_run(locked, eligibility.count_eligible(locked)).values():
         raise Refused(why)
     locked.save(update_fields=[*CHANGEABLE, "options"])
-    said = [f"{name} {getattr(locked, name) or 'without limit'}" for name in wanted]
-    said += [f"promise {meant}"] if meant else []
-    events.write_event(locked, "draft", f"Changed before the start: {', '.join(said)}.", who)
+    changes = [f"{name} {getattr(locked, name) or 'without limit'}" for name in wanted]
+    changes += [f"promise {meant}"] if meant else []
+    events.write_event(locked, "draft", f"Changed before the start: {', '.join(changes)}.", who)
     return locked
 
 

@@ -1,10 +1,10 @@
-"""Who of a pool may be in a run, and which of its questions they have met before.
+"""Eligibility: the workers of a pool that a run may have, and the questions they met before.
 
 A worker is the same in every pool of a team by their key. A question is the same in every question
-set of a team by its key and its text together, so that a set that was copied or imported again
-counts; both however their accents and spaces are written. Met is what was shown, in any run, or
-answered, also elsewhere. What is known at the start, or when somebody joins, is written down with
-the worker and stays: a run is repeated from what is stored.
+set of a team by its key and its text together, so that a copied or reimported set counts; both
+irrespective of the spelling of accents and spaces. A question was met if it was shown in any run,
+or answered, also elsewhere. The facts at the start, or at the time of joining, are stored with the
+worker and stay: a run is reproduced from its stored data.
 """
 
 from collections import Counter, defaultdict
@@ -27,13 +27,13 @@ from selection.models import (
 from topk import LIKE_THESE, THIS_SET
 
 Met = Run.Met
-ODD = "[^ -~]"  # other than ASCII: it may be spelt in several ways
-# By worker's key, by number of skill, the numbers of questions.
+ODD = "[^ -~]"  # not ASCII, so there may be several spellings
+# Numbers of questions by worker's key and number of skill.
 MetBefore = dict[str, dict[int, list[int]]]
 
 
 def eligible_workers(run: Run) -> QuerySet[Worker]:
-    """The workers of its pool who may be in it, in order of id."""
+    """Return the workers of the run's pool that may be in it, in order of id."""
     rows = run.pool.workers.order_by("id")
     if run.only:
         rows = rows.filter(key__in=stored_spellings(run.only))
@@ -45,15 +45,15 @@ def eligible_workers(run: Run) -> QuerySet[Worker]:
 
 
 def unknown_worker_keys(run: Run) -> list[str]:
-    """The ids that the run names, to be asked or left out, of nobody in its pool: mistyped, mostly.
+    """Return the ids in the run's ``only`` and ``left_out`` that no worker of its pool has.
 
-    Whoever comes into the pool later may have one.
+    Most are typing errors, but a worker who comes into the pool later may have one.
     """
-    named = dict.fromkeys([*run.only, *run.left_out])
-    there = map_to_stored(named, run.pool.workers.all())
-    known = run.pool.workers.filter(key__in=list(there.values()))
-    found = set(known.values_list("key", flat=True))
-    return [key for key in named if there[key] not in found]
+    keys = dict.fromkeys([*run.only, *run.left_out])
+    spellings = map_to_stored(keys, run.pool.workers.all())
+    workers = run.pool.workers.filter(key__in=list(spellings.values()))
+    stored = set(workers.values_list("key", flat=True))
+    return [key for key in keys if spellings[key] not in stored]
 
 
 def count_eligible(run: Run) -> int:
@@ -61,20 +61,22 @@ def count_eligible(run: Run) -> int:
 
 
 def default_met_policy(options: dict[str, Any]) -> Met:
-    """What is best done about questions met before, for a run of these options of its algorithm."""
+    """Return the usual policy on questions met before for these options of an algorithm."""
     return Met.OUT if options.get("accuracy") == THIS_SET else Met.SKIP
 
 
 class AffectedWorkers(NamedTuple):
-    """workers of the run's pool who met any question, and the most that one of them met"""
+    """Workers of the run's pool that met any question, and the most that one of them met."""
 
     workers: int
     most: int
 
 
 def count_passed_over(run: Run) -> tuple[tuple[int, int], ...]:
-    """(questions, workers): how many workers are not asked so many of its first question set, of
-    those that may still be asked, because they met them before."""
+    """Return (questions, workers): how many workers skip so many questions of the first set.
+
+    Only questions that may still be asked count, and only if the worker met them before.
+    """
     if run.met != Met.SKIP or run.recorded_only or not run.question_set_id:
         return ()
     met = questions_met_before(run)
@@ -91,12 +93,12 @@ def count_passed_over(run: Run) -> tuple[tuple[int, int], ...]:
 
 
 def count_affected(run: Run) -> AffectedWorkers:
-    sizes = [sum(map(len, each.values())) for each in questions_met_before(run).values()]
+    sizes = [sum(map(len, skills.values())) for skills in questions_met_before(run).values()]
     return AffectedWorkers(len(sizes), max(sizes, default=0))
 
 
 def explain_ineligible(run: Run, worker: Worker) -> str:
-    """Why this worker of its pool cannot join it, in a sentence; empty if they can."""
+    """Return the reason that keeps this worker of its pool from joining; empty if they can."""
     if run.left_out and worker.key in stored_spellings(run.left_out):
         return f"“{worker}” is among those whom this run leaves out."
     if run.only and worker.key not in stored_spellings(run.only):
@@ -108,69 +110,75 @@ def explain_ineligible(run: Run, worker: Worker) -> str:
     return refuse_met(run, 1).get("met", "")
 
 
-# -- what they met
+# -- questions met before
 
 
 def questions_met_before(run: Run, keys: Sequence[str] | None = None) -> MetBefore:
-    """What workers of its pool met in other runs, by their ids as ``plain_key`` has them; of these
-    keys only, if any are given."""
+    """Map the ids of the pool's workers, as by ``plain_key``, to the questions met in other runs.
+
+    keys  only these workers; None: all of the pool
+    """
     places, sets = _same_questions(run)
-    asked = Q(question_set__in=sets) | Q(further__question_set__in=sets)
-    earlier = Run.objects.filter(asked, team=run.pool.team_id).exclude(pk=run.pk)
+    covers = Q(question_set__in=sets) | Q(further__question_set__in=sets)
+    earlier = Run.objects.filter(covers, team=run.pool.team_id).exclude(pk=run.pk)
     rows = Assignment.objects.filter(
         Q(shown__isnull=False) | Q(answer__response__gt=""),
         candidate__run__in=earlier.values("pk"),
     ).filter(_candidates_of_keys(run, keys))
-    found: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    numbers: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
     columns = rows.order_by().values_list("candidate__worker__key", "question_id")
     for key, question in columns.iterator(5000):
         for skill, number in places.get(question, ()):
-            found[plain_key(key)][skill].add(number)
-    return {key: {skill: sorted(own) for skill, own in each.items()} for key, each in found.items()}
+            numbers[plain_key(key)][skill].add(number)
+    return {
+        key: {skill: sorted(met) for skill, met in skills.items()}
+        for key, skills in numbers.items()
+    }
 
 
 def _candidates_of_keys(run: Run, keys: Sequence[str] | None) -> Q:
-    """Candidates of these keys, or of all of the run's pool, however they are spelt elsewhere."""
+    """Return the condition for candidates of these keys, or of the pool, in any spelling."""
     if keys is not None:
         return Q(candidate__worker__key__in=stored_spellings(keys))
-    own = run.pool.workers.order_by()
-    odd = stored_spellings(own.filter(key__regex=ODD).values_list("key", flat=True))
-    mine = Q(candidate__worker__key__in=own.values("key"))
-    return mine | Q(candidate__worker__key__in=odd) if odd else mine
+    workers = run.pool.workers.order_by()
+    odd = stored_spellings(workers.filter(key__regex=ODD).values_list("key", flat=True))
+    same = Q(candidate__worker__key__in=workers.values("key"))
+    return same | Q(candidate__worker__key__in=odd) if odd else same
 
 
 def _same_questions(run: Run) -> tuple[dict[int, list[tuple[int, int]]], set[int]]:
-    """By id of every question that is the same as one of the run: (skill, number) in the run; and
-    the question sets that these are in."""
+    """Map each question equal to one of the run to its (skill, number); return also their sets."""
     skill_of = {skill.question_set_id: skill.number for skill in run.skills}
-    own = Question.objects.filter(question_set__in=skill_of).order_by()
-    named: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for of_set, number, key, prompt in own.values_list("question_set", "number", "key", "prompt"):
-        named[_question_identity(key, prompt)].append((skill_of[of_set], number))
-    odd = stored_spellings(own.filter(key__regex=ODD).values_list("key", flat=True))
+    questions = Question.objects.filter(question_set__in=skill_of).order_by()
+    identities: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for question_set, number, key, prompt in questions.values_list(
+        "question_set", "number", "key", "prompt"
+    ):
+        identities[_question_identity(key, prompt)].append((skill_of[question_set], number))
+    odd = stored_spellings(questions.filter(key__regex=ODD).values_list("key", flat=True))
     same_key = Question.objects.filter(
-        Q(key__in=own.values("key")) | Q(key__in=odd), question_set__team=run.pool.team_id
+        Q(key__in=questions.values("key")) | Q(key__in=odd), question_set__team=run.pool.team_id
     )
     places, sets = {}, set()
-    for pk, of_set, key, prompt in same_key.order_by().values_list(
+    for pk, question_set, key, prompt in same_key.order_by().values_list(
         "id", "question_set", "key", "prompt"
     ):
-        if (same := _question_identity(key, prompt)) in named:
-            places[pk] = named[same]
-            sets.add(of_set)
+        if (same := _question_identity(key, prompt)) in identities:
+            places[pk] = identities[same]
+            sets.add(question_set)
     return places, sets
 
 
 def _question_identity(key: str, prompt: str) -> tuple[str, str]:
-    """A text from a form has other ends of lines than the same one from a file."""
+    """Return the key and text to compare: forms and files end lines differently."""
     return plain_key(key), " ".join(plain_key(prompt).split())
 
 
-# -- what comes of it
+# -- effects on the run
 
 
 def pass_over(run: Run, candidates: Sequence[Candidate]) -> None:
-    """Write down with these, before they are stored, what their workers met and get no more."""
+    """Store the questions met before on these candidates, which are not saved yet."""
     if run.met != Met.SKIP or run.recorded_only:
         return
     met = questions_met_before(
@@ -185,9 +193,9 @@ def pass_over(run: Run, candidates: Sequence[Candidate]) -> None:
 
 
 def refuse_met(run: Run, workers: int) -> dict[str, str]:
-    """Whether questions may be passed over, by field.
+    """Return the reason by field if questions met before cannot be skipped.
 
-    workers  how many met any
+    workers  number of workers that met any
     """
     this_set = run.options.get("accuracy") == THIS_SET
     if run.met != Met.SKIP or not this_set or not workers or run.recorded_only:
@@ -201,7 +209,7 @@ def refuse_met(run: Run, workers: int) -> dict[str, str]:
 
 
 def validate_eligibility(run: Run) -> dict[str, str]:
-    """What stands in the way of a stored run, by field."""
+    """Return the faults of a stored run's eligibility settings, by field."""
     if run.met != Met.SKIP or run.options.get("accuracy") != THIS_SET:
         return {}
     return refuse_met(run, count_affected(run).workers)

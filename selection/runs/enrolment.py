@@ -1,4 +1,4 @@
-"""Workers who arrive: by the join link, by a platform's entry, by the API."""
+"""Workers that arrive: by the join link, by a platform's entry, by the API."""
 
 import re
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ from selection.models import (
 from . import roster_opening
 
 _TASK = re.compile(r"[\w-]{1,100}", re.ASCII)
-# {{%PROLIFIC_PID%}}, ${workerId}, [worker_value]: a platform was to put the id in its place, or a
-# program had none. All who come by it would be one worker.
-_PLACE = re.compile(
+# Placeholders that the platform should have replaced by the id, such as {{%PROLIFIC_PID%}},
+# ${workerId} or [worker_value]. Everyone arriving with one would be the same worker.
+_PLACEHOLDER = re.compile(
     r"\$?\{.*\}|\[[^\[\]]*\]|<[^<>]*>|%+\w+%+"
     r"|PROLIFIC_PID|(?i:worker_?id)|undefined|null|None|NaN",
     re.DOTALL,
 )
-_UNREADABLE = re.compile("[\0\ufffd]")  # ids that were not sent in UTF-8 would be one as well
+_UNREADABLE = re.compile("[\0\ufffd]")  # ids not sent in UTF-8 would be one worker too
 
 
 @dataclass(frozen=True)
 class EnrolmentSource:
-    """Where a worker comes from: a Candidate.Platform, and what they do there; see Candidate."""
+    """The Candidate.Platform a worker comes from, and their task there; see Candidate."""
 
     platform: str = ""
     task: str = ""
@@ -46,7 +46,7 @@ class EnrolmentSource:
             candidate.save(update_fields=["platform", "task"])
 
 
-NOWHERE = EnrolmentSource()
+NO_SOURCE = EnrolmentSource()
 
 
 @transaction.atomic
@@ -55,12 +55,12 @@ def enrol_worker(
     key: str,
     name: str = "",
     attributes: dict[str, Any] | None = None,
-    source: EnrolmentSource = NOWHERE,
+    source: EnrolmentSource = NO_SOURCE,
 ) -> tuple[Candidate, bool]:
-    """The candidate of the worker of this id, and whether they have joined by this call.
+    """Return the candidate of the worker of this id, and True if they joined by this call.
 
-    Who is not in the pool yet is put there. Raises Refused for what is no id, Conflict for somebody
-    new where the roster is closed.
+    A worker who is not in the pool yet is added to it. Raises Refused for an invalid id, Conflict
+    for a new worker if the roster is closed.
     """
     key, name = key.strip(), name.strip()
     if not is_id(key) or "\0" in name or len(name) > LONGEST_KEY:
@@ -70,35 +70,37 @@ def enrol_worker(
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")
-    there = locked.candidates.filter(worker__key__in=stored_spellings([key]), skill=0).first()
-    if there is not None:
-        source.note(there)
-        return there, False
+    existing = locked.candidates.filter(worker__key__in=stored_spellings([key]), skill=0).first()
+    if existing is not None:
+        source.note(existing)
+        return existing, False
     refuse_closed(locked)
-    known = {"name": name, "attributes": read_attributes(attributes or {})}
-    mine = {"pool_id": locked.pool_id}
-    own = map_to_stored([key], Worker.objects.filter(**mine))[key]
-    if (code := find_invisible(own)) and not Worker.objects.filter(**mine, key=own).exists():
+    defaults = {"name": name, "attributes": read_attributes(attributes or {})}
+    pool = {"pool_id": locked.pool_id}
+    stored_key = map_to_stored([key], Worker.objects.filter(**pool))[key]
+    if (code := find_invisible(stored_key)) and not Worker.objects.filter(
+        **pool, key=stored_key
+    ).exists():
         raise Refused(f"There is a character in the worker's id that nobody sees ({code}).")
-    worker, _ = Worker.objects.get_or_create(**mine, key=own, defaults=known)
+    worker, _ = Worker.objects.get_or_create(**pool, key=stored_key, defaults=defaults)
     candidate = roster_opening.join_roster(locked, worker)
     source.note(candidate)
     return candidate, True
 
 
 def is_id(key: str) -> bool:
-    """Whether somebody can be known by this."""
-    told = 0 < len(key) <= LONGEST_KEY and not is_placeholder(key)
-    return told and not _UNREADABLE.search(key)
+    """Return True if the key can identify a worker."""
+    usable = 0 < len(key) <= LONGEST_KEY and not is_placeholder(key)
+    return usable and not _UNREADABLE.search(key)
 
 
 def is_placeholder(key: str) -> bool:
-    """Also where it was written as addresses are, twice."""
-    return _PLACE.fullmatch(unquote(key)) is not None
+    """Return True if the key is a placeholder, also a URL-encoded one."""
+    return _PLACEHOLDER.fullmatch(unquote(key)) is not None
 
 
 def refuse_closed(run: Run) -> None:
-    """Raise Conflict where nobody can join."""
+    """Raise Conflict if the run's roster is closed."""
     if run.status == Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has not begun; nobody can join it yet.")
     if run.status == Run.Status.ENDED or not run.enrolling:

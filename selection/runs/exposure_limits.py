@@ -1,4 +1,4 @@
-"""How many workers may meet a gold question: what stands against such a limit."""
+"""Limits on the number of workers per gold question: conflicts with a run's settings."""
 
 from django.db.models import Q
 
@@ -7,7 +7,7 @@ from topk import THIS_SET
 
 
 def validate_exposure(run: Run) -> dict[str, str]:
-    """What a limited question set means for a run that is to begin, by field."""
+    """Return the conflicts of limited question sets with a run that is to begin, by field."""
     for skill in run.skills:
         most = skill.question_set.most_workers
         if most is None:
@@ -27,11 +27,11 @@ def validate_exposure(run: Run) -> dict[str, str]:
 
 
 def refuse_limit(question_set: QuestionSet, most: int | None) -> str:
-    """Why this limit cannot be; empty if it can."""
+    """Return the reason against this limit; empty if there is none."""
     if most is None or not question_set.pk:
         return ""
-    own = Q(question_set=question_set) | Q(further__question_set=question_set)
-    begun = Run.objects.filter(own, options__accuracy=THIS_SET)
+    covers = Q(question_set=question_set) | Q(further__question_set=question_set)
+    begun = Run.objects.filter(covers, options__accuracy=THIS_SET)
     run = begun.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED]).first()
     if run is None:
         return ""

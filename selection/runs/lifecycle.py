@@ -1,6 +1,6 @@
 """The life of a run: create, start, pause, resume, stop, reopen, conclude.
 
-Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reason given.
+Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reason.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from django.db import transaction
 from numpy.typing import NDArray
 
 from selection import db_clock, wakeups
-from selection.answers.outages import give_back
+from selection.answers.outages import extend_deadlines
 from selection.engine.ending import end_run
 from selection.engine.precompile import precompile_run
 from selection.errors import Conflict, NotFound, Refused
@@ -22,17 +22,17 @@ from selection.models.runs import SETTINGS
 from . import eligibility, quotas, validation
 
 Status = Run.Status
-# What a form asks for besides the settings.
-BESIDES = ("name", "options", "quotas", "seed", "enrolling", "enrol_until", "enrol_most")
+# Fields of the form besides the settings.
+FURTHER_FIELDS = ("name", "options", "quotas", "seed", "enrolling", "enrol_until", "enrol_most")
 
 
 @transaction.atomic
 def create_run(run: Run, further: Sequence[Skill] = ()) -> Run:
-    """Store a new run, as a draft. The only way in which a run comes to be.
+    """Store a new run, as a draft. No other function creates runs.
 
     further  the skills it tests besides its own question set, in order
 
-    Raises Refused for a run that no algorithm could be run on as it is.
+    Raises Refused for settings that no algorithm can be run on.
     """
     _validate_new_run(run, further)
     run.save(force_insert=True)
@@ -42,15 +42,15 @@ def create_run(run: Run, further: Sequence[Skill] = ()) -> Run:
 
 @transaction.atomic
 def replace_draft(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str = "") -> Run:
-    """Give a draft all the settings of a run that is not stored; the draft as it is then.
+    """Give a draft all settings of a run that is not stored; return the changed draft.
 
-    Raises Conflict once it has begun, Refused as ``create`` does.
+    Raises Conflict once it has begun, Refused as ``create_run`` does.
     """
     draft = _change_status(run, Status.DRAFT, {Status.DRAFT})
-    for name in (*SETTINGS, *BESIDES):
+    for name in (*SETTINGS, *FURTHER_FIELDS):
         setattr(draft, name, getattr(wanted, name))
     _validate_new_run(draft, further)
-    draft.save(update_fields=[*SETTINGS, *BESIDES])
+    draft.save(update_fields=[*SETTINGS, *FURTHER_FIELDS])
     draft.further.all().delete()
     _store_skills(draft, further)
     events.write_event(draft, "draft", "All settings were given anew before the start.", who)
@@ -58,28 +58,28 @@ def replace_draft(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str
 
 
 def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
-    """Raise Refused for a run that no algorithm could be run on."""
-    own = Skill(question_set=run.question_set, k=run.k)
-    run.skills = [own, *further]
+    """Raise Refused for settings that no algorithm can be run on."""
+    first = Skill(question_set=run.question_set, k=run.k)
+    run.skills = [first, *further]
     workers = eligibility.count_eligible(run)
-    found = validation.validate_run(run, workers) | validation.validate_quotas(run, run.pool)
-    found |= validation.validate_skills(run, len(further))
-    found |= validation.validate_team(run, further) | validation.validate_name(run)
-    found |= validation.validate_closing_time(run, run.enrol_until)
-    for why in found.values():
-        raise Refused(why)
+    faults = validation.validate_run(run, workers) | validation.validate_quotas(run, run.pool)
+    faults |= validation.validate_skills(run, len(further))
+    faults |= validation.validate_team(run, further) | validation.validate_name(run)
+    faults |= validation.validate_closing_time(run, run.enrol_until)
+    for reason in faults.values():
+        raise Refused(reason)
 
 
 def _store_skills(run: Run, further: Sequence[Skill]) -> None:
     for number, skill in enumerate(further, 1):
         skill.run, skill.number = run, number
         skill.save()
-    del run.skills  # what is stored is read anew
+    del run.skills  # cached: read the stored rows again
 
 
 @transaction.atomic
 def delete_run(run: Run) -> None:
-    """With its answers and verdicts. Raises Conflict while it goes on."""
+    """Delete a run with its answers and verdicts. Raises Conflict while it goes on."""
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")
@@ -89,7 +89,7 @@ def delete_run(run: Run) -> None:
 
 
 def start_run(run: Run, who: str = "", why: str = "") -> None:
-    """Fix the roster and the deck, and let the run begin; with an open roster others may join.
+    """Fix the roster and the deck, and let the run begin; workers may still join an open roster.
 
     Raises Conflict if it has begun, Refused if it cannot be run as it is.
     """
@@ -127,7 +127,7 @@ def _start_locked(run: Run, who: str, why: str) -> None:
 
 
 def _fix_decks(run: Run) -> None:
-    """Number the skills without a gap, as arms are, and fix how many questions each has."""
+    """Number the skills without a gap, as arms are, and store their numbers of questions."""
     for number, skill in enumerate(run.skills):
         skill.number, skill.deck_size = number, skill.question_set.questions.count()
         if number:
@@ -136,14 +136,14 @@ def _fix_decks(run: Run) -> None:
 
 
 def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
-    """The groups as they are now: later changes of a worker's attributes do not matter."""
-    of_workers = quotas.attribute_values(eligibility.eligible_workers(run), run.quotas["attribute"])
-    return quotas.build_quota_option(run.quotas, [of_workers[i] for i in np.argsort(arms)])
+    """Return the groups at the start: later changes of a worker's attributes do not matter."""
+    values = quotas.attribute_values(eligibility.eligible_workers(run), run.quotas["attribute"])
+    return quotas.build_quota_option(run.quotas, [values[i] for i in np.argsort(arms)])
 
 
 @transaction.atomic
 def forget_prior(run: Run, who: str = "", why: str = "") -> None:
-    """Let a run that has not begun take nothing over from an earlier one."""
+    """Remove the prior learned from an earlier run, before the start."""
     run = _change_status(run, Status.DRAFT, {Status.DRAFT})
     run.options.pop("prior", None)
     run.save(update_fields=["options"])
@@ -152,7 +152,7 @@ def forget_prior(run: Run, who: str = "", why: str = "") -> None:
 
 @transaction.atomic
 def pause_run(run: Run, who: str = "", why: str = "") -> None:
-    """Hand nothing out and count nothing until it is resumed. Answers are still taken."""
+    """Stop dealing and counting until the run is resumed. Answers are still accepted."""
     run = _change_status(run, Status.PAUSED, {Status.RUNNING})
     run.paused = db_clock.database_now()
     run.save()
@@ -161,9 +161,9 @@ def pause_run(run: Run, who: str = "", why: str = "") -> None:
 
 @transaction.atomic
 def resume_run(run: Run, who: str = "", why: str = "") -> None:
-    """Go on. Whoever holds an assignment gets the time of the pause back."""
+    """Resume the run and extend open deadlines by the pause."""
     run = _change_status(run, Status.RUNNING, {Status.PAUSED})
-    give_back(run, run.paused or db_clock.database_now())
+    extend_deadlines(run, run.paused or db_clock.database_now())
     run.paused = None
     run.save()
     events.write_event(run, "resume", "Resumed.", who, why)
@@ -172,7 +172,7 @@ def resume_run(run: Run, who: str = "", why: str = "") -> None:
 
 @transaction.atomic
 def stop_run(run: Run, who: str = "", why: str = "") -> None:
-    """End it by hand, with what it can promise by now."""
+    """End the run by hand, with the guarantee reached so far."""
     run = _change_status(run, Status.ENDED, {Status.RUNNING, Status.PAUSED})
     end_run(run, Run.Ending.STOPPED)
     run.save()
@@ -181,30 +181,28 @@ def stop_run(run: Run, who: str = "", why: str = "") -> None:
 
 @transaction.atomic
 def reopen_run(run: Run, who: str = "", why: str = "") -> None:
-    """Let a run that has ended go on: its budget was raised, or a corrected gold answer took its
-    promise away.
+    """Resume an ended run: its budget was raised, or a corrected gold answer broke its guarantee.
 
-    In the second case its end said what held by the answers of then, and nobody is decided any
-    more: only algorithms whose bounds hold at all times may go on looking. Raises Conflict for any
-    other run.
+    In the second case the verdicts held for the earlier key only and are reset; this is valid only
+    for algorithms whose bounds hold at all times. Raises Conflict for any other run.
     """
     locked = _change_status(run, Status.ENDED, {Status.ENDED})
-    if refusal := _stays_ended(locked):
+    if refusal := _reopening_refusal(locked):
         raise Conflict(refusal)
     locked.status = Status.RUNNING
     if locked.regraded:
         locked.candidates.filter(gone="").update(
             verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
         )
-    give_back(locked, locked.ended or db_clock.database_now())
+    extend_deadlines(locked, locked.ended or db_clock.database_now())
     locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
     locked.save()
     events.write_event(locked, "reopen", "The run goes on after its end.", who, why)
     wakeups.request_step(locked.pk)
 
 
-def _stays_ended(run: Run) -> str:
-    """Why it cannot go on; empty if it can."""
+def _reopening_refusal(run: Run) -> str:
+    """Return the reason against reopening; empty if the run can go on."""
     rounds = not run.selector_class.open_roster
     if run.fixed_budget or (run.regraded and rounds):
         title = run.selector_class.title
@@ -220,7 +218,7 @@ def _stays_ended(run: Run) -> str:
 
 @transaction.atomic
 def conclude_run(run: Run, who: str = "", why: str = "") -> None:
-    """Put a run that has ended aside: nothing about it is left to be decided."""
+    """Mark an ended run as concluded: there is nothing left to decide about it."""
     run = _change_status(run, Status.ENDED, {Status.ENDED})
     if run.concluded:
         raise Conflict(f"The run “{run}” is concluded already.")
@@ -231,7 +229,7 @@ def conclude_run(run: Run, who: str = "", why: str = "") -> None:
 
 @transaction.atomic
 def take_up(run: Run, who: str = "", why: str = "") -> None:
-    """Undo ``conclude``."""
+    """Undo ``conclude_run``."""
     run = _change_status(run, Status.ENDED, {Status.ENDED})
     if not run.concluded:
         raise Conflict(f"The run “{run}” is not concluded.")
@@ -241,14 +239,14 @@ def take_up(run: Run, who: str = "", why: str = "") -> None:
 
 
 def _change_status(run: Run, to: Status, allowed: set[Status]) -> Run:
-    """The run, locked and fresh, with its new status set but not saved."""
+    """Return the run, locked and fresh, with its new status set but not saved."""
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")
     if locked.status not in allowed:
-        wanted = " or ".join(sorted(allowed))
+        states = " or ".join(sorted(allowed))
         raise Conflict(
-            f"The run “{locked}” is {locked.status}; only a run that is {wanted} can do that."
+            f"The run “{locked}” is {locked.status}; only a run that is {states} can do that."
         )
     locked.status = to
     return locked

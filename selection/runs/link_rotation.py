@@ -1,4 +1,4 @@
-"""New links in place of those that fell into wrong hands: the old ones open nothing any more."""
+"""Replacement of links that fell into the wrong hands: the old ones stop working."""
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -9,7 +9,7 @@ from selection.models import Candidate, Run, Worker
 
 
 def preview_rotation(run: Run, worker: Worker | None = None) -> str:
-    """What it does, for one worker or for all. Raises Conflict for a run that has ended."""
+    """Describe the effect, for one worker or for all. Raises Conflict for a run that has ended."""
     if run.status == Run.Status.ENDED:
         raise Conflict(f"The run “{run}” has ended: its links lead to no questions any more.")
     if worker is not None:
@@ -25,7 +25,7 @@ def preview_rotation(run: Run, worker: Worker | None = None) -> str:
 
 @transaction.atomic
 def rotate_worker_link(candidate: Candidate, who: str = "", why: str = "") -> None:
-    """This worker's link in this run, in all skills."""
+    """Replace this worker's link in this run, in all skills."""
     run = _lock_run(candidate.run_id)
     _replace_links(run.candidates.filter(worker=candidate.worker_id))
     events.write_event(run, "link", f"The link of {candidate.worker} was replaced.", who, why)
@@ -34,7 +34,7 @@ def rotate_worker_link(candidate: Candidate, who: str = "", why: str = "") -> No
 
 @transaction.atomic
 def rotate_all_links(run: Run, who: str = "", why: str = "") -> None:
-    """The links of all workers of this run, and its join link."""
+    """Replace the links of all workers of this run, and its join link."""
     locked = _lock_run(run.pk)
     _replace_links(locked.candidates.all())
     Run.objects.filter(pk=run.pk).update(links=F("links") + 1)

@@ -1,4 +1,4 @@
-"""The requester's own verdict on a worker, which stands beside the algorithm's."""
+"""The requester's own verdict on a worker, next to the algorithm's."""
 
 from django.db import transaction
 
@@ -11,7 +11,10 @@ WORDS: dict[int, str] = {Verdicts.ACCEPTED: "accepted", Verdicts.REJECTED: "reje
 
 
 def preview_verdict(candidate: Candidate, verdict: int | None) -> str:
-    """What this verdict by hand, or taking one back (None), does. Raises Conflict or Refused."""
+    """Describe the effect of a manual verdict, or of its removal (None).
+
+    Raises Conflict or Refused if it cannot be stored.
+    """
     run = candidate.run
     if run.status == Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has not begun.")
@@ -37,7 +40,7 @@ def preview_verdict(candidate: Candidate, verdict: int | None) -> str:
 def override_verdict(
     candidate: Candidate, verdict: int | None, who: str = "", why: str = ""
 ) -> str:
-    """Give one's own verdict, or take it back (None); returns and raises what ``preview`` does.
+    """Store a manual verdict, or remove it (None); return and raise as ``preview_verdict`` does.
 
     Raises Refused for a verdict without a reason.
     """
@@ -47,9 +50,9 @@ def override_verdict(
     if verdict is not None and not why.strip():
         raise Refused("Give the reason: it stands beside the verdict in every export.")
     candidate.refresh_from_db()
-    said = preview_verdict(candidate, verdict)
+    sentence = preview_verdict(candidate, verdict)
     candidate.by_hand, candidate.by_hand_why = verdict, why[:300] if verdict is not None else ""
     candidate.save(update_fields=["by_hand", "by_hand_why"])
-    events.write_event(run, "by hand", said, who, why)
+    events.write_event(run, "by hand", sentence, who, why)
     notifications.notify_manual_verdict(run, candidate)
-    return said
+    return sentence

@@ -1,4 +1,4 @@
-"""What a platform says became of its participants: who left is waited for no more."""
+"""Submission statuses from a platform: workers that left there stop blocking the run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from selection.models import Candidate, Run, plain_key, stored_spellings
 
 from .roster import drop_workers, lock_active_run, refuse_over
 
-# What platforms call it, in capitals and with spaces for dashes: Prolific, and MTurk's notices.
-LEFT = {
+# Statuses of Prolific and MTurk, in capitals and with spaces instead of dashes.
+LEFT_STATUSES = {
     "RETURNED",
     "TIMED OUT",
     "ABANDONED",
@@ -23,9 +23,11 @@ LEFT = {
 
 @dataclass(frozen=True)
 class FreedAssignments:
-    """freed    workers who are waited for no more by this
-    unknown  of those who left, who is not in this run
-    others   how many had another status, had left before, or are judged already
+    """The result of a report.
+
+    freed    workers that the run stops waiting for
+    unknown  workers that left but are not in this run
+    others   number of workers with another status, or that had left before, or have a verdict
     """
 
     freed: list[str]
@@ -35,9 +37,9 @@ class FreedAssignments:
 
 @dataclass(frozen=True)
 class Preview:
-    """What ``report`` would do, and how many of the file's ids are workers of this run.
+    """The effect of ``report_submissions``, and the number of ids that are workers of this run.
 
-    matched  None of them matching mostly means that the file is of another study
+    matched  none mostly means that the file is from another study
     total    ids in the file
     """
 
@@ -49,50 +51,50 @@ class Preview:
 
 
 def has_left(status: str) -> bool:
-    return status.strip().upper().replace("-", " ").replace("_", " ") in LEFT
+    return status.strip().upper().replace("-", " ").replace("_", " ") in LEFT_STATUSES
 
 
 @transaction.atomic
 def report_submissions(
     run: Run, statuses: Mapping[str, str], who: str = "", why: str = ""
 ) -> FreedAssignments:
-    """Take those who returned their place, or let its time run out, as having left.
+    """Mark workers that returned their place, or let its time run out, as having left.
 
-    statuses  by worker's key, as the platform says it
+    statuses  by worker's key, in the platform's words
 
-    What they were never shown goes back; answers that they gave stay. To say it twice changes
-    nothing. Raises Conflict for a run that is not going on, Refused for nobody at all.
+    Their unseen assignments are withdrawn; their answers stay. A repeated report changes nothing.
+    Raises Conflict for a run that is not going on, Refused for an empty report.
     """
     locked = lock_active_run(run)
-    found, there = _sort(locked, statuses)
-    if found.freed:
-        drop_workers(locked, sorted(there), Candidate.Gone.LEFT)
-        named = ", ".join(found.freed)
+    result, present = _sort_statuses(locked, statuses)
+    if result.freed:
+        drop_workers(locked, sorted(present), Candidate.Gone.LEFT)
+        freed = ", ".join(result.freed)
         events.write_event(
-            locked, "leave", f"Returned or timed out on the platform: {named}.", who, why
+            locked, "leave", f"Returned or timed out on the platform: {freed}.", who, why
         )
-    return found
+    return result
 
 
 def preview(run: Run, statuses: Mapping[str, str]) -> Preview:
-    """Say what ``report`` would do, and raise as it does; changes nothing."""
+    """Return the effect of ``report_submissions``, and raise as it does; change nothing."""
     refuse_over(run)
-    found, _ = _sort(run, statuses)
-    named = run.candidates.filter(worker__key__in=stored_spellings(statuses), skill=0)
+    result, _ = _sort_statuses(run, statuses)
+    rows = run.candidates.filter(worker__key__in=stored_spellings(statuses), skill=0)
     keys = {plain_key(key) for key in statuses}
-    matched = keys & {plain_key(key) for key in named.values_list("worker__key", flat=True)}
-    return Preview(found.freed, found.unknown, found.others, len(matched), len(keys))
+    matched = keys & {plain_key(key) for key in rows.values_list("worker__key", flat=True)}
+    return Preview(result.freed, result.unknown, result.others, len(matched), len(keys))
 
 
-def _sort(run: Run, statuses: Mapping[str, str]) -> tuple[FreedAssignments, set[int]]:
-    """Return what would become of the workers, and the ids of those who would be dropped."""
+def _sort_statuses(run: Run, statuses: Mapping[str, str]) -> tuple[FreedAssignments, set[int]]:
+    """Return the result of the report, and the ids of the workers to drop."""
     if not statuses:
         raise Refused("Nobody is named: give workers with what became of their submissions.")
     gave_up = [plain_key(key) for key, status in statuses.items() if has_left(status)]
     rows = run.candidates.filter(worker__key__in=stored_spellings(gave_up), skill=0)
-    known = {plain_key(key): pk for key, pk in rows.values_list("worker__key", "worker_id")}
+    workers = {plain_key(key): pk for key, pk in rows.values_list("worker__key", "worker_id")}
     open_to = run.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
-    there = set(open_to.filter(worker__in=known.values()).values_list("worker_id", flat=True))
-    freed = [key for key in gave_up if known.get(key) in there]
-    unknown = [key for key in gave_up if key not in known]
-    return FreedAssignments(freed, unknown, len(statuses) - len(freed) - len(unknown)), there
+    present = set(open_to.filter(worker__in=workers.values()).values_list("worker_id", flat=True))
+    freed = [key for key in gave_up if workers.get(key) in present]
+    unknown = [key for key in gave_up if key not in workers]
+    return FreedAssignments(freed, unknown, len(statuses) - len(freed) - len(unknown)), present

@@ -1,7 +1,7 @@
-"""Learning from an earlier run: how good its workers were on the whole, copied once, on request.
+"""Learning from an earlier run: the overall quality of its workers, copied once, on request.
 
-A run keeps the copy in its option ``prior``, with the names of where it came from. So it stays
-reproducible, and does not mind if the earlier run is deleted.
+A run keeps the copy in its option ``prior``, with the names of its source. It stays reproducible
+even if the earlier run is deleted.
 """
 
 from dataclasses import asdict, dataclass
@@ -14,15 +14,15 @@ from selection.errors import Refused
 from selection.models import Run
 from topk import prior_from_tallies
 
-WORTH = 20
-LATEST = 200
+MOST_WEIGHT = 20
+MOST_SOURCES = 200
 
 
 @dataclass(frozen=True)
 class LearnedPrior:
-    """What a run took over from an earlier one; names are empty where they are not known.
+    """The prior that a run copied from an earlier one; names are empty if unknown.
 
-    counts_as  how many workers all that is taken over weighs as much as
+    counts_as  the number of workers that the whole prior weighs as much as
     """
 
     run: str
@@ -46,7 +46,7 @@ class LearnedPrior:
 
 @dataclass(frozen=True)
 class PriorSource:
-    """A run that can be learned from, with the workers who answered in it."""
+    """A run that can be learned from, with the number of its workers with answers."""
 
     pk: int
     name: str
@@ -60,7 +60,7 @@ class PriorSource:
 
 
 def list_sources(runs: QuerySet[Run]) -> list[PriorSource]:
-    """Of these runs those that have ended, of one skill, with answers; the latest first."""
+    """Return the runs with one skill and answers that have ended, latest first."""
     rows = (
         _source_runs(runs)
         .order_by("-id")
@@ -73,11 +73,11 @@ def list_sources(runs: QuerySet[Run]) -> list[PriorSource]:
             Sum("candidates__pulls"),
         )
     )
-    return [PriorSource(*row) for row in rows[:LATEST]]
+    return [PriorSource(*row) for row in rows[:MOST_SOURCES]]
 
 
 def is_source(run: Run) -> bool:
-    """Whether it can be learned from."""
+    """Return True if the run can be learned from."""
     return _source_runs(Run.objects.filter(pk=run.pk)).exists()
 
 
@@ -86,17 +86,19 @@ def _source_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
 
 
 def copy_prior(pk: int) -> dict[str, Any]:
-    """The option ``prior`` made of an earlier run. Raises Refused if it is not there."""
+    """Return the option ``prior`` made of an earlier run. Raises Refused if the run is gone."""
     source = Run.objects.filter(pk=pk).select_related("pool", "question_set").first()
     if source is None:
         raise Refused("The run to learn from does not exist any more; choose another or none.")
     rows = np.array(list(source.candidates.values_list("rewards", "pulls")), float).reshape(-1, 2)
     names = {"run": source.name, "pool": str(source.pool), "question_set": str(source.question_set)}
-    return prior_from_tallies(rows[:, 0], rows[:, 1].astype(np.int64), WORTH) | {"source": names}
+    return prior_from_tallies(rows[:, 0], rows[:, 1].astype(np.int64), MOST_WEIGHT) | {
+        "source": names
+    }
 
 
 def learned_prior(run: Run) -> LearnedPrior | None:
-    """What this run took over; None if nothing."""
+    """Return the prior that this run copied, or None."""
     prior = run.options.get("prior")
     if not prior:
         return None
@@ -113,25 +115,25 @@ def learned_prior(run: Run) -> LearnedPrior | None:
 
 
 def prior_numbers(run: Run) -> dict[str, Any] | None:
-    """The same for a file: never the tallies themselves."""
-    found = learned_prior(run)
-    return None if found is None else asdict(found)
+    """Return the learned prior for a file, without the tallies themselves, or None."""
+    prior = learned_prior(run)
+    return None if prior is None else asdict(prior)
 
 
 def prior_assumption(run: Run) -> str:
-    """What a run that learned rests on besides."""
-    found = learned_prior(run)
-    if found is None:
+    """Return the extra assumption of a run that learned, as a sentence; else empty."""
+    prior = learned_prior(run)
+    if prior is None:
         return ""
-    return f" It also takes these workers to be, on the whole, like those of {found.source}."
+    return f" It also takes these workers to be, on the whole, like those of {prior.source}."
 
 
 def prior_doubt(run: Run) -> str:
-    """Why what was taken over may not fit this run; empty if nothing speaks against it."""
-    found = learned_prior(run)
-    if found is None or found.question_set in ("", str(run.question_set)):
+    """Return the reason that the prior may not fit this run; empty if there is none."""
+    prior = learned_prior(run)
+    if prior is None or prior.question_set in ("", str(run.question_set)):
         return ""
     return (
-        f"“{found.run}” asked other questions, of “{found.question_set}”: if these are harder or "
+        f"“{prior.run}” asked other questions, of “{prior.question_set}”: if these are harder or "
         "easier, what is taken over misleads."
     )

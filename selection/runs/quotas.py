@@ -1,8 +1,8 @@
-"""Quotas: at least and at most so many of the selected from each value of a worker attribute.
+"""Quotas: at least and at most so many selected workers for each value of an attribute.
 
-A run keeps what was asked for: ``{"attribute": "language", "limits": {"English": [2, 4]}}``, with
+A run keeps the request: ``{"attribute": "language", "limits": {"English": [2, 4]}}``, with
 null for no upper limit. When it starts, every arm gets a group, and the limits become the option
-that selectors know.
+that selectors read.
 """
 
 import re
@@ -23,42 +23,42 @@ Limits = dict[str, list[int | None]]
 
 
 def value_of(attributes: dict[str, Any], attribute: str) -> str:
-    """Also where it is named in other letters: those of a file are kept in small ones."""
+    """Return the value of this attribute; names from files are in lower case and match any case."""
     if attribute not in attributes:
-        said = attribute.casefold()
-        attribute = next((name for name in attributes if name.casefold() == said), attribute)
+        folded = attribute.casefold()
+        attribute = next((name for name in attributes if name.casefold() == folded), attribute)
     return str(attributes.get(attribute, "")).strip() or NOT_GIVEN
 
 
 def attribute_values(workers: QuerySet[Worker], attribute: str) -> list[str]:
-    """The value of each of these workers, in order of id."""
+    """Return the value of each of these workers, in order of id."""
     rows = workers.order_by("id").values_list("attributes", flat=True)
     return [value_of(attributes, attribute) for attributes in rows]
 
 
 def count_attribute_values(pool: Pool) -> dict[str, dict[str, int]]:
-    """How many workers have each value of each attribute, where quotas could be set on it."""
-    found: dict[str, Counter[str]] = {}
+    """Count the workers by value of each attribute, if it has few enough values for quotas."""
+    counters: dict[str, Counter[str]] = {}
     for row in pool.workers.values_list("attributes", flat=True).iterator(5000):
         for attribute in row:
-            found.setdefault(attribute, Counter())[value_of(row, attribute)] += 1
-    return {name: dict(counts) for name, counts in found.items() if len(counts) <= MOST_VALUES}
+            counters.setdefault(attribute, Counter())[value_of(row, attribute)] += 1
+    return {name: dict(counts) for name, counts in counters.items() if len(counts) <= MOST_VALUES}
 
 
-# -- as people write them
+# -- reading and writing
 
 
 def parse_quotas(text: str) -> Limits:
-    """``English: 2-4`` on a line of its own; ``2`` is exactly, ``2-`` at least, ``-4`` at most.
+    """Parse lines such as ``English: 2-4``; ``2`` is exactly, ``2-`` at least, ``-4`` at most.
 
-    Raises Refused for the first line that cannot be read.
+    Raises Refused for the first invalid line.
     """
     limits: Limits = {}
     for line in filter(None, map(str.strip, text.splitlines())):
-        found = LINE.fullmatch(line)
-        if found is None or not (found["least"] or found["most"]):
+        match = LINE.fullmatch(line)
+        if match is None or not (match["least"] or match["most"]):
             raise Refused(f"“{line}” cannot be read; write it like “English: 2-4”.")
-        value, limit = found["value"], _parse_limit(found)
+        value, limit = match["value"], _parse_limit(match)
         if value in limits:
             raise Refused(f"“{value}” is there twice.")
         if limit[1] is not None and limit[0] > limit[1]:
@@ -67,13 +67,13 @@ def parse_quotas(text: str) -> Limits:
     return limits
 
 
-def _parse_limit(found: re.Match[str]) -> list[Any]:
-    least, most = (int(found[name]) if found[name] else None for name in ("least", "most"))
-    return [least or 0, most if found["dash"] else least]
+def _parse_limit(match: re.Match[str]) -> list[Any]:
+    least, most = (int(match[name]) if match[name] else None for name in ("least", "most"))
+    return [least or 0, most if match["dash"] else least]
 
 
 def text_of(limits: Limits) -> str:
-    """In order of value: PostgreSQL does not keep another."""
+    """Return the limits as text in order of value: PostgreSQL keeps no other order."""
     return "\n".join(f"{value}: {format_limit(limit)}" for value, limit in sorted(limits.items()))
 
 
@@ -85,7 +85,7 @@ def format_limit(limit: Sequence[int | None]) -> str:
 
 
 def describe_limit(limit: Sequence[int | None]) -> str:
-    """The same for those who read: "2 to 4", "at least 2", "at most 4"."""
+    """Return the limit for readers: "2 to 4", "at least 2", "at most 4"."""
     least, most = limit
     if most is None:
         return f"at least {least}"
@@ -94,7 +94,7 @@ def describe_limit(limit: Sequence[int | None]) -> str:
     return f"{least} to {most}" if least else f"at most {most}"
 
 
-# -- against a pool
+# -- checking against a pool
 
 
 def check_quotas(asked: dict[str, Any], of_workers: Sequence[str], k: int) -> None:
@@ -105,8 +105,8 @@ def check_quotas(asked: dict[str, Any], of_workers: Sequence[str], k: int) -> No
         raise Refused(f"No worker of this pool has the attribute “{attribute}”.")
     for value, (least, _) in limits.items():
         if value not in sizes:
-            known = ", ".join(sorted(sizes)[:10])
-            raise Refused(f"No worker has “{value}” as {attribute}; there are {known}.")
+            values = ", ".join(sorted(sizes)[:10])
+            raise Refused(f"No worker has “{value}” as {attribute}; there are {values}.")
         if least > sizes[value]:
             raise Refused(f"{least} are wanted of {value}, but the pool has only {sizes[value]}.")
     least, most = _total_limits(limits, sizes)
@@ -132,7 +132,7 @@ def _limit_arrays(limits: Limits, sizes: Counter[str]) -> tuple[list[str], list[
 
 
 def build_quota_option(asked: dict[str, Any], of_arms: Sequence[str]) -> dict[str, Any]:
-    """What a selector takes, and the names of the groups for people; values are by arm."""
+    """Return the selector's option, with values by arm, and the groups' names for people."""
     names, at_least, at_most = _limit_arrays(asked["limits"], Counter(of_arms))
     number = {name: i for i, name in enumerate(names)}
     groups = [number[value] for value in of_arms]

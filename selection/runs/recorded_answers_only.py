@@ -1,4 +1,4 @@
-"""Switch a run that asks through pages to *Only answers made elsewhere*."""
+"""The switch of a run that asks through pages to *Only answers made elsewhere*."""
 
 from django.db import transaction
 
@@ -16,7 +16,7 @@ SWITCHED = (
 
 
 def may_switch(run: Run) -> bool:
-    """Return whether the run asks through pages now and could do without."""
+    """Return True if the run asks through pages now and could do without."""
     going_on = run.status in {Run.Status.RUNNING, Run.Status.PAUSED}
     return going_on and not run.recorded_only and not run.enrolling
 
@@ -25,7 +25,7 @@ def may_switch(run: Run) -> bool:
 def use_recorded_only(run: Run, who: str = "", why: str = "") -> None:
     """Switch the run; no effect if it is switched already.
 
-    Raises Conflict for a run that has ended or whose roster is open.
+    Raises Conflict for a run that has ended or has an open roster.
     """
     locked = lock_active_run(run)
     if locked.recorded_only:

@@ -1,6 +1,6 @@
-"""Who takes part in a run: joining, closing the roster, leaving, not coming, being withdrawn.
+"""The roster of a run: withdrawing, leaving, no-shows, taking back.
 
-What each of it does to the promise is worked out in docs/absence.md.
+The effect of each on the guarantee is worked out in docs/absence.md.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ Gone = Candidate.Gone
 
 @transaction.atomic
 def withdraw_workers(run: Run, workers: Sequence[str], who: str = "", why: str = "") -> int:
-    """Take these workers, by their keys, out of a run; returns how many.
+    """Withdraw these workers, by their keys, from a run; return their number.
 
     The run then chooses among the others. Raises Conflict for a run that is over, Refused for a
-    worker who is not in it, is out already, or was accepted by an algorithm that works in rounds.
+    worker that is not in it, is out already, or was accepted by an algorithm that works in rounds.
     """
     locked = lock_active_run(run)
     ids = {row.worker_id for row in find_withdrawable(locked, workers)}
@@ -37,7 +37,7 @@ def withdraw_workers(run: Run, workers: Sequence[str], who: str = "", why: str =
 
 
 def find_withdrawable(run: Run, workers: Sequence[str]) -> list[Candidate]:
-    """The candidates that these workers are; raises as ``withdraw`` does."""
+    """Return the candidates of these workers; raises as ``withdraw_workers`` does."""
     refuse_over(run)
     rows = _candidates_of_keys(run, workers)
     for row in rows:
@@ -53,10 +53,10 @@ def find_withdrawable(run: Run, workers: Sequence[str]) -> list[Candidate]:
 
 @transaction.atomic
 def record_leaving(run: Run, worker: int) -> None:
-    """The worker, by id, wants no more questions. Raises Conflict for a run that is over."""
+    """Record that the worker, by id, left. Raises Conflict if the run is over."""
     locked = lock_active_run(run)
-    own = locked.candidates.filter(worker=worker, gone="")
-    if own.exists():
+    candidates = locked.candidates.filter(worker=worker, gone="")
+    if candidates.exists():
         drop_workers(locked, [worker], Gone.LEFT)
         key = Worker.objects.get(pk=worker).key
         events.write_event(locked, "leave", f"“{key}” left.")
@@ -64,7 +64,7 @@ def record_leaving(run: Run, worker: int) -> None:
 
 @transaction.atomic
 def record_failed_screening(run: Run, worker: int) -> None:
-    """The worker, by id, did not pass the practice. Raises Conflict for a run that is over."""
+    """Record that the worker, by id, failed the screening. Raises Conflict if the run is over."""
     locked = lock_active_run(run)
     if locked.candidates.filter(worker=worker, gone="").exists():
         drop_workers(locked, [worker], Gone.SCREENED)
@@ -74,10 +74,10 @@ def record_failed_screening(run: Run, worker: int) -> None:
 
 @transaction.atomic
 def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") -> int:
-    """Let workers who are gone take part again; their answers count as before.
+    """Let workers that left take part again; their answers count as before. Return their number.
 
-    Raises Conflict for a run that is over or whose algorithm works in rounds, Refused for a worker
-    who is not in it or not gone.
+    Raises Conflict for a run that is over or has an algorithm that works in rounds, Refused for a
+    worker that is not in it or has not left.
     """
     locked = lock_active_run(run)
     ids = {row.worker_id for row in find_restorable(locked, workers)}
@@ -89,7 +89,7 @@ def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") ->
 
 
 def find_restorable(run: Run, workers: Sequence[str]) -> list[Candidate]:
-    """The candidates that these workers are; raises as ``take_back`` does."""
+    """Return the candidates of these workers; raises as ``take_back`` does."""
     refuse_over(run)
     refuse_rounds(run, "come back to")
     rows = _candidates_of_keys(run, workers)
@@ -100,7 +100,7 @@ def find_restorable(run: Run, workers: Sequence[str]) -> list[Candidate]:
 
 
 def sweep_absent(now: datetime | None = None) -> list[int]:
-    """Take those who did not come in time as gone; returns the runs changed."""
+    """Mark workers that did not come in time as gone; return the ids of the changed runs."""
     waiting = Run.objects.running().filter(enrolling=False, recorded_only=False)
     absent = [_sweep_absent(run.pk, now) for run in waiting.exclude(hours_to_come=None)]
     return [pk for pk in absent if pk is not None]
@@ -118,34 +118,34 @@ def _sweep_absent(pk: int, now: datetime | None) -> int | None:
         gone="",
         verdict=Candidate.Verdicts.UNDECIDED,
     )
-    # Who is there in one skill is there in all; what is out and shown still has its time.
-    there = run.candidates.filter(gone="", seen__gte=since).values("worker")
+    # A worker present in one skill is present in all; shown questions still have their time.
+    present = run.candidates.filter(gone="", seen__gte=since).values("worker")
     holding = run.candidates.filter(assignments__answer=None, assignments__due__gt=now)
     rows = list(
-        silent.exclude(worker__in=there)
+        silent.exclude(worker__in=present)
         .exclude(has_waiting_answers(run))
         .exclude(worker__in=holding.values("worker"))
         .values_list("worker", "seen", "worker__key")
         .distinct()
     )
-    for why, came in ((Gone.ABSENT, False), (Gone.LEFT, True)):
-        own = {worker: key for worker, seen, key in rows if (seen is not None) == came}
-        if own:
-            drop_workers(run, sorted(own), why)
+    for reason, came in ((Gone.ABSENT, False), (Gone.LEFT, True)):
+        workers = {worker: key for worker, seen, key in rows if (seen is not None) == came}
+        if workers:
+            drop_workers(run, sorted(workers), reason)
             events.write_event(
-                run, "absent", f"{why.label.capitalize()}: {', '.join(own.values())}."
+                run, "absent", f"{reason.label.capitalize()}: {', '.join(workers.values())}."
             )
     return pk if rows else None
 
 
-def drop_workers(run: Run, workers: Sequence[int], why: Gone) -> None:
+def drop_workers(run: Run, workers: Sequence[int], reason: Gone) -> None:
     """Take these workers out of a locked run.
 
-    Rounds are played again: they have the length that so many workers need, and whoever was
-    rejected because better ones were there may be among the best now (docs/absence.md).
+    Rounds are played again: their length depends on the number of workers, and a worker rejected in
+    favour of one who left may be among the best now (docs/absence.md).
     """
-    own = run.candidates.filter(worker__in=workers)
-    own.update(gone=why, gone_at=db_clock.database_now())
+    candidates = run.candidates.filter(worker__in=workers)
+    candidates.update(gone=reason, gone_at=db_clock.database_now())
     if run.selector_class.open_roster:
         mark_roster_changed(run)
     else:
@@ -154,7 +154,7 @@ def drop_workers(run: Run, workers: Sequence[int], why: Gone) -> None:
 
 
 def mark_roster_changed(run: Run) -> None:
-    """The roster is another: what was proved was about the old one."""
+    """Reset the run's bounds: they were about the previous roster."""
     run.memory, run.proof = {}, {}
     run.save(update_fields=["memory", "proof"])
     wakeups.request_step(run.pk)
@@ -168,11 +168,11 @@ def refuse_rounds(run: Run, verb: str) -> None:
         )
 
 
-# -- what all of it needs
+# -- shared checks
 
 
 def lock_active_run(run: Run) -> Run:
-    """The run, locked and fresh, while it goes on or is paused."""
+    """Return the run, locked and fresh, if it goes on or is paused. Raises Conflict otherwise."""
     locked = Run.objects.locked(run.pk)
     if locked is None:
         raise NotFound("This run does not exist any more.")
@@ -186,10 +186,10 @@ def refuse_over(run: Run) -> None:
 
 
 def _candidates_of_keys(run: Run, workers: Sequence[str]) -> list[Candidate]:
-    found = run.candidates.filter(worker__key__in=stored_spellings(workers))
-    rows = list(found.select_related("worker"))
-    known = {plain_key(row.worker.key) for row in rows}
+    candidates = run.candidates.filter(worker__key__in=stored_spellings(workers))
+    rows = list(candidates.select_related("worker"))
+    keys = {plain_key(row.worker.key) for row in rows}
     for key in workers:
-        if plain_key(key) not in known:
+        if plain_key(key) not in keys:
             raise Refused(f"There is no worker “{key}” in this run.")
     return rows

@@ -20,24 +20,24 @@ from .roster import lock_active_run, mark_roster_changed, refuse_over, refuse_ro
 
 @transaction.atomic
 def join_roster(run: Run, worker: Worker) -> Candidate:
-    """Put a worker of the run's pool on its open roster; the candidate in the first skill.
+    """Add a worker of the run's pool to its open roster; return the candidate in the first skill.
 
-    One who is on it already is left as they are. Raises Conflict when the roster is closed.
+    A worker on the roster already stays unchanged. Raises Conflict if the roster is closed.
     """
     locked = lock_active_run(run)
-    there = locked.candidates.filter(worker=worker, skill=0).first()
-    if there is not None:
-        return there
+    candidate = locked.candidates.filter(worker=worker, skill=0).first()
+    if candidate is not None:
+        return candidate
     _add_workers(locked, [worker])
     return locked.candidates.get(worker=worker, skill=0)
 
 
 @transaction.atomic
 def join_others(run: Run, who: str = "", why: str = "") -> int:
-    """Let all others of the run's pool join; returns how many.
+    """Let all other workers of the run's pool join; return their number.
 
-    A roster that is closed is opened for them and closed again. Raises Conflict or Refused where
-    nobody can join.
+    A closed roster is opened for them and closed again. Raises Conflict or Refused if joining is
+    impossible.
     """
     locked = lock_active_run(run)
     others = list(workers_not_in_run(locked))
@@ -56,19 +56,19 @@ def join_others(run: Run, who: str = "", why: str = "") -> int:
 
 
 def workers_not_in_run(run: Run) -> QuerySet[Worker]:
-    """The workers of the run's pool who are not in it."""
+    """Return the eligible workers of the run's pool that are not in it."""
     return eligibility.eligible_workers(run).exclude(candidates__run=run)
 
 
 def _add_workers(run: Run, workers: Sequence[Worker]) -> None:
-    """Put workers on the roster of a locked run, which closes if it is full by that."""
+    """Add workers to the roster of a locked run, and close it if it is full."""
     if not run.enrolling:
         raise Conflict(f"The roster of the run “{run}” is closed; nobody can join it now.")
     for worker in workers:
         if worker.pool_id != run.pool_id:
             raise Refused(f"“{worker}” is not in the pool “{run.pool}” of this run.")
-        if why := eligibility.explain_ineligible(run, worker):
-            raise Conflict(why)
+        if reason := eligibility.explain_ineligible(run, worker):
+            raise Conflict(reason)
     last = run.candidates.aggregate(last=Max("arm"))["last"]
     arms = count(0 if last is None else last + 1)
     rows = [
@@ -87,7 +87,7 @@ def _add_workers(run: Run, workers: Sequence[Worker]) -> None:
 
 
 def _quotas_with(run: Run, workers: Sequence[Worker]) -> dict[str, object]:
-    """The quotas' option with the groups of more workers."""
+    """Return the quotas' option with the groups of more workers."""
     option = run.options["quotas"]
     values = [option["names"][group] for group in option["groups"]]
     attribute = run.quotas["attribute"]
@@ -97,9 +97,9 @@ def _quotas_with(run: Run, workers: Sequence[Worker]) -> dict[str, object]:
 
 @transaction.atomic
 def close_roster(run: Run, who: str = "", why: str = "") -> int:
-    """From now on nobody joins, and the run may accept and reject; returns its id.
+    """Close the roster, so that the run may accept and reject; return the run's id.
 
-    Raises Conflict where it is not open, Refused while too few have joined to choose from.
+    Raises Conflict if it is not open, Refused while too few have joined to choose from.
     """
     locked = lock_active_run(run)
     if not locked.enrolling:
@@ -116,14 +116,14 @@ def close_roster(run: Run, who: str = "", why: str = "") -> int:
 
 
 def too_few(run: Run) -> str:
-    """Why the roster cannot be closed yet, in a sentence; empty if it can."""
-    size, wanted = _roster_size(run), max(skill.k for skill in run.skills)
+    """Return the reason against closing the roster yet, in a sentence; empty if it can close."""
+    size, needed = _roster_size(run), max(skill.k for skill in run.skills)
     if run.several and run.one_kind_each:
-        wanted = max(wanted, run.total - 1)
-    if size <= wanted:
+        needed = max(needed, run.total - 1)
+    if size <= needed:
         have = "1 worker has" if size == 1 else f"{size or 'No'} workers have"
         return (
-            f"{have} joined; more than {wanted} are needed before the roster can be closed, or "
+            f"{have} joined; more than {needed} are needed before the roster can be closed, or "
             "there would be nothing to choose."
         )
     if run.quotas:
@@ -142,9 +142,9 @@ def _roster_size(run: Run) -> int:
 
 @transaction.atomic
 def open_roster(run: Run, who: str = "", why: str = "") -> None:
-    """Let workers join again. Until it is closed nobody is accepted or rejected.
+    """Let workers join again. No worker is accepted or rejected until it is closed.
 
-    Raises Conflict where it is open, or where the algorithm works in rounds.
+    Raises Conflict if it is open, or if the algorithm works in rounds.
     """
     locked = lock_active_run(run)
     refuse_opening(locked)
@@ -154,7 +154,7 @@ def open_roster(run: Run, who: str = "", why: str = "") -> None:
 
 
 def refuse_opening(run: Run) -> None:
-    """Raise Conflict where the roster cannot be opened."""
+    """Raise Conflict if the roster cannot be opened."""
     refuse_over(run)
     if run.enrolling:
         raise Conflict(f"The roster of the run “{run}” is open already.")
@@ -164,12 +164,12 @@ def refuse_opening(run: Run) -> None:
 
 
 def close_due(now: datetime | None = None) -> list[int]:
-    """Close the rosters whose time has come and that have enough; returns the runs."""
+    """Close the rosters that are due and have enough workers; return the ids of the runs."""
     due = Run.objects.running().filter(
         enrolling=True, enrol_until__lte=now or db_clock.database_now()
     )
     closed = []
     for run in due:
-        with suppress(Refused):  # too few have come, or somebody has closed it in this moment
+        with suppress(Refused):  # too few have joined, or it was closed just now
             closed.append(close_roster(run))
     return closed

@@ -1,4 +1,4 @@
-"""What stands in the way of a run, one sentence for each setting, by the field it is about."""
+"""Validation of a run's settings: one sentence for each invalid setting, by its field."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,67 +14,67 @@ from topk import LIKE_THESE, THIS_SET, ProblemError
 
 from . import eligibility, exposure_limits, quotas
 
-# The settings of a run that have a range, each with a value that every algorithm can work with.
+# Settings of a run that have a range, each with a value that every algorithm accepts.
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
 
 
 def validate_run(run: Run, workers: int) -> dict[str, str]:
-    """One sentence for each setting that cannot be, by field; a pool too small by "pool".
+    """Return one sentence for each invalid setting, by field; "pool" for a pool that is too small.
 
-    With an open roster a pool may be too small, or empty: that is looked at when it closes.
+    With an open roster a pool may be too small, or empty: its size is checked on closing.
     """
     workers = expected_workers(run, workers)
     return (
-        _bad_enrolment(run)
+        _validate_enrolment(run)
         or find_out_of_range(run, workers)
-        or _bad_skills(run, workers)
-        or _bad_options(run)
-        or _bad_set(run)
+        or _validate_skill_sizes(run, workers)
+        or _validate_options(run)
+        or _validate_set_size(run)
         or _algorithm_refusals(run, workers)
     )
 
 
 def expected_workers(run: Run, workers: int) -> int:
-    """How many workers to reckon with: those there are, or as many as must join at least."""
+    """Return the number of workers to plan with: those present, or the least that must join."""
     if not run.enrolling:
         return workers
     return max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
 
 
-def _bad_enrolment(run: Run) -> dict[str, str]:
+def _validate_enrolment(run: Run) -> dict[str, str]:
     if run.enrolling and run.enrol_most is not None and run.enrol_most <= run.k:
-        why = f"The roster must hold more than the {run.k} wanted, but closes with "
-        return {"enrol_most": f"{why}{run.enrol_most}."}
+        reason = f"The roster must hold more than the {run.k} wanted, but closes with "
+        return {"enrol_most": f"{reason}{run.enrol_most}."}
     if run.enrolling and run.recorded_only:
-        why = "Nobody can join a run that asks nobody: give it a closed roster."
-        return {"enrolling": why}
+        reason = "Nobody can join a run that asks nobody: give it a closed roster."
+        return {"enrolling": reason}
     return {}
 
 
 def validate_closing_time(run: Run, at: datetime | None) -> dict[str, str]:
-    """Of a roster that is to close at this time: a year that was mistyped closes it at once."""
-    if at is not None and timezone.is_naive(at):  # whose ten o'clock it is would be guessed
+    """Return the fault of a roster's closing time, by field: a past one closes it at once."""
+    if at is not None and timezone.is_naive(at):  # the time zone would be a guess
         return {"enrol_until": "Say the time with its zone, as in 2030-12-31T18:00:00Z."}
     if not run.enrolling or at is None or at > db_clock.database_now():
         return {}
-    said = f"{timezone.localtime(at):%d %b %Y, %H:%M %Z}"
-    return {"enrol_until": f"The roster cannot close at {said}: that is over already."}
+    closing = f"{timezone.localtime(at):%d %b %Y, %H:%M %Z}"
+    return {"enrol_until": f"The roster cannot close at {closing}: that is over already."}
 
 
 def find_out_of_range(run: Run, workers: int) -> dict[str, str]:
-    found = {"pool": _problem_refusal(Run(k=1), workers)}
+    faults = {"pool": _problem_refusal(Run(k=1), workers)}
     for field in HARMLESS:
-        probe = Run(k=1)  # all else harmless, so that the sentence is about this field
+        probe = Run(k=1)  # the rest is harmless, so the sentence is about this field
         setattr(probe, field, getattr(run, field))
-        found[field] = "" if found["pool"] else _problem_refusal(probe, workers)
-    return {field: why for field, why in found.items() if why}
+        faults[field] = "" if faults["pool"] else _problem_refusal(probe, workers)
+    return {field: reason for field, reason in faults.items() if reason}
 
 
-def _bad_skills(run: Run, workers: int) -> dict[str, str]:
-    """About the first further skill whose K cannot be: the core knows skills by number only."""
+def _validate_skill_sizes(run: Run, workers: int) -> dict[str, str]:
+    """Return the fault of the first further skill with an invalid K; the core knows no names."""
     for skill in run.skills[1:]:
-        if why := _problem_refusal(Run(k=skill.k), workers):
-            return {"skills": f"In the skill “{skill}”: {why}"}
+        if reason := _problem_refusal(Run(k=skill.k), workers):
+            return {"skills": f"In the skill “{skill}”: {reason}"}
     if run.one_kind_each and run.total > workers:
         return {
             "skills": f"Together the question sets want {run.total} workers, each for at most one "
@@ -91,41 +91,41 @@ def _problem_refusal(run: Run, workers: int) -> str:
     return ""
 
 
-def _bad_options(run: Run) -> dict[str, str]:
-    found = {}
+def _validate_options(run: Run) -> dict[str, str]:
+    faults = {}
     for option in algorithms.algorithm_options(run.algorithm):
         try:
             option.check(run.options.get(option.name, option.default))
         except ProblemError:
-            words = f"{algorithms.option_label(option.name)} must be {option.valid_values}."
-            found[f"option_{option.name}"] = words
-    return found
+            sentence = f"{algorithms.option_label(option.name)} must be {option.valid_values}."
+            faults[f"option_{option.name}"] = sentence
+    return faults
 
 
-def _bad_set(run: Run) -> dict[str, str]:
-    """A promise about accuracy on a question set reaches so many questions and no more."""
-    size = run.all_options().get("questions")
+def _validate_set_size(run: Run) -> dict[str, str]:
+    """Return the fault of a question set too large for a guarantee about accuracy on it."""
+    size = run.effective_options().get("questions")
     most = next((o.most for o in run.selector_class.known_options if o.name == "questions"), 0)
     if size is None or size <= most:
         return {}
-    why = (
+    reason = (
         f"Accuracy {THIS_SET} can be promised for at most {most:,} questions, and this one has "
         f"{size:,}: choose {LIKE_THESE}, or a smaller set."
     )
-    return {"option_accuracy": why}
+    return {"option_accuracy": reason}
 
 
 def _algorithm_refusals(run: Run, workers: int) -> dict[str, str]:
-    """What the algorithm itself says, at the field that would have to change."""
-    why = _algorithm_refusal(run, workers)
-    if not why:
+    """Return the algorithm's own refusal, at the field that would have to change."""
+    reason = _algorithm_refusal(run, workers)
+    if not reason:
         return {}
     for field, value in HARMLESS.items():
         probe = copy_unsaved(run)
         setattr(probe, field, value)
         if not _algorithm_refusal(probe, workers):
-            return {field: why}
-    return {"algorithm": why}
+            return {field: reason}
+    return {"algorithm": reason}
 
 
 def _algorithm_refusal(run: Run, workers: int) -> str:
@@ -137,34 +137,33 @@ def _algorithm_refusal(run: Run, workers: int) -> str:
 
 
 def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
-    """All that stands in the way of a stored run."""
-    found = (
+    """Return all faults of a stored run, by field."""
+    faults = (
         validate_run(run, workers)
         | validate_quotas(run, run.pool)
         | validate_closing_time(run, run.enrol_until)
     )
-    found |= validate_skills(run, run.further.count()) | eligibility.validate_eligibility(run)
+    faults |= validate_skills(run, run.further.count()) | eligibility.validate_eligibility(run)
     for skill in run.skills:
         if not skill.question_set.questions.exists():
-            why = f"The question set “{skill}” is empty: import gold questions first."
-            found["question_set"] = why
-    return found | exposure_limits.validate_exposure(run)
+            reason = f"The question set “{skill}” is empty: import gold questions first."
+            faults["question_set"] = reason
+    return faults | exposure_limits.validate_exposure(run)
 
 
 def validate_skills(run: Run, further: int) -> dict[str, str]:
-    """Whether the algorithm fits the number of further skills, by field."""
+    """Return the faults of this number of further skills for the algorithm, by field."""
     kind = run.selector_class
     if kind.several_skills and not further:
         more = "add at least one more question set."
         return {"algorithm": f"{kind.title} is for several skills: {more}"}
     if further and not kind.takes_skills:
-        return {
-            "algorithm": f"{kind.title} tests one skill; {_algorithm_titles('takes_skills')} several."
-        }
+        able = _algorithm_titles("takes_skills")
+        return {"algorithm": f"{kind.title} tests one skill; {able} several."}
     if further and run.one_kind_each and not kind.matches:
-        why = f"{kind.title} may select a worker for several kinds of task; "
+        reason = f"{kind.title} may select a worker for several kinds of task; "
         return {
-            "one_kind_each": f"{why}{_algorithm_titles('matches')} select each for at most one."
+            "one_kind_each": f"{reason}{_algorithm_titles('matches')} select each for at most one."
         }
     if run.quotas and further:
         return {"quota_lines": "Quotas cannot be kept with several question sets; take out either."}
@@ -172,17 +171,17 @@ def validate_skills(run: Run, further: int) -> dict[str, str]:
 
 
 def validate_team(run: Run, further: Iterable[Skill] = ()) -> dict[str, str]:
-    """What is used together belongs to one team."""
+    """Return the fault, by field, of a question set that belongs to another team than the pool."""
     team = run.pool.team_id
     sets = [run.question_set, *(skill.question_set for skill in further)]
-    strange = [each for each in sets if each.team_id != team]
-    if not strange:
+    foreign = [question_set for question_set in sets if question_set.team_id != team]
+    if not foreign:
         return {}
-    return {"question_set": f"The question set “{strange[0]}” is another team's than the pool."}
+    return {"question_set": f"The question set “{foreign[0]}” is another team's than the pool."}
 
 
 def validate_name(run: Run) -> dict[str, str]:
-    """In a team a name stands for one run. A new run is of its pool's team."""
+    """Return the fault of a name that another run of the team has, by field."""
     team = run.pool.team_id if run.pk is None else run.team_id
     if Run.objects.filter(team=team, name=run.name).exclude(pk=run.pk).exists():
         return {"name": f"There is another run of the name “{run.name}”."}
@@ -190,42 +189,42 @@ def validate_name(run: Run) -> dict[str, str]:
 
 
 def _algorithm_titles(ability: str) -> str:
-    """The algorithms that have it, in words."""
+    """Return the titles of the algorithms that have this ability, in words."""
     able = [kind.title for kind in ALGORITHMS.values() if getattr(kind, ability)]
     return f"{', '.join(able[:-1])} and {able[-1]}"
 
 
 def validate_quotas(run: Run, pool: Pool) -> dict[str, str]:
-    """What is wrong with this run's quotas on this pool, by field."""
-    asked = run.quotas
-    if not asked:
+    """Return the faults of this run's quotas on this pool, by field."""
+    request = run.quotas
+    if not request:
         return {}
     if not run.selector_class.keeps_quotas:
         title = run.selector_class.title
         return {
             "algorithm": f"{title} cannot keep quotas; {_algorithm_titles('keeps_quotas')} can."
         }
-    if not asked["attribute"]:
+    if not request["attribute"]:
         return {"quota_attribute": "Say which attribute the quotas are about."}
-    if not asked["limits"]:
+    if not request["limits"]:
         return {"quota_lines": "Say how many there may be of each value."}
-    if run.enrolling:  # who will have joined is looked at when the roster closes
-        least = sum(limit[0] or 0 for limit in asked["limits"].values())
+    if run.enrolling:  # the workers are checked when the roster closes
+        least = sum(limit[0] or 0 for limit in request["limits"].values())
         want = f"Together the quotas want at least {least} workers, but K is {run.k}."
         return {"quota_lines": want} if least > run.k else {}
     workers = eligibility.eligible_workers(run) if run.pool_id else pool.workers.all()
     try:
-        quotas.check_quotas(asked, quotas.attribute_values(workers, asked["attribute"]), run.k)
+        quotas.check_quotas(request, quotas.attribute_values(workers, request["attribute"]), run.k)
     except Refused as refusal:
         return {"quota_lines": str(refusal)}
     return {}
 
 
 def copy_unsaved(run: Run) -> Run:
-    """A run of the same settings that is not stored, to try others on."""
+    """Return a run of the same settings that is not stored, to try other values on."""
     fields = (*HARMLESS, "algorithm", "options", "one_kind_each")
     copy = Run(**{field: getattr(run, field) for field in fields})
     if run.several:
-        own = Skill(k=copy.k, question_set_id=run.question_set_id)
-        copy.skills = [own, *run.skills[1:]]
+        first = Skill(k=copy.k, question_set_id=run.question_set_id)
+        copy.skills = [first, *run.skills[1:]]
     return copy

@@ -1,6 +1,6 @@
-"""Answers that were given and count for nothing, their question being retired since.
+"""Budget spent on answers whose question was retired later.
 
-They are paid, so they stay in the budget, and as many fewer can count.
+They are paid, so they stay in the budget, and fewer other answers can count.
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,16 @@ from selection.models import Run
 
 from . import changes
 
-GOING = {Run.Status.RUNNING, Run.Status.PAUSED}
+ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
 
 
 @dataclass(frozen=True)
 class VoidBudget:
-    """answers  of the budget that count for nothing, since it was last changed
-    budget   that lets as many others be asked; None where it cannot be raised
-    words    what that does, for people
+    """The void answers of a run's budget.
+
+    answers  number of void answers since the budget was last changed
+    budget   the budget that replaces them; None if it cannot be raised
+    words    the effect, for people
     """
 
     answers: int
@@ -26,44 +28,48 @@ class VoidBudget:
 
 
 def void_budget_of(run: Run) -> VoidBudget | None:
-    """What a run whose budget matters still lacks; None for nearly all."""
-    if run.budget is None or not _lacks_budget(run) or not (answers := _since_changed(run)):
+    """Return the void part of a budget that still matters; None for nearly all runs."""
+    if (
+        run.budget is None
+        or not _lacks_budget(run)
+        or not (answers := _count_wasted_since_change(run))
+    ):
         return None
-    said = (
+    text = (
         f"{answers:,} answers of the budget are to questions that were retired since: they are "
         "paid, so they stay in it, and they count for nothing."
     )
     if answers == 1:
-        said = (
+        text = (
             "One answer of the budget is to a question that was retired since: it is paid, so it "
             "stays in it, and it counts for nothing."
         )
     if run.fixed_budget:
         plan = f"Of the {run.budget:,} answers that {run.selector_class.title} planned with, at "
-        return VoidBudget(answers, None, f"{said} {plan}most {run.budget - answers:,} can count.")
+        return VoidBudget(answers, None, f"{text} {plan}most {run.budget - answers:,} can count.")
     budget = run.budget + answers
     return VoidBudget(
-        answers, budget, f"{said} A budget of {budget:,} lets as many others be asked."
+        answers, budget, f"{text} A budget of {budget:,} lets as many others be asked."
     )
 
 
 def make_up(run: Run, who: str = "", why: str = "") -> dict[str, str]:
-    """Raise the budget by them, as ``changes.apply`` does. Raises Conflict where it lacks none."""
-    found = void_budget_of(run)
-    if found is None or found.budget is None:
+    """Raise the budget by the void answers, as ``apply_changes`` does. Raises Conflict if none."""
+    void = void_budget_of(run)
+    if void is None or void.budget is None:
         raise Conflict("No answer of the budget became void since it was last changed.")
-    return changes.apply_changes(run, {"budget": found.budget}, who, why)
+    return changes.apply_changes(run, {"budget": void.budget}, who, why)
 
 
 def _lacks_budget(run: Run) -> bool:
-    """Whether the run goes on, or ended for want of its budget."""
-    if run.status in GOING:
+    """Return True if the run goes on, or ended because its budget was spent."""
+    if run.status in ACTIVE:
         return True
     short = run.may_be_raised or (run.fixed_budget and run.ending == Run.Ending.BUDGET)
     return short and not run.affords_more
 
 
-def _since_changed(run: Run) -> int:
+def _count_wasted_since_change(run: Run) -> int:
     if not run.has_void:
         return 0
     wasted = run.answers.wasted()

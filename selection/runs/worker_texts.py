@@ -1,4 +1,4 @@
-"""What a run's workers are told on their page beside the questions: pay, codes, what comes next."""
+"""Texts on a worker's page besides the questions: pay, completion codes, next steps."""
 
 from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
@@ -18,14 +18,16 @@ OUTCOMES: dict[Outcome, str] = {
     "nothing": "when there is no question for them just now",
 }
 LONGEST_CODE = 60
-PLACES = 4  # of the pay
+PLACES = 4  # decimal places of the pay
 
 
 @dataclass(frozen=True)
 class PageFacts:
-    """pay    what a worker gets for an answer; None: nothing is said about pay
-    codes  to hand in on the platform, by outcome; where there is none, one is made up
-    after  what happens next, in the requester's words
+    """The requester's texts for the worker's page.
+
+    pay    pay for an answer; None: pay is not mentioned
+    codes  completion codes by outcome; a missing one is generated
+    after  the next steps, in the requester's words
     """
 
     pay: Decimal | None = None
@@ -33,7 +35,7 @@ class PageFacts:
     after: str = ""
 
     @classmethod
-    def of(cls, run: Run) -> "PageFacts":
+    def from_run(cls, run: Run) -> "PageFacts":
         stored = run.page
         pay = stored.get("pay")
         return cls(
@@ -48,20 +50,20 @@ class PageFacts:
 
 
 def completion_code(run: Run, outcome: Outcome) -> str:
-    """What the worker hands in on the platform; the same for everybody of this outcome."""
-    given: str = run.page.get("codes", {}).get(outcome, "")
-    return given or generated_code(run, outcome)
+    """Return the completion code, which is the same for all workers of this outcome."""
+    code: str = run.page.get("codes", {}).get(outcome, "")
+    return code or generated_code(run, outcome)
 
 
 def generated_code(run: Run, outcome: Outcome) -> str:
-    """Eight characters that nobody guesses and that are the same every time."""
+    """Return a code of eight characters that is unguessable and stable."""
     digest = salted_hmac("selection.code", f"{run.pk} {outcome}").hexdigest()
     return digest[:8].upper()
 
 
 @transaction.atomic
 def change_facts(run: Run, facts: PageFacts, who: str = "", why: str = "") -> None:
-    """At any time: the platform's codes are often known only once the run is going.
+    """Change the texts, at any time: the platform's codes are often known only during the run.
 
     Raises Refused for two outcomes with one code, a code that is too long, and more than four
     decimal places of pay.
@@ -79,19 +81,19 @@ def change_facts(run: Run, facts: PageFacts, who: str = "", why: str = "") -> No
 
 
 def _tidy_codes(run: Run, facts: PageFacts) -> PageFacts:
-    """Without codes that are empty, or would be made up anyway."""
-    given = {outcome: facts.codes.get(outcome, "").strip() for outcome in OUTCOMES}
-    own: dict[str, str] = {
-        name: one for name, one in given.items() if one and one != generated_code(run, name)
+    """Return the texts without codes that are empty or equal to the generated ones."""
+    stripped = {outcome: facts.codes.get(outcome, "").strip() for outcome in OUTCOMES}
+    codes: dict[str, str] = {
+        name: code for name, code in stripped.items() if code and code != generated_code(run, name)
     }
-    return replace(facts, codes=own)
+    return replace(facts, codes=codes)
 
 
 def _validate_facts(run: Run, facts: PageFacts) -> None:
     codes = [facts.codes.get(outcome) or generated_code(run, outcome) for outcome in OUTCOMES]
     if len(set(codes)) < len(codes):
         raise Refused("Two outcomes have the same code; give each its own, or leave them empty.")
-    if any(len(one) > LONGEST_CODE for one in codes):
+    if any(len(code) > LONGEST_CODE for code in codes):
         raise Refused(f"A code has at most {LONGEST_CODE} characters.")
     if facts.pay is not None and facts.pay != round(facts.pay, PLACES):
         raise Refused(f"The pay has at most {PLACES} decimal places.")

@@ -185,7 +185,7 @@ class SimulatedRun:
     def __post_init__(self) -> None:
         n = self.selector.problem.n
         self.asked, self.told = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        self.roster = Roster.of(self.run, self.asked, np.zeros(n, bool), self.told)
+        self.roster = Roster.build(self.run, self.asked, np.zeros(n, bool), self.told)
 
     def play(self) -> None:
         """Play until the run ends. A turn is a step of the engine, which counts before it asks."""

@@ -9,7 +9,7 @@ from django.utils import timezone
 from standardwebhooks import Webhook as Signer
 
 from selection.models import Delivery, Webhook
-from selection.models.webhooks import SAID
+from selection.models.webhooks import REPLY_LENGTH
 
 from . import outbox, safe_http
 
@@ -87,7 +87,7 @@ def _record_failure(delivery: Delivery, code: int | None, said: str) -> None:
     now, tries = timezone.now(), delivery.tries + 1
     last = tries >= MOST_TRIES or delivery.kind == Webhook.TEST
     due = None if last else now + DELAYS[tries - 1] * random.uniform(1 - SPREAD, 1 + SPREAD)
-    delivery.keep(due=due, tries=tries, tried=now, code=code, said=said[:SAID])
+    delivery.keep(due=due, tries=tries, tried=now, code=code, said=said[:REPLY_LENGTH])
     if delivery.kind == Webhook.TEST:
         return
     if code == GONE:

@@ -18,7 +18,7 @@ from django.conf import settings
 
 from selection.errors import Refused
 from selection.limits import LONGEST_ADDRESS
-from selection.models.webhooks import SAID
+from selection.models.webhooks import REPLY_LENGTH
 
 SECONDS = 10.0  # for all of it: a receiver that answers byte by byte is no better than none
 PORTS = {"https": 443, "http": 80}
@@ -126,7 +126,7 @@ def post_message(url: str, body: bytes, headers: dict[str, str]) -> Reply:
         raise NoAnswer(str(refusal)) from refusal
     except (OSError, HTTPException, ValueError, UnicodeError) as error:
         words = str(error) or type(error).__name__
-        raise NoAnswer(f"No answer: {words}"[:SAID]) from error
+        raise NoAnswer(f"No answer: {words}"[:REPLY_LENGTH]) from error
 
 
 def _exchange_message(
@@ -140,8 +140,8 @@ def _exchange_message(
         connection.sock = sock
         connection.request("POST", target, body, headers | {"Connection": "close"})
         answer = connection.getresponse()
-        text = answer.read(4 * SAID).decode(errors="replace").replace("\0", "")
-    return Reply(answer.status, text[:SAID])
+        text = answer.read(4 * REPLY_LENGTH).decode(errors="replace").replace("\0", "")
+    return Reply(answer.status, text[:REPLY_LENGTH])
 
 
 @contextmanager

@@ -33,7 +33,7 @@ class EndText:
 def end_text(own: Candidate, state: str, answered: int, gone: str) -> EndText:
     run = own.run
     facts, code = (
-        PageFacts.of(run),
+        PageFacts.from_run(run),
         worker_texts.completion_code(run, _end_outcome(state, answered, gone)),
     )
     prolific = own.platform == Candidate.Platform.PROLIFIC

@@ -5,7 +5,7 @@ from typing import Self
 from django import forms
 from django.http import QueryDict
 
-from selection.grading.rules import BETWEEN
+from selection.grading.rules import SEPARATOR
 
 BIGGEST_ID = 2**63 - 1
 
@@ -19,6 +19,6 @@ class WorkForm(forms.Form):
     @classmethod
     def of(cls, sent: QueryDict) -> Self:
         """What was ticked, or stands in each place, is one response."""
-        said = f" {BETWEEN} ".join(sent.getlist("response"))
+        said = f" {SEPARATOR} ".join(sent.getlist("response"))
         named = sent.get("practice") or sent.get("assignment")
         return cls({"assignment": named, "response": said})

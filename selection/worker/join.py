@@ -89,7 +89,7 @@ def _platform_source(request: HttpRequest) -> enrolment.EnrolmentSource:
         return enrolment.EnrolmentSource(Candidate.Platform.PROLIFIC, given.get("SESSION_ID", ""))
     if "workerId" in given:
         return enrolment.EnrolmentSource(Candidate.Platform.MTURK, given.get("assignmentId", ""))
-    return enrolment.NOWHERE
+    return enrolment.NO_SOURCE
 
 
 def _enter_typed_key(request: HttpRequest, run: Run) -> HttpResponse:

@@ -226,7 +226,7 @@ def outage_seconds(run: int) -> int:
 
 
 def beaten_since(moment: datetime) -> bool:
-    last = Pulse.objects.seen(Pulse.WEB)
+    last = Pulse.objects.last_seen(Pulse.WEB)
     return last is not None and last > moment
 
 

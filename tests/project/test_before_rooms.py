@@ -197,7 +197,7 @@ def test_it_plays_a_run_of_ours_from_before_to_its_end(database, name):
     run = play_on(named(name))
     # Where the budget did not suffice for the promise then, it may by now.
     assert run.ending in (KNOWN["after"][name]["ending"], Run.Ending.PROMISE)
-    assert run.candidates.filter(verdict=1).count() == (run.k if run.kept else 0)
+    assert run.candidates.filter(verdict=1).count() == (run.k if run.ended_by_guarantee else 0)
     after = dict(run.candidates.values_list("arm", "pulls"))
     assert all(after[arm] >= pulls for arm, pulls in before.items())
 

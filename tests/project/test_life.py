@@ -93,7 +93,7 @@ class Study:
     def correct_gold(self) -> None:
         for question in Question.objects.filter(pk__in=self.wrong):
             corrections.correct_question(
-                question, replace(Gold.of(question), accepted=["yes"]), "her", "typo"
+                question, replace(Gold.from_question(question), accepted=["yes"]), "her", "typo"
             )
 
     def events(self) -> list[Callable[[], None]]:
@@ -124,7 +124,7 @@ def test_a_study_survives_absence_wrong_gold_and_changed_minds(algorithm):
             moved(run, steps)
     run.refresh_from_db()
     assert not events, "it ended before everything had happened"
-    assert run.kept, run.ending
+    assert run.ended_by_guarantee, run.ending
     promise_is_kept(study)
     nobody_absent_was_judged(study)
     nothing_unseen_lapsed(run)

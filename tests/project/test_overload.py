@@ -89,7 +89,7 @@ class Closing:
 
 
 def beat(waited: float) -> None:
-    outages.web_is_up(waited=timedelta(seconds=waited))
+    outages.record_heartbeat(waited=timedelta(seconds=waited))
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def slip() -> Assignment:
     engine.advance(run.pk)
     own = open_of(run)[0]
     presence.record_shown(run, [own.pk])
-    outages.web_is_up()
+    outages.record_heartbeat()
     Assignment.objects.filter(pk=own.pk).update(due=timezone.now() + 3 * SHORT)
     own.refresh_from_db()
     return own
@@ -214,13 +214,13 @@ def test_a_web_that_took_nothing_up_for_long_was_away():
     presence.record_shown(run, [open_of(run)[0].pk])
     start = timezone.now()
     Assignment.objects.exclude(due=None).update(shown=start, due=start + timedelta(seconds=60))
-    outages.web_is_up(start)
+    outages.record_heartbeat(start)
     passed = start + timedelta(seconds=100)
-    outages.web_is_up(passed, waited=timedelta(seconds=98))  # what it says is 2 s later
-    assert Pulse.objects.seen(Pulse.WEB) == start
+    outages.record_heartbeat(passed, waited=timedelta(seconds=98))  # what it says is 2 s later
+    assert Pulse.objects.last_seen(Pulse.WEB) == start
     assert recording.expire_overdue(now=passed) == []
-    outages.web_is_up(passed, waited=timedelta(seconds=50))
-    assert Pulse.objects.seen(Pulse.WEB) == start + timedelta(seconds=50)
+    outages.record_heartbeat(passed, waited=timedelta(seconds=50))
+    assert Pulse.objects.last_seen(Pulse.WEB) == start + timedelta(seconds=50)
     assert "for 50 s" in Event.objects.get(kind="outage").what
     due = Assignment.objects.exclude(due=None).get().due
     assert due == start + timedelta(seconds=110)
@@ -230,7 +230,7 @@ def test_a_process_that_waits_for_longer_than_another_does_not_put_the_clock_bac
     run: Run = make_run(minutes=1)
     engine.advance(run.pk)
     start = timezone.now()
-    outages.web_is_up(start)
-    outages.web_is_up(start + timedelta(seconds=2), waited=timedelta(seconds=60))
-    assert Pulse.objects.seen(Pulse.WEB) == start
+    outages.record_heartbeat(start)
+    outages.record_heartbeat(start + timedelta(seconds=2), waited=timedelta(seconds=60))
+    assert Pulse.objects.last_seen(Pulse.WEB) == start
     assert not Event.objects.filter(kind="outage").exists()

@@ -145,7 +145,7 @@ def test_a_budget_that_is_spent_ends_a_run_as_planned_and_promises_nothing(reque
 def test_a_run_without_a_promise_is_never_certified():
     run = make_run(algorithm="lil-lucb", options={"parameters": "heuristic"}, questions=2000)
     play(run, crowd(2, good=2))
-    assert run.kept
+    assert run.ended_by_guarantee
     assert not reports.export_run(run)["certified"]
     assert reports.export_run(run)["ending"] == "its rule to stop was met"
     assert reports.export_run(run)["options"] == {"parameters": "heuristic"}

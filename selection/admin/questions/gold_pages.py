@@ -172,7 +172,7 @@ class CorrectPage(ChangePage):
         for name in form.fields:
             form.fields[name].widget = HiddenInput()
             form.fields[name].help_text = ""
-        gold, old = form.gold(), Gold.of(self.object)
+        gold, old = form.gold(), Gold.from_question(self.object)
         if gold == old:
             messages.info(self.request, "Nothing was changed: the question is like this already.")
             return redirect(object_url(self.object))

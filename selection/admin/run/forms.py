@@ -70,7 +70,7 @@ class RunForm(
             self.initial.setdefault("seed", drafts.new_seed())
             self.initial["currency"] = money.last_currency(scoped(Run, self.request))
             # Replaced by run_form.js with the recommended one once pool and questions are chosen.
-            self.initial |= drafts.USUAL
+            self.initial |= drafts.FORM_DEFAULTS
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
         widget.choices = attribute_choices(self._pool_shown(), chosen)

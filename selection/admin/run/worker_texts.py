@@ -42,7 +42,7 @@ class WorkerTextsForm(forms.Form):
     )
 
     def __init__(self, run: Run, *args: Any) -> None:
-        facts = PageFacts.of(run)
+        facts = PageFacts.from_run(run)
         super().__init__(*args)
         self.initial = {"pay": facts.pay, "after": facts.after}
         self.initial |= {f"code_{outcome}": code for outcome, code in facts.codes.items()}

@@ -276,7 +276,7 @@ def _draft_of_row(row: Forecast, planning: Planning, wish: WizardInput) -> Run:
         budget=plan.budget,
         price=wish.price,
         currency=wish.currency,
-        hours_to_come=drafts.USUAL["hours_to_come"],
+        hours_to_come=drafts.FORM_DEFAULTS["hours_to_come"],
         met=eligibility.default_met_policy(options),
         seed=secrets.randbelow(2**31),
     )

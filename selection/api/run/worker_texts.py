@@ -48,7 +48,7 @@ class PageOut(Schema):
 def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """What workers are told on their page beside the questions."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    facts = PageFacts.of(run)
+    facts = PageFacts.from_run(run)
     codes = {outcome: worker_texts.completion_code(run, outcome) for outcome in OUTCOMES}
     return {"pay": facts.pay, "currency": run.currency, "codes": codes, "after": facts.after}
 

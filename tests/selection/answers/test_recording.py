@@ -1,4 +1,4 @@
-"""How answers come in, and what is refused."""
+"""Recording of answers, and refusals."""
 
 from datetime import timedelta
 
@@ -163,15 +163,15 @@ def test_recorded_answers_never_make_a_question_come_twice():
     assert sorted(asked) == list(range(30))
 
 
-def everything(run: Run) -> list[AnswerRow]:
+def all_rows(run: Run) -> list[AnswerRow]:
     keys = run.candidates.values_list("worker__key", flat=True)
     return [AnswerRow(0, key, f"q{i}", "yes") for key in keys for i in range(20)]
 
 
 def test_what_is_sent_twice_at_once_is_taken_once_though_a_step_comes_in_between():
-    """Else it would wait for a question that was asked already, and every further step fail."""
+    """Otherwise it would wait for a question asked already, and every further step fail."""
     run = make_run(questions=20, recorded_only=True, epsilon=0.01)
-    first, second = (validate_answers.validate_answers(run, everything(run)) for _ in range(2))
+    first, second = (validate_answers.validate_answers(run, all_rows(run)) for _ in range(2))
     validate_answers.record_valid_answers(run, first)
     assert engine.advance(run.pk)
     validate_answers.record_valid_answers(run, second)
@@ -183,7 +183,7 @@ def test_what_is_sent_twice_at_once_is_taken_once_though_a_step_comes_in_between
 
 def test_what_a_step_asked_for_since_an_import_was_sorted_is_answered_by_it():
     run = make_run(questions=20, epsilon=0.01)
-    sorting = validate_answers.validate_answers(run, everything(run))
+    sorting = validate_answers.validate_answers(run, all_rows(run))
     assert engine.advance(run.pk)
     out = open_of(run)
     validate_answers.record_valid_answers(run, sorting)
@@ -203,7 +203,7 @@ def test_what_was_taken_back_since_an_import_was_sorted_waits(run):
 
 
 def test_no_import_goes_to_a_run_that_ended_while_it_was_sorted(run):
-    sorting = validate_answers.validate_answers(run, everything(run))
+    sorting = validate_answers.validate_answers(run, all_rows(run))
     lifecycle.stop_run(run)
     with pytest.raises(Conflict, match="ended"):
         validate_answers.record_valid_answers(run, sorting)

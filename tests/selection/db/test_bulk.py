@@ -1,4 +1,4 @@
-"""Many rows at once: what goes in comes out, whatever is in it, on each database."""
+"""Bulk inserts and updates: values come out unchanged on each database."""
 
 from datetime import UTC, datetime
 from json import dumps

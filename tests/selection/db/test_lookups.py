@@ -1,4 +1,4 @@
-"""Rows by thousands of numbers at once."""
+"""The lookup of rows by thousands of numbers at once."""
 
 import numpy as np
 import pytest

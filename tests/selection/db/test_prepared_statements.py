@@ -1,4 +1,4 @@
-"""Statements whose plans are kept."""
+"""Prepared statements."""
 
 import pytest
 from django.db import IntegrityError, connection, transaction

@@ -35,7 +35,7 @@ def test_it_reads_no_rows_as_empty_columns(rows):
 
 @pytest.mark.django_db
 def test_it_takes_nothing_for_a_number_that_is_none(run):
-    """Nobody was decided yet: PostgreSQL sends these in fewer bytes, which would shift the rest."""
+    """PostgreSQL sends nulls in fewer bytes, which would shift the rest."""
     if connection.vendor == "postgresql":
         with pytest.raises(ValueError, match="null"):
             read_table(run.candidates, ("arm", "decided_in"))

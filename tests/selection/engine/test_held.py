@@ -59,7 +59,7 @@ def test_the_task_leaves_it_for_later_and_takes_the_next_run(held):
 
 def test_a_sweep_goes_on_with_the_rest(held):
     tasks.sweep()
-    assert Pulse.objects.seen(Pulse.SWEEP) is not None
+    assert Pulse.objects.last_seen(Pulse.SWEEP) is not None
 
 
 def test_whoever_waits_is_told_in_the_end(held):
@@ -78,7 +78,7 @@ def test_a_step_deals_a_question_that_is_being_corrected():
     other = run.candidates.exclude(assignments__question=asked).first()
 
     def correct() -> list[Run]:
-        gold = replace(Gold.of(asked), accepted=["something else"])
+        gold = replace(Gold.from_question(asked), accepted=["something else"])
         try:
             return corrections.correct_question(asked, gold, "her", "typo")
         finally:

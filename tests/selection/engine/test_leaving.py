@@ -38,7 +38,7 @@ def test_a_round_goes_on_when_the_best_of_the_undecided_have_left():
     assert leavers
     roster.withdraw_workers(run, leavers)
     ended = play(run, respond)
-    assert ended.kept
+    assert ended.ended_by_guarantee
     assert run.candidates.filter(verdict=1, gone="").count() == 3
     assert run.candidates.exclude(gone="").filter(verdict=0).count() == len(leavers)
 
@@ -57,7 +57,7 @@ def test_after_somebody_left_the_rounds_are_those_of_the_ones_who_stayed():
     rows = list(run.candidates.order_by("arm"))
     pulls = np.array([row.pulls for row in rows])
     gone = np.array([bool(row.gone) for row in rows])
-    there = Roster.of(run, np.zeros(10, np.int64), gone, pulls)
+    there = Roster.build(run, np.zeros(10, np.int64), gone, pulls)
     alone = there.selector(run, State.fresh(7))
     answers = {arm: before[arm] for arm in there.arms.tolist()}
     given = np.zeros(7, np.int64)

@@ -159,7 +159,7 @@ def test_the_selection_is_what_a_selector_told_everything_at_once_names():
 
 def test_a_promise_about_this_question_set_knows_the_set_s_size():
     run = make_run(algorithm="certified", options={"accuracy": "on this question set"})
-    assert run.all_options()["questions"] == 200
+    assert run.effective_options()["questions"] == 200
     assert engine.advance(run.pk).dealt == 12
     sentence = reports.promise_status(run).sentence
     assert "accuracy on this set of 200 questions" in sentence

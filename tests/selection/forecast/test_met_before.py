@@ -15,7 +15,7 @@ from selection.forecast import (
 from selection.models import Run
 from selection.runs import eligibility
 from tests.pages import admin_url, text_of
-from tests.selection.runs.test_eligibility import again, earlier, met_in
+from tests.selection.runs.test_eligibility import make_earlier_run, make_second_run, questions_met
 from tests.worlds import crowd, play
 
 
@@ -63,17 +63,17 @@ def test_a_run_that_would_end_runs_out_of_questions_where_most_were_met():
 
 @pytest.mark.django_db
 def test_draft_and_run_account_for_met_questions(requester):
-    first = earlier()
-    met = {worker: len(questions) for worker, questions in met_in(first).items()}
-    draft = again(first, met="skip", start=False)
+    first = make_earlier_run()
+    met = {worker: len(questions) for worker, questions in questions_met(first).items()}
+    draft = make_second_run(first, met="skip", start=False)
     plan = draft_forecast.plan_of_draft(draft)
     assert plan.most_answers == 40 * plan.workers - sum(met.values())
     assert plan.met_by == len(met)
     assert plan.fewest == 40 - max(met.values())
     assert (
-        draft_forecast.plan_of_draft(again(first, start=False)).met == ()
+        draft_forecast.plan_of_draft(make_second_run(first, start=False)).met == ()
     )  # with repeats allowed all questions are left
-    left_out = again(first, met="skip", start=False, left_out=list(met)[3:])
+    left_out = make_second_run(first, met="skip", start=False, left_out=list(met)[3:])
     assert draft_forecast.plan_of_draft(left_out).met_by == 3
     requester.post(admin_url("run_expected", draft.pk))
     assert draft_forecast.draft_forecast(draft) is not None
@@ -84,8 +84,8 @@ def test_draft_and_run_account_for_met_questions(requester):
 
 @pytest.mark.django_db
 def test_exhausted_questions_are_not_subtracted_twice():
-    first = earlier()
-    draft = again(first, met="skip", start=False)
+    first = make_earlier_run()
+    draft = make_second_run(first, met="skip", start=False)
     before = draft_forecast.plan_of_draft(draft).most_answers
     first.question_set.questions.update(retired=first.created)
     first.question_set.questions.filter(number__gte=20).update(retired=None)
@@ -101,8 +101,8 @@ def test_exhausted_questions_are_not_subtracted_twice():
 
 @pytest.mark.django_db
 def test_outlook_excludes_met_questions():
-    first = earlier()
-    run = play(again(first, met="skip", slots=10), crowd(5, good=2), most=1)
+    first = make_earlier_run()
+    run = play(make_second_run(first, met="skip", slots=10), crowd(5, good=2), most=1)
     run = Run.objects.get(pk=run.pk)
     room = sum(40 - candidate.skipped for candidate in run.candidates.all())
     assert running_forecast.load_live_run(run).most == room < 240
@@ -110,7 +110,7 @@ def test_outlook_excludes_met_questions():
 
 @pytest.mark.django_db
 def test_wizard_counts_workers_who_met_questions(requester):
-    first = earlier()
+    first = make_earlier_run()
     fields = {"pool": first.pool_id, "question_set": first.question_set_id, "k": 2}
     fields |= {"goal": "group", "precise": "0.2", "sure": "0.1", "price": "", "belief": ""}
     page = requester.post(admin_url("run_begin"), fields, follow=True)

@@ -24,7 +24,7 @@ def api(token) -> Client:
     return Client(headers={"authorization": f"Bearer {token}"})
 
 
-def brought(kind: str, target, text: str):
+def import_file(kind: str, target, text: str):
     upload = uploads.create_upload(kind, target, "file.csv", text.encode())
     return commit.commit_import(upload.pk)[1]
 
@@ -57,8 +57,8 @@ def test_one_that_is_there_from_before_keeps_its_spelling_and_of_two_the_usual_c
 def test_a_file_makes_no_second_worker_or_question_of_one(stored, sent):
     pool, questions = pool_with(stored), make_questions(2)
     questions.questions.filter(key="q0").update(key=stored)
-    brought("workers", pool, f"worker,name\n{sent},New name\n")
-    brought("questions", questions, f"question,prompt,answer\n{sent},New text,yes\n")
+    import_file("workers", pool, f"worker,name\n{sent},New name\n")
+    import_file("questions", questions, f"question,prompt,answer\n{sent},New text,yes\n")
     assert pool.workers.count() == 3
     assert pool.workers.get(key=stored).name == "New name"
     assert questions.questions.count() == 2
@@ -67,7 +67,7 @@ def test_a_file_makes_no_second_worker_or_question_of_one(stored, sent):
 
 def test_both_in_one_file_are_one():
     pool = make_pool(1)
-    brought("workers", pool, f"worker,name\n{ONE},first\n{TWO},second\n")
+    import_file("workers", pool, f"worker,name\n{ONE},first\n{TWO},second\n")
     assert pool.workers.get(key=ONE).name == "first"
     assert pool.workers.count() == 2
 
@@ -77,7 +77,7 @@ def test_answers_are_known_by_either(stored):
     run = make_run(pool=pool_with(stored), k=1)
     run.question_set.questions.filter(number=5).update(key=stored)
     other = TWO if stored == ONE else ONE
-    brought("answers", run, f"worker,question,response\n{other},{other},yes\n")
+    import_file("answers", run, f"worker,question,response\n{other},{other},yes\n")
     assert run.candidates.get(worker__key=stored).recorded.get().question.number == 5
 
 

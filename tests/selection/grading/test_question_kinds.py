@@ -1,4 +1,4 @@
-"""Kinds of gold question in a file: what is read, and what is refused in which words."""
+"""Kinds of gold question in a file: parsing, and the words of refusals."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.selection.imports.readers.files import said
 HEAD = "question,prompt,answer,choices,kind,tolerance,grading\n"
 
 
-def one(line: str):
+def parse_line(line: str):
     _, (row,) = said("questions", f"{HEAD}{line}\n")
     return row.why if isinstance(row, BadRow) else row
 
@@ -29,7 +29,7 @@ def one(line: str):
     ],
 )
 def test_a_file_says_the_kind_of_each_question(line, grading):
-    assert one(line).grading == grading
+    assert parse_line(line).grading == grading
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_a_file_says_the_kind_of_each_question(line, grading):
     ],
 )
 def test_what_does_not_go_together_is_refused_in_a_sentence(line, why):
-    assert why in one(line)
+    assert why in parse_line(line)
 
 
 def test_every_choice_may_have_to_be_ticked():
-    assert one("q,Tick.,a|b,a|b,multiple,,").accepted == ["a", "b"]
+    assert parse_line("q,Tick.,a|b,a|b,multiple,,").accepted == ["a", "b"]

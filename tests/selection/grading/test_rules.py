@@ -1,4 +1,4 @@
-"""How responses are compared: as text, as numbers, with or without capitals, spaces, accents."""
+"""Grading: as text, as numbers, with or without capitals, spaces, accents."""
 
 from decimal import Decimal
 

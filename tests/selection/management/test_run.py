@@ -231,8 +231,8 @@ def test_its_help_has_the_form_s_words_and_defaults():
         field = Run._meta.get_field(name)
         assert f"(default: {field.default})" in words
         assert str(field.help_text).rstrip(".") in words
-    assert f"(default: {drafts.USUAL['hours_to_come']})" in words
-    assert f"(default: {drafts.USUAL['algorithm']})" in words
+    assert f"(default: {drafts.FORM_DEFAULTS['hours_to_come']})" in words
+    assert f"(default: {drafts.FORM_DEFAULTS['algorithm']})" in words
     assert "A name that begins with - goes after --" in words
 
 

@@ -1,4 +1,4 @@
-"""A worker's attributes are a flat object, whichever way they come; no other row breaks a page."""
+"""A worker's attributes: a flat object from every source; older rows break no page."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Gold questions: what they accept."""
+"""Gold questions: accepted answers."""
 
 from selection.models import Question
 

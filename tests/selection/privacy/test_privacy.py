@@ -428,11 +428,11 @@ def test_a_payment_list_is_the_same_after_responses_went(days):
     asked = Answer.objects.earliest("pk").assignment.question
     corrections.retire_question(asked, "ada", "ambiguous")
     spent, given = run.count_spent(), reports.count_given(run)
-    assert run.answers.said().filter(void=True).exists()
+    assert run.answers.responded().filter(void=True).exists()
     ended(run, 31)
     days(RESPONSES_DAYS=30)
     tasks.retain()
-    assert not run.answers.said().exists()
+    assert not run.answers.responded().exists()
     assert (run.count_spent(), reports.count_given(run)) == (spent, given)
     void = run.answers.filter(void=True).count()
     corrections.restore_question(asked, "ada", "it was fine")

@@ -1,4 +1,4 @@
-"""Gold that was wrong: what a correction does to answers, tallies, verdicts and promises."""
+"""Corrections of gold: effects on answers, tallies, verdicts and guarantees."""
 
 import numpy as np
 import pytest
@@ -16,21 +16,21 @@ from topk import SELECTORS, State
 pytestmark = pytest.mark.django_db
 
 
-def miskeyed(*numbers: int, size: int = 200):
-    """A question set in which these questions accept what is wrong."""
+def make_miskeyed_set(*numbers: int, size: int = 200):
+    """Return a question set in which these questions accept a wrong answer."""
     question_set = make_questions(size)
     question_set.questions.filter(number__in=numbers).update(accepted=["no"])
     return question_set
 
 
-def mend(question_set, *numbers: int) -> None:
+def correct_keys(question_set, *numbers: int) -> None:
     for question in question_set.questions.filter(number__in=numbers):
         right = Gold(question.prompt, ["yes"], question.choices, question.grading)
         corrections.correct_question(question, right, "ada", "the key was wrong")
 
 
 def check_tallies(run: Run) -> None:
-    """Candidates hold the sums of their counted answers: those of their first positions."""
+    """Assert that candidates hold the sums of their counted answers, which are their first ones."""
     for candidate in run.candidates.all():
         counted = Answer.objects.filter(assignment__candidate=candidate).exclude(applied_in=None)
         assert candidate.pulls == counted.filter(void=False).count()
@@ -40,16 +40,16 @@ def check_tallies(run: Run) -> None:
         assert places == list(range(len(places)))
 
 
-def facts(run: Run) -> list[tuple[object, ...]]:
+def candidate_rows(run: Run) -> list[tuple[object, ...]]:
     columns = ("worker__key", "asked", "pulls", "void", "rewards", "verdict")
     return list(run.candidates.order_by("worker__key").values_list(*columns))
 
 
 def test_a_corrected_key_grades_every_answer_anew_in_mid_run():
-    question_set = miskeyed(3)
+    question_set = make_miskeyed_set(3)
     run = make_run(question_set=question_set, epsilon=0.05)
     play(run, crowd(1, good=2), most=30)
-    mend(question_set, 3)
+    correct_keys(question_set, 3)
     for answer in Answer.objects.filter(assignment__question__number=3):
         assert answer.right == (answer.response == "yes")
     check_tallies(run)
@@ -57,12 +57,12 @@ def test_a_corrected_key_grades_every_answer_anew_in_mid_run():
 
 @pytest.mark.parametrize("name", ["lucb", "adaptive-top-k", "ugape-c", "certified", "credible"])
 def test_a_run_corrected_on_the_way_keeps_going_to_the_best_workers(name):
-    question_set = miskeyed(*range(5), size=1500)
+    question_set = make_miskeyed_set(*range(5), size=1500)
     run = make_run(
         question_set=question_set, algorithm=name, slots=60, slots_per_worker=30, epsilon=0.25
     )
     play(run, crowd(3, good=2), most=4)
-    mend(question_set, *range(5))
+    correct_keys(question_set, *range(5))
     run.refresh_from_db()
     check_tallies(run)
     play(run, crowd(3, good=2))
@@ -74,7 +74,7 @@ def test_a_run_corrected_on_the_way_keeps_going_to_the_best_workers(name):
 
 def test_an_algorithm_in_rounds_is_played_again_as_if_the_key_had_been_right():
     """The same answers under the right key from the start bring the same tallies and verdicts."""
-    question_set = miskeyed(*range(0, 300, 6), size=300)
+    question_set = make_miskeyed_set(*range(0, 300, 6), size=300)
     run = make_run(
         question_set=question_set, algorithm="adaptive-top-k", slots=600, slots_per_worker=100
     )
@@ -82,7 +82,7 @@ def test_an_algorithm_in_rounds_is_played_again_as_if_the_key_had_been_right():
         engine.advance(run.pk)
         answer_all(run, crowd(5, good=2))
         run.refresh_from_db()
-    mend(question_set, *range(0, 300, 6))
+    correct_keys(question_set, *range(0, 300, 6))
     run.refresh_from_db()
     check_tallies(run)
     rows = list(run.candidates.order_by("arm"))
@@ -150,17 +150,17 @@ def test_what_was_retired_and_restored_counts_as_before(name):
     run = make_run(algorithm=name, epsilon=0.1)
     play(run, crowd(4, good=2), most=12)
     engine.advance(run.pk)
-    before = facts(run)
+    before = candidate_rows(run)
     # One that nobody holds now: who is to answer while it is retired is never asked again.
     out = {one.question_id for one in open_of(run)}
     given = Answer.objects.exclude(applied_in=None).exclude(assignment__question__in=out)
     question = given.order_by("pk").first().assignment.question
     corrections.retire_question(question, "ada", "ambiguous")
     check_tallies(run)
-    assert sum(row[3] for row in facts(run)) > 0
+    assert sum(row[3] for row in candidate_rows(run)) > 0
     corrections.restore_question(Question.objects.get(pk=question.pk), "ada", "it was fine")
     check_tallies(run)
-    assert facts(run) == before
+    assert candidate_rows(run) == before
 
 
 def test_a_void_answer_behind_one_that_waits_for_its_round_waits_as_well():
@@ -183,10 +183,10 @@ def test_a_void_answer_behind_one_that_waits_for_its_round_waits_as_well():
 
 
 def test_history_says_who_corrected_what_why_and_for_whom():
-    question_set = miskeyed(3)
+    question_set = make_miskeyed_set(3)
     run = make_run(n=3, k=1, question_set=question_set, epsilon=0.01)
     play(run, crowd(1, good=3, high=1.0), most=49)
-    mend(question_set, 3)
+    correct_keys(question_set, 3)
     event = run.events.get(kind="regrade")
     assert (event.who, event.why) == ("ada", "the key was wrong")
     assert "Question “q3” accepted “no”, now “yes”." in event.what
@@ -214,25 +214,25 @@ def test_what_was_proved_under_the_old_key_is_forgotten():
 WIDE = {"epsilon": 0.6, "slots": 60, "slots_per_worker": 30}
 
 
-def clear(seed: int = 3):
-    """Two workers who know all and others who know nothing: a run of them is short."""
+def clear_crowd(seed: int = 3):
+    """Return a crowd of two workers that know all and others that know nothing: runs are short."""
     return crowd(seed, good=2, high=1.0, low=0.0)
 
 
-def ended_by_wrong_keys() -> tuple[Run, object]:
-    """A run that promised the wrong four: all of the questions have the wrong key."""
-    question_set = miskeyed(*range(80), size=80)
+def play_with_wrong_keys() -> tuple[Run, object]:
+    """Return a run that selected the wrong four, because all of its questions have a wrong key."""
+    question_set = make_miskeyed_set(*range(80), size=80)
     run = make_run(k=4, question_set=question_set, **WIDE)
-    play(run, clear())
+    play(run, clear_crowd())
     assert run.ending == "promise"
     return run, question_set
 
 
 def test_an_ended_run_is_judged_anew_and_says_so():
-    run, question_set = ended_by_wrong_keys()
+    run, question_set = play_with_wrong_keys()
     chosen = {row.worker for row in reports.worker_standings(run) if row.selected}
     assert not chosen & {"w0", "w1"}
-    mend(question_set, *range(80))
+    correct_keys(question_set, *range(80))
     run.refresh_from_db()
     assert run.status == "ended"
     assert run.regraded
@@ -248,10 +248,10 @@ def test_an_ended_run_is_judged_anew_and_says_so():
         assert not run.candidates.exclude(verdict=0).exists()
 
 
-def lost() -> Run:
-    """An ended run whose promise does not survive that most of its questions are retired."""
+def make_lost_run() -> Run:
+    """Return an ended run that lost its guarantee as most of its questions were retired."""
     run = make_run(questions=80, **WIDE)
-    play(run, clear())
+    play(run, clear_crowd())
     assert run.ending == "promise"
     for question in run.question_set.questions.filter(number__lt=70):
         corrections.retire_question(question, "ada", "ambiguous")
@@ -260,7 +260,7 @@ def lost() -> Run:
 
 
 def test_a_promise_that_does_not_hold_any_more_is_not_claimed():
-    run = lost()
+    run = make_lost_run()
     assert (run.status, run.ending) == ("ended", "regraded")
     assert not run.certified
     assert reports.promise_status(run).sentence.startswith("Not certified")
@@ -269,13 +269,13 @@ def test_a_promise_that_does_not_hold_any_more_is_not_claimed():
 
 
 def test_a_run_that_lost_its_promise_can_go_on_to_keep_it():
-    run = lost()
+    run = make_lost_run()
     lifecycle.reopen_run(run, "ada", "more answers are needed")
     for question in run.question_set.questions.exclude(retired=None):
         corrections.restore_question(question, "ada", "they were fine")
     run.refresh_from_db()
     assert (run.status, run.regraded) == ("running", None)
-    play(run, clear())
+    play(run, clear_crowd())
     assert run.ending == "promise"
     accepted = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)
     assert set(accepted.values_list("worker__key", flat=True)) == {"w0", "w1"}
@@ -283,7 +283,7 @@ def test_a_run_that_lost_its_promise_can_go_on_to_keep_it():
 
 
 def test_a_run_that_lost_its_promise_with_its_money_needs_more_of_it():
-    run = lost()
+    run = make_lost_run()
     assert run.reopens
     assert not run.may_be_raised  # it has no limit
     run.budget = run.count_spent()
@@ -300,14 +300,14 @@ def test_only_a_run_that_lost_its_promise_goes_on():
     run = make_run(questions=80, **WIDE)
     with pytest.raises(Conflict):
         lifecycle.reopen_run(run)
-    play(run, clear())
+    play(run, clear_crowd())
     with pytest.raises(Conflict, match="lost its promise"):
         lifecycle.reopen_run(run)
 
 
 def test_an_ended_run_of_rounds_is_played_again_and_does_not_go_on():
     run = make_run(questions=900, algorithm="adaptive-top-k", **WIDE | {"slots": 600})
-    play(run, clear())
+    play(run, clear_crowd())
     assert run.ending == "promise"
     dealt = Assignment.objects.filter(candidate__run=run).values("question")
     for question in run.question_set.questions.filter(pk__in=dealt)[:20]:
@@ -328,13 +328,13 @@ def test_a_reason_is_needed_once_a_question_was_asked():
     asked.refresh_from_db()
     assert asked.retired is None
     with pytest.raises(Refused, match="Nothing would change"):
-        corrections.correct_question(asked, Gold.of(asked), "ada", "no change")
+        corrections.correct_question(asked, Gold.from_question(asked), "ada", "no change")
     with pytest.raises(Conflict):
         corrections.restore_question(asked, "ada", "not retired")
 
 
 def test_it_says_beforehand_how_many_answers_it_touches():
-    question_set = miskeyed(3, size=20)
+    question_set = make_miskeyed_set(3, size=20)
     run = make_run(n=4, k=1, question_set=question_set, epsilon=0.01)
     play(run, crowd(1, good=4, high=1.0))
     question = question_set.questions.get(number=3)
@@ -344,11 +344,11 @@ def test_it_says_beforehand_how_many_answers_it_touches():
 
 
 def test_one_question_in_two_runs_is_corrected_in_both():
-    question_set = miskeyed(3, size=20)
+    question_set = make_miskeyed_set(3, size=20)
     both = [make_run(n=4, k=1, question_set=question_set, epsilon=0.01) for _ in range(2)]
     for run in both:
         play(run, crowd(1, good=4, high=1.0))
-    mend(question_set, 3)
+    correct_keys(question_set, 3)
     for run in both:
         check_tallies(run)
         assert run.events.filter(kind="regrade").count() == 1
@@ -356,10 +356,10 @@ def test_one_question_in_two_runs_is_corrected_in_both():
 
 
 def test_who_is_gone_is_regraded_too():
-    question_set = miskeyed(3, size=20)
+    question_set = make_miskeyed_set(3, size=20)
     run = make_run(n=4, k=1, question_set=question_set, epsilon=0.01, algorithm="adaptive-top-k")
     play(run, crowd(1, good=4, high=1.0), most=10)
     run.candidates.filter(worker__key="w3").update(gone="left")
-    mend(question_set, 3)
+    correct_keys(question_set, 3)
     check_tallies(run)
     assert not Assignment.objects.filter(question__number=3, answer__right=False).exists()

@@ -1,4 +1,4 @@
-"""Pictures, sounds and films that come in: by their content, whatever they are called."""
+"""Pictures, sounds and films: recognised by their content, irrespective of their names."""
 
 import pytest
 

@@ -9,7 +9,7 @@ from selection import engine, reports
 from selection.models import Run
 from selection.runs import lifecycle, manual_verdicts, roster
 from tests.pages import admin_url, json_of, lines_of, text_of
-from tests.selection.runs.test_cautious import smooth
+from tests.selection.runs.test_cautious import answer_smoothly
 from tests.worlds import answer_all, crowd, make_run, play
 
 from .test_collusion import around_20, play_slowly, respond_by_copying
@@ -53,8 +53,8 @@ def check_one_verdict(
 
 def test_a_hidden_gap_is_in_the_verdict_with_its_figure(requester, token):
     options = {"n": 20, "k": 4, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
-    run = play(make_run(**options, slots=60, slots_per_worker=10), smooth)
-    assert run.kept
+    run = play(make_run(**options, slots=60, slots_per_worker=10), answer_smoothly)
+    assert run.ended_by_guarantee
     assert "%, not 10 %" in reports.promise_status(run).sentence
     check_one_verdict(requester, token, run, "stand apart by a gap")
 
@@ -62,11 +62,11 @@ def test_a_hidden_gap_is_in_the_verdict_with_its_figure(requester, token):
 def test_withdrawals_after_answers_weaken_what_assumes_another_reason(requester, token):
     run = make_run(n=20, k=4, algorithm="credible", epsilon=0.15, delta=0.1, slots=60)
     engine.advance(run.pk)
-    answer_all(run, smooth)
+    answer_all(run, answer_smoothly)
     engine.advance(run.pk)
     roster.withdraw_workers(run, ["w19"])
-    run = play(run, smooth)
-    assert run.kept
+    run = play(run, answer_smoothly)
+    assert run.ended_by_guarantee
     check_one_verdict(requester, token, run, "1 worker left or was withdrawn after answers")
 
 

@@ -1,4 +1,4 @@
-"""Caution of hidden gaps: chosen by a person or a program, priced, and said in every file."""
+"""Caution about hidden gaps: its choice, its price, and its mention in every file."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_it_leads_from_the_form_to_page_and_files(requester):
     requester.post(admin_url("run_verb", run.pk, "start"))
     run.refresh_from_db()
     run = play(run, crowd(1, good=2))
-    assert run.kept
+    assert run.ended_by_guarantee
     page = text_of(requester.get(admin_url("run_page", run.pk)))
     assert SENTENCE in page
     assert "Cautious of hidden gaps yes" in page
@@ -78,12 +78,12 @@ def test_a_forecast_names_the_pools_that_credible_does_not_cover():
 def test_the_run_page_warns_where_workers_seem_nearly_equal(requester):
     options = {"n": 20, "k": 1, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
     run = play(make_run(**options, slots=60, slots_per_worker=10), crowd(1, good=20, high=0.85))
-    assert run.kept
+    assert run.ended_by_guarantee
     assert "The workers seem nearly equal" in text_of(requester.get(admin_url("run_page", run.pk)))
 
 
-def smooth(assignment: Assignment) -> str:
-    """Worker w<i> is right with probability .95 - .03 i: no two stand apart."""
+def answer_smoothly(assignment: Assignment) -> str:
+    """Return the response of worker w<i>, right with probability .95 - .03 i, without a gap."""
     worker = int(assignment.candidate.worker.key[1:])
     rng = np.random.default_rng([9, worker, assignment.question.number])
     return "yes" if rng.random() < 0.95 - 0.03 * worker else "no"
@@ -91,8 +91,8 @@ def smooth(assignment: Assignment) -> str:
 
 def test_a_usual_run_may_end_with_the_warning_in_its_files():
     options = {"n": 20, "k": 4, "algorithm": "credible", "epsilon": 0.1, "delta": 0.1}
-    run = play(make_run(**options, slots=60, slots_per_worker=10), smooth)
-    assert run.kept
+    run = play(make_run(**options, slots=60, slots_per_worker=10), answer_smoothly)
+    assert run.ended_by_guarantee
     document = reports.export_run(run)
     assert SENTENCE not in document["promise"]
     (said,) = [said for said in document["warnings"] if "stand apart by a gap" in said]

@@ -1,4 +1,4 @@
-"""Changing a run that has started: said before, done under its lock, written to its history."""
+"""Changes of a started run: preview, change under its lock, history."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ def events_of(run: Run) -> list[tuple[str, str, str]]:
     return [(event.kind, event.who, event.why) for event in run.events.all()]
 
 
-def fresh(run: Run) -> Run:
+def reload_run(run: Run) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
@@ -28,7 +28,7 @@ def test_a_preview_changes_nothing_and_says_what_the_change_does():
     assert list(said) == ["budget", "epsilon"]
     assert "The budget is 200 instead of 100: 200 more assignments" in said["budget"]
     assert "within 0.4 of the 2nd best" in said["epsilon"]
-    assert (fresh(run).budget, fresh(run).epsilon) == (100, 0.3)
+    assert (reload_run(run).budget, reload_run(run).epsilon) == (100, 0.3)
     assert not run.events.exclude(kind="start").exists()
 
 
@@ -36,7 +36,7 @@ def test_a_change_is_done_and_written_down_with_who_and_why():
     run = make_run(budget=100)
     wanted = {"budget": 50, "slots": 3, "slots_per_worker": 2, "minutes": 5, "hours_to_come": 4.0}
     changes.apply_changes(run, wanted | {"name": "Other"}, "ann", "cheaper")
-    now = fresh(run)
+    now = reload_run(run)
     assert {name: getattr(now, name) for name in wanted} == wanted
     assert now.name == "Other"
     assert {(kind, "ann", "cheaper") for kind in (*wanted, "name")} < set(events_of(run))
@@ -51,7 +51,7 @@ def test_a_budget_is_not_lowered_below_what_is_handed_out():
     changes.apply_changes(run, {"budget": out})
     answer_all(run, crowd(1, 2))
     engine.advance(run.pk)
-    assert fresh(run).ending == Run.Ending.BUDGET
+    assert reload_run(run).ending == Run.Ending.BUDGET
 
 
 @pytest.mark.parametrize("algorithm", ["lucb", "adaptive-top-k"])
@@ -64,7 +64,7 @@ def test_a_run_whose_budget_was_spent_goes_on_when_it_is_raised(algorithm):
         changes.apply_changes(run, {"budget": 59})
     said = changes.apply_changes(run, {"budget": 40_000}, "ann")
     assert "The run goes on." in said["budget"]
-    again = fresh(run)
+    again = reload_run(run)
     assert (again.state, again.ending, again.ended) == ("running", "", None)
     done = play(again, respond)
     assert done.ending == Run.Ending.PROMISE
@@ -75,9 +75,9 @@ def test_a_run_that_ended_otherwise_does_not_go_on_by_another_budget():
     run = make_run(budget=60)
     lifecycle.stop_run(run)
     with pytest.raises(Conflict, match="stopped by hand: another budget changes nothing"):
-        changes.preview_changes(fresh(run), {"budget": 900})
+        changes.preview_changes(reload_run(run), {"budget": 900})
     with pytest.raises(Conflict, match="has ended; its out at once cannot change"):
-        changes.preview_changes(fresh(run), {"slots": 900})
+        changes.preview_changes(reload_run(run), {"slots": 900})
 
 
 def test_a_fixed_budget_stays():
@@ -94,8 +94,8 @@ def test_relaxing_epsilon_ends_a_run_that_has_proved_as_much():
     said = changes.apply_changes(run, {"epsilon": round(gap + 0.01, 3)}, "ann")
     assert "So much is reached already" in said["epsilon"]
     engine.advance(run.pk)
-    assert fresh(run).ending == Run.Ending.PROMISE
-    assert reports.promise_status(fresh(run)).epsilon == pytest.approx(gap + 0.01, abs=0.001)
+    assert reload_run(run).ending == Run.Ending.PROMISE
+    assert reports.promise_status(reload_run(run)).epsilon == pytest.approx(gap + 0.01, abs=0.001)
 
 
 def test_tightening_epsilon_lets_a_run_go_on_longer():
@@ -113,7 +113,7 @@ def test_certified_keeps_the_weights_that_it_began_with():
     run = make_run(algorithm="certified")
     changes.apply_changes(run, {"epsilon": 0.2})
     changes.apply_changes(run, {"epsilon": 0.1})
-    assert fresh(run).options["tuned_for"] == 0.3
+    assert reload_run(run).options["tuned_for"] == 0.3
     engine.advance(run.pk)
 
 
@@ -155,19 +155,19 @@ def test_a_draft_is_changed_in_its_form():
 # -- verdicts by hand
 
 
-def chosen(run: Run) -> set[str]:
+def chosen_workers(run: Run) -> set[str]:
     return {line.worker for line in reports.worker_standings(run) if line.selected}
 
 
 def test_a_verdict_by_hand_stands_beside_the_algorithms_and_is_undone():
     run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
-    assert chosen(run) == {"w0", "w1"}
+    assert chosen_workers(run) == {"w0", "w1"}
     out, other = (run.candidates.get(worker__key=key) for key in ("w0", "w5"))
     with pytest.raises(Refused, match="Give the reason"):
         manual_verdicts.override_verdict(out, -1)
     manual_verdicts.override_verdict(out, -1, "ann", "she copied")
     manual_verdicts.override_verdict(other, 1, "ann", "a friend")
-    assert chosen(run) == {"w1", "w5"}
+    assert chosen_workers(run) == {"w1", "w5"}
     document = reports.export_run(run)
     by = {row["worker"]: (row["selected_by"], row["by_hand_why"]) for row in document["workers"]}
     assert by == {"w1": ("algorithm", ""), "w5": ("hand", "a friend")}
@@ -176,7 +176,7 @@ def test_a_verdict_by_hand_stands_beside_the_algorithms_and_is_undone():
     assert "says nothing of whom a verdict by hand puts in" in document["by_hand"]
     for row in (out, other):
         manual_verdicts.override_verdict(row, None, "ann")
-    assert chosen(run) == {"w0", "w1"}
+    assert chosen_workers(run) == {"w0", "w1"}
     assert reports.export_run(run)["by_hand"] == ""
     assert [kind for kind, _, _ in events_of(run)].count("by hand") == 4
 
@@ -212,7 +212,7 @@ def test_no_preview_of_a_roster_changes_it():
     previews.preview_withdrawal(run, ["w1"])
     previews.open_roster(run)
     assert not Candidate.objects.exclude(gone="").exists()
-    assert not fresh(run).enrolling
+    assert not reload_run(run).enrolling
 
 
 # -- concluding, copying, comparing
@@ -224,11 +224,11 @@ def test_an_ended_run_is_put_aside_and_taken_up():
         lifecycle.conclude_run(run)
     lifecycle.stop_run(run)
     lifecycle.conclude_run(run, "ann")
-    assert fresh(run).state == "concluded"
+    assert reload_run(run).state == "concluded"
     with pytest.raises(Conflict, match="concluded already"):
         lifecycle.conclude_run(run)
     lifecycle.take_up(run, "ann")
-    assert fresh(run).state == "ready for review"
+    assert reload_run(run).state == "ready for review"
 
 
 def test_a_run_that_kept_its_promise_or_was_stopped_is_not_reopened():
@@ -252,7 +252,7 @@ def test_a_spent_budget_is_raised_before_its_run_goes_on():
     assert run.ending == "budget"
     with pytest.raises(Conflict, match="raise it"):
         lifecycle.reopen_run(run)
-    assert fresh(run).status == "ended"
+    assert reload_run(run).status == "ended"
 
 
 def test_reopening_gives_back_the_time_in_which_it_stood_still():
@@ -283,8 +283,8 @@ def test_a_copy_has_the_further_skills_and_can_start():
     first, second = make_questions(9), make_questions(9)
     run = make_run(algorithm="multi-sar", budget=99, question_set=first, start=False)
     run.further.create(question_set=second, k=1, number=1)
-    lifecycle.start_run(fresh(run))
-    copied = copies.copy_run(fresh(run), "Again")
+    lifecycle.start_run(reload_run(run))
+    copied = copies.copy_run(reload_run(run), "Again")
     assert [(each.question_set_id, each.k) for each in copied.skills] == [
         (first.pk, 2),
         (second.pk, 1),
@@ -297,7 +297,7 @@ def test_two_runs_are_compared():
     given = {"pool": pool, "question_set": questions, "slots": 60, "slots_per_worker": 30}
     one, other = make_run(**given), make_run(**given, epsilon=0.5, seed=8)
     play(one, crowd(3, good=2))
-    found = reports.compare_runs(fresh(one), fresh(other))
+    found = reports.compare_runs(reload_run(one), reload_run(other))
     assert {(pair.what, pair.one, pair.other) for pair in found.settings} == {
         ("ε", "0.3", "0.5"),
         ("Seed", "7", "8"),
@@ -306,7 +306,7 @@ def test_two_runs_are_compared():
     assert len(found.both) + len(found.only_one) == 2
     assert len(found.verdicts) == 6
     play(other, crowd(3, good=2))
-    again = reports.compare_runs(fresh(one), fresh(other))
+    again = reports.compare_runs(reload_run(one), reload_run(other))
     assert again.both == ["w0", "w1"]
     assert again.verdicts == []
     assert ("Answers counted", np.True_) in [(p.what, p.one != p.other) for p in again.figures]

@@ -1,4 +1,4 @@
-"""Every law is broken by hand once: the recount must see it, and mend what counting mends."""
+"""The recount: each law is broken by hand once, detected, and repaired if counting can."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -18,7 +18,7 @@ from tests.worlds import answer_all, crowd, make_questions, make_run
 pytestmark = pytest.mark.django_db
 
 
-def begun(steps: int = 4, **fields: object) -> Run:
+def make_running(steps: int = 4, **fields: object) -> Run:
     run = make_run(**fields)
     for _ in range(steps):
         engine.advance(run.pk)
@@ -28,47 +28,49 @@ def begun(steps: int = 4, **fields: object) -> Run:
     return run
 
 
-def laws(run: Run) -> set[str]:
+def broken_laws(run: Run) -> set[str]:
     run.refresh_from_db()
     return {fault.law for fault in consistency.find_faults(run)}
 
 
-def first(run: Run) -> Candidate:
+def first_candidate(run: Run) -> Candidate:
     return run.candidates.filter(pulls__gt=1).order_by("arm")[0]
 
 
-def of(run: Run):
-    return Answer.objects.filter(assignment__candidate=first(run)).order_by("assignment__position")
+def answers_of_first(run: Run):
+    return Answer.objects.filter(assignment__candidate=first_candidate(run)).order_by(
+        "assignment__position"
+    )
 
 
-def count(run: Run, **columns: object) -> None:
-    Candidate.objects.filter(pk=first(run).pk).update(**columns)
+def set_columns(run: Run, **columns: object) -> None:
+    Candidate.objects.filter(pk=first_candidate(run).pk).update(**columns)
 
 
 def skip_one(run: Run) -> None:
-    answer = of(run)[0]
+    answer = answers_of_first(run)[0]
     Answer.objects.filter(pk=answer.pk).update(applied_in=None)
 
 
 def lose_one(run: Run) -> None:
-    of(run)[0].assignment.delete()
+    answers_of_first(run)[0].assignment.delete()
 
 
 def flip_one(run: Run) -> None:
-    answer = of(run)[0]
+    answer = answers_of_first(run)[0]
     Answer.objects.filter(pk=answer.pk).update(right=not answer.right)
 
 
-def stray(run: Run) -> None:
-    Answer.objects.filter(pk=of(run)[0].pk).update(run=make_run(start=False))
+def move_one(run: Run) -> None:
+    Answer.objects.filter(pk=answers_of_first(run)[0].pk).update(run=make_run(start=False))
 
 
-def hasten(run: Run) -> None:
-    Answer.objects.filter(pk=of(run)[0].pk).update(applied_in=999)
+def count_one_early(run: Run) -> None:
+    Answer.objects.filter(pk=answers_of_first(run)[0].pk).update(applied_in=999)
 
 
 def hide_one(run: Run) -> None:
-    answer = of(run)[0]
+    answer = answers_of_first(run)[0]
     Answer.objects.filter(pk=answer.pk).update(expired=True)
     Assignment.objects.filter(pk=answer.pk).update(shown=None)
 
@@ -77,24 +79,24 @@ def overspend(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(budget=3)
 
 
-def wait_in_vain(run: Run) -> None:
-    asked = of(run)[0].assignment
+def record_asked_question(run: Run) -> None:
+    asked = answers_of_first(run)[0].assignment
     RecordedAnswer.objects.create(
         candidate=asked.candidate, question=asked.question, response="yes"
     )
 
 
 BREAKS: dict[str, tuple[Callable[[Run], object], set[str]]] = {
-    "asked": (lambda run: count(run, asked=F("asked") + 1), {"asked"}),
-    "pulls": (lambda run: count(run, pulls=F("pulls") - 1), {"pulls"}),
-    "void": (lambda run: count(run, void=F("void") + 1), {"void"}),
-    "rewards": (lambda run: count(run, rewards=F("rewards") + 1), {"rewards"}),
+    "asked": (lambda run: set_columns(run, asked=F("asked") + 1), {"asked"}),
+    "pulls": (lambda run: set_columns(run, pulls=F("pulls") - 1), {"pulls"}),
+    "void": (lambda run: set_columns(run, void=F("void") + 1), {"void"}),
+    "rewards": (lambda run: set_columns(run, rewards=F("rewards") + 1), {"rewards"}),
     "order": (skip_one, {"pulls", "order"}),
     "gaps": (lose_one, {"asked", "pulls", "gaps", "order"}),
     "grades": (flip_one, {"rewards", "grades"}),
-    "strays": (stray, {"strays"}),
-    "waiting": (wait_in_vain, {"waiting"}),
-    "future": (hasten, {"future"}),
+    "strays": (move_one, {"strays"}),
+    "waiting": (record_asked_question, {"waiting"}),
+    "future": (count_one_early, {"future"}),
     "unseen": (hide_one, {"unseen"}),
     "steps": (lambda run: Step.objects.filter(run=run, number=2).delete(), {"steps"}),
     "budget": (overspend, {"budget"}),
@@ -103,12 +105,12 @@ BREAKS: dict[str, tuple[Callable[[Run], object], set[str]]] = {
 
 @pytest.mark.parametrize("broken", BREAKS)
 def test_each_law_that_is_broken_is_seen(broken):
-    run = begun()
-    assert laws(run) == set()
+    run = make_running()
+    assert broken_laws(run) == set()
     how, wanted = BREAKS[broken]
     how(run)
-    assert broken in laws(run)
-    assert laws(run) - wanted <= {"rewards"}  # whether the answer was a right one
+    assert broken in broken_laws(run)
+    assert broken_laws(run) - wanted <= {"rewards"}  # whether the answer was a right one
 
 
 def test_a_question_that_a_worker_meets_again_in_another_skill_is_seen():
@@ -116,16 +118,16 @@ def test_a_question_that_a_worker_meets_again_in_another_skill_is_seen():
     Skill.objects.create(run=run, number=1, question_set=make_questions(50), k=2)
     lifecycle.start_run(run)
     engine.advance(run.pk)
-    assert laws(run) == set()
+    assert broken_laws(run) == set()
     met = Assignment.objects.filter(candidate__run=run, candidate__skill=0)[0]
     other = run.candidates.get(worker=met.candidate.worker, skill=1).assignments.get(position=0)
     Assignment.objects.filter(pk=other.pk).update(question=met.question)
-    assert laws(run) == {"twice"}
+    assert broken_laws(run) == {"twice"}
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="it locks the whole file")
 def test_no_step_comes_between_what_is_held_against_each_other():
-    run = begun()
+    run = make_running()
     with CaptureQueriesContext(connection) as asked:
         assert consistency.check_run(run) == []
     assert "FOR NO KEY UPDATE" in asked[1]["sql"]
@@ -135,42 +137,42 @@ def test_no_step_comes_between_what_is_held_against_each_other():
 @pytest.mark.parametrize("algorithm", ["lucb", "credible", "certified", "adaptive-top-k", "sar"])
 def test_a_run_that_ends_holds(algorithm):
     budget = {"budget": 120} if algorithm == "sar" else {}
-    run = begun(steps=60, algorithm=algorithm, epsilon=0.4, **budget)
-    assert laws(run) == set()
+    run = make_running(steps=60, algorithm=algorithm, epsilon=0.4, **budget)
+    assert broken_laws(run) == set()
 
 
 def test_an_end_without_enough_workers_is_seen():
-    run = begun(steps=60, algorithm="lucb", epsilon=0.5)
-    assert run.kept
+    run = make_running(steps=60, algorithm="lucb", epsilon=0.5)
+    assert run.ended_by_guarantee
     one = run.candidates.filter(verdict=Candidate.Verdicts.ACCEPTED)[0]
     Candidate.objects.filter(pk=one.pk).update(verdict=Candidate.Verdicts.REJECTED)
-    assert laws(run) == {"selection"}
+    assert broken_laws(run) == {"selection"}
 
 
 @pytest.mark.parametrize("broken", ["asked", "pulls", "void", "rewards"])
 def test_what_can_be_counted_is_mended_and_written_down(broken):
-    run = begun()
+    run = make_running()
     right = list(run.candidates.order_by("arm").values("asked", "pulls", "void", "rewards"))
     BREAKS[broken][0](run)
     assert consistency.repair_run(run, "eve") == []
     assert list(run.candidates.order_by("arm").values("asked", "pulls", "void", "rewards")) == right
     (event,) = Event.objects.filter(run=run, kind="recount")
     assert event.who == "eve"
-    assert first(run).worker.key in event.what
-    assert engine.advance(run.pk) is None or laws(run) == set()
+    assert first_candidate(run).worker.key in event.what
+    assert engine.advance(run.pk) is None or broken_laws(run) == set()
 
 
 def test_an_answer_that_is_not_graded_as_its_question_says_is_graded_anew():
-    run = begun()
-    before = Answer.objects.get(pk=of(run)[0].pk)
+    run = make_running()
+    before = Answer.objects.get(pk=answers_of_first(run)[0].pk)
     flip_one(run)
     assert consistency.repair_run(run) == []
     assert Answer.objects.get(pk=before.pk).right == before.right
 
 
 def test_a_run_that_an_answer_waits_in_vain_in_takes_steps_again():
-    run = begun()
-    wait_in_vain(run)
+    run = make_running()
+    record_asked_question(run)
     Run.objects.filter(pk=run.pk).update(has_recorded=True)
     assert consistency.repair_run(run) == []
     answer_all(run, crowd(2, good=2))
@@ -178,11 +180,13 @@ def test_a_run_that_an_answer_waits_in_vain_in_takes_steps_again():
 
 
 def test_a_budget_that_retired_questions_had_cost_nothing_of_becomes_what_was_handed_out():
-    """As runs of earlier versions are."""
-    run = begun()
-    corrections.retire_question(of(run)[0].assignment.question, "eve", "it was unclear")
+    """Runs of earlier versions are in this state."""
+    run = make_running()
+    corrections.retire_question(
+        answers_of_first(run)[0].assignment.question, "eve", "it was unclear"
+    )
     Run.objects.filter(pk=run.pk).update(budget=run.count_spent() - 1)
-    assert laws(run) == {"budget"}
+    assert broken_laws(run) == {"budget"}
     assert consistency.repair_run(run, "eve") == []
     run.refresh_from_db()
     assert run.budget == run.count_spent()
@@ -190,14 +194,14 @@ def test_a_budget_that_retired_questions_had_cost_nothing_of_becomes_what_was_ha
 
 
 def test_what_holds_is_left_alone():
-    run = begun()
+    run = make_running()
     before = Run.objects.filter(pk=run.pk).values().get()
     assert consistency.repair_run(run) == []
     assert Run.objects.filter(pk=run.pk).values().get() == before
     assert not Event.objects.filter(kind="recount").exists()
 
 
-def told(*arguments: str) -> tuple[int, str]:
+def call_recount(*arguments: str) -> tuple[int, str]:
     out = StringIO()
     try:
         call_command("recount", *arguments, stdout=out)
@@ -207,26 +211,26 @@ def told(*arguments: str) -> tuple[int, str]:
 
 
 def test_the_command_looks_at_all_and_mends_where_told():
-    whole, broken = begun(), begun()
+    whole, broken = make_running(), make_running()
     make_run(start=False)
-    count(broken, pulls=F("pulls") + 1)
-    code, said = told()
+    set_columns(broken, pulls=F("pulls") + 1)
+    code, said = call_recount()
     assert code == 1
     assert f"“{whole}”: all holds." in said
     assert "Answers counted are not those stored" in said
-    assert told(str(whole.pk))[0] == 0
-    code, said = told(str(broken.pk), "--repair")
+    assert call_recount(str(whole.pk))[0] == 0
+    code, said = call_recount(str(broken.pk), "--repair")
     assert (code, "all mended" in said) == (0, True)
-    assert told()[0] == 0
-    assert "There is no run “12345”." in told("12345")[1]
+    assert call_recount()[0] == 0
+    assert "There is no run “12345”." in call_recount("12345")[1]
 
 
 def test_a_run_with_a_retired_question_a_pause_and_a_leaver_holds():
-    run = begun()
+    run = make_running()
     lifecycle.pause_run(run)
     lifecycle.resume_run(run)
     question = Assignment.objects.filter(candidate__run=run).first().question
     corrections.retire_question(question, "eve", "it was unclear")
     roster.withdraw_workers(run, ["w5"], "eve", "asked to")
     engine.advance(run.pk)
-    assert laws(run) == set()
+    assert broken_laws(run) == set()

@@ -1,4 +1,4 @@
-"""Who may be in a run, and that nobody meets a question again unless the requester wants it."""
+"""Eligibility of workers, and questions met before, which are not asked again by default."""
 
 import unicodedata
 
@@ -18,8 +18,8 @@ from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run,
 pytestmark = pytest.mark.django_db
 
 
-def earlier(steps: int = 3, **fields) -> Run:
-    """A run in which everybody met some questions."""
+def make_earlier_run(steps: int = 3, **fields) -> Run:
+    """Return a run in which every worker met some questions."""
     run = make_run(n=4, questions=40, epsilon=0.01, **fields)
     for _ in range(steps):
         engine.advance(run.pk)
@@ -29,13 +29,13 @@ def earlier(steps: int = 3, **fields) -> Run:
     return run
 
 
-def again(run: Run, **fields) -> Run:
-    """A second run of the same workers on the same questions."""
+def make_second_run(run: Run, **fields) -> Run:
+    """Return a second run of the same workers on the same questions."""
     same = {"pool": run.pool, "question_set": run.question_set, "epsilon": 0.01, "seed": 3}
     return make_run(**same | fields)
 
 
-def met_in(run: Run) -> dict[str, set[str]]:
+def questions_met(run: Run) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     rows = Assignment.objects.filter(candidate__run=run)
     for worker, question in rows.values_list("candidate__worker__key", "question__key"):
@@ -44,11 +44,11 @@ def met_in(run: Run) -> dict[str, set[str]]:
 
 
 def test_nobody_meets_a_question_again_and_the_rest_is_asked_to_the_last():
-    first = earlier()
-    known = met_in(first)
+    first = make_earlier_run()
+    known = questions_met(first)
     assert all(known.values())
-    second = play(again(first, met="skip"), crowd(5, good=2))
-    for worker, questions in met_in(second).items():
+    second = play(make_second_run(first, met="skip"), crowd(5, good=2))
+    for worker, questions in questions_met(second).items():
         assert not questions & known[worker]
     assert second.ending == "questions"
     last = max(second.candidates.all(), key=lambda one: one.asked)
@@ -56,8 +56,8 @@ def test_nobody_meets_a_question_again_and_the_rest_is_asked_to_the_last():
 
 
 def test_the_order_is_the_seeded_one_without_what_was_met():
-    first = earlier()
-    plain, skipping = again(first), again(first, met="skip")
+    first = make_earlier_run()
+    plain, skipping = make_second_run(first), make_second_run(first, met="skip")
     worker = first.pool.workers.get(key="w0")
     for run in (plain, skipping):
         play(run, crowd(5, good=2))
@@ -77,8 +77,8 @@ def test_the_order_is_the_seeded_one_without_what_was_met():
 
 
 def test_what_is_met_after_the_start_changes_nothing():
-    first = earlier(steps=1)
-    second = again(first, met="skip")
+    first = make_earlier_run(steps=1)
+    second = make_second_run(first, met="skip")
     before = list(second.candidates.order_by("arm").values_list("met", flat=True))
     earlier_still = Run.objects.get(pk=first.pk)
     engine.advance(earlier_still.pk)
@@ -92,7 +92,7 @@ def test_what_was_dealt_and_never_shown_was_not_met():
     run = make_run(n=4, questions=40)
     engine.advance(run.pk)
     assert open_of(run)
-    assert eligibility.count_affected(again(run, start=False)) == (0, 0)
+    assert eligibility.count_affected(make_second_run(run, start=False)) == (0, 0)
 
 
 def test_answers_made_elsewhere_were_met():
@@ -101,14 +101,14 @@ def test_answers_made_elsewhere_were_met():
     slip = open_of(run)[0]
     row = AnswerRow(1, slip.candidate.worker.key, slip.question.key, "yes")
     validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, [row]))
-    assert eligibility.count_affected(again(run, start=False)) == (1, 1)
+    assert eligibility.count_affected(make_second_run(run, start=False)) == (1, 1)
 
 
 def test_the_same_worker_and_question_count_in_other_pools_and_sets_of_the_team():
-    first = earlier()
+    first = make_earlier_run()
     pool, questions = make_pool(4), make_questions(60)
     second = make_run(pool=pool, question_set=questions, met="skip", start=False)
-    known = met_in(first)
+    known = questions_met(first)
     found = eligibility.questions_met_before(second)
     assert {key: len(each[0]) for key, each in found.items()} == {
         key: len(own) for key, own in known.items()
@@ -126,9 +126,9 @@ def test_a_question_is_the_same_however_its_accents_and_blanks_are_written():
         prompt = unicodedata.normalize("NFD", prompt).replace("\n", " \r\n")
         others.questions.filter(number=number).update(key=apart, prompt=prompt)
     for mine, theirs in ((questions, others), (others, questions)):
-        first = earlier(question_set=mine)
+        first = make_earlier_run(question_set=mine)
         second = make_run(n=4, question_set=theirs, met="skip", start=False)
-        known = {key: len(own) for key, own in met_in(first).items()}
+        known = {key: len(own) for key, own in questions_met(first).items()}
         assert (
             {key: len(own[0]) for key, own in eligibility.questions_met_before(second).items()}
             == known
@@ -147,16 +147,16 @@ def test_another_teams_runs_tell_nothing():
         Question(question_set=questions, number=i, key=key, prompt=text, accepted=["yes"])
         for i, (key, text) in enumerate(texts)
     )
-    first = earlier()
+    first = make_earlier_run()
     theirs = make_run(pool=pool, question_set=questions, met="skip", start=False)
-    assert eligibility.count_affected(again(first, start=False)).workers == 4
+    assert eligibility.count_affected(make_second_run(first, start=False)).workers == 4
     assert eligibility.questions_met_before(theirs) == {}
 
 
 def test_who_met_any_can_be_kept_out():
-    first = earlier()
+    first = make_earlier_run()
     Worker.objects.bulk_create(Worker(pool=first.pool, key=f"new{i}") for i in range(3))
-    second = again(first, met="out")
+    second = make_second_run(first, met="out")
     keys = set(second.candidates.values_list("worker__key", flat=True))
     assert keys == {"new0", "new1", "new2"}
 
@@ -185,9 +185,9 @@ def test_too_few_who_may_be_in_are_refused():
 
 
 def test_accuracy_on_this_set_is_refused_where_questions_would_be_passed_over():
-    first = earlier()
+    first = make_earlier_run()
     options = {"accuracy": "on this question set"}
-    second = again(first, algorithm="certified", options=options, met="skip", start=False)
+    second = make_second_run(first, algorithm="certified", options=options, met="skip", start=False)
     assert "4 workers have met questions" in validation.validate_stored_run(second, 4)["met"]
     with pytest.raises(Refused, match="let those workers stay out"):
         lifecycle.start_run(second)
@@ -196,7 +196,7 @@ def test_accuracy_on_this_set_is_refused_where_questions_would_be_passed_over():
 
 
 def test_who_joins_is_looked_at_as_those_at_the_start():
-    first = earlier()
+    first = make_earlier_run()
     fields = {"n": 0, "enrolling": True, "question_set": first.question_set}
     for met, algorithm in (("out", "lucb"), ("skip", "certified")):
         options = {"accuracy": "on this question set"} if met == "skip" else {}
@@ -212,7 +212,7 @@ def test_who_joins_is_looked_at_as_those_at_the_start():
     joined = roster_opening.join_roster(
         skipping, Worker.objects.create(pool=skipping.pool, key="w0")
     )
-    assert joined.skipped == len(met_in(first)["w0"])
+    assert joined.skipped == len(questions_met(first)["w0"])
     with pytest.raises(Conflict, match="leaves out"):
         roster_opening.join_roster(skipping, Worker.objects.create(pool=skipping.pool, key="w1"))
 
@@ -224,7 +224,7 @@ def test_a_copy_asks_the_same():
 
 
 def test_the_form_offers_it_and_the_draft_says_whom_it_touches(requester):
-    first = earlier()
+    first = make_earlier_run()
     lifecycle.stop_run(first)
     page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
     assert '<option value="skip" selected>' in page

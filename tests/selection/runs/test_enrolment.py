@@ -1,4 +1,4 @@
-"""A run that begins with an open roster, and whoever comes to it."""
+"""Enrolment: a run that begins with an open roster, and the workers that join it."""
 
 import unicodedata
 from datetime import timedelta
@@ -15,7 +15,7 @@ from tests.worlds import crowd, make_pool, make_run, open_of, play
 pytestmark = pytest.mark.django_db
 
 
-def fresh(run: Run) -> Run:
+def reload_run(run: Run) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
@@ -54,28 +54,28 @@ def test_a_roster_is_not_closed_by_hand_with_too_few():
     run = make_run(n=2, enrolling=True)
     with pytest.raises(Refused, match="2 workers have joined; more than 2 are needed"):
         roster_opening.close_roster(run)
-    assert fresh(run).enrolling
+    assert reload_run(run).enrolling
 
 
-def over(*rosters: Run) -> None:
-    """Their time to close has come."""
+def pass_closing_time(*rosters: Run) -> None:
+    """Set the closing time of these rosters to one minute ago."""
     since = timezone.now() - timedelta(minutes=1)
     Run.objects.filter(pk__in=[run.pk for run in rosters]).update(enrol_until=since)
 
 
 def test_a_roster_with_too_few_stays_open_at_its_time_and_closes_when_enough_have_come():
     run = make_run(n=2, enrolling=True)
-    over(run)
+    pass_closing_time(run)
     roster_opening.close_due()
-    assert fresh(run).enrolling
+    assert reload_run(run).enrolling
     arrive(run, 1)
     roster_opening.close_due()
-    assert not fresh(run).enrolling
+    assert not reload_run(run).enrolling
 
 
 def test_a_roster_that_somebody_closes_in_this_moment_keeps_no_other_open(monkeypatch):
     first, second = (make_run(enrolling=True) for _ in range(2))
-    over(first, second)
+    pass_closing_time(first, second)
     close, once = roster_opening.close_roster, []
 
     def late(run: Run) -> int:
@@ -85,14 +85,14 @@ def test_a_roster_that_somebody_closes_in_this_moment_keeps_no_other_open(monkey
 
     monkeypatch.setattr(roster_opening, "close_roster", late)
     roster_opening.close_due()
-    assert not fresh(first).enrolling
-    assert not fresh(second).enrolling
+    assert not reload_run(first).enrolling
+    assert not reload_run(second).enrolling
 
 
 def test_a_roster_closes_with_its_number_of_workers():
     run = make_run(n=0, enrolling=True, enrol_most=4)
     arrive(run, 4)
-    assert not fresh(run).enrolling
+    assert not reload_run(run).enrolling
     with pytest.raises(Conflict, match="is closed"):
         enrolment.enrol_worker(run, "late")
     assert not Worker.objects.filter(key="late").exists()
@@ -112,10 +112,10 @@ def test_a_closing_time_may_be_changed_while_it_is_open():
     run = make_run(enrolling=True)
     soon = timezone.now() + timedelta(hours=1)
     changes.apply_changes(run, {"enrol_most": 30, "enrol_until": soon}, "ann")
-    assert (fresh(run).enrol_most, fresh(run).enrol_until) == (30, soon)
+    assert (reload_run(run).enrol_most, reload_run(run).enrol_until) == (30, soon)
     with pytest.raises(Refused, match="over already"):
         changes.apply_changes(run, {"enrol_until": timezone.now() - timedelta(days=365)})
-    assert fresh(run).enrol_until == soon
+    assert reload_run(run).enrol_until == soon
     with pytest.raises(Refused, match="more than the 2 wanted"):
         changes.apply_changes(run, {"enrol_most": 2})
 
@@ -172,11 +172,11 @@ def test_quotas_keep_a_roster_open_until_they_can_be_kept():
     engine.advance(run.pk)
     with pytest.raises(Refused, match="No worker has “es” as tongue"):
         roster_opening.close_roster(run)
-    assert "“es”" in reports.promise_status(fresh(run)).sentence
+    assert "“es”" in reports.promise_status(reload_run(run)).sentence
     arrive(run, 1, tongue="es")
     roster_opening.close_roster(run)
     assert engine.advance(run.pk)
-    assert "keep to the quotas" in reports.promise_status(fresh(run)).sentence
+    assert "keep to the quotas" in reports.promise_status(reload_run(run)).sentence
 
 
 def test_others_of_the_pool_join_a_run_that_goes_on_and_it_is_closed_again():
@@ -185,7 +185,7 @@ def test_others_of_the_pool_join_a_run_that_goes_on_and_it_is_closed_again():
     for i in (6, 7):
         Worker.objects.create(pool=run.pool, key=f"w{i}")
     assert roster_opening.join_others(run, "ann") == 2
-    now = fresh(run)
+    now = reload_run(run)
     assert (now.candidates.count(), now.enrolling, now.proof) == (8, False, {})
     assert sorted(now.candidates.values_list("arm", flat=True)) == list(range(8))
     assert engine.advance(run.pk)
@@ -198,7 +198,7 @@ def test_nobody_joins_an_algorithm_of_rounds_on_its_way():
     Worker.objects.create(pool=run.pool, key="late")
     with pytest.raises(Conflict, match="nobody can join it while it runs"):
         roster_opening.join_others(run)
-    assert not fresh(run).enrolling
+    assert not reload_run(run).enrolling
 
 
 def test_only_workers_of_the_pool_join():

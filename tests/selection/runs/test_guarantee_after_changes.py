@@ -18,8 +18,8 @@ FIELDS = {"n": 8, "k": 2, "algorithm": "certified", "epsilon": 0.4, "slots": 60}
 RESPOND = crowd(2, good=3, high=0.99, low=0.1)
 
 
-def looked_at() -> Run:
-    """Return a run some of whose answers were counted, with the workers w0 to w7."""
+def make_answered_run() -> Run:
+    """Return a run with some counted answers and the workers w0 to w7."""
     run = make_run(**FIELDS)
     for _ in range(2):
         engine.advance(run.pk)
@@ -31,13 +31,13 @@ def looked_at() -> Run:
 
 
 def test_who_is_withdrawn_after_answers_costs_the_guarantee_on_every_surface(requester, token):
-    run = looked_at()
+    run = make_answered_run()
     assert "no guarantee" in previews.preview_withdrawal(run, ["w0"])
     roster.withdraw_workers(run, ["w0"])
     assert reports.promise_status(run).sentence == GUARANTEE_LOST
     assert GUARANTEE_LOST in text_of(requester.get(admin_url("run_page", run.pk)))
     run = play(run, RESPOND)
-    assert run.kept
+    assert run.ended_by_guarantee
     assert not run.certified
     promised = reports.promise_status(run)
     assert (promised.epsilon, promised.verdict) == (None, "none")
@@ -58,7 +58,7 @@ def test_who_is_withdrawn_after_answers_costs_the_guarantee_on_every_surface(req
 
 
 def test_a_dump_that_claims_more_after_such_a_change_is_found_out():
-    run = looked_at()
+    run = make_answered_run()
     roster.withdraw_workers(run, ["w0"])
     run = play(run, RESPOND)
     dump = json.loads(json.dumps(reports.dump_run(run)))
@@ -68,7 +68,7 @@ def test_a_dump_that_claims_more_after_such_a_change_is_found_out():
 
 
 def test_an_early_end_after_such_a_change_claims_nothing():
-    run = looked_at()
+    run = make_answered_run()
     roster.withdraw_workers(run, ["w0"])
     lifecycle.stop_run(run)
     run.refresh_from_db()
@@ -80,7 +80,7 @@ def test_an_early_end_after_such_a_change_claims_nothing():
 
 
 def test_taking_everybody_back_returns_the_guarantee():
-    run = looked_at()
+    run = make_answered_run()
     roster.withdraw_workers(run, ["w0", "w5"])
     assert "while others whose answers counted" in previews.take_back(run, ["w5"])
     roster.take_back(run, ["w5"])
@@ -109,7 +109,7 @@ def test_who_never_answered_may_leave_and_the_weights_stay():
 
 
 def test_joining_after_answers_were_counted_costs_the_guarantee():
-    run = looked_at()
+    run = make_answered_run()
     extra = make_extra(run)
     assert "no guarantee" in previews.join_others(run)
     assert "no guarantee" in previews.open_roster(run)
@@ -120,7 +120,7 @@ def test_joining_after_answers_were_counted_costs_the_guarantee():
 
 
 def make_extra(run: Run):
-    """Return a worker of the run's pool who is not in the run yet."""
+    """Return a worker of the run's pool that is not in the run yet."""
     return run.pool.workers.create(key="w99")
 
 
@@ -137,7 +137,7 @@ def test_other_algorithms_keep_theirs_and_say_what_they_assume():
 
 
 def test_the_pages_of_gold_say_that_the_choice_of_keys_may_not_follow_the_answers(requester):
-    run = looked_at()
+    run = make_answered_run()
     words = "only if the choice of keys to check does not depend on the answers"
     question = run.answers.order_by("pk").first().assignment.question
     assert words in text_of(requester.get(admin_url("questionset_gold", run.question_set_id)))

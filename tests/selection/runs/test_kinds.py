@@ -1,4 +1,4 @@
-"""Workers to kinds of task: so many for each of several question sets, nobody for two."""
+"""Workers matched to kinds of task: K for each of several question sets, one kind per worker."""
 
 import csv
 
@@ -20,7 +20,7 @@ PLENTY = 1500
 
 
 def kinds_run(start: bool = True, **fields: object) -> Run:
-    """Six workers, one to select for each of two kinds of task."""
+    """Return a run of six workers, one to select for each of two kinds of task."""
     values = {
         "algorithm": "clucb-pac",
         "one_kind_each": True,
@@ -37,7 +37,7 @@ def kinds_run(start: bool = True, **fields: object) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
-def knowing() -> Crowd:
+def knowing_crowd() -> Crowd:
     def respond(assignment):
         candidate, number = assignment.candidate, assignment.question.number
         return "yes" if number % 10 < KNOWN[candidate.worker.key][candidate.skill] else "no"
@@ -45,7 +45,7 @@ def knowing() -> Crowd:
     return respond
 
 
-def chosen_of(run: Run) -> list[tuple[int, str]]:
+def selected_workers(run: Run) -> list[tuple[int, str]]:
     return sorted(
         (line.number, line.worker) for line in reports.worker_standings(run) if line.selected
     )
@@ -56,38 +56,38 @@ def chosen_of(run: Run) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("name", MATCHING)
 def test_nobody_is_selected_for_two_kinds(name):
-    """w0 is the best in both, and goes where the second best is worse."""
-    run = play(kinds_run(algorithm=name, questions=PLENTY), knowing())
+    """The best in both is w0, selected for the kind with the weaker second best."""
+    run = play(kinds_run(algorithm=name, questions=PLENTY), knowing_crowd())
     assert run.ending == Run.Ending.PROMISE
-    assert chosen_of(run) == [(0, "w0"), (1, "w2")]
+    assert selected_workers(run) == [(0, "w0"), (1, "w2")]
     accepted = run.candidates.filter(verdict=1).values_list("skill", "worker__key")
-    assert sorted(accepted) == chosen_of(run)
+    assert sorted(accepted) == selected_workers(run)
     assert all(run.candidates.values_list("decided_why", flat=True))
 
 
 @pytest.mark.parametrize("name", MATCHING)
 def test_a_worker_may_be_selected_for_several_where_that_is_wanted(name):
-    run = play(kinds_run(algorithm=name, one_kind_each=False, questions=PLENTY), knowing())
+    run = play(kinds_run(algorithm=name, one_kind_each=False, questions=PLENTY), knowing_crowd())
     assert run.ending == Run.Ending.PROMISE
-    assert chosen_of(run) == [(0, "w0"), (1, "w0")]
+    assert selected_workers(run) == [(0, "w0"), (1, "w0")]
 
 
 def test_several_of_each_kind_are_selected():
     run = kinds_run(start=False, k=2)
     run.further.update(k=2)
     lifecycle.start_run(run)
-    run = play(Run.objects.get(pk=run.pk), knowing())
+    run = play(Run.objects.get(pk=run.pk), knowing_crowd())
     assert run.ending == Run.Ending.QUESTIONS
-    found = chosen_of(run)
+    found = selected_workers(run)
     assert [skill for skill, _ in found] == [0, 0, 1, 1]
     assert {"w0", "w1", "w2"} < {worker for _, worker in found}
     assert len({worker for _, worker in found}) == 4
 
 
 def test_an_early_end_keeps_everybody_to_one_kind_too():
-    run = play(kinds_run(epsilon=0.01), knowing())
+    run = play(kinds_run(epsilon=0.01), knowing_crowd())
     assert run.ending == Run.Ending.QUESTIONS
-    assert chosen_of(run) == [(0, "w0"), (1, "w2")]
+    assert selected_workers(run) == [(0, "w0"), (1, "w2")]
     promised = reports.promise_status(run)
     assert promised.sentence.endswith("Selected are those whom all answers favour.")
     assert promised.epsilon is None or "nobody for two of them" in promised.sentence
@@ -97,9 +97,9 @@ def test_who_leaves_takes_both_kinds_along():
     run = kinds_run()
     engine.advance(run.pk)
     roster.withdraw_workers(run, ["w0"])
-    run = play(Run.objects.get(pk=run.pk), knowing())
+    run = play(Run.objects.get(pk=run.pk), knowing_crowd())
     assert run.ending == Run.Ending.QUESTIONS
-    assert chosen_of(run) == [(0, "w1"), (1, "w2")]
+    assert selected_workers(run) == [(0, "w1"), (1, "w2")]
 
 
 def test_places_are_filled_as_far_as_there_are_workers_left():
@@ -107,21 +107,21 @@ def test_places_are_filled_as_far_as_there_are_workers_left():
     run.further.update(k=1)
     lifecycle.start_run(run)
     run = Run.objects.get(pk=run.pk)
-    play(run, knowing(), most=2)
+    play(run, knowing_crowd(), most=2)
     roster.withdraw_workers(run, ["w1", "w3", "w4", "w5"])
     engine.advance(run.pk)
     run = Run.objects.get(pk=run.pk)
     assert run.ending == Run.Ending.ROSTER
-    assert len(chosen_of(run)) == 2
-    assert {worker for _, worker in chosen_of(run)} == {"w0", "w2"}
+    assert len(selected_workers(run)) == 2
+    assert {worker for _, worker in selected_workers(run)} == {"w0", "w2"}
     assert "Only 2 workers were left for 3 places" in reports.promise_status(run).sentence
 
 
 def test_rebuilt_from_what_is_stored_it_names_the_same():
     run = kinds_run(epsilon=0.01)
     for _ in range(3):
-        play(run, knowing(), most=1)
-    assert chosen_of(run) == chosen_of(Run.objects.get(pk=run.pk))
+        play(run, knowing_crowd(), most=1)
+    assert selected_workers(run) == selected_workers(Run.objects.get(pk=run.pk))
     copied = copies.copy_run(run, "Again", same_seed=True)
     assert copied.one_kind_each
     assert [skill.k for skill in copied.skills] == [1, 1]
@@ -143,7 +143,7 @@ def test_the_promise_names_the_kinds():
 
 
 def test_page_files_and_api_tell_who_is_for_what(requester, client, token):
-    run = play(kinds_run(epsilon=0.6), knowing())
+    run = play(kinds_run(epsilon=0.6), knowing_crowd())
     one, other = map(str, run.skills)
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "Kinds of task, each worker for at most one" in words

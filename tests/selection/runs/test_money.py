@@ -1,4 +1,4 @@
-"""A price per answer: kept with a run, changed at any time, said as people say it."""
+"""Prices per answer: stored with a run, changeable at any time, formatted for people."""
 
 from decimal import Decimal
 

@@ -1,11 +1,11 @@
-"""Who returned their place on a platform, or let its time run out, is waited for no more."""
+"""Submission statuses of a platform: returned and timed-out places free their workers."""
 
 import pytest
 from django.test import Client
 
 from selection import engine
 from selection.errors import Conflict, Refused
-from selection.imports import submissions as files
+from selection.imports import submissions
 from selection.models import Assignment
 from selection.runs import lifecycle, platform_submissions
 from tests.pages import admin_url, text_of
@@ -37,9 +37,9 @@ BATCH = """HITId,AssignmentId,WorkerId,AssignmentStatus
 @pytest.mark.parametrize("title", ["", "Study: birds of spring\n\n", "Export of,4 May 2026\n"])
 @pytest.mark.parametrize("between", [",", ";", "\t"])
 def test_a_title_above_a_platforms_file_is_passed_over(title, between):
-    found = files.read_submissions(title + PROLIFIC.replace(",", between), "f.csv")
+    found = submissions.read_submissions(title + PROLIFIC.replace(",", between), "f.csv")
     assert found == {"w0": "RETURNED", "w1": "APPROVED", "w2": "TIMED-OUT", "stranger": "RETURNED"}
-    found = files.read_submissions(title + BATCH.replace(",", between), "f.csv")
+    found = submissions.read_submissions(title + BATCH.replace(",", between), "f.csv")
     assert found == {"w0": "AssignmentReturned", "w1": "Approved"}
 
 
@@ -90,9 +90,9 @@ def test_a_run_that_is_over_takes_no_reports(run):
 
 def test_the_file_is_the_platforms_own():
     found = {"w0": "RETURNED", "w1": "APPROVED", "w2": "TIMED-OUT", "stranger": "RETURNED"}
-    assert files.read_submissions(PROLIFIC, "export") == found
-    assert files.read_submissions("\ufeff" + PROLIFIC.replace(",", ";"), "export") == found
-    assert files.read_submissions("WorkerId\tAssignmentStatus\nA1\tSubmitted\n", "x") == {
+    assert submissions.read_submissions(PROLIFIC, "export") == found
+    assert submissions.read_submissions("\ufeff" + PROLIFIC.replace(",", ";"), "export") == found
+    assert submissions.read_submissions("WorkerId\tAssignmentStatus\nA1\tSubmitted\n", "x") == {
         "A1": "Submitted"
     }
 
@@ -100,7 +100,7 @@ def test_the_file_is_the_platforms_own():
 def test_another_file_is_refused_with_what_would_be_right():
     for text in ("", "a,b\n1,2\n", "Participant id\nw0\n"):
         with pytest.raises(Refused, match=r"needs a column|is empty"):
-            files.read_submissions(text, "export")
+            submissions.read_submissions(text, "export")
 
 
 def test_the_page_takes_the_export(requester, run):

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 @pytest.fixture
 def earlier() -> Run:
-    """A run of 30 workers that was stopped after some answers of each."""
+    """Return a run of 30 workers that was stopped after some answers of each."""
     run = make_run(n=30, k=5, algorithm="credible", slots=60, name="Spring", epsilon=0.01)
     play(run, crowd(2, 30, high=0.75), most=4)
     lifecycle.stop_run(run)
@@ -117,7 +117,7 @@ def test_the_run_goes_on_when_the_earlier_one_is_deleted(earlier):
 
 
 def test_what_was_learned_counts(earlier):
-    """A crowd of which little is known looks like the one before."""
+    """A crowd with few answers looks like the earlier one."""
     alone, learning = make_run(n=10, k=3, algorithm="credible"), learning_run(earlier)
     for run in (alone, learning):
         play(run, crowd(2, 10, high=0.75), most=1)

@@ -1,4 +1,4 @@
-"""Joining, leaving, being withdrawn and taken back, and what that does to a run."""
+"""Joining, leaving, withdrawing and taking back, with the effects on a run."""
 
 import pytest
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def make_skills_run(start: bool = True, **fields: object) -> Run:
-    """Six workers, two of them to select in the first skill and one in the second."""
+    """Return a run of six workers, two to select in the first skill and one in the second."""
     values = {"algorithm": "multi-sar", "budget": 240, "questions": 100, "slots": 60}
     run = make_run(start=False, **values | fields)
     Skill.objects.create(run=run, number=1, question_set=make_questions(80), k=1)
@@ -29,7 +29,7 @@ def make_skills_run(start: bool = True, **fields: object) -> Run:
 
 
 def two_sided_crowd() -> Crowd:
-    """w0 and w1 know the first skill, w5 the second."""
+    """Return a crowd in which w0 and w1 know the first skill, w5 the second."""
     good = {0: {"w0", "w1"}, 1: {"w5"}}
 
     def respond(assignment: Assignment) -> str:

@@ -1,4 +1,4 @@
-"""Accuracy may mean that on this very question set: then its size belongs to the promise."""
+"""Accuracy on this very question set: its size belongs to the guarantee."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -74,15 +74,15 @@ def test_the_page_of_a_draft_with_quotas_opens(owner):
 
 def test_a_run_that_kept_its_promise_can_be_exported():
     run = play(make_run(algorithm="certified", options={"accuracy": ACCURACY}), crowd(1, 2))
-    assert run.kept
+    assert run.ended_by_guarantee
     assert reports.export_run(run)["certified"] is True
 
 
 # -- on every way, to the result
 
 
-def recorded(workers: int, questions: int, few: int = 0) -> str:
-    """A file of past answers; w0 and w1 are right, and the last ``few`` answered half of it."""
+def answers_csv(workers: int, questions: int, few: int = 0) -> str:
+    """Return a file of past answers; w0 and w1 are right, the last ``few`` answered half of it."""
     rows = [
         f"w{i},q{j},{'yes' if i < 2 or (i + j) % 3 == 0 else 'no'}"
         for i in range(workers)
@@ -92,7 +92,7 @@ def recorded(workers: int, questions: int, few: int = 0) -> str:
 
 
 def run_of_past_answers(owner: Client, algorithm: str, few: int = 0) -> Run:
-    """Set up by the form, started by its button, fed by an import, and taken to its end."""
+    """Return a run made by the form, started by its button, fed by an import, and ended."""
     asked = make_questions(60)
     filled = form(
         make_pool(6), question_set=asked.pk, algorithm=algorithm, recorded_only="on", slots=60
@@ -100,7 +100,7 @@ def run_of_past_answers(owner: Client, algorithm: str, few: int = 0) -> Run:
     owner.post(reverse("admin:selection_run_add"), filled)
     run = Run.objects.get()
     owner.post(reverse("admin:selection_run_verb", args=[run.pk, "start"]))
-    confirm(owner, upload(owner, admin_url("run_import", run.pk), recorded(6, 60, few)))
+    confirm(owner, upload(owner, admin_url("run_import", run.pk), answers_csv(6, 60, few)))
     while engine.advance(run.pk):
         pass
     run.refresh_from_db()
@@ -110,7 +110,7 @@ def run_of_past_answers(owner: Client, algorithm: str, few: int = 0) -> Run:
 @pytest.mark.parametrize("algorithm", HAVING_IT)
 def test_past_answers_lead_from_the_form_to_page_and_files(owner, algorithm):
     run = run_of_past_answers(owner, algorithm)
-    assert run.kept
+    assert run.ended_by_guarantee
     assert run.candidates.filter(pulls=60).count() < 6, "it would need no algorithm"
     page = text_of(owner.get(admin_url("run_page", run.pk)))
     document = json_of(owner.get(admin_url("run_selected_json", run.pk)))

@@ -1,4 +1,4 @@
-"""Money: what was handed out stays in the budget, also where its question is retired since."""
+"""Void budget: assignments stay in the budget after their question is retired."""
 
 from io import StringIO
 
@@ -21,20 +21,20 @@ from tests.worlds import crowd, make_run, open_of, play
 pytestmark = pytest.mark.django_db
 
 
-def retired_on_the_way(**fields: object) -> tuple[Run, Question, int]:
-    """A run of 60 answers of which a question was retired that some had given an answer to, played
-    to its end; the question, and how many had."""
+def play_with_retirement(**fields: object) -> tuple[Run, Question, int]:
+    """Return an ended run of 60 answers, a question retired on the way, and its number of
+    answers."""
     run = make_run(epsilon=0.05, budget=60, **fields)
     play(run, crowd(1, good=2), most=4)
     dealt = run.answers.values_list("assignment__question").annotate(many=Count("pk"))
     question = Question.objects.get(pk=max(dealt, key=lambda row: row[1])[0])
     corrections.retire_question(question, "ada", "unclear")
     play(run, crowd(1, good=2))
-    return run, question, Answer.objects.filter(run=run, void=True).said().count()
+    return run, question, Answer.objects.filter(run=run, void=True).responded().count()
 
 
 def test_what_was_answered_before_its_question_was_retired_stays_in_the_budget():
-    run, question, given = retired_on_the_way()
+    run, question, given = play_with_retirement()
     assert given
     assert (run.ending, run.count_spent(), reports.count_given(run)) == ("budget", 60, 60)
     assert reports.read_progress(run).counted == 60 - given
@@ -46,7 +46,7 @@ def test_what_was_answered_before_its_question_was_retired_stays_in_the_budget()
 
 
 def test_as_many_others_are_asked_when_the_budget_is_raised_by_what_became_void():
-    run, _, given = retired_on_the_way()
+    run, _, given = play_with_retirement()
     lacks = void_budget.void_budget_of(run)
     assert (lacks.answers, lacks.budget) == (given, 60 + given)
     out = StringIO()
@@ -67,7 +67,7 @@ def test_as_many_others_are_asked_when_the_budget_is_raised_by_what_became_void(
 
 
 def test_a_budget_that_was_planned_with_is_not_raised_by_what_became_void():
-    run, _, given = retired_on_the_way(algorithm="uniform")
+    run, _, given = play_with_retirement(algorithm="uniform")
     assert (run.ending, run.count_spent(), reports.count_given(run)) == ("budget", 60, 60)
     lacks = void_budget.void_budget_of(run)
     assert (lacks.answers, lacks.budget) == (given, None)
