@@ -27,7 +27,7 @@ SIZES = (1_000, 10_000, 100_000)
 STEPS = 25
 SLOTS = 200
 COLUMNS = "algorithm candidates median p95 most own database load bandit save"
-PARTS = {"load": "load", "tell": "bandit", "ask": "bandit", "save": "save"}
+PARTS = {"load_arrays": "load", "tell": "bandit", "ask_workers": "bandit", "save_step": "save"}
 
 
 def main() -> None:

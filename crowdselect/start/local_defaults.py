@@ -6,7 +6,7 @@ import secrets
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 VAR = ROOT / "var"
 
 

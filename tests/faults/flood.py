@@ -28,11 +28,8 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connections  # noqa: E402
 
-from selection import engine
-from selection.answers import (
-    presence,
-    recording,
-)
+from selection import engine  # noqa: E402
+from selection.answers import presence, recording  # noqa: E402
 from selection.models import ApiToken, Assignment, Event, Pulse, Run  # noqa: E402
 from tests.processes import free_port, wait_until  # noqa: E402
 from tests.worlds import make_run, open_of  # noqa: E402

@@ -22,7 +22,7 @@ OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 MOST_UNPACKED = 150 * 1024 * 1024  # bytes of one part, as the file itself declares them
 _PACKED = b"PK\x03\x04"
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
-_APART = Path(__file__).with_name("apart.py")
+_CALAMINE_WORKER = Path(__file__).with_name("calamine_worker.py")
 
 
 def is_workbook(raw: bytes) -> bool:
@@ -65,7 +65,7 @@ def _kind(raw: bytes) -> str:
 def _read(raw: bytes, name: str) -> Iterator[Any]:
     """Yield the sheet's title, then its rows. The other process ends with this generator."""
     _refuse_large_parts(raw, name)
-    command, pipe = [sys.executable, "-I", str(_APART)], subprocess.PIPE
+    command, pipe = [sys.executable, "-I", str(_CALAMINE_WORKER)], subprocess.PIPE
     with subprocess.Popen(  # noqa: S603  # nosec B603
         command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
     ) as apart:

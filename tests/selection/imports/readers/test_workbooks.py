@@ -13,7 +13,7 @@ from selection.limits import MOST_COLUMNS
 
 from .files import everything, open_document, open_row
 
-PEOPLE = (Path(__file__).parents[2] / "data" / "people.xls").read_bytes()
+PEOPLE = (Path(__file__).parents[3] / "data" / "people.xls").read_bytes()
 
 
 def test_old_excel_shows_its_first_sheet_with_something_that_can_be_seen():
