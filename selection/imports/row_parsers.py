@@ -12,8 +12,8 @@ from selection.grading import question_kinds
 from selection.limits import LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
 from selection.models import Attributes, find_invisible, plain_key
 
-from . import platforms
-from .platforms import ColumnPlan
+from . import column_plan, platforms
+from .column_plan import ColumnPlan
 from .readers import Row, Table, read_table
 
 # What a spreadsheet would compute instead of showing it. An apostrophe before it makes it text.
@@ -197,9 +197,9 @@ def _parse_answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
 
 
 _MAKERS: dict[str, Callable[[int, Cells, Names, Cells], Made]] = {
-    platforms.WORKERS: _parse_worker,
-    platforms.QUESTIONS: _parse_question,
-    platforms.ANSWERS: _parse_answer,
+    column_plan.WORKERS: _parse_worker,
+    column_plan.QUESTIONS: _parse_question,
+    column_plan.ANSWERS: _parse_answer,
 }
 
 
@@ -241,17 +241,17 @@ def parse_answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[Ba
     Raises Refused where it cannot be read as a whole.
     """
     table = read_table(
-        raw, name, most_rows=MOST_OF_THE_PAST, fits=platforms.header_test(platforms.ANSWERS)
+        raw, name, most_rows=MOST_OF_THE_PAST, fits=platforms.header_test(column_plan.ANSWERS)
     )
-    plan = platforms.recognise_columns(platforms.ANSWERS, table.header)
+    plan = platforms.recognise_columns(column_plan.ANSWERS, table.header)
     platforms.refuse_missing(plan, table.header, name, table.line)
     return _first_answers(made for _, made in parse_rows(table, plan))
 
 
 def parse_gold(raw: bytes | str, name: str) -> dict[str, str]:
     """``task,label``: the known answer of each task. Raises Refused for the first bad line."""
-    table = read_table(raw, name, fits=platforms.header_test(platforms.GOLD))
-    plan = platforms.recognise_columns(platforms.GOLD, table.header)
+    table = read_table(raw, name, fits=platforms.header_test(column_plan.GOLD))
+    plan = platforms.recognise_columns(column_plan.GOLD, table.header)
     platforms.refuse_missing(plan, table.header, name, table.line)
     places = {one: table.header.index(column) for one, column in plan.fields.items()}
     found: dict[str, str] = {}

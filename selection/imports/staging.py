@@ -20,7 +20,7 @@ from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, map_to_stored
 
 from . import catalog, row_parsers, surveys
-from .platforms import ColumnPlan
+from .column_plan import ColumnPlan
 from .readers import Table, read_table
 from .row_parsers import AnswerRow, BadRow, QuestionRow, WorkerRow
 from .validate_answers import AnswerValidator

@@ -13,7 +13,7 @@ from selection.grading import rules
 from selection.models import Question, Run
 
 from . import platforms
-from .platforms import ANSWERS, ColumnPlan
+from .column_plan import ANSWERS, ColumnPlan
 
 TITLE = "a survey, with a row for each worker and a column for each question"
 # By what a question may be called in a header, the key that it has.

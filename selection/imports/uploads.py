@@ -23,7 +23,7 @@ from selection.models import ColumnNames, Run, Upload, UploadedRow
 from selection.models.team_paths import team_of
 
 from . import commit, platforms, staging, surveys
-from .platforms import ColumnPlan
+from .column_plan import ColumnPlan
 from .readers import Row, Table, read_table
 from .validate_answers import refuse_ended
 

@@ -8,7 +8,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from selection import audit
 from selection.answers.recording import Outside
 from selection.errors import Conflict, NotFound, Refused
-from selection.imports import commit, platforms, row_parsers, staging, uploads
+from selection.imports import column_plan, commit, platforms, row_parsers, staging, uploads
 from selection.imports.readers import ENCODINGS
 from selection.models import Team, Upload
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             metavar="COLUMN=FIELD",
             help="what a column is, where it is not seen by itself; may be given again. Fields: "
             + "; ".join(
-                f"{kind}: {', '.join(field.name for field in platforms.FIELDS[kind])}"
+                f"{kind}: {', '.join(field.name for field in column_plan.FIELDS[kind])}"
                 for kind in Upload.Kind.values
             )
             + ". For workers also attribute; nothing leaves a column out",
@@ -84,13 +84,13 @@ class Command(BaseCommand):
             uploads.begin_at(upload, options["header"], options["encoding"], at_once=False)
         if options["map"] or options["encoding"] or asked:
             pairs = [pair_of(text, "--map 'Worker ID=worker'") for text in options["map"]]
-            plan = platforms.apply_column_choices(
-                platforms.ColumnPlan(**upload.plan), upload.header, pairs
+            plan = column_plan.apply_column_choices(
+                column_plan.ColumnPlan(**upload.plan), upload.header, pairs
             )
             if asked:
                 plan = uploads.assign_survey_columns(upload, plan, asked)
             uploads.name_columns(upload, plan, options["encoding"], at_once=False)
-        plan = platforms.ColumnPlan(**upload.plan)
+        plan = column_plan.ColumnPlan(**upload.plan)
         platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
         uploads.finish_upload(upload)
         if upload.state == Upload.State.FAILED:

@@ -13,7 +13,7 @@ import pytest
 from selection import engine, exports, reports
 from selection.errors import Conflict, Refused
 from selection.exports import FORMATS
-from selection.imports import catalog, platforms, row_parsers
+from selection.imports import catalog, column_plan, platforms, row_parsers
 from selection.imports.readers import read_table
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Pool, QuestionSet, Run, Skill
@@ -311,7 +311,7 @@ def test_our_own_reader_finds_the_workers_that_went_out():
     chosen = [line.worker for line in reports.worker_standings(run) if line.selected]
     for name, wanted in (("all-csv", keys), ("csv", chosen)):
         back = read_table(made(run, name), "back.csv")
-        plan = platforms.recognise_columns(platforms.WORKERS, back.header)
+        plan = platforms.recognise_columns(column_plan.WORKERS, back.header)
         rows = [row for _, row in row_parsers.parse_rows(back, plan)]
         assert sorted(row.worker for row in rows) == sorted(wanted)
         assert all(row.name == f"@{row.worker}" for row in rows)

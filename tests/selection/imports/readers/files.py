@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from openpyxl import Workbook
 
 from selection.imports import platforms, row_parsers
-from selection.imports.platforms import ColumnPlan
+from selection.imports.column_plan import ColumnPlan
 from selection.imports.readers import read_table
 
 GERMAN = [
