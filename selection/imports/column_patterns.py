@@ -9,14 +9,14 @@ from .column_plan import ANSWERS, GOLD, QUESTIONS, WORKERS
 
 @dataclass(frozen=True)
 class Layout:
-    """Patterns are of names without capitals, accents, spaces, hyphens and underscores.
+    """A layout of files. Patterns match names as ``column_words.fold`` returns them.
 
-    signs       each of them fits some column of such a file
+    signs       patterns that must each match some column of such a file
     fields      by field, patterns of its column, the likeliest first
-    attributes  pattern of the columns that are kept as attributes of a worker
-    only        pattern of a column: rows where it is empty or false are of no use here
-    unless      pattern of a column: rows where it is true are of no use here
-    repeats     whether a worker has several rows, so that further ones say nothing new
+    attributes  pattern of the columns kept as attributes of a worker
+    only        pattern of a column: rows with an empty or false value there are skipped
+    unless      pattern of a column: rows with a true value there are skipped
+    repeats     True if a worker has several rows, so that further ones are not reported
     """
 
     title: str
@@ -28,7 +28,7 @@ class Layout:
     repeats: bool = False
 
 
-# Label Studio's mark of an annotation that is the known answer: its author is no worker.
+# Label Studio's mark of an annotation that is the known answer: its author is not a worker.
 _GROUND_TRUTH = "groundtruth"
 _WORKER = "worker|worker'?sid|workerid|workers|annotator|annotatorid|performer|userid"
 _PARTICIPANT = "participantid|participant|prolificid|prolificpid"
@@ -50,7 +50,7 @@ _MEDIA = ("image", "audio", "video")
 _SAID = "(response|label|answer|choice|category|result|value)"
 _MTURK = ("hitid", "assignmentid", "workerid")
 _OF_PROLIFIC = "submissionid|completioncode|startedat"
-# What a platform says of one visit, and not of the worker.
+# Columns about a single visit rather than about the worker.
 _VISIT = (
     "submissionid|status|.*edat|timetaken|completioncode|sessionid|studyid|entry.*|bonus.*|update.*"
 )

@@ -11,7 +11,7 @@ WORKERS, QUESTIONS, ANSWERS, GOLD = "workers", "questions", "answers", "gold"
 
 @dataclass(frozen=True)
 class Field:
-    """What a column may be."""
+    """A field that a column may fill."""
 
     name: str
     words: str
@@ -45,19 +45,19 @@ FIELDS: dict[str, tuple[Field, ...]] = {
 
 @dataclass
 class ColumnPlan:
-    """How a table is read.
+    """A plan for reading a table.
 
-    title       what it looks like, in words; empty where nobody knows
+    title       the recognised layout, in words; empty if unknown
     fields      by field, the name of its column
-    attributes  columns that are kept as attributes of a worker
-    headed      whether the first row names the columns
-    only        column that says by being empty or false that a row is of no use
-    unless      column that says by being true that a row is of no use
-    repeats     whether further rows of a worker are expected
-    remembered  whether it is how such a file was read before
-    questions   of a survey, by column the key of the question that it has the answers to
+    attributes  columns kept as attributes of a worker
+    headed      True if the first row names the columns
+    only        rows with an empty or false value in this column are skipped
+    unless      rows with a true value in this column are skipped
+    repeats     True if further rows of a worker are expected
+    remembered  True if the team had such a file read this way before
+    questions   of a survey, by column the key of the question that it answers
     skipped     rows below the header that name columns again
-    header      line of the header where something stands above it; 0: it is the first
+    header      line of the header if there is something above it; 0: the first line
     """
 
     kind: str
@@ -74,10 +74,10 @@ class ColumnPlan:
     header: int = 0
 
     def missing_fields(self) -> list[Field]:
-        needed = [one for one in FIELDS[self.kind] if one.needed]
+        needed = [entry for entry in FIELDS[self.kind] if entry.needed]
         if self.questions:
-            needed = [one for one in needed if one.name == "worker"]
-        return [one for one in needed if one.name not in self.fields]
+            needed = [entry for entry in needed if entry.name == "worker"]
+        return [entry for entry in needed if entry.name not in self.fields]
 
     def stored(self) -> dict[str, Any]:
         return asdict(self)
@@ -86,24 +86,24 @@ class ColumnPlan:
 def apply_column_choices(
     plan: ColumnPlan, columns: Sequence[str], pairs: Sequence[tuple[str, str]]
 ) -> ColumnPlan:
-    """This plan with these changes. Raises Refused for a name that is not known.
+    """Return this plan with these changes. Raises Refused for an unknown name.
 
     pairs  (column, field); "attribute" for the field keeps a column, "" leaves it out
     """
-    known = [one.name for one in FIELDS[plan.kind]] + ["attribute"] * (plan.kind == WORKERS)
+    fields = [entry.name for entry in FIELDS[plan.kind]] + ["attribute"] * (plan.kind == WORKERS)
     for column, name in pairs:
         if column not in columns:
-            there = ", ".join(filter(None, columns))
-            raise Refused(f"There is no column “{column}”; the file has {there}.")
-        if name and name not in known:
-            raise Refused(f"“{name}” is nothing a column can be: choose {', '.join(known)}.")
-    said = {column for column, _ in pairs}
+            present = ", ".join(filter(None, columns))
+            raise Refused(f"There is no column “{column}”; the file has {present}.")
+        if name and name not in fields:
+            raise Refused(f"“{name}” is nothing a column can be: choose {', '.join(fields)}.")
+    chosen = {column for column, _ in pairs}
     plan.remembered = False
-    plan.fields = {name: column for name, column in plan.fields.items() if column not in said}
+    plan.fields = {name: column for name, column in plan.fields.items() if column not in chosen}
     plan.fields |= {name: column for column, name in pairs if name not in ("", "attribute")}
-    plan.questions = {c: key for c, key in plan.questions.items() if c not in said}
-    if {"question", "response"} & set(plan.fields):  # it says that a row is one answer
+    plan.questions = {c: key for c, key in plan.questions.items() if c not in chosen}
+    if {"question", "response"} & set(plan.fields):  # so each row is one answer
         plan.questions = {}
-    kept = [column for column in plan.attributes if column not in said]
-    plan.attributes = kept + [column for column, name in pairs if name == "attribute"]
+    others = [column for column in plan.attributes if column not in chosen]
+    plan.attributes = others + [column for column, name in pairs if name == "attribute"]
     return plan
