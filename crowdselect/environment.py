@@ -25,7 +25,7 @@ class Environment(Env):
         return os.environ.get(env_key, "").strip() or default
 
     def flag(self, var: str, default: bool = False) -> bool:
-        with _in_one_sentence(var, "yes or no"):
+        with _explain_invalid(var, "yes or no"):
             return bool(self.bool(var, default))
 
     def number(self, var: str, default: Number, least: int = 0) -> Number:
@@ -33,35 +33,35 @@ class Environment(Env):
         whole = isinstance(default, int)
         parse: Callable[..., Any] = self.int if whole else self.float
         kind = "whole number" if whole else "number"
-        with _in_one_sentence(var, f"a {kind} of {least} or more"):
+        with _explain_invalid(var, f"a {kind} of {least} or more"):
             return type(default)(parse(var, default, validate=validate.Range(min=least)))
 
     def choice(self, var: str, among: Sequence[str]) -> str:
         """Return one of these, in any letter case; the first by default."""
         spelled = {each.lower(): each for each in among}
         text = str(self.str(var, among[0]))
-        with _in_one_sentence(var, f"one of {', '.join(among)}"):
+        with _explain_invalid(var, f"one of {', '.join(among)}"):
             self.str(var, among[0], validate=lambda text: validate.OneOf(spelled)(text.lower()))
         return spelled[text.lower()]
 
     def time_zone(self, var: str, default: str) -> str:
-        with _in_one_sentence(var, "a time zone as Europe/Berlin"):
+        with _explain_invalid(var, "a time zone as Europe/Berlin"):
             return str(self.str(var, default, validate=validate.OneOf(available_timezones())))
 
     def url_starting(self, var: str, default: str, schemes: Sequence[str]) -> str:
         """Return an address that begins with one of these, or the default."""
         pattern = validate.Regexp("|".join(schemes))
-        with _in_one_sentence(var, f"an address that begins with {' or '.join(schemes)}"):
+        with _explain_invalid(var, f"an address that begins with {' or '.join(schemes)}"):
             return str(self.str(var, validate=pattern) if self.str(var, "") else default)
 
     def database(self, var: str, default: str) -> dict[str, Any]:
-        with _in_one_sentence(var, DATABASES):
+        with _explain_invalid(var, DATABASES):
             self.str(var, default, validate=validate.Regexp("sqlite:|postgres(ql)?:"))
             return dict(self.dj_db_url(var, default) or {})
 
 
 @contextmanager
-def _in_one_sentence(var: str, right: str) -> Iterator[None]:
+def _explain_invalid(var: str, right: str) -> Iterator[None]:
     """Raise ImproperlyConfigured for environs' error, without the password an address may have."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""What time it is for all hosts alike: one begins a worker's time, another finds it over."""
+"""A clock shared by all hosts: one host starts a worker's deadline, another finds it passed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,20 +13,20 @@ _arrived: ContextVar[float | None] = ContextVar("arrived", default=None)
 
 
 def database_now() -> datetime:
-    """The database's time. An SQLite file lies on one host, and that one's clock is its own."""
+    """Return the database's time. An SQLite file is on one host, so the host's clock will do."""
     if connection.vendor == "sqlite":
         return timezone.now()
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
-        at: datetime = cursor.fetchone()[0]
-        return at
+        now: datetime = cursor.fetchone()[0]
+        return now
 
 
 @contextmanager
 def request_arrived(moment: float | None) -> Iterator[None]:
     """Answer in this block a request that arrived at this moment of the clock ``monotonic``.
 
-    moment  None if the web server does not tell: then it arrived just now
+    moment  None if the web server does not report it: then it arrived just now
     """
     token = _arrived.set(moment)
     try:

@@ -55,7 +55,7 @@ class RequestLimitsMiddleware:
         else:
             answer = self.get_response(request)
         if answer.status_code >= 400 and request.path.startswith(API):
-            answer = one_line_error(request, answer)
+            answer = format_api_error(request, answer)
         return answer
 
     def process_exception(
@@ -72,13 +72,13 @@ class DatabaseErrorsMiddleware(SessionMiddleware):
         try:
             return super().process_response(request, response)
         except (DatabaseError, SessionInterrupted) as error:
-            reason = next(filter(cannot_write, _chain(error)), None)
+            reason = next(filter(cannot_write, _error_chain(error)), None)
             if reason is None:
                 raise
             return answer_unsaved(request, reason)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _error_chain(error: BaseException) -> Iterator[BaseException]:
     """Yield the error and those it came of: Django calls a session it cannot update deleted."""
     found: BaseException | None = error
     while found is not None:
@@ -132,7 +132,7 @@ WORDS = {
 }
 
 
-def one_line_error(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
+def format_api_error(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
     """The same refusal as ``{"error": "one line"}``, with its headers. Those that are so stay."""
     if answer.headers.get("Content-Type", "").startswith("application/json"):
         return answer
