@@ -6,8 +6,10 @@ from .environment import Environment
 
 
 def read_providers(env: Environment) -> list[dict[str, Any]]:
-    """``OIDC=company`` with ``OIDC_COMPANY_NAME``, ``_SERVER``, ``_CLIENT``, ``_SECRET``,
-    ``_DOMAINS`` and ``_CONFIRMED``; what is missing is said by the checks.
+    """Return the providers named in ``OIDC``.
+
+    ``OIDC=company`` comes with ``OIDC_COMPANY_NAME``, ``_SERVER``, ``_CLIENT``, ``_SECRET``,
+    ``_DOMAINS`` and ``_CONFIRMED``; the checks report missing ones.
     """
     return [
         _read_provider(env, name.lower())
@@ -16,20 +18,20 @@ def read_providers(env: Environment) -> list[dict[str, Any]]:
 
 
 def _read_provider(env: Environment, name: str) -> dict[str, Any]:
-    own = f"OIDC_{name.upper().replace('-', '_')}_"
+    prefix = f"OIDC_{name.upper().replace('-', '_')}_"
     return {
         "provider_id": name,
-        "name": env(f"{own}NAME", default=name.capitalize()),
-        "client_id": env(f"{own}CLIENT", default=""),
-        "secret": env(f"{own}SECRET", default=""),
+        "name": env(f"{prefix}NAME", default=name.capitalize()),
+        "client_id": env(f"{prefix}CLIENT", default=""),
+        "secret": env(f"{prefix}SECRET", default=""),
         "settings": {
-            "server_url": env(f"{own}SERVER", default="").rstrip("/"),
+            "server_url": env(f"{prefix}SERVER", default="").rstrip("/"),
             "domains": [
                 domain.lower()
-                for domain in env.list(f"{own}DOMAINS", subcast=str.strip, default=[])
+                for domain in env.list(f"{prefix}DOMAINS", subcast=str.strip, default=[])
             ],
-            # Some providers do not say of an address whether it is confirmed, because all are.
-            "verified_email": env.flag(f"{own}CONFIRMED", default=False),
+            # Some providers do not mark addresses as confirmed, because all of them are.
+            "verified_email": env.flag(f"{prefix}CONFIRMED", default=False),
             "oauth_pkce_enabled": True,
         },
     }
