@@ -1,4 +1,4 @@
-"""The least that Django can do to store an answer: the yardstick for the API."""
+"""The least work with which Django can store an answer: the yardstick for the API."""
 
 import json
 
