@@ -79,7 +79,8 @@ class Command(BaseCommand):
             uploads.discard_upload(upload)
 
     def _take(self, upload: Upload, target: Any, options: dict[str, Any]) -> None:
-        questions = [parse_column_pair(text, "--question 'Frage 7=gull'") for text in options["question"]]
+        example = "--question 'Frage 7=gull'"
+        questions = [parse_column_pair(text, example) for text in options["question"]]
         if options["header"]:
             uploads.begin_at(upload, options["header"], options["encoding"], at_once=False)
         if options["map"] or options["encoding"] or questions:
