@@ -29,7 +29,7 @@ def limited(size: int, most: int | None) -> QuestionSet:
 
 
 def given(*runs: Run) -> Counter[str]:
-    """To how many workers each question was given."""
+    """Return the number of workers that got each question."""
     rows = Assignment.objects.filter(candidate__run__in=runs).order_by()
     pairs = rows.values_list("question__key", "candidate__worker").distinct()
     return Counter(key for key, _ in pairs)

@@ -1,4 +1,4 @@
-"""Workers who are not there: what is out with them, and what the others get."""
+"""Absent workers: their assignments are withdrawn, and others get them."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def visit(run: Run, worker: str) -> str:
-    """The worker opens their page; what it shows."""
+    """Open the worker's page and return the shown assignment."""
     candidate = run.candidates.get(worker__key=worker)
     return Client().get(f"/work/{links.worker_token(candidate.pk)}/", follow=True).content.decode()
 
@@ -32,7 +32,7 @@ def age(run: Run, hours: float) -> None:
 
 
 def answer_of(run: Run, workers: set[str], respond) -> int:
-    """These workers look at their page and answer what it shows, once each."""
+    """Let these workers open their page and answer the shown question, once each."""
     given = 0
     for key in sorted(workers):
         visit(run, key)

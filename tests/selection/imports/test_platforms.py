@@ -1,4 +1,4 @@
-"""Files as the platforms lay them out, known by their columns."""
+"""Recognition of the platforms' files by their columns."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A file's way in: sorted piece by piece, seen by nobody, taken as a whole, and undone."""
+"""Uploads: staged piece by piece, invisible until imported as a whole, and undone."""
 
 from datetime import timedelta
 

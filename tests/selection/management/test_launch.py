@@ -1,4 +1,4 @@
-"""`make run`: addresses that open, whatever it listens on, and a folder of any name."""
+"""`make run`: addresses that open for any host, and folders of any name."""
 
 import io
 import os

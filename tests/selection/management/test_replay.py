@@ -1,4 +1,4 @@
-"""The command that replays a recorded crowd."""
+"""``manage.py replay``."""
 
 import json
 import os

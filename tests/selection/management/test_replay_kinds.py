@@ -1,4 +1,4 @@
-"""The command that replays a recorded crowd, on several kinds of task at once."""
+"""``manage.py replay`` on several kinds of task."""
 
 import json
 from functools import partial

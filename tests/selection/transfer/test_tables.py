@@ -1,4 +1,4 @@
-"""Everything goes into a database of the other kind, and what was going on goes on there."""
+"""Copies into a database of the other kind, in which runs continue."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Files as people have them, made without the programs that would make them."""
+"""Typical files, made without the programs that usually write them."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""A title above the table: the row that names the columns is found, or said."""
+"""Titles above the table: the header row is found, or chosen by a person."""
 
 import io
 import json
