@@ -81,7 +81,7 @@ def test_the_image_is_made_of_files_that_there_are():
 
 def test_the_alerts_are_of_metrics_that_there_are():
     rules = [rule for group in of("alerts.yaml")["groups"] for rule in group["rules"]]
-    told = (TOP / "crowdselect" / "watching.py").read_text()
+    told = (TOP / "crowdselect" / "web" / "health.py").read_text()
     for rule in rules:
         names = re.findall(r"crowdselect_\w+", rule["expr"])
         assert all(f'"{name}"' in told for name in names)

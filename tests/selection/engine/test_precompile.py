@@ -46,7 +46,7 @@ def test_a_start_calls_every_inner_loop_before_it_locks(late, algorithm):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_test_above_fails_without_warming(late, monkeypatch):
-    monkeypatch.setattr("selection.runs.lifecycle.warm", lambda run: None)
+    monkeypatch.setattr("selection.runs.lifecycle.precompile_run", lambda run: None)
     run = make_run()
     engine.advance(run.pk)
     assert late

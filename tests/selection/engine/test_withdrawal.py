@@ -185,9 +185,9 @@ def test_what_is_shown_in_the_moment_it_is_taken_back_stays():
     own = open_of(run)[0]
     presence.record_shown(run, [own.pk])
     arm = own.candidate.arm
-    engine.absence.take_back(arrays, arrays.roster.arms)
-    assert arrays.taken[arm] == 0
-    assert arrays.taken.sum() == 3
+    engine.withdrawal.take_back(arrays, arrays.roster.arms)
+    assert arrays.withdrawn[arm] == 0
+    assert arrays.withdrawn.sum() == 3
     assert Assignment.objects.filter(pk=own.pk).exists()
 
 
