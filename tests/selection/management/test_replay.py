@@ -204,19 +204,17 @@ def test_the_shell_sees_exit_code_2_and_one_sentence(past, out):
 
 
 def hear_interrupts():
-    """Whoever starts the tests in the background of a shell has them ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background processes ignore them
 
 
 def test_ctrl_c_leaves_nothing_behind(past, out, tmp_path):
     place = tmp_path / "scratch"
     place.mkdir()
+    scratch = dict.fromkeys(("TMPDIR", "SQLITE_TMPDIR"), str(place))
     with subprocess.Popen(
         command_line(past, out, "--k", "3", "--epsilon", "0.01", "--with-replacement"),
         cwd=settings.BASE_DIR,
-        env=os.environ
-        | {"TMPDIR": str(place), "SQLITE_TMPDIR": str(place)}
-        | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"},
+        env=os.environ | scratch | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"},
         stderr=subprocess.PIPE,
         preexec_fn=hear_interrupts,
     ) as started:
